@@ -1,0 +1,115 @@
+"""A requirement: a statement of a KIP as a value next to its stimulus, its check and its proof that it can fail.
+
+One file under ``suites/contract`` binds one of these to the name ``REQUIREMENT``; from it come the live item, the
+offline controls, the live negative controls, the row of the report and the row of ``fencepost list``.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import Generic, TypeAlias, TypeVar
+
+from harness.contract.expect import Observation
+from harness.contract.refuters import Refuter
+from harness.history.evidence import Evidence
+
+LabT = TypeVar("LabT", contravariant=True)
+Check: TypeAlias = Callable[[Evidence], Iterable[Observation]]
+
+
+class Level(StrEnum):
+    """How binding the promise is: a MUST decides the exit code."""
+
+    MUST = "MUST"
+    SHOULD = "SHOULD"
+    MAY = "MAY"
+
+
+class Order(Enum):
+    """When a requirement runs in a session: those that disturb others go last."""
+
+    CALM = 0  # touches nothing but its own topics and transactional ids
+    HOLDS_LINKS = 1  # holds or cuts links between brokers
+    CHANGES_SETTINGS = 2  # changes broker settings or feature levels, and sets them back
+    HURTS_CLUSTER = 3  # kills, pauses or exhausts
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the promise stands: the KIP's number and the section's words."""
+
+    kip: int
+    section: str
+
+    def link(self) -> str:
+        """The KIP's page on the Apache wiki."""
+        return f"https://cwiki.apache.org/confluence/display/KAFKA/KIP-{self.kip}"
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """The target must advertise this version of the API (name in Kafka's spelling, ``EndTxn``)."""
+
+    api: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """The target must support this feature up to at least this level."""
+
+    name: str
+    level: int
+
+
+Need: TypeAlias = Offers | Feature
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Doctored evidence that the check must refuse with exactly this anomaly."""
+
+    anomaly: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement(Generic[LabT]):
+    """A promise that can be tried.
+
+    :param id: The catalogue's id, ``KIP890-VERIFY-01``.
+    :param needs: What the target must advertise for the promise to apply; else NOT_OFFERED.
+    :param stimulus: Drives the lab; every exchange is recorded. May raise ``harness.lab.Unprepared``.
+    :param check: Pure function of the evidence; yields witnesses and findings.
+    :param accepts: Evidence (shape and values as a sound broker gives) on which the verdict is HOLDS.
+    :param refuses: Doctored evidence, each with the anomaly it must give, and no other.
+    :param refuted_by: Live targets or failpoints on which the verdict must turn VIOLATED; or why there are none.
+    """
+
+    id: str
+    level: Level
+    source: Source
+    statement: str
+    needs: tuple[Need, ...]
+    stimulus: Callable[[LabT], None]
+    check: Check
+    accepts: tuple[Evidence, ...]
+    refuses: tuple[Refusal, ...]
+    refuted_by: tuple[Refuter, ...]
+    order: Order = Order.CALM
+
+    def __post_init__(self) -> None:
+        """Refuse a requirement that is not proven able to fail."""
+        for name in ("statement", "needs", "accepts", "refuses", "refuted_by"):
+            if not getattr(self, name):
+                raise ValueError(f"{self.id}: {name} is empty; see 'Add a requirement' in README.md")
+
+    @property
+    def kip(self) -> str:
+        """``KIP-890``."""
+        return f"KIP-{self.source.kip}"
+
+    @property
+    def group(self) -> str:
+        """``VERIFY`` of ``KIP890-VERIFY-01``."""
+        return self.id.split("-")[1]

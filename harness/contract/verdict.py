@@ -1,0 +1,34 @@
+"""What the judge says of one requirement."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.contract.expect import Finding
+
+
+class Status(StrEnum):
+    """Green is HOLDS alone: tried, and held."""
+
+    HOLDS = "HOLDS"
+    VIOLATED = "VIOLATED"
+    UNDECIDED = "UNDECIDED"  # the evidence is ambiguous, or the check itself crashed
+    NOT_EXERCISED = "NOT_EXERCISED"  # the situation never came about
+    NOT_OFFERED = "NOT_OFFERED"  # the target does not advertise the API version or feature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The verdict on one requirement.
+
+    ``witnesses`` counts the situations really examined; ``reason`` says why for every status but HOLDS and VIOLATED;
+    ``known_failure`` is the link or reason from ``suites/known_failing``; ``seconds`` is what the item took.
+    """
+
+    id: str
+    level: str
+    status: Status
+    witnesses: int = 0
+    findings: tuple[Finding, ...] = ()
+    reason: str | None = None
+    known_failure: str | None = None
+    seconds: float = 0.0

@@ -1,0 +1,35 @@
+"""What can be wrong outside the judged Kafka: each a sentence with its remedy and an exit code of its own.
+
+The command line prints the sentence and exits with the code; no traceback reaches a person. The codes are documented
+in README.md, and a selfcheck holds the two together.
+"""
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit codes of the ``fencepost`` command."""
+
+    KEPT = 0  # every MUST is HOLDS, NOT_OFFERED, or a known failure that still fails
+    BROKEN = 1  # at least one MUST is VIOLATED, UNDECIDED or NOT_EXERCISED, or a known failure is stale
+    USAGE = 2  # the command line or a selection is wrong
+    TOOL_MISSING = 3  # Java, Maven, Go or an engine is missing or too old
+    TARGET_UNKNOWN = 4  # no such version, unreadable or wrong tarball
+    TARGET_UNREACHABLE = 5  # an external address does not answer, or offers none of the APIs
+    NOT_READY = 6  # a broker that we started did not become ready
+    NO_ROOM = 7  # the disk is full
+    ADDRESS_IN_USE = 8  # an address that we need is taken
+    EVIDENCE_UNREADABLE = 9  # a run folder that replay cannot read
+    INTERNAL = 70  # Fencepost itself failed; the traceback is in the run folder
+    INTERRUPTED = 130  # Ctrl-C or SIGTERM
+
+
+class Trouble(Exception):
+    """Something outside the judged Kafka is wrong.
+
+    ``str(trouble)`` is one clear sentence for a person, remedy included; ``exit`` is the process's exit code.
+    """
+
+    def __init__(self, sentence: str, *, exit: Exit) -> None:  # noqa: A002  the field's word for it
+        super().__init__(sentence)
+        self.exit = exit
