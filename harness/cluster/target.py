@@ -1,0 +1,80 @@
+"""The target's syntax: ``kafka:<version>``, ``dist:<path>``, ``external:<host:port,…>``."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from harness.cluster.topology import Address
+from harness.trouble import Exit, Trouble
+
+SYNTAX = "kafka:<version> | dist:<Kafka .tgz or unpacked folder> | external:<host:port,host:port,…>"
+OLDEST = (3, 3, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A released version, brought in by the ordinary package client."""
+
+    version: str
+
+    def __str__(self) -> str:
+        return f"kafka:{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A tarball or an unpacked folder in the layout of the official one (``libs/``, ``bin/``, ``config/``)."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return f"dist:{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A running cluster that is not ours."""
+
+    addresses: tuple[Address, ...]
+
+    def __str__(self) -> str:
+        return "external:" + ",".join(map(str, self.addresses))
+
+
+Target: TypeAlias = Released | Distribution | External
+
+
+def parse_target(text: str) -> Target:
+    """Read a target.
+
+    >>> str(parse_target("kafka:4.3.1"))
+    'kafka:4.3.1'
+
+    :raises Trouble: When the text is not a target, with the syntax in the sentence.
+    """
+    kind, _, rest = text.partition(":")
+    match kind:
+        case "kafka" if rest:
+            return _released(rest)
+        case "dist" if rest:
+            return Distribution(Path(rest).expanduser().resolve())
+        case "external" if rest:
+            return External(tuple(_address(part) for part in rest.split(",")))
+    raise Trouble(f"{text!r} is not a target; write {SYNTAX}", exit=Exit.USAGE)
+
+
+def _released(version: str) -> Released:
+    if not re.fullmatch(r"\d+\.\d+\.\d+(-\w+)?", version):
+        raise Trouble(f"{version!r} is not a Kafka version; write for example kafka:4.3.1", exit=Exit.TARGET_UNKNOWN)
+    if tuple(int(part) for part in version.split("-")[0].split(".")) < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise Trouble(f"Kafka {version} is too old; the oldest that can be tried is {oldest}", exit=Exit.TARGET_UNKNOWN)
+    return Released(version)
+
+
+def _address(text: str) -> Address:
+    host, _, port = text.strip().rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise Trouble(f"{text!r} is not host:port; write external:<host:port,host:port,…>", exit=Exit.USAGE)
+    return Address(host, int(port))

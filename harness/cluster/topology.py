@@ -1,0 +1,59 @@
+"""The shape of a cluster as values: nodes, links between them, and lanes for clients.
+
+Three brokers (1, 2, 3) and a dedicated KRaft controller (4). Every ordered pair of nodes has its own Toxiproxy proxy
+(``link-1-2``), so one direction of one link can be held, cut or slowed. Clients reach each broker through separate
+lanes: ``victim`` and ``rival`` are Toxiproxy proxies (``lane-victim-1``); ``observer`` never carries a toxic, so that
+what the judge reads is never the fault.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+Lane: TypeAlias = Literal["victim", "rival", "observer"]
+LANES: tuple[Lane, ...] = get_args(Lane)
+CONTROLLER = 4
+BROKERS = (1, 2, 3)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Address:
+    """A host and a TCP port; ``str`` gives ``host:port``."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """Who is where.
+
+    :param brokers: Node ids of the brokers.
+    :param controller: Node id of the dedicated controller, or None where it is not ours to reach.
+    :param lanes: For each lane, the address of each broker on it.
+    :param links: For each ordered pair (from, to) of nodes, the proxy's name; empty for an external cluster.
+    :param lane_proxies: For each (lane, broker), the proxy's name; the observer's lane has none.
+    """
+
+    brokers: tuple[int, ...]
+    controller: int | None
+    lanes: Mapping[Lane, Mapping[int, Address]]
+    links: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    lane_proxies: Mapping[tuple[Lane, int], str] = field(default_factory=dict)
+
+    def bootstrap(self, lane: Lane) -> str:
+        """The lane's addresses as a client's ``bootstrap.servers``."""
+        return ",".join(str(self.lanes[lane][broker]) for broker in self.brokers)
+
+
+def link_name(source: int, target: int) -> str:
+    """The proxy that carries what ``source`` says to ``target``: connections that ``source`` opens."""
+    return f"link-{source}-{target}"
+
+
+def lane_name(lane: Lane, broker: int) -> str:
+    """The proxy that carries the lane's connections to ``broker``."""
+    return f"lane-{lane}-{broker}"
