@@ -51,11 +51,13 @@ class ClusterOptions:
 
     :param jvm_options: Extra JVM options of every broker and the controller, after ours (``-javaagent:…``).
     :param properties: Extra broker properties; they win over ours.
+    :param breakable: Load the Byteman agent, so that the cluster offers :class:`BreakCode`.
     :param name: Told apart in logs and process titles when two clusters run at once.
     """
 
     jvm_options: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
+    breakable: bool = False
     name: str = "fencepost"
 
 
