@@ -1,0 +1,1 @@
+"""What is judged: the contract, its known failures, and the suite tried on itself."""

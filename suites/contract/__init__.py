@@ -1,0 +1,1 @@
+"""The contract: one requirement a file, named by what it says."""

@@ -1,0 +1,1 @@
+"""Faults of links and lanes, made by Toxiproxy."""
