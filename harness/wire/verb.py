@@ -33,7 +33,10 @@ class Verb(Protocol[ResultT]):
     """The API's name in Kafka's spelling: ``EndTxn``."""
 
     def build(self, version: int) -> RequestPayload:
-        """The request in that version's schema; fields that the version lacks are left out."""
+        """The request in that version's schema; fields that the version lacks are left out.
+
+        :raises CannotSay: When leaving one out would change the question (a topic id, a filter, ``verify_only``).
+        """
         ...
 
     def read(self, response: ResponsePayload) -> ResultT:

@@ -1,0 +1,61 @@
+"""Frames: a four-byte length, a header, a message. Which header belongs to which message kio's schemas say."""
+
+import io
+import struct
+from typing import cast
+
+from kio.index import load_response_schema
+from kio.serial import entity_writer
+from kio.serial.errors import SerialError
+from kio.static.protocol import RequestHeader, RequestPayload, ResponsePayload
+
+from harness.history.kafka_errors import NAMES
+from harness.wire.decode import read_entity
+from harness.wire.errors import UnreadableAnswer
+from harness.wire.names import name_of
+
+API_VERSIONS = 18
+UNSUPPORTED_VERSION = next(code for code, name in NAMES.items() if name == "UNSUPPORTED_VERSION")
+
+
+def encode(request: RequestPayload, correlation: int, client_id: str) -> bytes:
+    """The whole frame of a request, length included."""
+    with io.BytesIO() as buffer:
+        header = _header(request, correlation, client_id)
+        entity_writer(type(header))(buffer, header)
+        entity_writer(type(request))(buffer, request)
+        message = buffer.getvalue()
+    return struct.pack(">i", len(message)) + message
+
+
+def _header(request: RequestPayload, correlation: int, client_id: str) -> RequestHeader:
+    return request.__header_schema__(
+        request_api_key=request.__api_key__,
+        request_api_version=request.__version__,
+        correlation_id=correlation,  # type: ignore[arg-type]  # kio's i32 is a phantom of int
+        client_id=client_id,
+    )
+
+
+def decode(key: int, version: int, frame: bytes) -> ResponsePayload:
+    """The answer to the API ``key`` at ``version``; ``frame`` begins with the header, without the length.
+
+    :raises UnreadableAnswer: When the bytes are no such answer.
+    """
+    schema = load_response_schema(key, _answered_version(key, version, frame))
+    try:
+        _, offset = read_entity(schema.__header_schema__, frame)
+        response, end = read_entity(schema, frame, offset)
+    except SerialError as error:
+        raise UnreadableAnswer(
+            f"{name_of(key)} v{version} was answered with bytes that end too early: {error}"
+        ) from error
+    if end != len(frame):
+        raise UnreadableAnswer(f"{name_of(key)} v{version} was answered with {len(frame) - end} bytes too many")
+    return cast(ResponsePayload, response)
+
+
+def _answered_version(key: int, version: int, frame: bytes) -> int:
+    # A broker that does not know our ApiVersions version says so in version 0, whose layout everyone knows (KIP-511).
+    unsupported = key == API_VERSIONS and struct.unpack_from(">h", frame.ljust(6, b"\0"), 4)[0] == UNSUPPORTED_VERSION
+    return 0 if unsupported else version

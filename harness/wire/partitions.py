@@ -1,0 +1,23 @@
+"""Partitions as the verbs name them: a pair ``("t", 0)`` in what is asked, a name ``"t-0"`` in what is answered."""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def by_topic(items: Iterable[tuple[str, Item]]) -> Mapping[str, list[Item]]:
+    """What belongs to each topic, topics and items in the order given.
+
+    >>> by_topic([("a", 1), ("b", 0), ("a", 0)])
+    {'a': [1, 0], 'b': [0]}
+    """
+    grouped: dict[str, list[Item]] = {}
+    for topic, item in items:
+        grouped.setdefault(topic, []).append(item)
+    return grouped
+
+
+def partition_name(topic: str, partition: int) -> str:
+    """``t-0``, Kafka's own way to print a ``TopicPartition``."""
+    return f"{topic}-{partition}"
