@@ -1,0 +1,152 @@
+"""A running cluster that is not ours: what it says of itself, and proxies of our own in front of it.
+
+Nothing can be done to its nodes and to the links between them. Clients' lanes can be disturbed all the same where a
+Toxiproxy can be had: victim and rival then go through it, and the observer goes straight. Only clients that take their
+addresses from the topology stay on their lane; one that follows the brokers' own Metadata leaves it.
+"""
+
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.cluster import probe, toxiproxy
+from harness.cluster.port import ClusterOptions
+from harness.cluster.process.addresses import LANE_PORTS, Block, claim_block
+from harness.cluster.run_area import open_area
+from harness.cluster.target import External
+from harness.cluster.topology import LANES, Address, Lane, Topology, lane_name
+from harness.cluster.toxiproxy import Proxy, ToxiproxyLinks
+from harness.trouble import Exit, Trouble
+
+FIRST_HOST = 2  # of a block; 1 is Toxiproxy's API
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExternalCluster:
+    """Fills :class:`harness.cluster.port.Cluster`; offers no powers."""
+
+    identity: str
+    topology: Topology
+    links: ToxiproxyLinks | None
+    ending: ExitStack
+
+    @property
+    def backend(self) -> str:
+        """The backend's name."""
+        return "external"
+
+    @property
+    def toxiproxy_api(self) -> str | None:
+        """Toxiproxy's API, where there is one."""
+        return f"http://{self.links.api}" if self.links else None
+
+    def logs(self) -> Mapping[str, Path]:
+        """None of its logs are ours to read."""
+        return {}
+
+    def close(self) -> None:
+        """End our proxies; the cluster is left alone. May be called twice."""
+        self.ending.close()
+
+
+def open_external(
+    target: External, _options: ClusterOptions, run_dir: Path, progress: Callable[[str], None]
+) -> ExternalCluster:
+    """Learn who is there and put our proxies in front.
+
+    :raises Trouble: TARGET_UNREACHABLE, when an address does not answer as Kafka does.
+    """
+    brokers = learn_brokers(target.addresses)
+    with ExitStack() as undo:
+        links, lanes = _lanes(brokers, undo, run_dir, progress)
+        return ExternalCluster(
+            identity=f"{target} ({len(brokers)} brokers), external backend",
+            topology=_topology(brokers, lanes),
+            links=links,
+            ending=undo.pop_all(),
+        )
+    raise AssertionError("an ExitStack that swallows nothing")
+
+
+def learn_brokers(given: Sequence[Address]) -> Mapping[int, Address]:
+    """Every broker's id and address: the caller's own spelling of it where he gave it, else what brokers advertise.
+
+    :raises Trouble: TARGET_UNREACHABLE.
+    """
+    listed = next(filter(None, map(probe.brokers, given)), None)
+    if listed is None:
+        raise _unreachable(", ".join(map(str, given)))
+    if len(listed) == len(given) == 1:  # a port that was mapped: what it advertises need not lead anywhere from here
+        return dict.fromkeys(listed, given[0])
+    spelled = {_resolved(address): address for address in given}
+    brokers = {node: spelled.get(_resolved(address), address) for node, address in sorted(listed.items())}
+    for node, address in brokers.items():
+        if probe.brokers(address) is None:
+            raise _unreachable(f"broker {node} at {address}")
+    return brokers
+
+
+def _unreachable(who: str) -> Trouble:
+    return Trouble(
+        f"{who} did not answer a Metadata request; check that a Kafka listens there, that it can be reached from this"
+        " machine, and that its listener is plaintext",
+        exit=Exit.TARGET_UNREACHABLE,
+    )
+
+
+def _resolved(address: Address) -> tuple[str, int]:
+    """Two spellings of one address are the same."""
+    try:
+        return socket.gethostbyname(address.host), address.port
+    except OSError:
+        return address.host, address.port
+
+
+def _lanes(
+    brokers: Mapping[int, Address], undo: ExitStack, run_dir: Path, progress: Callable[[str], None]
+) -> tuple[ToxiproxyLinks | None, Sequence[tuple[Lane, int, Proxy]]]:
+    try:
+        program = toxiproxy.program()
+    except Trouble as missing:
+        progress(f"no lane can be disturbed: {missing}")
+        return None, []
+    logs = run_dir / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    area = open_area()
+    undo.callback(area.close)
+    block = claim_block()
+    undo.callback(block.guard.close)
+    lanes = _proxies(block, brokers)
+    links = toxiproxy.launch(area, program, block.toxiproxy(), log=logs / "toxiproxy.log")
+    toxiproxy.await_answer(links)
+    links.create([proxy for _, _, proxy in lanes])
+    return links, lanes
+
+
+def _proxies(block: Block, brokers: Mapping[int, Address]) -> Sequence[tuple[Lane, int, Proxy]]:
+    """Two for each broker, on addresses in order: an external cluster's node ids can be any number."""
+    return [
+        (lane, node, Proxy(name=lane_name(lane, node), listen=_listen(block, i, lane), upstream=address))
+        for i, (node, address) in enumerate(brokers.items())
+        for lane in LANES
+        if lane != "observer"
+    ]
+
+
+def _listen(block: Block, index: int, lane: Lane) -> Address:
+    return Address(block.host(FIRST_HOST + index), LANE_PORTS[lane])
+
+
+def _topology(brokers: Mapping[int, Address], proxied: Sequence[tuple[Lane, int, Proxy]]) -> Topology:
+    through = {(lane, node): proxy for lane, node, proxy in proxied}
+    return Topology(
+        brokers=tuple(brokers),
+        controller=None,
+        lanes={
+            lane: {n: through[lane, n].listen if (lane, n) in through else brokers[n] for n in brokers}
+            for lane in LANES
+        },
+        lane_proxies={(lane, n): through[lane, n].name for lane in LANES for n in brokers if (lane, n) in through},
+    )

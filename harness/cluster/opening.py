@@ -1,0 +1,74 @@
+"""From a target to a running cluster: which backend, and its opener.
+
+Backends stand in one table, so that another one is a file and a line. What ``auto`` takes, and why, is a value that
+can be printed before anything is started.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from harness.cluster import cache, distribution
+from harness.cluster.external import open_external
+from harness.cluster.port import Cluster, ClusterOptions
+from harness.cluster.process.cluster import open_process
+from harness.cluster.target import Distribution, External, Released, Target
+from harness.trouble import Exit, Trouble
+
+Backend: TypeAlias = Literal["auto", "process", "external"]
+Progress: TypeAlias = Callable[[str], None]
+Opener: TypeAlias = Callable[[Target, ClusterOptions, Path, Progress], Cluster]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A backend, and why it was taken."""
+
+    backend: str
+    why: str
+
+
+def choose_backend(target: Target, backend: Backend) -> Choice:
+    """Which backend opens the target.
+
+    :raises Trouble: USAGE, when the backend cannot open it.
+    """
+    external = isinstance(target, External)
+    if backend == "auto":
+        why = "the target is a running cluster" if external else "its files are started as local JVMs"
+        return Choice(backend="external" if external else "process", why=why)
+    if external != (backend == "external"):
+        raise Trouble(f"the {backend} backend cannot open {target}; leave --backend at auto", exit=Exit.USAGE)
+    return Choice(backend=backend, why="it was asked for")
+
+
+def open_cluster(
+    target: Target, *, backend: Backend, options: ClusterOptions, run_dir: Path, progress: Progress
+) -> Cluster:
+    """A running Kafka, ready for a first transaction; its logs go to ``run_dir/logs``.
+
+    :raises Trouble: When it cannot be had, in one sentence.
+    """
+    with cache.room_needed():
+        return OPENERS[choose_backend(target, backend).backend](target, options, run_dir, progress)
+
+
+def _process(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:
+    match target:
+        case Released():
+            files = distribution.released(target, progress)
+        case Distribution():
+            files = distribution.distribution(target, progress)
+        case External():
+            raise Trouble(f"{target} runs already; open it by the external backend", exit=Exit.USAGE)
+    return open_process(files, options, run_dir, progress)
+
+
+def _external(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:
+    if not isinstance(target, External):
+        raise Trouble(f"{target} is not a running cluster", exit=Exit.USAGE)
+    return open_external(target, options, run_dir, progress)
+
+
+OPENERS: Mapping[str, Opener] = {"process": _process, "external": _external}

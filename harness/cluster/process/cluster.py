@@ -1,0 +1,115 @@
+"""The process backend's cluster: four JVMs, Toxiproxy between them, and the powers over them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.cluster import toolchain, toxiproxy
+from harness.cluster.distribution import KafkaFiles
+from harness.cluster.port import ClusterOptions
+from harness.cluster.process import readiness, warmth
+from harness.cluster.process.addresses import NODES, Block, claim_block
+from harness.cluster.process.node import Node, prepared, title
+from harness.cluster.run_area import open_area
+from harness.cluster.topology import Topology
+from harness.cluster.toxiproxy import ToxiproxyLinks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessCluster:
+    """Fills :class:`harness.cluster.port.Cluster`; offers Kill, Pause and ReadMetrics."""
+
+    identity: str
+    block: Block
+    nodes: Mapping[int, Node]
+    links: ToxiproxyLinks
+    ending: ExitStack
+
+    @property
+    def backend(self) -> str:
+        """The backend's name."""
+        return "process"
+
+    @property
+    def topology(self) -> Topology:
+        """Addresses and proxy names; constant."""
+        return self.block.topology()
+
+    @property
+    def toxiproxy_api(self) -> str:
+        """Toxiproxy's API."""
+        return f"http://{self.links.api}"
+
+    def logs(self) -> Mapping[str, Path]:
+        """Log file of each node by name."""
+        return {node.name: node.log for node in self.nodes.values()}
+
+    def kill(self, node: int) -> None:
+        """SIGKILL; returns when the process is gone."""
+        self.nodes[node].kill()
+
+    def restart(self, node: int) -> None:
+        """Start a killed node again; returns when every broker lists it, alive."""
+        self.nodes[node].start()
+        readiness.await_restarted(self.nodes[node], self.nodes.values(), self.block)
+
+    def pause(self, node: int) -> None:
+        """SIGSTOP."""
+        self.nodes[node].pause()
+
+    def resume(self, node: int) -> None:
+        """SIGCONT."""
+        self.nodes[node].resume()
+
+    def close(self) -> None:
+        """End everything that was started. May be called twice."""
+        self.ending.close()
+
+
+def open_process(
+    files: KafkaFiles, options: ClusterOptions, run_dir: Path, progress: Callable[[str], None]
+) -> ProcessCluster:
+    """Start a cluster from jars; whatever goes wrong on the way, nothing stays behind.
+
+    :raises Trouble: When a tool is missing, an address is taken, or a node does not become ready.
+    """
+    java, program = toolchain.java(), toxiproxy.program()
+    logs = run_dir / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as undo:
+        area = open_area()
+        undo.callback(area.close)
+        block = claim_block()
+        undo.callback(block.guard.close)
+        warm = warmth.warmed(files, java, area, block, logs, progress)
+        progress(f"starting three brokers and a controller of Kafka {files.version}")
+        links = toxiproxy.launch(area, program, block.toxiproxy(), log=logs / "toxiproxy.log")
+        launch = warm.launch(files, java, options.jvm_options)
+        cluster_id = warmth.new_id()
+        for number in NODES:
+            warm.format(area.folder / title(number) / "data", cluster_id=cluster_id, node=number)
+        nodes = {
+            number: prepared(
+                number, area=area, block=block, launch=launch, logs=logs, extra=options.properties, agents=()
+            )
+            for number in NODES
+        }
+        _start(list(nodes.values()), links, block)
+        return ProcessCluster(
+            identity=f"Kafka {files.version} {files.origin}, three brokers, process backend",
+            block=block,
+            nodes=nodes,
+            links=links,
+            ending=undo.pop_all(),
+        )
+    raise AssertionError("an ExitStack that swallows nothing")
+
+
+def _start(nodes: Sequence[Node], links: ToxiproxyLinks, block: Block) -> None:
+    """All JVMs at once, the proxies while they load, then wait."""
+    for node in nodes:
+        node.start()
+    toxiproxy.await_answer(links)
+    links.create(block.proxies())
+    readiness.await_cluster(nodes, block)

@@ -1,0 +1,99 @@
+"""One node: its folder, its JVM, and what can be done to it."""
+
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.cluster.process import properties
+from harness.cluster.process.addresses import Block
+from harness.cluster.process.jvm import Launch, named
+from harness.cluster.run_area import RunArea
+from harness.cluster.topology import CONTROLLER
+
+ENDING = 10.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Node:
+    """A broker or the controller; the same folder and addresses for its life, kills included.
+
+    :param number: Its node id.
+    :param flags: JVM flags of this node alone: its hosts file, its agents' addresses.
+    :param log: What its JVM says, over all restarts.
+    """
+
+    number: int
+    area: RunArea
+    launch: Launch
+    settings: Path
+    flags: tuple[str, ...]
+    log: Path
+    process: subprocess.Popen[bytes] | None = None
+    paused: bool = False
+
+    @property
+    def name(self) -> str:
+        """As in file names and sentences: ``broker-1``."""
+        return title(self.number)
+
+    def start(self) -> None:
+        """Start the JVM; it is not ready yet."""
+        command = self.launch.command("kafka.Kafka", self.settings, flags=self.flags)
+        self.process = self.area.start(command, log=self.log)
+        self.paused = False
+
+    def running(self) -> bool:
+        """False when it was killed, or ended by itself."""
+        return self.process is not None and self.process.poll() is None
+
+    def kill(self) -> None:
+        """End it as ``kill -9`` does; returns when it is gone."""
+        process = self._process()
+        process.kill()
+        process.wait(ENDING)
+
+    def pause(self) -> None:
+        """Stop it from running."""
+        self._process().send_signal(signal.SIGSTOP)
+        self.paused = True
+
+    def resume(self) -> None:
+        """Let it run again."""
+        self._process().send_signal(signal.SIGCONT)
+        self.paused = False
+
+    def pid(self) -> int:
+        """The JVM's process id."""
+        return self._process().pid
+
+    def _process(self) -> subprocess.Popen[bytes]:
+        if self.process is None:
+            raise ValueError(f"{self.name} was never started")
+        return self.process
+
+
+def title(number: int) -> str:
+    """A node's name for people and files."""
+    return f"controller-{number}" if number == CONTROLLER else f"broker-{number}"
+
+
+def prepared(
+    number: int,
+    *,
+    area: RunArea,
+    block: Block,
+    launch: Launch,
+    logs: Path,
+    extra: Mapping[str, str],
+    agents: tuple[str, ...],
+) -> Node:
+    """A node whose settings and hosts file are written; its storage is ``area.folder / name / "data"``."""
+    folder = area.folder / title(number)
+    settings, hosts = folder / "server.properties", folder / "hosts"
+    settings.write_text(properties.render(properties.of_node(block, number, folder / "data", extra)))
+    hosts.write_text(properties.hosts(block, number))
+    own = named({"jdk.net.hosts.file": hosts, "fencepost.node": title(number)})
+    log = logs / f"{title(number)}.log"
+    return Node(number=number, area=area, launch=launch, settings=settings, flags=(*own, *agents), log=log)

@@ -1,0 +1,76 @@
+"""When a cluster is ready, and the sentence when it never is.
+
+A TCP connect proves nothing behind a proxy, and a broker takes requests before the others know it. So each broker is
+asked, through its own observer lane, until it lists every broker at the right address; then the cluster must hand out
+a producer id, which needs the state topic, its leaders, its coordinator and the controller.
+"""
+
+from collections.abc import Callable, Iterable
+
+from harness import wait
+from harness.cluster import probe
+from harness.cluster.process.addresses import Block
+from harness.cluster.process.last_words import not_ready
+from harness.cluster.process.node import Node
+from harness.cluster.topology import BROKERS, CONTROLLER
+
+# On a calm machine it takes 2 to 3 s; on one that runs much else it can take twenty times that.
+READY = 60.0
+FIRST = "fencepost-first"
+
+
+def await_cluster(nodes: Iterable[Node], block: Block) -> None:
+    """Wait until a first transaction is possible.
+
+    :raises Trouble: NOT_READY with the log of the node that is missing.
+    """
+    by_number = {node.number: node for node in nodes}
+    expected = {broker: block.lane("observer", broker) for broker in BROKERS}
+    for broker in BROKERS:
+        _await(
+            lambda broker=broker: probe.brokers(expected[broker]) == expected,  # type: ignore[misc]
+            by_number[broker],
+            others=by_number.values(),
+        )
+    _await(lambda: first_transaction(block), by_number[BROKERS[0]], others=by_number.values())
+
+
+def first_transaction(block: Block) -> bool:
+    """True when a producer id is handed out."""
+    found = probe.coordinator(block.lane("observer", BROKERS[0]), FIRST)
+    return found is not None and probe.transaction_possible(block.lane("observer", found), FIRST)
+
+
+def await_restarted(node: Node, nodes: Iterable[Node], block: Block) -> None:
+    """Wait until the restarted node does its part again and every broker that can answer lists it.
+
+    The node itself is asked first: it lists itself only when the controller has let it in again, while the others may
+    still list what it was before the kill.
+
+    :raises Trouble: NOT_READY with its log.
+    """
+    others = [n for n in nodes if n.number not in (node.number, CONTROLLER) and n.running() and not n.paused]
+    if node.number == CONTROLLER:
+        observers = [block.lane("observer", other.number) for other in others]
+        _await(lambda: all(map(probe.quorum_leads, observers)), node, others=[node])
+        return
+    own = block.lane("observer", node.number)
+    for asked in (node, *others):
+        lane = block.lane("observer", asked.number)
+        _await(lambda lane=lane: (probe.brokers(lane) or {}).get(node.number) == own, node, others=[node])  # type: ignore[misc]
+
+
+def _await(condition: Callable[[], bool], node: Node, *, others: Iterable[Node]) -> None:
+    """Wait for ``condition``, which speaks of ``node``; a node that ended will never make it true."""
+    watched = tuple(others)
+
+    def decided() -> bool:
+        return not all(other.running() for other in watched) or condition()
+
+    try:
+        wait.until(decided, what=node.name, within=READY)
+    except wait.NotInTime as late:
+        raise not_ready(f"{node.name} did not become ready within {READY:g} s", node.log) from late
+    for other in watched:
+        if not other.running():
+            raise not_ready(f"{other.name} ended while it was starting", other.log)

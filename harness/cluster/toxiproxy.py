@@ -1,0 +1,150 @@
+"""The Toxiproxy server and its proxies: every link and lane that a fault can be put on.
+
+Each cluster has a server of its own, on an address of its own. toxiproxy-python keeps the server's address in the
+state of its class ``APIConsumer``, and its ``Proxy`` and ``Toxiproxy`` objects can only speak to that one; so we use
+the library's consumer and its errors, with a class of it for each server, and leave those objects aside.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+from toxiproxy.api import APIConsumer
+from toxiproxy.exceptions import InvalidToxic, NotFound, ProxyExists
+
+from harness import wait
+from harness.cluster import cache, toolchain
+from harness.cluster.port import Direction
+from harness.cluster.run_area import RunArea
+from harness.cluster.topology import Address
+from harness.trouble import Exit, Trouble
+
+VERSION = "v2.12.0"
+MODULE = f"github.com/Shopify/toxiproxy/v2/cmd/server@{VERSION}"
+READY = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proxy:
+    """A proxy to make: who connects to ``listen`` reaches ``upstream``."""
+
+    name: str
+    listen: Address
+    upstream: Address
+
+
+@dataclass(frozen=True, slots=True)
+class ToxiproxyLinks:
+    """The proxies of one server; fills :class:`harness.cluster.port.Links`."""
+
+    api: Address
+
+    def create(self, proxies: Sequence[Proxy]) -> None:
+        """Make all proxies by one request."""
+        wanted = [{"name": p.name, "listen": str(p.listen), "upstream": str(p.upstream)} for p in proxies]
+        self._say("post", "/populate", json=wanted)
+
+    def add_toxic(
+        self, proxy: str, *, kind: str, direction: Direction, attributes: Mapping[str, int], name: str
+    ) -> None:
+        """Put a toxic on a proxy; ``upstream`` is from the connecting side to the server.
+
+        :raises LookupError: When there is no such proxy.
+        :raises ValueError: When Toxiproxy does not take the toxic.
+        """
+        toxic = {"name": name, "type": kind, "stream": direction, "toxicity": 1.0, "attributes": dict(attributes)}
+        self._say("post", f"/proxies/{proxy}/toxics", json=toxic)
+
+    def remove_toxic(self, proxy: str, name: str) -> None:
+        """Take it off again; bytes that it held are delivered in order. Removing one that is gone is no error."""
+        try:
+            self._say("delete", f"/proxies/{proxy}/toxics/{name}")
+        except LookupError:
+            return
+
+    def disable(self, proxy: str) -> None:
+        """Close the proxy's connections and refuse new ones."""
+        self._say("post", f"/proxies/{proxy}", json={"enabled": False})
+
+    def enable(self, proxy: str) -> None:
+        """Let connections through again."""
+        self._say("post", f"/proxies/{proxy}", json={"enabled": True})
+
+    def disturbed(self) -> Sequence[str]:
+        """Every toxic and disabled proxy that is still there, as ``proxy/toxic`` or ``proxy disabled``."""
+        proxies = self._say("get", "/proxies").json()
+        toxics = [f"{name}/{toxic['name']}" for name, proxy in proxies.items() for toxic in proxy["toxics"]]
+        return sorted(toxics + [f"{name} disabled" for name, proxy in proxies.items() if not proxy["enabled"]])
+
+    def reset(self) -> None:
+        """Enable all proxies and remove all toxics."""
+        self._say("post", "/reset")
+
+    def answers(self) -> bool:
+        """True when the server takes requests."""
+        try:
+            return bool(self._say("get", "/version").ok)
+        except requests.ConnectionError:
+            return False
+
+    def _say(self, verb: str, path: str, **body: Any) -> requests.Response:
+        consumer = type("Consumer", (APIConsumer,), {"host": self.api.host, "port": self.api.port})
+        try:
+            response: requests.Response = getattr(consumer, verb)(path, **body)
+        except NotFound as error:
+            raise LookupError(f"Toxiproxy has no {path}: {error}") from error
+        except (InvalidToxic, ProxyExists) as error:
+            raise ValueError(f"Toxiproxy refuses {body}: {error}") from error
+        if not response.ok:
+            raise ValueError(f"Toxiproxy refuses {path} {body}: {response.text}")
+        return response
+
+
+def launch(area: RunArea, program: Path, api: Address, *, log: Path) -> ToxiproxyLinks:
+    """Start the server without waiting for it, so that the brokers' JVMs can start at the same time."""
+    quiet = {**os.environ, "LOG_LEVEL": "warn"}  # its log would tell every connection of every run
+    area.start([program, "-host", api.host, "-port", str(api.port)], log=log, environment=quiet)
+    return ToxiproxyLinks(api)
+
+
+def await_answer(links: ToxiproxyLinks, server: subprocess.Popen[bytes] | None = None) -> None:
+    """Wait until the server takes requests.
+
+    :raises Trouble: NOT_READY, when it does not.
+    """
+    try:
+        wait.until(lambda: links.answers() or (server is not None and server.poll()), what="Toxiproxy", within=READY)
+    except wait.NotInTime as late:
+        raise Trouble(f"Toxiproxy did not answer at {links.api} within {READY:g} s", exit=Exit.NOT_READY) from late
+
+
+def program() -> Path:
+    """``toxiproxy-server`` on the PATH, else built once by Go.
+
+    :raises Trouble: TOOL_MISSING, when there is neither.
+    """
+    if found := shutil.which("toxiproxy-server"):
+        return Path(found)
+    return cache.made_once(cache.cache_root() / "toxiproxy" / VERSION, _build) / "server"
+
+
+def _build(draft: Path) -> None:
+    go = toolchain.tool("go", needed_for="to build Toxiproxy")
+    # Static, so that the same file also runs in an empty container image.
+    environment = {**os.environ, "CGO_ENABLED": "0", "GOBIN": str(draft)}
+    said = subprocess.run(
+        [go, "install", MODULE], env=environment, capture_output=True, text=True, check=False, start_new_session=True
+    )
+    if said.returncode:
+        if "no space left on device" in said.stderr:
+            raise cache.no_room(" while Go was building Toxiproxy")
+        last = (said.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise Trouble(
+            f"Go cannot build Toxiproxy {VERSION} ({last}); check the network, or put toxiproxy-server on the PATH",
+            exit=Exit.TOOL_MISSING,
+        )
