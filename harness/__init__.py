@@ -1,1 +1,1 @@
-"""Machinery: starts a Kafka, drives it, records what it did and publishes verdicts; knows nothing of any requirement."""
+"""Machinery: starts a Kafka, drives it, records what it did, publishes verdicts; knows nothing of any requirement."""

@@ -3,11 +3,22 @@
 Imports nothing else of ours but ``harness.history``. Requirement files import their whole vocabulary from here.
 """
 
-from harness.contract.expect import Finding, Observation, Witness, accepted, agree, finding, refused, unless, witness
+from harness.contract.expect import (
+    Finding,
+    Observation,
+    Witness,
+    accepted,
+    agree,
+    finding,
+    refused,
+    struck,
+    unless,
+    witness,
+)
 from harness.contract.judge import judge
 from harness.contract.refuters import Failpoint, Refuter, Release, Setting, Unrefuted
 from harness.contract.requirement import Feature, Level, Need, Offers, Order, Refusal, Requirement, Source
-from harness.contract.verdict import Status, Verdict
+from harness.contract.verdict import Status, Verdict, kept
 
 __all__ = [
     "Failpoint",
@@ -32,7 +43,9 @@ __all__ = [
     "agree",
     "finding",
     "judge",
+    "kept",
     "refused",
+    "struck",
     "unless",
     "witness",
 ]

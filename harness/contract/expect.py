@@ -7,7 +7,7 @@ observation; a check that yields none has examined nothing, and its verdict is N
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from harness.history.evidence import Step
+from harness.history.evidence import Evidence, Fault, NotSeen, Step
 from harness.history.kafka_errors import error_name
 
 
@@ -76,6 +76,19 @@ def agree(what: str, seen: object, promised: object, *steps: Step, otherwise: st
 def unless(kept: bool, what: str, *steps: Step, otherwise: str) -> Observation:
     """The sentence ``what`` must be true of the evidence; else the anomaly ``otherwise``."""
     return witness(what, *steps) if kept else finding(otherwise, f"not so: {what}", *steps)
+
+
+def struck(seen: Evidence, late: Step, by: str) -> Fault:
+    """The hold called ``by`` really held ``late``: sent into the window, answered only after the release.
+
+    :raises NotSeen: When it did not; a fault that did not strike proves nothing, so the verdict is NOT_EXERCISED.
+    """
+    hold = seen.fault(by)
+    if late.held <= 0 or late.sent > hold.ended:
+        raise NotSeen(f"{late.name!r} was not held by {by!r}")
+    if late.answered is not None and late.answered < hold.ended:
+        raise NotSeen(f"{late.name!r} was answered while {by!r} was still held")
+    return hold
 
 
 def _said(step: Step) -> str:

@@ -32,3 +32,10 @@ class Verdict:
     reason: str | None = None
     known_failure: str | None = None
     seconds: float = 0.0
+
+
+def kept(verdict: Verdict) -> bool:
+    """Whether the verdict lets the exit code be 0: a MUST holds, does not apply, or is a known failure that fails."""
+    if verdict.known_failure is not None:
+        return verdict.status == Status.VIOLATED
+    return verdict.level != "MUST" or verdict.status in (Status.HOLDS, Status.NOT_OFFERED)

@@ -44,7 +44,7 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} has no place in evidence")
 
 
-def _read(kind: Any, plain: object, where: str) -> Any:  # noqa: ANN401, C901  one case for each kind of type we write
+def _read(kind: Any, plain: object, where: str) -> Any:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if dataclasses.is_dataclass(kind):
         return _read_dataclass(typing.cast(type, kind), plain, where)
@@ -92,7 +92,7 @@ def _one_of(allowed: tuple[Any, ...], plain: object, where: str) -> object:
     return plain
 
 
-def _typed(kind: Any, plain: object, where: str) -> Any:  # noqa: ANN401
+def _typed(kind: Any, plain: object, where: str) -> Any:
     if not isinstance(plain, kind) or (isinstance(plain, bool) and kind in (int, (int, float))):
         raise Malformed(f"{where} is {type(plain).__name__}, not {kind}")
     return plain

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Marker: TypeAlias = Literal["ABORT", "COMMIT"]
 
 
@@ -171,9 +171,9 @@ class Evidence:
         self.all(name)
         return replace(self, steps=tuple(step for step in self.steps if step.name != name))
 
-    def with_log(self, partition: str = "P1", **changes: object) -> "Evidence":
-        """Doctored: the drained log of a partition changed."""
-        changed = replace(self.log(partition), **changes)  # type: ignore[arg-type]
+    def with_log(self, partition: str = "P1", truth: LogTruth | None = None, **changes: object) -> "Evidence":
+        """Doctored: the drained log of a partition replaced by ``truth``, or changed."""
+        changed = replace(truth or self.log(partition), **changes)  # type: ignore[arg-type]
         return replace(self, logs={**self.logs, partition: changed})
 
     def with_sample(self, name: str, **changes: object) -> "Evidence":

@@ -15,7 +15,6 @@ the reader drops and reports.
 """
 
 import json
-import os
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -149,4 +148,4 @@ class RunFolder:
 def _write(path: Path, text: str) -> None:
     torn = path.with_name(path.name + ".part")
     torn.write_text(text, encoding="utf-8")
-    os.replace(torn, path)
+    torn.replace(path)

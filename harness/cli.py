@@ -1,0 +1,170 @@
+"""The ``fencepost`` command: thin over pytest for judging, direct for listing, replaying and bringing a cluster up."""
+
+import argparse
+import json
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from harness import wishes
+from harness.cluster.description import described
+from harness.cluster.opening import open_cluster
+from harness.cluster.target import parse_target
+from harness.contract import kept
+from harness.contract.catalogue import Row, find, row
+from harness.replay import replay
+from harness.report.listing import listing
+from harness.report.table import summary
+from harness.trouble import Exit, Trouble
+
+PYTEST_EXITS = {
+    pytest.ExitCode.INTERRUPTED: Exit.INTERRUPTED,
+    pytest.ExitCode.INTERNAL_ERROR: Exit.INTERNAL,
+    pytest.ExitCode.USAGE_ERROR: Exit.USAGE,
+    pytest.ExitCode.NO_TESTS_COLLECTED: Exit.USAGE,
+}
+EPILOG = """\
+examples:
+  fencepost qualify kafka:4.3.1                  judge a release
+  fencepost qualify dist:./kafka_2.13-4.4.0.tgz  judge a release candidate's tarball
+  fencepost qualify external:localhost:9092      judge a running cluster
+  fencepost qualify kafka:3.5.2 --select VERIFY  one group only
+  fencepost list --json                          the catalogue, for machines
+  fencepost replay reports/runs/…                judge last week's evidence again, offline
+  fencepost up kafka:4.1.2                       the topology for a person; Ctrl-C takes it down
+
+exit codes: 0 promises kept, 1 broken or not shown, 2 wrong use, 3 tool missing, 4 no such target,
+5 target unreachable, 6 broker not ready, 7 disk full, 8 address in use, 9 evidence unreadable,
+70 Fencepost failed, 130 interrupted"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; every trouble is one sentence on stderr and an exit code of its own."""
+    given = parser().parse_args(arguments)
+    try:
+        return int(given.run(given))
+    except Trouble as trouble:
+        sys.stderr.write(f"fencepost: {trouble}\n")
+        return trouble.exit
+    except KeyboardInterrupt:
+        sys.stderr.write("fencepost: interrupted\n")
+        return Exit.INTERRUPTED
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line's grammar."""
+    top = argparse.ArgumentParser(
+        prog="fencepost",
+        description="Tells whether a Kafka keeps its transaction promises.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _qualify(commands.add_parser("qualify", help="judge a Kafka, requirement by requirement"))
+    _falsify(commands.add_parser("falsify", help="prove on broken Kafkas that every requirement can fail"))
+    _list(commands.add_parser("list", help="print the catalogue"))
+    _replay(commands.add_parser("replay", help="judge a run folder again, offline"))
+    _up(commands.add_parser("up", help="bring the topology up and print every address"))
+    return top
+
+
+def _qualify(command: argparse.ArgumentParser) -> None:
+    command.add_argument("target", help=wishes.TARGET_HELP)
+    _run_options(command)
+    command.add_argument("--report-dir", type=Path, metavar="DIR", help=wishes.FOLDER_HELP)
+    command.set_defaults(run=lambda given: _pytest(given, ["-m", "live", "--target", given.target]))
+
+
+def _falsify(command: argparse.ArgumentParser) -> None:
+    _run_options(command)
+    command.add_argument("--report-dir", type=Path, metavar="DIR", help=wishes.FOLDER_HELP)
+    command.set_defaults(run=lambda given: _pytest(given, ["-m", "falsify", "--falsify"]))
+
+
+def _list(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="one JSON array, a row a requirement")
+    command.set_defaults(run=_print_list)
+
+
+def _replay(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", type=Path, help="a run folder, as named at the end of a run")
+    command.set_defaults(run=_print_replay)
+
+
+def _up(command: argparse.ArgumentParser) -> None:
+    command.add_argument("target", help=wishes.TARGET_HELP)
+    _cluster_options(command)
+    command.set_defaults(run=_stay_up)
+
+
+def _run_options(command: argparse.ArgumentParser) -> None:
+    _cluster_options(command)
+    command.add_argument("--select", default="", metavar="ID,GROUP,…", help=wishes.SELECT_HELP)
+    command.add_argument("--seed", type=int, metavar="N", help=wishes.SEED_HELP)
+
+
+def _cluster_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--backend", default="auto", choices=wishes.BACKENDS, help="where it runs (default: auto)")
+    command.add_argument("--broker-jvm-opt", action="append", default=[], metavar="OPT", help=wishes.JVM_HELP)
+    command.add_argument("--broker-property", action="append", default=[], metavar="K=V", help=wishes.PROPERTY_HELP)
+
+
+def _pytest(given: argparse.Namespace, wanted: list[str]) -> int:
+    quiet = ["-qq", "--no-header", "--no-summary", "--tb=no", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    place = ["--rootdir", str(wishes.ROOT), "-c", str(wishes.ROOT / "pyproject.toml"), str(wishes.CONTRACT)]
+    options = ["--backend", given.backend, "--select", given.select]
+    options += [] if given.seed is None else ["--seed", str(given.seed)]
+    options += [f"--report-dir={given.report_dir.absolute()}"] if given.report_dir else []
+    options += [f"--broker-jvm-opt={option}" for option in given.broker_jvm_opt]
+    options += [f"--broker-property={line}" for line in given.broker_property]
+    code = pytest.main([*place, *quiet, *wanted, *options])
+    return PYTEST_EXITS.get(pytest.ExitCode(code), code) if code in set(pytest.ExitCode) else code
+
+
+def _rows() -> list[Row]:
+    return [row(entry, root=wishes.ROOT) for entry in find(wishes.CONTRACT)]
+
+
+def _print_list(given: argparse.Namespace) -> int:
+    rows = _rows()
+    if given.json:
+        sys.stdout.write(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False) + "\n")
+    else:
+        listing(rows)
+    return Exit.KEPT
+
+
+def _print_replay(given: argparse.Namespace) -> int:
+    entries, rows = list(find(wishes.CONTRACT)), _rows()
+    folder, verdicts, page = replay(given.folder, entries, rows)
+    sys.stdout.write(summary(folder, rows, verdicts, page))
+    return Exit.KEPT if all(map(kept, verdicts)) else Exit.BROKEN
+
+
+def _stay_up(given: argparse.Namespace) -> int:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    options = wishes.cluster_options(given.broker_jvm_opt, given.broker_property)
+    with tempfile.TemporaryDirectory(prefix="fencepost-up-") as logs:
+        cluster = open_cluster(
+            parse_target(given.target), backend=given.backend, options=options, run_dir=Path(logs), progress=_say
+        )
+        try:
+            sys.stdout.write(described(cluster))
+            sys.stdout.flush()
+            signal.pause()
+        finally:
+            cluster.close()
+    return Exit.KEPT
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(sentence + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,13 @@
+"""The lab: the language in which a stimulus is written.
+
+Raw transactional producers on lanes of their own, partitions with a chosen leader, an observer that is never
+disturbed, an administrator. Everything that goes over the wire is recorded; what the stimulus names becomes a step of
+the evidence.
+"""
+
+from harness.lab.asking import Unprepared
+from harness.lab.lab import Lab
+from harness.lab.partition import Partition
+from harness.lab.producer import Late, Producer
+
+__all__ = ["Lab", "Late", "Partition", "Producer", "Unprepared"]

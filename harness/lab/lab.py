@@ -1,0 +1,209 @@
+"""One requirement's lab on a running cluster: fresh names, recording clients, and what was noted.
+
+Isolation is by fresh topics and transactional ids on a warm cluster, so that a requirement on the wire costs
+milliseconds. Partitions get a leader that is not the coordinator of any producer so far, and producers a transactional
+id whose coordinator leads none of the partitions so far, so that Produce and EndTxn travel on different links.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Literal
+
+from harness import wait
+from harness.clock import RunClock
+from harness.cluster.port import BreakCode, Cluster, Links
+from harness.cluster.topology import LANES, Lane
+from harness.history.evidence import Evidence, Json, LogTruth
+from harness.history.recorder import Recorder
+from harness.lab.admin import Admin
+from harness.lab.asking import Asker, Unprepared
+from harness.lab.notes import Notes
+from harness.lab.observer import Observer
+from harness.lab.partition import Partition
+from harness.lab.producer import Producer
+from harness.wire.client import WireClient
+
+DRAWS = 50
+"""Transactional ids drawn before a coordinator away from the partitions' leaders is given up."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Lab:
+    """What a stimulus drives. Made by ``connect`` in :mod:`harness.run`; closed by it too."""
+
+    cluster: Cluster
+    requirement: str
+    draw: Random
+    clock: RunClock
+    recorder: Recorder
+    notes: Notes = field(default_factory=Notes)
+    partitions: list[Partition] = field(default_factory=list)
+    producers: list[Producer] = field(default_factory=list)
+    _askers: dict[Lane, Asker] = field(default_factory=dict)
+
+    # Who acts
+
+    def partition(self, alias: str, *, leader: int | None = None, replicas: int = 1) -> Partition:
+        """A fresh topic of one partition, led by ``leader`` or by a broker away from all coordinators so far."""
+        brokers = self.cluster.topology.brokers
+        led_by = leader if leader is not None else self._quiet_broker()
+        others = [broker for broker in brokers if broker != led_by]
+        topic = f"{self.requirement.lower()}-{alias.lower()}-{self.draw.randrange(16**8):08x}"
+        topic_id = self.admin.create_topic(topic, {0: (led_by, *others[: replicas - 1])})
+        made = Partition(alias=alias, topic=topic, index=0, leader=led_by, topic_id=topic_id)
+        self.notes.aliases[str(made)] = alias
+        self.partitions.append(made)
+        return made
+
+    def producer(
+        self, lane: Lane = "victim", *, protocol: Literal[1, 2] = 1, init: bool = True, timeout_ms: int = 60_000
+    ) -> Producer:
+        """A producer with a fresh transactional id on its lane, initialised unless ``init`` is False."""
+        transactional_id, coordinator = self._transactional_id(lane)
+        return self.same_id(transactional_id, coordinator, lane, protocol=protocol, init=init, timeout_ms=timeout_ms)
+
+    def same_id(
+        self,
+        transactional_id: str,
+        coordinator: int,
+        lane: Lane,
+        *,
+        protocol: Literal[1, 2] = 1,
+        init: bool = True,
+        timeout_ms: int = 60_000,
+    ) -> Producer:
+        """Another producer of a known transactional id, as a rival would be."""
+        made = Producer(
+            asker=self.asker(lane), transactional_id=transactional_id, coordinator=coordinator, protocol=protocol
+        )
+        self.producers.append(made)
+        if init:
+            made.init(timeout_ms=timeout_ms)
+        return made
+
+    @property
+    def observer(self) -> Observer:
+        """Reads the cluster's state; never disturbed."""
+        return Observer(self.asker("observer"))
+
+    @property
+    def admin(self) -> Admin:
+        """Changes topics, settings and feature levels."""
+        return Admin(self.asker("observer"), self.cluster.topology.brokers)
+
+    def offered(self, api: str, versions: Sequence[int]) -> tuple[int, ...]:
+        """Those of ``versions`` that every broker advertises."""
+        client = self.asker("observer").client
+        ranges = [client.offered(broker).apis.get(api, (0, -1)) for broker in self.cluster.topology.brokers]
+        return tuple(v for v in versions if all(low <= v <= high for low, high in ranges))
+
+    # What is disturbed
+
+    @property
+    def links(self) -> Links:
+        """The cluster's proxies; :raises Unprepared: when nothing stands between."""
+        if self.cluster.links is None:
+            raise Unprepared("this backend has no proxies, so no link can be held")
+        return self.cluster.links
+
+    def link(self, source: int, target: int) -> str:
+        """The proxy that carries what broker ``source`` asks of ``target``; :raises Unprepared: when there is none."""
+        if proxy := self.cluster.topology.links.get((source, target)):
+            return proxy
+        raise Unprepared(f"this backend has no proxy between brokers {source} and {target}")
+
+    @contextmanager
+    def broken(self, rules: str) -> Iterator[None]:
+        """Byteman rules in every node for the length of the block; only for negative controls."""
+        if not isinstance(self.cluster, BreakCode):
+            raise Unprepared("this cluster cannot load failpoints")
+        self.cluster.load_rules(rules)
+        try:
+            yield
+        finally:
+            self.cluster.unload_rules()
+
+    # What is noted
+
+    def sample(self, name: str, *partitions: Partition) -> None:
+        """High watermark and last stable offset now, of all partitions or of these, under a name."""
+        for partition in partitions or self.partitions:
+            self.observer.sample(partition, name)
+
+    def completed(self, *partitions: Partition, within: float = 5.0) -> None:
+        """Wait until no transaction is open on these partitions (or any): their markers are written.
+
+        :raises NotInTime: When one is still open.
+        """
+        wait.until(
+            lambda: all(map(self._stable, partitions or self.partitions)),
+            what="last stable offset = high watermark",
+            within=within,
+        )
+
+    def note(self, name: str, value: Json) -> None:
+        """A plain fact for the check, partitions under their short names."""
+        self.notes.facts[name] = self.notes.shorten(value)
+
+    def unless(self, ready: Callable[[], bool], why_not: str) -> None:
+        """Go on only when the situation is there; :raises Unprepared: with ``why_not`` when it is not."""
+        if not ready():
+            raise Unprepared(why_not)
+
+    def drained(self) -> Mapping[str, LogTruth]:
+        """Every partition of this requirement, raw and as a read_committed client sees it."""
+        return {partition.alias: self.observer.log(partition) for partition in self.partitions}
+
+    def evidence(self, logs: Mapping[str, LogTruth], *, unprepared: str | None = None) -> Evidence:
+        """All that was noted."""
+        return self.notes.evidence(logs, unprepared=unprepared)
+
+    def now(self) -> float:
+        """Milliseconds on the run's clock."""
+        return self.clock.now()
+
+    def close(self) -> None:
+        """Close every client; requests without an answer are recorded as such."""
+        for asker in self._askers.values():
+            asker.client.close()
+
+    def asker(self, lane: Lane) -> Asker:
+        """The lane's one client, opened at first use."""
+        if lane not in self._askers:
+            assert lane in LANES
+            self._askers[lane] = Asker(lane, self._client(lane), self.notes, self.clock, self._proxies(lane))
+        return self._askers[lane]
+
+    def _stable(self, partition: Partition) -> bool:
+        sample = self.observer.sample(partition)
+        return sample.last_stable_offset == sample.high_watermark
+
+    def _client(self, lane: Lane) -> WireClient:
+        return WireClient(
+            actor=lane,
+            lane=lane,
+            addresses=self.cluster.topology.lanes[lane],
+            clock=self.clock,
+            recorder=self.recorder,
+            requirement=self.requirement,
+        )
+
+    def _proxies(self, lane: Lane) -> Mapping[int, str]:
+        return {node: proxy for (of, node), proxy in self.cluster.topology.lane_proxies.items() if of == lane}
+
+    def _quiet_broker(self) -> int:
+        brokers = self.cluster.topology.brokers
+        busy = {producer.coordinator for producer in self.producers}
+        leading = {partition.leader for partition in self.partitions}
+        return min(brokers, key=lambda broker: (broker in busy, broker in leading, self.draw.random()))
+
+    def _transactional_id(self, lane: Lane) -> tuple[str, int]:
+        leading = {partition.leader for partition in self.partitions}
+        for _ in range(DRAWS):
+            drawn = f"{self.requirement.lower()}-{lane}-{self.draw.randrange(16**8):08x}"
+            coordinator = self.admin.coordinator(drawn)
+            if coordinator not in leading or len(leading) >= len(self.cluster.topology.brokers):
+                break
+        return drawn, coordinator

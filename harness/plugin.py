@@ -1,0 +1,137 @@
+"""The pytest plugin: options, collection of requirement files, their order, progress, reports at the end.
+
+Registered as an entry point. Without ``--target`` or ``--falsify`` only the offline controls appear and no broker
+starts. What the command line wished for is read in :mod:`harness.wishes`.
+"""
+
+import signal
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from harness.contract import Status, Verdict
+from harness.contract.catalogue import Row, find, row, states_requirement
+from harness.items import FalsifyItem, LiveItem, RequirementFile, RequirementItem
+from harness.report import junit
+from harness.report.table import Progress, summary
+from harness.run import publish
+from harness.selection import selected
+from harness.session import SESSION, Session
+from harness.trouble import Trouble
+from harness.wishes import CONTRACT, ROOT, add_options, read_wish
+
+PROGRESS = pytest.StashKey[Progress]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options that ``fencepost qualify`` hands on."""
+    add_options(parser.getgroup("fencepost", "Fencepost: does this Kafka keep its transaction promises?"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the wish; point JUnit and Allure into the run folder."""
+    config.addinivalue_line("markers", "control: offline, on doctored evidence")
+    try:
+        session = config.stash[SESSION] = Session(wish=read_wish(config), progress=_say)
+    except Trouble as trouble:
+        pytest.exit(str(trouble), returncode=trouble.exit)
+    if session.has_target or session.falsifying:
+        config.option.xmlpath = config.option.xmlpath or str(session.wish.folder / "junit.xml")
+        config.option.allure_report_dir = config.option.allure_report_dir or str(session.wish.folder / "allure-results")
+        signal.signal(signal.SIGTERM, _as_interrupt)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """A file of the contract that binds ``REQUIREMENT`` is collected by us, whatever its name."""
+    if file_path.suffix == ".py" and CONTRACT in file_path.parents and states_requirement(file_path):
+        collected: RequirementFile = RequirementFile.from_parent(parent, path=file_path)
+        return collected
+    return None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Select; the calm before those that disturb; negative controls by release, so that one cluster is up at a time."""
+    session = config.stash[SESSION]
+    session.rows = [row(entry, root=ROOT) for entry in find(CONTRACT)]
+    if session.wish.select:
+        try:
+            chosen = selected(session.wish.select, session.rows)
+        except Trouble as trouble:
+            pytest.exit(str(trouble), returncode=trouble.exit)
+        config.hook.pytest_deselected(items=[item for item in items if _id(item) not in chosen])
+        items[:] = [item for item in items if _id(item) in chosen]
+    items.sort(key=_rank)
+    judged = [item for item in items if isinstance(item, LiveItem | FalsifyItem)]
+    config.stash[PROGRESS] = Progress(total=len(judged))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, None, None]:
+    """Trouble outside the judged Kafka ends the session with one sentence and its own exit code."""
+    try:
+        return (yield)
+    except Trouble as trouble:
+        pytest.exit(str(trouble), returncode=trouble.exit)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show each verdict as it is given; a stimulus that crashed is UNDECIDED, with its trace."""
+    report = yield
+    if isinstance(item, LiveItem | FalsifyItem) and call.when == "call":
+        verdict, stated = item.verdict or _crashed(item, call), _row(item)
+        item.user_properties.extend(junit.properties(stated, verdict))
+        item.config.stash[PROGRESS].judged(stated, verdict)
+    return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End every cluster and write the reports, whatever happened before."""
+    if (ours := session.config.stash.get(SESSION, None)) is not None:
+        ours.close()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The table, the report's path and how to replay."""
+    session = config.stash[SESSION]
+    for run, page in zip(session.runs.values(), session.reports, strict=True):
+        terminalreporter.write(summary(run.folder, session.rows, run.verdicts, page))
+
+
+def _row(item: LiveItem | FalsifyItem) -> Row:
+    return row(item.entry, root=ROOT)
+
+
+def _crashed(item: LiveItem | FalsifyItem, call: pytest.CallInfo[None]) -> Verdict:
+    stated, session = item.requirement, item.config.stash[SESSION]
+    reason = str(call.excinfo.getrepr(style="short")) if call.excinfo else "no verdict was given"
+    verdict = Verdict(id=stated.id, level=stated.level, status=Status.UNDECIDED, reason=reason)
+    run = session.current()
+    return publish(run, verdict) if run is not None else verdict
+
+
+def _id(item: pytest.Item) -> str | None:
+    return item.entry.requirement.id if isinstance(item, RequirementItem) else None
+
+
+def _rank(item: pytest.Item) -> tuple[int, str, int, str]:
+    """Whatever is not ours first, in its own order; ours by release, then by how much they disturb, then by id."""
+    if not isinstance(item, RequirementItem):
+        return 0, "", 0, ""
+    release = item.version if isinstance(item, FalsifyItem) else ""
+    return 1, release, item.requirement.order.value, item.requirement.id
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(sentence + "\n")
+
+
+def _as_interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,51 @@
+"""Steps 8 and 9 on a folder from last week: the same judge, the same pages, no network."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.contract import Status, Verdict, judge
+from harness.contract.catalogue import Entry, Row
+from harness.history.codec import Malformed, from_json
+from harness.history.folder import RunFolder
+from harness.report.publish import publish
+from harness.trouble import Exit, Trouble
+
+
+def replay(path: Path, entries: Sequence[Entry], rows: Sequence[Row]) -> tuple[RunFolder, list[Verdict], Path]:
+    """Judge the folder's evidence again with today's checks and write its pages anew.
+
+    Verdicts that rest on no evidence (NOT_OFFERED) are taken over as they were given.
+
+    :raises Trouble: When the folder cannot be read, or names a requirement that is not in the catalogue.
+    """
+    folder = RunFolder.open(path)
+    given = {verdict.id: verdict for verdict in verdicts_of(folder)}
+    stated = {entry.requirement.id: entry.requirement for entry in entries}
+    again: dict[str, Verdict] = {}
+    for name, evidence in folder.evidence():
+        if name not in stated:
+            raise Trouble(f"{path} judges {name}, which no requirement states", exit=Exit.EVIDENCE_UNREADABLE)
+        before = given.get(name)
+        fresh = judge(stated[name], evidence, seconds=before.seconds if before else 0.0)
+        again[name] = _with_known(fresh, before)
+    kept = {name: verdict for name, verdict in given.items() if verdict.status == Status.NOT_OFFERED}
+    verdicts = list({**kept, **again}.values())
+    page = publish(folder, [row for row in rows if row.id in {v.id for v in verdicts}], verdicts)
+    return folder, verdicts, page
+
+
+def verdicts_of(folder: RunFolder) -> list[Verdict]:
+    """The verdicts as they were given; :raises Trouble: when a line cannot be read."""
+    path = folder.path / "verdicts.jsonl"
+    if not path.is_file():
+        return []
+    try:
+        return [from_json(Verdict, line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+    except Malformed as error:
+        raise Trouble(f"{path}: {error}", exit=Exit.EVIDENCE_UNREADABLE) from error
+
+
+def _with_known(fresh: Verdict, before: Verdict | None) -> Verdict:
+
+    return replace(fresh, known_failure=before.known_failure) if before else fresh

@@ -1,0 +1,184 @@
+"""The flow, on one page: from a target to a verdict in nine steps.
+
+:func:`examine` takes one requirement through all nine on the session's warm cluster. A :class:`Run` is what lasts for
+the session: the cluster, the folder, one clock, one journal, one seed. ``replay`` (:mod:`harness.replay`) is steps 8
+and 9 on a folder from last week.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import assert_never
+
+from harness import wait
+from harness.clock import RunClock
+from harness.cluster.opening import Backend, open_cluster
+from harness.cluster.port import Cluster, ClusterOptions
+from harness.cluster.target import parse_target
+from harness.contract import Failpoint, Refuter, Release, Requirement, Setting, Status, Unrefuted, Verdict, judge
+from harness.history.codec import to_json
+from harness.history.evidence import Evidence, LogTruth
+from harness.history.folder import Journal, RunFolder
+from harness.known import KnownFailures
+from harness.lab import Lab, Unprepared
+from harness.offers import Offer, lacking, read_offer
+from harness.seed import Seed
+from harness.trouble import Exit, Trouble
+from harness.wire.errors import WireError
+
+SETTLE_BOUND = 3.0
+"""Seconds that the partitions of a requirement may take until no transaction is open on them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What the caller asked for; everything that a second run needs to be the same."""
+
+    target: str
+    folder: Path
+    backend: Backend = "auto"
+    seed: Seed = field(default_factory=Seed.fresh)
+    options: ClusterOptions = field(default_factory=ClusterOptions)
+    progress: Callable[[str], None] = print
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """A session on one target; its cluster is opened at the first requirement and ended by :func:`close`."""
+
+    plan: Plan
+    folder: RunFolder
+    journal: Journal
+    clock: RunClock = field(default_factory=RunClock)
+    cluster: Cluster | None = None
+    offer: Offer | None = None
+    known: KnownFailures = field(default_factory=KnownFailures)
+    verdicts: list[Verdict] = field(default_factory=list)
+
+
+def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None = None) -> Verdict:
+    """One requirement from a running cluster to its verdict; with a ``refuter``, on a cluster that must break it."""
+    started = time.monotonic()
+    cluster, offer = open_target(run)
+    if missing := lacking(requirement.needs, offer):
+        return publish(run, not_offered(requirement, missing))
+    with connect(run, cluster, requirement) as lab:
+        unprepared = drive(lab, requirement, refuter)
+        heal(lab)
+        settle(lab)
+        logs = drain(lab)
+    evidence = seal(run, requirement, lab.evidence(logs, unprepared=unprepared))
+    verdict = judge(requirement, evidence, seconds=time.monotonic() - started)
+    return publish(run, verdict)
+
+
+def open_target(run: Run) -> tuple[Cluster, Offer]:
+    """Step 1: the session's cluster, started at first use and seen to be healthy, and what it offers."""
+    if run.cluster is None:
+        plan, target = run.plan, parse_target(run.plan.target)
+        folder = run.folder.path
+        run.cluster = open_cluster(
+            target, backend=plan.backend, options=plan.options, run_dir=folder, progress=plan.progress
+        )
+    if run.offer is None:
+        run.offer = read_offer(run.cluster, run.clock, run.journal)
+        run.folder.write_run({**run.folder.run(), **run.offer.described(run.cluster)})
+    return run.cluster, run.offer
+
+
+@contextmanager
+def connect(run: Run, cluster: Cluster, requirement: Requirement[Lab]) -> Iterator[Lab]:
+    """Step 2: a lab whose clients record into the run's one journal on the run's one clock; healed when it closes."""
+    lab = Lab(
+        cluster=cluster,
+        requirement=requirement.id,
+        draw=run.plan.seed.stream(requirement.id),
+        clock=run.clock,
+        recorder=run.journal,
+    )
+    try:
+        yield lab
+    finally:
+        heal(lab)
+        lab.close()
+
+
+def drive(lab: Lab, requirement: Requirement[Lab], refuter: Refuter | None = None) -> str | None:
+    """Step 3: the stimulus; the reason is returned when the situation could not be brought about."""
+    with made_to_fail(lab, refuter):
+        return _why_not(lambda: requirement.stimulus(lab))
+
+
+def heal(lab: Lab) -> None:
+    """Step 4: every link as it was, also after an error; nothing may be left."""
+    if lab.cluster.links is not None and lab.cluster.links.disturbed():
+        lab.cluster.links.reset()
+        assert not lab.cluster.links.disturbed(), "a toxic survived healing"
+
+
+def settle(lab: Lab) -> None:
+    """Step 5: wait, bounded, until no transaction is open; how long it took (or None: too long) is evidence."""
+    started = lab.now()
+    stuck = _why_not(lambda: lab.completed(within=SETTLE_BOUND))
+    lab.note("settled_ms", None if stuck else round(lab.now() - started, 3))
+
+
+def drain(lab: Lab) -> Mapping[str, LogTruth]:
+    """Step 6: every partition, raw with control records and as a read_committed client; {} when it cannot be read."""
+    logs: dict[str, LogTruth] = {}
+    _why_not(lambda: logs.update(lab.drained()))
+    return logs
+
+
+def seal(run: Run, requirement: Requirement[Lab], evidence: Evidence) -> Evidence:
+    """Step 7: the evidence on disk, before anyone judges it; from here nothing touches the network."""
+    run.folder.write_evidence(requirement.id, evidence)
+    return evidence
+
+
+# Step 8 is ``judge`` of harness.contract: pure, the same in replay.
+
+
+def publish(run: Run, verdict: Verdict) -> Verdict:
+    """Step 9: the verdict beside the evidence; the pages are written from the folder when the session ends."""
+    verdict = replace(verdict, known_failure=run.known.reasons.get(verdict.id))
+    run.folder.append_verdict(to_json(verdict))
+    run.verdicts.append(verdict)
+    return verdict
+
+
+def close(run: Run) -> None:
+    """End the cluster and the journal; may be called twice."""
+    cluster, run.cluster = run.cluster, None
+    if cluster is not None:
+        cluster.close()
+    run.journal.close()
+
+
+def not_offered(requirement: Requirement[Lab], missing: str) -> Verdict:
+    """The target does not advertise what the promise speaks of."""
+    return Verdict(id=requirement.id, level=requirement.level, status=Status.NOT_OFFERED, reason=missing)
+
+
+def made_to_fail(lab: Lab, refuter: Refuter | None) -> AbstractContextManager[object]:
+    """The cluster with its defence switched off, for the length of a negative control."""
+    match refuter:
+        case None | Release():
+            return nullcontext()
+        case Setting(key=key, value=value):
+            return lab.admin.setting(key, value)
+        case Failpoint(rules=rules):
+            return lab.broken(rules)
+        case Unrefuted(reason=reason):
+            raise Trouble(f"{lab.requirement} has no live refuter: {reason}", exit=Exit.USAGE)
+    assert_never(refuter)
+
+
+def _why_not(action: Callable[[], object]) -> str | None:
+    try:
+        action()
+    except (Unprepared, WireError, wait.NotInTime) as reason:
+        return str(reason)
+    return None

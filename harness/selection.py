@@ -1,0 +1,27 @@
+"""Which requirements a person meant: ids, groups and KIPs by name; a name that meets nothing is an error."""
+
+from collections.abc import Iterable
+
+from harness.contract.catalogue import Row
+from harness.trouble import Exit, Trouble
+
+
+def selected(wanted: str, rows: Iterable[Row]) -> frozenset[str]:
+    """The ids that ``wanted`` (``KIP890-BUMP-01,VERIFY,KIP-664``) stands for, case ignored.
+
+    :raises Trouble: When a part meets no requirement, with what could have been meant.
+    """
+    all_rows = list(rows)
+    chosen: set[str] = set()
+    for part in filter(None, (part.strip().upper() for part in wanted.split(","))):
+        met = {row.id for row in all_rows if part in _names(row)}
+        if not met:
+            groups = ", ".join(sorted({row.group for row in all_rows}))
+            sentence = f"{part} is no requirement, group or KIP; groups are {groups}; ids are in 'fencepost list'"
+            raise Trouble(sentence, exit=Exit.USAGE)
+        chosen |= met
+    return frozenset(chosen)
+
+
+def _names(row: Row) -> set[str]:
+    return {row.id.upper(), row.group.upper(), row.kip.upper(), row.kip.replace("-", "").upper()}

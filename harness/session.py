@@ -1,0 +1,121 @@
+"""A pytest session's runs: the one on the target, or one for each release on which negative controls are tried.
+
+Opened lazily, so that collecting, listing and offline controls start no broker; ended in every case.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+import pytest
+
+from harness import run as flow
+from harness.cluster.opening import Backend
+from harness.cluster.port import ClusterOptions
+from harness.contract.catalogue import Row
+from harness.history.evidence import Json
+from harness.history.folder import RunFolder
+from harness.known import KnownFailures, read_known
+from harness.report.publish import publish
+from harness.run import Plan, Run
+from harness.seed import Seed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What the command line asked for."""
+
+    target: str | None
+    backend: Backend
+    seed: Seed
+    folder: Path
+    options: ClusterOptions
+    falsify: bool
+    select: str
+    command: str
+    known_failing: Path
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """The runs of one pytest session, and their folders."""
+
+    wish: Wish
+    progress: Callable[[str], None]
+    rows: Sequence[Row] = ()
+    runs: dict[str, Run] = field(default_factory=dict)
+    reports: list[Path] = field(default_factory=list)
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def has_target(self) -> bool:
+        """Whether live items can run."""
+        return self.wish.target is not None
+
+    @property
+    def falsifying(self) -> bool:
+        """Whether this session runs the live negative controls instead of the requirements."""
+        return self.wish.falsify
+
+    def run(self) -> Run:
+        """The run on the session's target."""
+        assert self.wish.target is not None
+        known = read_known(self.wish.known_failing, self.wish.target)
+        return self._open(self.wish.target, self.wish.folder, self.wish.options, known)
+
+    def falsifier(self, version: str) -> Run:
+        """The run on a release that is to be broken; the one before it is ended first, so that one cluster is up."""
+        target = f"kafka:{version}"
+        for other in [name for name in self.runs if name != target]:
+            flow.close(self.runs[other])
+        options = replace(self.wish.options, breakable=True)
+        return self._open(target, self.wish.folder / version, options, KnownFailures())
+
+    def current(self) -> Run | None:
+        """The run that was opened last."""
+        return next(reversed(self.runs.values()), None)
+
+    def close(self) -> None:
+        """End every cluster, seal every folder, write every report."""
+        for run in self.runs.values():
+            flow.close(run)
+        for run in self.runs.values():
+            run.folder.write_run({**run.folder.run(), "seconds": round(time.monotonic() - self.started, 1)})
+            run.folder.seal()
+            self.reports.append(publish(run.folder, self._rows(run), run.verdicts))
+
+    def _rows(self, run: Run) -> Sequence[Row]:
+        judged = {verdict.id for verdict in run.verdicts}
+        return [row for row in self.rows if row.id in judged]
+
+    def _open(self, target: str, folder: Path, options: ClusterOptions, known: KnownFailures) -> Run:
+        if target not in self.runs:
+            known.check_ids(row.id for row in self.rows)
+            plan = Plan(
+                target=target,
+                folder=folder,
+                backend=self.wish.backend,
+                seed=self.wish.seed,
+                options=options,
+                progress=self.progress,
+            )
+            made = RunFolder.create(folder, self._described(target))
+            self.runs[target] = Run(plan=plan, folder=made, journal=made.journal(), known=known)
+        return self.runs[target]
+
+    def _described(self, target: str) -> Mapping[str, Json]:
+        return {
+            "target": target,
+            "seed": self.wish.seed.value,
+            "backend_wanted": self.wish.backend,
+            "selection": self.wish.select,
+            "command": self.wish.command,
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+            "fencepost": installed_version("fencepost"),
+        }
+
+
+SESSION = pytest.StashKey[Session]()

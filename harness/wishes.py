@@ -1,0 +1,84 @@
+"""What the command line and the environment wish for.
+
+The only place that reads the environment for the product: ``FENCEPOST_BROKER_JVM_OPTS`` (shell words) and
+``FENCEPOST_BROKER_PROPERTIES`` (``key=value`` lines), so that a vendor can attach an agent or a setting from CI.
+"""
+
+import os
+import shlex
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from harness.cluster.port import ClusterOptions
+from harness.cluster.target import parse_target
+from harness.properties import parse_properties
+from harness.seed import Seed
+from harness.session import Wish
+
+ROOT = Path(__file__).resolve().parent.parent
+CONTRACT = ROOT / "suites" / "contract"
+KNOWN_FAILING = ROOT / "suites" / "known_failing"
+RUNS = ROOT / "reports" / "runs"
+JVM_OPTS, PROPERTIES = "FENCEPOST_BROKER_JVM_OPTS", "FENCEPOST_BROKER_PROPERTIES"
+
+TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | external:<host:port,host:port,…>"
+BACKENDS = ("auto", "process", "external")
+SEED_HELP = "a number that fixes everything the run draws; printed and saved when not given"
+SELECT_HELP = "requirements, groups or KIPs by name, for example KIP890-BUMP-01,VERIFY,KIP-664"
+FOLDER_HELP = "the run folder (default: a new one under reports/runs)"
+JVM_HELP = f"extra JVM option of every node, repeatable; also {JVM_OPTS}"
+PROPERTY_HELP = f"extra broker property, repeatable; also {PROPERTIES}, one a line"
+
+
+class _Options(Protocol):
+    def addoption(self, *names: str, **attributes: object) -> None:
+        """pytest's ``OptionGroup.addoption``."""
+        ...
+
+
+def add_options(group: _Options) -> None:
+    """Declare the options to pytest."""
+    group.addoption("--target", help=TARGET_HELP)
+    group.addoption("--backend", default="auto", choices=BACKENDS, help="where it runs (default: auto)")
+    group.addoption("--seed", type=int, help=SEED_HELP)
+    group.addoption("--select", default="", metavar="ID,GROUP,…", help=SELECT_HELP)
+    group.addoption("--report-dir", type=Path, help=FOLDER_HELP)
+    group.addoption("--falsify", action="store_true", help="run the live negative controls instead")
+    group.addoption("--broker-jvm-opt", action="append", default=[], metavar="OPT", help=JVM_HELP)
+    group.addoption("--broker-property", action="append", default=[], metavar="KEY=VALUE", help=PROPERTY_HELP)
+
+
+def read_wish(config: pytest.Config) -> Wish:
+    """The options and the environment as one value; :raises Trouble: when one of them is malformed."""
+    target = config.getoption("--target")
+    if target is not None:
+        parse_target(target)
+    seed = config.getoption("--seed")
+    return Wish(
+        target=target,
+        backend=config.getoption("--backend"),
+        seed=Seed.fresh() if seed is None else Seed(seed),
+        folder=config.getoption("--report-dir") or new_folder(target or "falsify"),
+        options=cluster_options(config.getoption("--broker-jvm-opt"), config.getoption("--broker-property")),
+        falsify=config.getoption("--falsify"),
+        select=config.getoption("--select"),
+        command=shlex.join(["pytest", *map(str, config.invocation_params.args)]),
+        known_failing=KNOWN_FAILING,
+    )
+
+
+def new_folder(target: str) -> Path:
+    """A folder that no run has used: ``reports/runs/<UTC time>-<target>``."""
+    name = "".join(letter if letter.isalnum() or letter in ".-" else "-" for letter in target)[:60]
+    return RUNS / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.getpid()}-{name}"
+
+
+def cluster_options(jvm_options: Sequence[str], properties: Sequence[str]) -> ClusterOptions:
+    """What was given on the command line, after what the environment gives."""
+    jvm = (*shlex.split(os.environ.get(JVM_OPTS, "")), *jvm_options)
+    lines = (*os.environ.get(PROPERTIES, "").splitlines(), *properties)
+    return ClusterOptions(jvm_options=jvm, properties=parse_properties(lines))

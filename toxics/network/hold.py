@@ -1,0 +1,52 @@
+"""Hold a link or a lane: what is sent lies on it until release, and then arrives at once and in order.
+
+A Toxiproxy ``latency`` toxic of hours; removing it delivers the held bytes. They survive the sender's disconnect.
+Needs a proxy. Proof that it struck: a step sent into the window and answered only after it has ``held`` > 0 in the
+evidence, and on a link between brokers the samples show what the held request would have changed.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from harness.history.evidence import Fault
+from harness.lab import Lab
+
+HOURS_MS = 6 * 3600 * 1000
+TOXIC = "hold"
+
+
+@dataclass(slots=True)
+class Held:
+    """A proxy that holds what is sent through it, until ``release``."""
+
+    lab: Lab
+    proxy: str
+    name: str
+    started: float
+    released: bool = False
+
+    def release(self) -> None:
+        """Deliver everything that was held and note the window; a second release is no error."""
+        if self.released:
+            return
+        self.released = True
+        ended = self.lab.now()
+        self.lab.links.remove_toxic(self.proxy, TOXIC)
+        self.lab.notes.faults.append(
+            Fault(name=self.name, kind="hold", where=self.proxy, started=self.started, ended=ended)
+        )
+
+
+@contextmanager
+def hold(lab: Lab, proxy: str, *, name: str) -> Iterator[Held]:
+    """Hold ``proxy`` for the length of the block, or until ``release`` within it.
+
+    :raises Unprepared: When nothing stands between.
+    """
+    lab.links.add_toxic(proxy, kind="latency", direction="upstream", attributes={"latency": HOURS_MS}, name=TOXIC)
+    held = Held(lab, proxy, name, lab.now())
+    try:
+        yield held
+    finally:
+        held.release()
