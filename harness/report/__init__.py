@@ -1,1 +1,1 @@
-"""From a sealed run folder to what people and CI servers read: page, table, JUnit properties, Allure labels."""
+"""From a sealed run folder to what people and CI read: the page, ``report.json``, the terminal's end, JUnit, Allure."""

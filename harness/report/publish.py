@@ -1,0 +1,61 @@
+"""The last step of a run and of a replay: from a sealed folder to ``report.json`` and ``index.html``, offline."""
+
+import json
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from harness.contract.catalogue import Row
+from harness.contract.verdict import Verdict
+from harness.history.exchange import Exchange
+from harness.history.folder import RunFolder
+from harness.report.about import about
+from harness.report.document import document
+from harness.report.ledger import join
+from harness.report.view import Page, page
+
+
+def publish(folder: RunFolder, rows: Sequence[Row], verdicts: Sequence[Verdict]) -> Path:
+    """Write ``report.json`` and ``index.html`` from the folder alone; the path of the page.
+
+    :raises Trouble: When the folder's evidence or journal cannot be read.
+    """
+    run, entries = about(folder.run()), join(rows, verdicts)
+    exchanges, notes = _journal(folder)
+    report = document(run, entries, notes)
+    _write(folder.path / "report.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    shown = page(run, entries, dict(folder.evidence()), exchanges, replay=replay_command(folder), notes=notes)
+    return _write(folder.path / "index.html", render(shown))
+
+
+def render(page: Page) -> str:
+    """The page as one self-contained HTML document."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html.j2").render(page=page)
+
+
+def replay_command(folder: RunFolder) -> str:
+    """The command that judges the folder again."""
+    return f"fencepost replay {shlex.quote(str(folder.path))}"
+
+
+def _journal(folder: RunFolder) -> tuple[tuple[Exchange, ...], tuple[str, ...]]:
+    if not (folder.path / "journal.jsonl").is_file():
+        return (), ("The run left no journal: it ended before the first exchange.",)
+    exchanges, torn = folder.exchanges()
+    return exchanges, (torn,) if torn else ()
+
+
+def _write(path: Path, text: str) -> Path:
+    torn = path.with_name(path.name + ".part")
+    torn.write_text(text, encoding="utf-8", errors="replace")
+    torn.replace(path)
+    return path
