@@ -11,7 +11,8 @@ from uuid import UUID
 from kio.index import load_request_schema
 from kio.static.protocol import Entity, RequestPayload
 
-from harness.wire.names import key_of
+from harness.wire.errors import CannotSay
+from harness.wire.names import key_of, known_versions
 from harness.wire.schema import Shape, shapes
 
 Value: TypeAlias = "bool | int | str | bytes | UUID | Sequence[Value] | Mapping[str, Value] | None"
@@ -22,8 +23,12 @@ def request(api: str, version: int, **fields: Value) -> RequestPayload:
 
     Durations are integers in milliseconds.
 
+    :raises CannotSay: When kio has no schema for that version.
     :raises TypeError: When a field without a default is missing.
     """
+    if version not in known_versions(api):
+        known = known_versions(api)
+        raise CannotSay(f"{api} v{version} cannot be said; we can say {known[0]}–{known[-1]}")
     return cast(RequestPayload, _entity(load_request_schema(key_of(api), version), fields))
 
 

@@ -51,14 +51,16 @@ class WireClient:
         self._requirement = requirement
         self._connections: dict[int, Connection] = {}
         self._offered: dict[int, Offered] = {}
-        self._locks = {node: Lock() for node in addresses}
+        self._asking = {node: Lock() for node in addresses}
+        self._connecting = {node: Lock() for node in addresses}
 
     def offered(self, node: int) -> Offered:
         """What the broker advertises, asked once.
 
         :raises NoAnswer, ConnectionClosed, UnreadableAnswer: When the broker does not say.
         """
-        return self._offered.get(node) or self.refresh(node)
+        with self._asking[node]:
+            return self._offered.get(node) or self.refresh(node)
 
     def refresh(self, node: int) -> Offered:
         """What the broker advertises now; finalized features change while it runs."""
@@ -74,13 +76,12 @@ class WireClient:
     def highest(self, node: int, api: str, cap: int | None = None) -> int:
         """The highest version that the broker offers and kio knows, not above ``cap``; :raises NotOffered: if none."""
         offered = self.offered(node)
-        common = [version for version in known_versions(api) if offered.offers(api, version)]
-        fitting = [version for version in common if cap is None or version <= cap]
-        if not fitting:
-            known = known_versions(api)
-            wanted = f"no version of {known[0]}–{known[-1] if cap is None else min(cap, known[-1])}"
-            raise NotOffered(f"broker {node} offers {offered.range_of(api)}; {wanted} is offered")
-        return fitting[-1]
+        known = [version for version in known_versions(api) if cap is None or version <= cap]
+        common = [version for version in known if offered.offers(api, version)]
+        if not common:
+            ours = f"we can say {known[0]}–{known[-1]}" if known else f"we can say none up to {cap}"
+            raise NotOffered(f"broker {node} offers {offered.range_of(api)}; {ours}")
+        return common[-1]
 
     def send(self, node: int, verb: Verb[R], version: int) -> Pending[R]:
         """Write the request and return at once. A connection that cannot be opened shows in the Pending.
@@ -149,7 +150,7 @@ class WireClient:
         )
 
     def _connection(self, node: int) -> Connection | ConnectionClosed:
-        with self._locks[node]:
+        with self._connecting[node]:
             current = self._connections.get(node)
             if current is None or current.closed:
                 try:

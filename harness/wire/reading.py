@@ -21,10 +21,6 @@ class Reading:
         value = getattr(self.entity, name, None)
         return int(value) if isinstance(value, int) else default
 
-    def flag(self, name: str) -> bool:
-        """A boolean field; absent gives False."""
-        return bool(getattr(self.entity, name, False))
-
     def text(self, name: str, default: str = "") -> str:
         """A string field; null and absent give ``default``."""
         value = getattr(self.entity, name, None)
