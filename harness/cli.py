@@ -19,7 +19,7 @@ from harness.contract import kept
 from harness.contract.catalogue import Row, find, row
 from harness.replay import replay
 from harness.report.listing import listing
-from harness.report.table import summary
+from harness.report.table import conclude
 from harness.trouble import Exit, Trouble
 
 PYTEST_EXITS = {
@@ -142,7 +142,7 @@ def _print_list(given: argparse.Namespace) -> int:
 def _print_replay(given: argparse.Namespace) -> int:
     entries, rows = list(find(wishes.CONTRACT)), _rows()
     folder, verdicts, page = replay(given.folder, entries, rows)
-    sys.stdout.write(summary(folder, rows, verdicts, page))
+    conclude(sys.stdout, folder, rows, verdicts, page)
     return Exit.KEPT if all(map(kept, verdicts)) else Exit.BROKEN
 
 

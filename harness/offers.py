@@ -14,7 +14,7 @@ from harness.contract import Feature, Need, Offers
 from harness.history.evidence import Json
 from harness.history.recorder import Recorder
 from harness.trouble import Exit, Trouble
-from harness.wire.client import WireClient
+from harness.wire.client import Offered, WireClient
 from harness.wire.errors import WireError
 
 TRANSACTION_APIS = ("InitProducerId", "AddPartitionsToTxn", "EndTxn", "Produce")
@@ -22,8 +22,9 @@ TRANSACTION_APIS = ("InitProducerId", "AddPartitionsToTxn", "EndTxn", "Produce")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What every broker offers: the intersection of their API ranges, and the features."""
+    """What each broker offers, the intersection of their API ranges, and the features."""
 
+    brokers: Mapping[int, Offered]
     apis: Mapping[str, tuple[int, int]]
     supported: Mapping[str, tuple[int, int]]
     finalized: Mapping[str, int]
@@ -47,13 +48,15 @@ def read_offer(cluster: Cluster, clock: RunClock, recorder: Recorder) -> Offer:
         actor="observer", lane="observer", addresses=cluster.topology.lanes["observer"], clock=clock, recorder=recorder
     )
     try:
-        said = [client.offered(broker) for broker in cluster.topology.brokers]
+        answers = {broker: client.offered(broker) for broker in cluster.topology.brokers}
     except WireError as silence:
         sentence = f"{cluster.identity} does not say what it offers: {silence}"
         raise Trouble(sentence, exit=Exit.TARGET_UNREACHABLE) from silence
     finally:
         client.close()
+    said = list(answers.values())
     offer = Offer(
+        brokers=answers,
         apis=_common([broker.apis for broker in said]),
         supported=_common([broker.supported_features for broker in said]),
         finalized=said[0].finalized_features,

@@ -16,7 +16,7 @@ from harness.contract import Status, Verdict
 from harness.contract.catalogue import Row, find, row, states_requirement
 from harness.items import FalsifyItem, LiveItem, RequirementFile, RequirementItem
 from harness.report import junit
-from harness.report.table import Progress, summary
+from harness.report.table import Progress, conclude
 from harness.run import publish
 from harness.selection import selected
 from harness.session import SESSION, Session
@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if _id(item) in chosen]
     items.sort(key=_rank)
     judged = [item for item in items if isinstance(item, LiveItem | FalsifyItem)]
-    config.stash[PROGRESS] = Progress(total=len(judged))
+    config.stash[PROGRESS] = Progress(stream=sys.stdout, total=len(judged))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -98,11 +98,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         ours.close()
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(config: pytest.Config) -> None:
     """The table, the report's path and how to replay."""
     session = config.stash[SESSION]
     for run, page in zip(session.runs.values(), session.reports, strict=True):
-        terminalreporter.write(summary(run.folder, session.rows, run.verdicts, page))
+        conclude(sys.stdout, run.folder, session.rows, run.verdicts, page)
 
 
 def _row(item: LiveItem | FalsifyItem) -> Row:

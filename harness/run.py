@@ -64,7 +64,7 @@ def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None 
     cluster, offer = open_target(run)
     if missing := lacking(requirement.needs, offer):
         return publish(run, not_offered(requirement, missing))
-    with connect(run, cluster, requirement) as lab:
+    with connect(run, cluster, offer, requirement) as lab:
         unprepared = drive(lab, requirement, refuter)
         heal(lab)
         settle(lab)
@@ -89,10 +89,11 @@ def open_target(run: Run) -> tuple[Cluster, Offer]:
 
 
 @contextmanager
-def connect(run: Run, cluster: Cluster, requirement: Requirement[Lab]) -> Iterator[Lab]:
+def connect(run: Run, cluster: Cluster, offer: Offer, requirement: Requirement[Lab]) -> Iterator[Lab]:
     """Step 2: a lab whose clients record into the run's one journal on the run's one clock; healed when it closes."""
     lab = Lab(
         cluster=cluster,
+        offered_by=offer.brokers,
         requirement=requirement.id,
         draw=run.plan.seed.stream(requirement.id),
         clock=run.clock,

@@ -23,7 +23,7 @@ from harness.lab.notes import Notes
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
-from harness.wire.client import WireClient
+from harness.wire.client import Offered, WireClient
 
 DRAWS = 50
 """Transactional ids drawn before a coordinator away from the partitions' leaders is given up."""
@@ -34,6 +34,7 @@ class Lab:
     """What a stimulus drives. Made by ``connect`` in :mod:`harness.run`; closed by it too."""
 
     cluster: Cluster
+    offered_by: Mapping[int, Offered]
     requirement: str
     draw: Random
     clock: RunClock
@@ -188,6 +189,7 @@ class Lab:
             clock=self.clock,
             recorder=self.recorder,
             requirement=self.requirement,
+            offered=self.offered_by,
         )
 
     def _proxies(self, lane: Lane) -> Mapping[int, str]:

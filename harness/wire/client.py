@@ -41,8 +41,13 @@ class WireClient:
         clock: RunClock,
         recorder: Recorder,
         requirement: str | None = None,
+        offered: Mapping[int, Offered] | None = None,
     ) -> None:
-        """:param actor: Who this is in the journal, and the client id that brokers see."""
+        """:param actor: Who this is in the journal, and the client id that brokers see.
+
+        :param offered: What nodes are known to advertise; they are not asked again. On a lane that is about to be
+            held the question itself would be held.
+        """
         self._actor = actor
         self._lane = lane
         self._addresses = addresses
@@ -50,7 +55,7 @@ class WireClient:
         self._recorder = recorder
         self._requirement = requirement
         self._connections: dict[int, Connection] = {}
-        self._offered: dict[int, Offered] = {}
+        self._offered: dict[int, Offered] = dict(offered or {})
         self._asking = {node: Lock() for node in addresses}
         self._connecting = {node: Lock() for node in addresses}
 

@@ -1,0 +1,60 @@
+# The two commands: `make qualify` and `make test`. `make help` lists the rest.
+TARGET ?= kafka:4.3.1
+BACKEND ?= auto
+ARGS ?=
+PYTHON ?= python3
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help qualify test falsify bench lint types laws selfcheck list up clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@echo "variables:  TARGET=$(TARGET) BACKEND=$(BACKEND) ARGS='--select VERIFY --seed 7'"
+
+qualify: $(READY) ## judge TARGET and say which promises hold
+	@$(BIN)/fencepost qualify $(TARGET) --backend $(BACKEND) $(ARGS)
+
+test: lint types laws selfcheck ## all tests of Fencepost itself
+
+falsify: $(READY) ## prove on broken Kafkas that every requirement can fail
+	@$(BIN)/fencepost falsify --backend $(BACKEND) $(ARGS)
+
+bench: $(READY) ## measure start-up and requirements, as ratios in one run
+	@$(BIN)/python -m pytest benchmarks -p no:randomly --benchmark-only --benchmark-columns=min,median,max,rounds $(ARGS)
+
+lint: $(READY)
+	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . || \
+	  { echo "make test: style; try: $(BIN)/ruff check --fix . && $(BIN)/ruff format ."; exit 1; }
+
+types: $(READY)
+	@$(BIN)/mypy --no-error-summary
+
+laws: $(READY)
+	@$(BIN)/lint-imports --no-timing > $(VENV)/laws.log || { cat $(VENV)/laws.log; exit 1; }
+
+selfcheck: $(READY)
+	@$(BIN)/python -m pytest suites $(ARGS)
+
+list: $(READY) ## the catalogue
+	@$(BIN)/fencepost list
+
+up: $(READY) ## bring TARGET's topology up for a person; Ctrl-C takes it down
+	@$(BIN)/fencepost up $(TARGET) --backend $(BACKEND)
+
+clean: ## remove the environment and the runs; downloads stay in the cache
+	rm -rf $(VENV) reports/runs .mypy_cache .ruff_cache .pytest_cache
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "Fencepost needs Python 3.11 or newer as '$(PYTHON)': install it, or say make PYTHON=python3.12 …" >&2; exit 3; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	  { echo "Python's venv module is missing: apt-get install python3-venv" >&2; exit 3; }
+	@echo "creating the environment in $(VENV) (once; a minute or two) …" >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)
