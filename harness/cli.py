@@ -115,7 +115,8 @@ def _cluster_options(command: argparse.ArgumentParser) -> None:
 
 
 def _pytest(given: argparse.Namespace, wanted: list[str]) -> int:
-    quiet = ["-qq", "--no-header", "--no-summary", "--tb=no", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    quiet = ["-qq", "--no-header", "--no-summary", "--tb=no", "--capture=no"]
+    quiet += [f"-pno:{plugin}" for plugin in ("cacheprovider", "randomly", "hypothesispytest", "benchmark")]
     place = ["--rootdir", str(wishes.ROOT), "-c", str(wishes.ROOT / "pyproject.toml"), str(wishes.CONTRACT)]
     options = ["--backend", given.backend, "--select", given.select]
     options += [] if given.seed is None else ["--seed", str(given.seed)]

@@ -64,6 +64,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             pytest.exit(str(trouble), returncode=trouble.exit)
         config.hook.pytest_deselected(items=[item for item in items if _id(item) not in chosen])
         items[:] = [item for item in items if _id(item) in chosen]
+        session.rows = [row for row in session.rows if row.id in chosen]
     items.sort(key=_rank)
     judged = [item for item in items if isinstance(item, LiveItem | FalsifyItem)]
     config.stash[PROGRESS] = Progress(stream=sys.stdout, total=len(judged))
@@ -91,6 +92,13 @@ def pytest_runtest_makereport(
     return report
 
 
+def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> tuple[str, str, str] | None:
+    """No letters among our progress lines."""
+    if config.stash[SESSION].has_target and report.when == "call" and config.option.capture == "no":
+        return report.outcome, "", ""
+    return None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """End every cluster and write the reports, whatever happened before."""
@@ -101,8 +109,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(config: pytest.Config) -> None:
     """The table, the report's path and how to replay."""
     session = config.stash[SESSION]
+    if session.falsifying:
+        return
     for run, page in zip(session.runs.values(), session.reports, strict=True):
-        conclude(sys.stdout, run.folder, session.rows, run.verdicts, page)
+        conclude(sys.stdout, run.folder, session.rows_of(run), run.verdicts, page)
 
 
 def _row(item: LiveItem | FalsifyItem) -> Row:

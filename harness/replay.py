@@ -24,10 +24,11 @@ def replay(path: Path, entries: Sequence[Entry], rows: Sequence[Row]) -> tuple[R
     stated = {entry.requirement.id: entry.requirement for entry in entries}
     again: dict[str, Verdict] = {}
     for name, evidence in folder.evidence():
-        if name not in stated:
+        requirement = stated.get(name.partition("@")[0])
+        if requirement is None:
             raise Trouble(f"{path} judges {name}, which no requirement states", exit=Exit.EVIDENCE_UNREADABLE)
-        before = given.get(name)
-        fresh = judge(stated[name], evidence, seconds=before.seconds if before else 0.0)
+        before = given.get(requirement.id)
+        fresh = judge(requirement, evidence, seconds=before.seconds if before else 0.0)
         again[name] = _with_known(fresh, before)
     kept = {name: verdict for name, verdict in given.items() if verdict.status == Status.NOT_OFFERED}
     verdicts = list({**kept, **again}.values())

@@ -60,8 +60,8 @@ class Run:
 
 def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None = None) -> Verdict:
     """One requirement from a running cluster to its verdict; with a ``refuter``, on a cluster that must break it."""
-    started = time.monotonic()
     cluster, offer = open_target(run)
+    started = time.monotonic()
     if missing := lacking(requirement.needs, offer):
         return publish(run, not_offered(requirement, missing))
     with connect(run, cluster, offer, requirement) as lab:
@@ -69,7 +69,7 @@ def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None 
         heal(lab)
         settle(lab)
         logs = drain(lab)
-    evidence = seal(run, requirement, lab.evidence(logs, unprepared=unprepared))
+    evidence = seal(run, name_of(requirement, refuter), lab.evidence(logs, unprepared=unprepared))
     verdict = judge(requirement, evidence, seconds=time.monotonic() - started)
     return publish(run, verdict)
 
@@ -133,9 +133,9 @@ def drain(lab: Lab) -> Mapping[str, LogTruth]:
     return logs
 
 
-def seal(run: Run, requirement: Requirement[Lab], evidence: Evidence) -> Evidence:
+def seal(run: Run, name: str, evidence: Evidence) -> Evidence:
     """Step 7: the evidence on disk, before anyone judges it; from here nothing touches the network."""
-    run.folder.write_evidence(requirement.id, evidence)
+    run.folder.write_evidence(name, evidence)
     return evidence
 
 
@@ -161,6 +161,11 @@ def close(run: Run) -> None:
 def not_offered(requirement: Requirement[Lab], missing: str) -> Verdict:
     """The target does not advertise what the promise speaks of."""
     return Verdict(id=requirement.id, level=requirement.level, status=Status.NOT_OFFERED, reason=missing)
+
+
+def name_of(requirement: Requirement[Lab], refuter: Refuter | None) -> str:
+    """The name of the evidence: the id, and behind ``@`` the anomaly that a negative control must show."""
+    return requirement.id if refuter is None or isinstance(refuter, Unrefuted) else f"{requirement.id}@{refuter.anomaly}"
 
 
 def made_to_fail(lab: Lab, refuter: Refuter | None) -> AbstractContextManager[object]:

@@ -85,11 +85,12 @@ class Session:
         for run in self.runs.values():
             run.folder.write_run({**run.folder.run(), "seconds": round(time.monotonic() - self.started, 1)})
             run.folder.seal()
-            self.reports.append(publish(run.folder, self._rows(run), run.verdicts))
+            self.reports.append(publish(run.folder, self.rows_of(run), run.verdicts))
 
-    def _rows(self, run: Run) -> Sequence[Row]:
+    def rows_of(self, run: Run) -> Sequence[Row]:
+        """All that was selected, judged or not; of negative controls only what ran on that release."""
         judged = {verdict.id for verdict in run.verdicts}
-        return [row for row in self.rows if row.id in judged]
+        return [row for row in self.rows if row.id in judged] if self.falsifying else self.rows
 
     def _open(self, target: str, folder: Path, options: ClusterOptions, known: KnownFailures) -> Run:
         if target not in self.runs:

@@ -1,6 +1,7 @@
 """Evidence and exchanges to JSON and back, strict both ways: malformed evidence is refused with the place named."""
 
 import dataclasses
+import enum
 import json
 import types
 import typing
@@ -56,6 +57,8 @@ def _read(kind: Any, plain: object, where: str) -> Any:
         return _one_of(arguments, plain, where)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return {key: _read(arguments[1], item, f"{where}.{key}") for key, item in _typed(dict, plain, where).items()}
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return kind(_one_of(tuple(member.value for member in kind), plain, where))
     if kind is float:
         return float(_typed((int, float), plain, where))
     if isinstance(kind, type):

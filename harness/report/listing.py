@@ -17,4 +17,7 @@ def listing(rows: Sequence[Row]) -> None:
         live = sum(1 for refuter in row.refuted_by if not refuter.startswith("none:"))
         proof = f"{row.accepts} accepts, {len(row.refuses)} refuses, " + (f"{live} live" if live else "no live refuter")
         table.add_row(row.id, row.level, f"{row.kip} {row.section}", proof, row.statement)
-    Console().print(table)
+    console = Console()
+    # A pipe has no width; folding a row there would only hurt whoever greps.
+    console.width = console.width if console.is_terminal else 400
+    console.print(table)
