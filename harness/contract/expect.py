@@ -4,10 +4,11 @@ A check is a generator over these helpers, so that it reads as a list of expecta
 observation; a check that yields none has examined nothing, and its verdict is NOT_EXERCISED.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from harness.history.evidence import Evidence, Fault, NotSeen, Step
+from harness.history.evidence import Evidence, Fault, Json, NotSeen, Step
 from harness.history.kafka_errors import error_name
 
 
@@ -76,6 +77,13 @@ def agree(what: str, seen: object, promised: object, *steps: Step, otherwise: st
 def unless(kept: bool, what: str, *steps: Step, otherwise: str) -> Observation:
     """The sentence ``what`` must be true of the evidence; else the anomaly ``otherwise``."""
     return witness(what, *steps) if kept else finding(otherwise, f"not so: {what}", *steps)
+
+
+def row(step: Step, field: str, **keys: Json) -> Mapping[str, Json]:
+    """The row of the answer's list ``field`` that has these keys (a producer, a transaction); {} when there is none."""
+    rows = step.fields.get(field)
+    fitting = (one for one in (rows if isinstance(rows, list) else ()) if isinstance(one, dict))
+    return next((one for one in fitting if keys.items() <= one.items()), {})
 
 
 def struck(seen: Evidence, late: Step, by: str) -> Fault:

@@ -5,13 +5,15 @@ block, whatever happened in it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from uuid import UUID
 
 from harness import wait
+from harness.history.evidence import Json, Step
 from harness.history.kafka_errors import error_name
 from harness.lab.asking import RETRIABLE, Asker, ResultT, Unprepared
+from harness.lab.partition import Partition
 from harness.wire.verb import Verb
 from harness.wire.verbs.create_topic import CreateTopic
 from harness.wire.verbs.delete_topics import DeleteTopics
@@ -21,9 +23,12 @@ from harness.wire.verbs.incremental_alter_configs import IncrementalAlterConfigs
 from harness.wire.verbs.list_offsets import ListOffsets
 from harness.wire.verbs.metadata import Metadata
 from harness.wire.verbs.update_features import UpdateFeatures
+from harness.wire.verbs.write_txn_markers import WriteTxnMarkers
 
 BROKER = 4
 """Config resource type of a broker (``ConfigResource.Type``)."""
+VERIFICATION = "transaction.partition.verification.enable"
+"""The switch of KIP-890's defence for old clients; older brokers have neither the switch nor the defence."""
 UPGRADE, SAFE_DOWNGRADE = 1, 2
 PROPAGATION = 10.0
 """Seconds within which a metadata change must have reached every broker."""
@@ -75,6 +80,46 @@ class Admin:
         topics = self.asker.client.call(node, Metadata(topics=(topic,)), version).result.topics
         leader = topics[topic]["partitions"][index]["leader"]
         return leader if leader >= 0 else None
+
+    def write_marker(
+        self,
+        partition: Partition,
+        *,
+        producer_id: int,
+        epoch: int,
+        commit: bool,
+        coordinator_epoch: int = 0,
+        version: int | None = None,
+        as_: str | None = None,
+    ) -> Step:
+        """WriteTxnMarkers to the partition's leader, as an operator ends a hanging transaction (KIP-664)."""
+        verb = WriteTxnMarkers(
+            producer_id=producer_id,
+            producer_epoch=epoch,
+            committed=commit,
+            partitions=(partition.place,),
+            coordinator_epoch=coordinator_epoch,
+        )
+        said: dict[str, Json] = {
+            "partition": str(partition),
+            "producer_id": producer_id,
+            "producer_epoch": epoch,
+            "committed": commit,
+            "coordinator_epoch": coordinator_epoch,
+        }
+        used = self.asker.client.highest(partition.leader, verb.api) if version is None else version
+        return self.asker.ask(partition.leader, verb, used, as_=as_, request=said)
+
+    def config(self, broker: int, key: str) -> str | None:
+        """A broker's setting as it is now, or None where this release has no such setting."""
+        return self._config(broker, key)
+
+    @contextmanager
+    def unverified(self) -> Iterator[None]:
+        """Verification of old clients' partitions switched off, where the release has it, so that one can hang."""
+        known = self.config(self.brokers[0], VERIFICATION) is not None
+        with self.setting(VERIFICATION, "false") if known else nullcontext():
+            yield
 
     @contextmanager
     def setting(self, key: str, value: str) -> Iterator[None]:

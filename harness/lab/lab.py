@@ -15,7 +15,7 @@ from harness import wait
 from harness.clock import RunClock
 from harness.cluster.port import BreakCode, Cluster, Links
 from harness.cluster.topology import LANES, Lane
-from harness.history.evidence import Evidence, Json, LogTruth
+from harness.history.evidence import Evidence, Json, LogTruth, Step
 from harness.history.recorder import Recorder
 from harness.lab.admin import Admin
 from harness.lab.asking import Asker, Unprepared
@@ -59,11 +59,20 @@ class Lab:
         return made
 
     def producer(
-        self, lane: Lane = "victim", *, protocol: Literal[1, 2] = 1, init: bool = True, timeout_ms: int = 60_000
+        self,
+        lane: Lane = "victim",
+        *,
+        protocol: Literal[1, 2] = 1,
+        init: bool = True,
+        timeout_ms: int = 60_000,
+        coordinator: int | None = None,
     ) -> Producer:
-        """A producer with a fresh transactional id on its lane, initialised unless ``init`` is False."""
-        transactional_id, coordinator = self._transactional_id(lane)
-        return self.same_id(transactional_id, coordinator, lane, protocol=protocol, init=init, timeout_ms=timeout_ms)
+        """A producer with a fresh transactional id on its lane, initialised unless ``init`` is False.
+
+        Its coordinator is this broker, where one is given; else one away from the partitions' leaders so far.
+        """
+        transactional_id, found = self._transactional_id(lane, coordinator)
+        return self.same_id(transactional_id, found, lane, protocol=protocol, init=init, timeout_ms=timeout_ms)
 
     def same_id(
         self,
@@ -144,6 +153,19 @@ class Lab:
             within=within,
         )
 
+    def reached(self, producer: Producer, *states: str, as_: str, within: float = 5.0) -> Step:
+        """Wait, bounded, until the coordinator keeps one of ``states`` for the id; the last answer is the step.
+
+        The coordinator says so a moment after the markers can be read, so there is nothing else to wait for. When the
+        bound is over, the answer with another state is noted all the same: the check judges it.
+        """
+
+        def fits() -> bool:
+            return self.observer.state(producer.transactional_id, producer.coordinator) in states
+
+        wait.holds_after(fits, within=within)
+        return self.observer.transaction(producer.transactional_id, producer.coordinator, as_=as_)
+
     def note(self, name: str, value: Json) -> None:
         """A plain fact for the check, partitions under their short names."""
         self.notes.facts[name] = self.notes.shorten(value)
@@ -201,11 +223,14 @@ class Lab:
         leading = {partition.leader for partition in self.partitions}
         return min(brokers, key=lambda broker: (broker in busy, broker in leading, self.draw.random()))
 
-    def _transactional_id(self, lane: Lane) -> tuple[str, int]:
+    def _transactional_id(self, lane: Lane, wanted: int | None) -> tuple[str, int]:
         leading = {partition.leader for partition in self.partitions}
+        brokers = set(self.cluster.topology.brokers)
+        fitting = {wanted} if wanted is not None else (brokers - leading or brokers)
         for _ in range(DRAWS):
             drawn = f"{self.requirement.lower()}-{lane}-{self.draw.randrange(16**8):08x}"
             coordinator = self.admin.coordinator(drawn)
-            if coordinator not in leading or len(leading) >= len(self.cluster.topology.brokers):
+            if coordinator in fitting:
                 break
+        self.unless(lambda: wanted in (None, coordinator), f"{DRAWS} drawn ids, none coordinated by broker {wanted}")
         return drawn, coordinator

@@ -56,6 +56,12 @@ class Observer:
         version = self.asker.client.highest(coordinator, "DescribeTransactions")
         return self.asker.ask(coordinator, verb, version, as_=as_, request={"transactional_id": transactional_id})
 
+    def state(self, transactional_id: str, coordinator: int) -> str:
+        """The state that the coordinator keeps for the id now, in Kafka's words; not noted as a step."""
+        version = self.asker.client.highest(coordinator, "DescribeTransactions")
+        verb = DescribeTransactions(transactional_id=transactional_id)
+        return self.asker.client.call(coordinator, verb, version).result.state
+
     def transactions(self, broker: int, *, as_: str | None = None, version: int = 0) -> Step:
         """ListTransactions of one broker, without filters."""
         return self.asker.ask(broker, ListTransactions(), version, as_=as_)
