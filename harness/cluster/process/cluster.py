@@ -8,8 +8,9 @@ from pathlib import Path
 from harness.cluster import toolchain, toxiproxy
 from harness.cluster.distribution import KafkaFiles
 from harness.cluster.port import ClusterOptions
-from harness.cluster.process import readiness, warmth
+from harness.cluster.process import metrics, readiness, warmth
 from harness.cluster.process.addresses import NODES, Block, claim_block
+from harness.cluster.process.breaking import Breaking
 from harness.cluster.process.node import Node, prepared, title
 from harness.cluster.run_area import open_area
 from harness.cluster.topology import Topology
@@ -18,12 +19,13 @@ from harness.cluster.toxiproxy import ToxiproxyLinks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessCluster:
-    """Fills :class:`harness.cluster.port.Cluster`; offers Kill, Pause and ReadMetrics."""
+    """Fills :class:`harness.cluster.port.Cluster`; offers every power."""
 
     identity: str
     block: Block
     nodes: Mapping[int, Node]
     links: ToxiproxyLinks
+    breaking: Breaking
     ending: ExitStack
 
     @property
@@ -53,6 +55,7 @@ class ProcessCluster:
         """Start a killed node again; returns when every broker lists it, alive."""
         self.nodes[node].start()
         readiness.await_restarted(self.nodes[node], self.nodes.values(), self.block)
+        self.breaking.repeat(self.nodes[node])
 
     def pause(self, node: int) -> None:
         """SIGSTOP."""
@@ -62,9 +65,24 @@ class ProcessCluster:
         """SIGCONT."""
         self.nodes[node].resume()
 
+    def read_metric(self, node: int, mbean: str, attribute: str) -> float:
+        """The attribute's value now; :raises LookupError: when the node has no such metric."""
+        return metrics.read_metric(self.nodes[node], self.block, mbean, attribute)
+
+    def load_rules(self, rules: str) -> None:
+        """Load the rules into all nodes; :raises RuntimeError: with Byteman's words when a rule does not apply."""
+        self.breaking.load(self._running(), rules)
+
+    def unload_rules(self) -> None:
+        """Take all loaded rules out again; :raises RuntimeError: when one failed while it was there."""
+        self.breaking.unload(self._running())
+
     def close(self) -> None:
         """End everything that was started. May be called twice."""
         self.ending.close()
+
+    def _running(self) -> list[Node]:
+        return [node for node in self.nodes.values() if node.running()]
 
 
 def open_process(
@@ -90,17 +108,19 @@ def open_process(
         for number in NODES:
             warm.format(area.folder / title(number) / "data", cluster_id=cluster_id, node=number)
         nodes = {
-            number: prepared(
-                number, area=area, block=block, launch=launch, logs=logs, extra=options.properties, agents=()
-            )
+            number: prepared(number, area=area, block=block, launch=launch, logs=logs, extra=options.properties)
             for number in NODES
         }
         _start(list(nodes.values()), links, block)
+        breaking = Breaking(block=block)
+        for node in nodes.values() if options.breakable else ():
+            breaking.prepare(node)
         return ProcessCluster(
             identity=f"Kafka {files.version} {files.origin}, three brokers, process backend",
             block=block,
             nodes=nodes,
             links=links,
+            breaking=breaking,
             ending=undo.pop_all(),
         )
     raise AssertionError("an ExitStack that swallows nothing")

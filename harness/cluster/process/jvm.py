@@ -16,6 +16,8 @@ from harness.cluster.toolchain import Java
 COMPILER = "-XX:TieredStopAtLevel=1"
 COLLECTOR = "-XX:+UseSerialGC"
 HEAP = "-Xmx256m"
+# From Java 21 on an agent that is loaded later gets a warning in the log without it.
+AGENTS = "-XX:+EnableDynamicAgentLoading"
 CHOOSES_COLLECTOR = re.compile(r"-XX:\+Use\w*GC$")
 CHOOSES_HEAP = re.compile(r"-Xm[xsn]|-XX:(Max|Initial|Min)?(Heap|New|RAM|MaxHeap)\w*=|-XX:(Max|Initial|Min)RAM\w*=")
 CHOOSES_ARCHIVE = re.compile(r"-XX:SharedArchiveFile=|-Xshare:|-XX:ArchiveClassesAtExit=")
@@ -46,7 +48,7 @@ class Launch:
 
 def quick(chosen: Sequence[str], archive: Path | None) -> list[str]:
     """Our flags for a quick start, without those that the user's choice excludes."""
-    flags = {COMPILER: None, COLLECTOR: CHOOSES_COLLECTOR, HEAP: CHOOSES_HEAP}
+    flags = {COMPILER: None, AGENTS: None, COLLECTOR: CHOOSES_COLLECTOR, HEAP: CHOOSES_HEAP}
     kept = [flag for flag, rival in flags.items() if rival is None or not any(map(rival.match, chosen))]
     if archive is not None and not any(map(CHOOSES_ARCHIVE.match, chosen)):
         kept.append(f"-XX:SharedArchiveFile={archive}")

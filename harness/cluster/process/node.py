@@ -3,10 +3,10 @@
 import signal
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.cluster.process import properties
+from harness.cluster.process import attach, properties
 from harness.cluster.process.addresses import Block
 from harness.cluster.process.jvm import Launch, named
 from harness.cluster.run_area import RunArea
@@ -20,8 +20,9 @@ class Node:
     """A broker or the controller; the same folder and addresses for its life, kills included.
 
     :param number: Its node id.
-    :param flags: JVM flags of this node alone: its hosts file, its agents' addresses.
+    :param flags: JVM flags of this node alone: its hosts file, its name.
     :param log: What its JVM says, over all restarts.
+    :param agents: Those that were loaded into the JVM that runs now.
     """
 
     number: int
@@ -32,6 +33,7 @@ class Node:
     log: Path
     process: subprocess.Popen[bytes] | None = None
     paused: bool = False
+    agents: set[Path] = field(default_factory=set)
 
     @property
     def name(self) -> str:
@@ -43,6 +45,7 @@ class Node:
         command = self.launch.command("kafka.Kafka", self.settings, flags=self.flags)
         self.process = self.area.start(command, log=self.log)
         self.paused = False
+        self.agents.clear()
 
     def running(self) -> bool:
         """False when it was killed, or ended by itself."""
@@ -64,9 +67,11 @@ class Node:
         self._process().send_signal(signal.SIGCONT)
         self.paused = False
 
-    def pid(self) -> int:
-        """The JVM's process id."""
-        return self._process().pid
+    def load_agent(self, agent: Path, options: str) -> None:
+        """Load a Java agent into the JVM, once in its life."""
+        if agent not in self.agents:
+            attach.load_agent(self._process().pid, agent, options)
+            self.agents.add(agent)
 
     def _process(self) -> subprocess.Popen[bytes]:
         if self.process is None:
@@ -87,7 +92,6 @@ def prepared(
     launch: Launch,
     logs: Path,
     extra: Mapping[str, str],
-    agents: tuple[str, ...],
 ) -> Node:
     """A node whose settings and hosts file are written; its storage is ``area.folder / name / "data"``."""
     folder = area.folder / title(number)
@@ -96,4 +100,4 @@ def prepared(
     hosts.write_text(properties.hosts(block, number))
     own = named({"jdk.net.hosts.file": hosts, "fencepost.node": title(number)})
     log = logs / f"{title(number)}.log"
-    return Node(number=number, area=area, launch=launch, settings=settings, flags=(*own, *agents), log=log)
+    return Node(number=number, area=area, launch=launch, settings=settings, flags=tuple(own), log=log)
