@@ -15,7 +15,7 @@ from harness.history.codec import to_json
 from harness.history.evidence import Evidence
 from harness.report.words import short
 
-_SEVERITIES = {"MUST": Severity.CRITICAL, "SHOULD": Severity.NORMAL, "MAY": Severity.MINOR}
+SEVERITIES = {"MUST": Severity.CRITICAL, "SHOULD": Severity.NORMAL, "MAY": Severity.MINOR}
 
 
 def label(row: Row, verdict: Verdict, evidence: Evidence | None = None) -> None:
@@ -24,7 +24,7 @@ def label(row: Row, verdict: Verdict, evidence: Evidence | None = None) -> None:
     allure.dynamic.description(_description(row, verdict))
     allure.dynamic.epic(row.kip)
     allure.dynamic.feature(row.group)
-    allure.dynamic.severity(_SEVERITIES.get(row.level, Severity.NORMAL))
+    allure.dynamic.severity(SEVERITIES.get(row.level, Severity.NORMAL))
     allure.dynamic.tag(row.level, verdict.status.value, *(found.anomaly for found in verdict.findings))
     allure.dynamic.link(row.link, name=f"{row.kip}: {row.section}")
     _attach(f"verdict {row.id}", to_json(verdict))

@@ -6,7 +6,7 @@ from harness.report.words import printable
 
 
 def properties(row: Row, verdict: Verdict) -> list[tuple[str, str]]:
-    """Name and value pairs; ``anomaly`` comes once for each different one, ``known_failure`` only where there is one."""
+    """Name and value pairs; ``anomaly`` comes once for each different one, ``known_failure`` only if listed."""
     told = [
         ("id", row.id),
         ("kip", row.kip),

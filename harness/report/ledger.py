@@ -72,9 +72,9 @@ def standing(entries: Sequence[Entry]) -> str:
     if not any(entry.verdict for entry in entries):
         return "Nothing can be said of this target."
     if not ways:
-        return "Every MUST holds, is not offered, or is a known failure that still fails."
+        return "It passes: every MUST holds, is not offered, or is a known failure that still fails."
     named = ", ".join(ways[:4]) + (f" and {len(ways) - 4} more" if len(ways) > 4 else "")
-    return f"{'1 promise stands' if len(ways) == 1 else f'{len(ways)} promises stand'} in the way: {named}."
+    return f"It does not pass, because of {len(ways)} {'promise' if len(ways) == 1 else 'promises'}: {named}."
 
 
 def _head(name: str, entries: Sequence[Entry], found: Mapping[str, int]) -> str:

@@ -13,7 +13,7 @@ from harness.report.steps import Band, Span
 from harness.report.words import duration
 
 WIDTH, HEIGHT = 720, 210
-LEFT, RIGHT, TOP, BOTTOM = 40, 92, 26, 30  # room for the labels around the plot
+LEFT, RIGHT, TOP, BOTTOM = 40, 92, 26, 36  # room for the labels around the plot
 APART = 22  # units that two labels at the right end need between them
 
 
@@ -60,12 +60,12 @@ def _y(offset: float, low: int, high: int) -> float:
 
 
 def _bands(faults: Sequence[Band]) -> list[str]:
-    drawn = []
-    plot = (WIDTH - LEFT - RIGHT) / 100
+    drawn, plot, free = [], (WIDTH - LEFT - RIGHT) / 100, 0.0
     for fault in faults:
         left, width = round(LEFT + fault.left * plot, 1), round(max(fault.width * plot, 2), 1)
         drawn.append(f'<rect class="fault" x="{left}" y="{TOP}" width="{width}" height="{HEIGHT - TOP - BOTTOM}"/>')
-        drawn.append(f'<text class="letter" x="{left + width / 2:.1f}" y="{TOP - 8}">{escape(fault.letter)}</text>')
+        drawn.append(f'<text class="letter" x="{max(left, free):g}" y="{TOP - 8}">{escape(fault.letter)}</text>')
+        free = max(left, free) + APART
     return drawn
 
 

@@ -15,6 +15,7 @@ from harness.report.about import about
 from harness.report.document import document
 from harness.report.ledger import join
 from harness.report.view import Page, page
+from harness.report.words import printable
 
 
 def publish(folder: RunFolder, rows: Sequence[Row], verdicts: Sequence[Verdict]) -> Path:
@@ -35,11 +36,16 @@ def render(page: Page) -> str:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
+        finalize=_shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     return environment.get_template("page.html.j2").render(page=page)
+
+
+def _shown(placed: object) -> object:
+    return printable(placed) if type(placed) is str else placed  # markup, a str too, was made by us
 
 
 def replay_command(folder: RunFolder) -> str:

@@ -142,8 +142,8 @@ def error_of(answer: Json) -> int | None:
 
 
 def pairs(fields: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
-    """Field names and values as text, for a list of small facts."""
-    return tuple((name, value(field)) for name, field in fields.items())
+    """Field names and values as text, for a list of small facts; null fields are left out."""
+    return tuple((name, value(field)) for name, field in fields.items() if field is not None)
 
 
 def _band(name: str, fault: Fault, span: Span) -> Band:

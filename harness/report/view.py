@@ -14,7 +14,7 @@ from harness.report.about import About, span
 from harness.report.ledger import Entry, answer, counts, standing
 from harness.report.steps import Band, ExchangeView, StepView, bands, pairs, span_of, steps, unnamed
 from harness.report.truth import LogView, OffsetsView, logs, offsets
-from harness.report.words import count, duration, label, meaning, slug
+from harness.report.words import count, duration, label, meaning, moment, slug
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,9 @@ class Page:
     answer: str
     standing: str
     good: bool
+    started: str
     took: str
+    advertised: str
     apis: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
     supported: tuple[tuple[str, str], ...]
@@ -142,7 +144,9 @@ def page(
         answer=answer(about.name, entries),
         standing=standing(entries),
         good=judged and not any(entry.in_the_way for entry in entries),
+        started=moment(about.started),
         took="" if about.seconds is None else duration(about.seconds * 1000),
+        advertised=f"{count(len(about.apis), 'API', 'APIs')}, {count(len(about.supported), 'feature', 'features')}",
         apis=tuple((name, span(versions)) for name, versions in about.apis.items()),
         versions=pairs(about.versions),
         supported=pairs(about.supported),
@@ -180,13 +184,18 @@ def _kip(
     journal: Mapping[str, Sequence[Exchange]],
 ) -> Kip:
     groups = dict.fromkeys(entry.row.group for entry in entries)
-    kept = sum(entry.status == "HOLDS" for entry in entries)
     return Kip(
         name=name,
-        kept=f"{kept} of {len(entries)} kept",
+        kept=_kept(entries),
         groups=tuple(_group(group, [e for e in entries if e.row.group == group]) for group in groups),
         sections=tuple(section(entry, evidence.get(entry.row.id), journal.get(entry.row.id, ())) for entry in entries),
     )
+
+
+def _kept(entries: Sequence[Entry]) -> str:
+    found = counts(entries)
+    aside = f", {found['NOT_OFFERED']} not offered" if "NOT_OFFERED" in found else ""
+    return f"{found.get('HOLDS', 0)} of {len(entries)} kept{aside}"
 
 
 def _group(name: str, entries: Sequence[Entry]) -> Group:

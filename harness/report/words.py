@@ -1,10 +1,14 @@
 """The words of the report: how statuses, durations and values are written for a person."""
 
 import json
+import unicodedata
 from collections.abc import Mapping
+from datetime import datetime
 
 from harness.contract.verdict import Status
 from harness.history.evidence import Json
+
+_HIDDEN = frozenset({"Cc", "Cf", "Cn", "Cs", "Zl", "Zp"})  # control, direction, no character, line separators
 
 NOT_JUDGED = "NOT_JUDGED"
 """Shown for a requirement without a verdict: the run ended before it. It is no :class:`Status`; nothing was judged."""
@@ -64,6 +68,19 @@ def duration(milliseconds: float) -> str:
     return f"{minutes} min" + (f" {seconds} s" if seconds else "")
 
 
+def moment(iso: str) -> str:
+    """An ISO 8601 time for a person; text that is none stays as it is.
+
+    >>> moment("2026-10-08T09:14:03.120+00:00"), moment("soon")
+    ('8 October 2026, 09:14:03 UTC', 'soon')
+    """
+    try:
+        at = datetime.fromisoformat(iso)
+    except ValueError:
+        return iso
+    return f"{at.day} {at:%B %Y, %H:%M:%S} {at.tzname() or ''}".rstrip()
+
+
 def count(number: int, one: str, many: str) -> str:
     """``1 step`` or ``3 steps``."""
     return f"{number:,} {one if number == 1 else many}"
@@ -77,7 +94,8 @@ def short(text: str, width: int) -> str:
 
 def printable(text: str) -> str:
     """The text with control and direction characters made visible: none may rule a terminal, a page or an XML file."""
-    return "".join(char if char.isprintable() or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in text)
+    hidden = (char not in "\n\t" and unicodedata.category(char) in _HIDDEN for char in text)
+    return "".join("\N{REPLACEMENT CHARACTER}" if hide else char for char, hide in zip(text, hidden, strict=True))
 
 
 def value(json_value: Json, width: int = 160) -> str:
