@@ -19,6 +19,8 @@ from harness.history.evidence import Evidence, Json, LogTruth, Step
 from harness.history.recorder import Recorder
 from harness.lab.admin import Admin
 from harness.lab.asking import Asker, Unprepared
+from harness.lab.group import TOPIC as CONSUMER_OFFSETS
+from harness.lab.group import Group
 from harness.lab.notes import Notes
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
@@ -42,17 +44,20 @@ class Lab:
     notes: Notes = field(default_factory=Notes)
     partitions: list[Partition] = field(default_factory=list)
     producers: list[Producer] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
     _askers: dict[Lane, Asker] = field(default_factory=dict)
 
     # Who acts
 
-    def partition(self, alias: str, *, leader: int | None = None, replicas: int = 1) -> Partition:
+    def partition(
+        self, alias: str, *, leader: int | None = None, replicas: int = 1, configs: Mapping[str, str] | None = None
+    ) -> Partition:
         """A fresh topic of one partition, led by ``leader`` or by a broker away from all coordinators so far."""
         brokers = self.cluster.topology.brokers
         led_by = leader if leader is not None else self._quiet_broker()
         others = [broker for broker in brokers if broker != led_by]
         topic = f"{self.requirement.lower()}-{alias.lower()}-{self.draw.randrange(16**8):08x}"
-        topic_id = self.admin.create_topic(topic, {0: (led_by, *others[: replicas - 1])})
+        topic_id = self.admin.create_topic(topic, {0: (led_by, *others[: replicas - 1])}, configs)
         made = Partition(alias=alias, topic=topic, index=0, leader=led_by, topic_id=topic_id)
         self.notes.aliases[str(made)] = alias
         self.partitions.append(made)
@@ -102,6 +107,10 @@ class Lab:
     def admin(self) -> Admin:
         """Changes topics, settings and feature levels."""
         return Admin(self.asker("observer"), self.cluster.topology.brokers)
+
+    def coordinator_epoch(self, producer: Producer) -> int:
+        """The leader epoch of the ``__transaction_state`` partition that keeps the producer's transactional id."""
+        return self.admin.home(TRANSACTION_STATE, producer.transactional_id)[1]
 
     def offered(self, api: str, versions: Sequence[int]) -> tuple[int, ...]:
         """Those of ``versions`` that every broker advertises."""
@@ -176,8 +185,10 @@ class Lab:
             raise Unprepared(why_not)
 
     def drained(self) -> Mapping[str, LogTruth]:
-        """Every partition of this requirement, raw and as a read_committed client sees it."""
-        return {partition.alias: self.observer.log(partition) for partition in self.partitions}
+        """Every partition of this requirement, raw and as a read_committed client sees it, then the groups' offsets."""
+        written = {partition.alias: self.observer.log(partition) for partition in self.partitions}
+        ids = {producer.producer_id for producer in self.producers}
+        return written | {group.offsets.alias: self.observer.offsets(group, ids) for group in self.groups}
 
     def evidence(self, logs: Mapping[str, LogTruth], *, unprepared: str | None = None) -> Evidence:
         """All that was noted."""
