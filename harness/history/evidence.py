@@ -53,6 +53,14 @@ class Step:
             raise NotSeen(f"step {self.name!r} has no integer field {name!r} in its answer")
         return value
 
+    def at(self, partition: str) -> "Step":
+        """The answer for one partition of several: its error and fields; no error at all when it was left out."""
+        partitions = self.fields.get("partitions")
+        own = partitions.get(partition) if isinstance(partitions, dict) else None
+        fields = own if isinstance(own, dict) else {}
+        error = fields.get("error")
+        return replace(self, error=error if isinstance(error, int) else None, fields=fields)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:

@@ -1,16 +1,22 @@
 """The observer: reads what the cluster says of itself, over a lane that never carries a toxic."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, replace
 
-from harness.history.evidence import Batch, LogTruth, Sample, Step
+from harness.history.evidence import Batch, Json, LogTruth, Sample, Step
 from harness.lab.asking import Asker, Unprepared
+from harness.lab.group import Group
 from harness.lab.partition import Partition
 from harness.wire.isolation import committed_view
+from harness.wire.transaction_state import TOPIC, state_partition
+from harness.wire.verbs.api_versions import ApiVersions
 from harness.wire.verbs.describe_producers import DescribeProducers
 from harness.wire.verbs.describe_transactions import DescribeTransactions
 from harness.wire.verbs.fetch import Fetch, FetchResult
+from harness.wire.verbs.fetch_transaction_state import FetchTransactionState
 from harness.wire.verbs.list_offsets import ListOffsets
 from harness.wire.verbs.list_transactions import ListTransactions
+from harness.wire.verbs.metadata import Metadata
 
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 LATEST = -1
@@ -65,6 +71,35 @@ class Observer:
     def transactions(self, broker: int, *, as_: str | None = None, version: int = 0) -> Step:
         """ListTransactions of one broker, without filters."""
         return self.asker.ask(broker, ListTransactions(), version, as_=as_)
+
+    def advertised(self, broker: int, *, as_: str | None = None, version: int = 4) -> Step:
+        """ApiVersions: offered APIs and features; version 3 leaves out features whose lowest level is 0 (KIP-1022)."""
+        return self.asker.ask(broker, ApiVersions(), version, as_=as_)
+
+    def transaction_records(self, transactional_id: str, coordinator: int) -> list[Json]:
+        """Every record of ``__transaction_state`` about the id, decoded, in log order; its coordinator leads them."""
+        index = state_partition(transactional_id, self._state_partitions(coordinator))
+        version = self.asker.client.highest(coordinator, "Fetch", 12)
+        records: list[Json] = []
+        position, end = 0, 1
+        while position < end:
+            verb = FetchTransactionState(partition=index, offset=position)
+            result = self.asker.client.call(coordinator, verb, version).result
+            if result.error != 0 or result.next_offset == position:
+                raise Unprepared(f"{TOPIC}-{index} could not be read from {position}: error {result.error}")
+            records += [asdict(state) for state in result.states if state.transactional_id == transactional_id]
+            position, end = result.next_offset, result.high_watermark
+        return records
+
+    def _state_partitions(self, node: int) -> int:
+        version = self.asker.client.highest(node, "Metadata")
+        return len(self.asker.client.call(node, Metadata(topics=(TOPIC,)), version).result.topics[TOPIC]["partitions"])
+
+    def offsets(self, group: Group, producer_ids: Collection[int]) -> LogTruth:
+        """The group's offsets partition with the batches of these producers alone, their (binary) values left out."""
+        whole = self.log(group.offsets)
+        own = (batch for batch in whole.batches if batch.producer_id in producer_ids)
+        return replace(whole, batches=tuple(replace(batch, values=()) for batch in own), committed=())
 
     def log(self, partition: Partition) -> LogTruth:
         """The whole partition, raw and as a read_committed client is shown it."""

@@ -65,6 +65,17 @@ class TransactionState:
     next_producer_epoch: int = -1
 
 
+def state_partition(transactional_id: str, partitions: int) -> int:
+    """The partition of the topic that keeps the id (``TransactionStateManager.partitionFor``: Java's string hash)."""
+    hashed = 0
+    for unit in struct.unpack(
+        f">{len(transactional_id.encode('utf-16-be')) // 2}H", transactional_id.encode("utf-16-be")
+    ):
+        hashed = (31 * hashed + unit) & 0xFFFFFFFF
+    signed = hashed - (1 << 32) if hashed >= 1 << 31 else hashed
+    return (0 if signed == -(1 << 31) else abs(signed)) % partitions
+
+
 def decode_state(record: Record) -> TransactionState:
     """What one record of the topic says.
 
