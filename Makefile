@@ -24,7 +24,7 @@ falsify: $(READY) ## prove on broken Kafkas that every requirement can fail
 	@$(BIN)/fencepost falsify --backend $(BACKEND) $(ARGS)
 
 bench: $(READY) ## measure start-up and requirements, as ratios in one run
-	@$(BIN)/python -m pytest benchmarks -p no:randomly --benchmark-only --benchmark-columns=min,median,max,rounds $(ARGS)
+	@$(BIN)/python -m pytest suites/bench -p no:randomly --benchmark-only --benchmark-columns=min,median,max,rounds $(ARGS)
 
 lint: $(READY)
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . || \

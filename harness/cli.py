@@ -141,8 +141,7 @@ def _print_list(given: argparse.Namespace) -> int:
 
 
 def _print_replay(given: argparse.Namespace) -> int:
-    entries, rows = list(find(wishes.CONTRACT)), _rows()
-    folder, verdicts, page = replay(given.folder, entries, rows)
+    folder, rows, verdicts, page = replay(given.folder, list(find(wishes.CONTRACT)), _rows())
     conclude(sys.stdout, folder, rows, verdicts, page)
     return Exit.KEPT if all(map(kept, verdicts)) else Exit.BROKEN
 

@@ -1,6 +1,6 @@
 """The pytest plugin: options, collection of requirement files, their order, progress, reports at the end.
 
-Registered as an entry point. Without ``--target`` or ``--falsify`` only the offline controls appear and no broker
+Registered by ``conftest.py``. Without ``--target`` or ``--falsify`` only the offline controls appear and no broker
 starts. What the command line wished for is read in :mod:`harness.wishes`.
 """
 

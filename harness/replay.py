@@ -12,7 +12,7 @@ from harness.report.publish import publish
 from harness.trouble import Exit, Trouble
 
 
-def replay(path: Path, entries: Sequence[Entry], rows: Sequence[Row]) -> tuple[RunFolder, list[Verdict], Path]:
+def replay(path: Path, entries: Sequence[Entry], rows: Sequence[Row]) -> tuple[RunFolder, list[Row], list[Verdict], Path]:
     """Judge the folder's evidence again with today's checks and write its pages anew.
 
     Verdicts that rest on no evidence (NOT_OFFERED) are taken over as they were given.
@@ -32,8 +32,8 @@ def replay(path: Path, entries: Sequence[Entry], rows: Sequence[Row]) -> tuple[R
         again[name] = _with_known(fresh, before)
     kept = {name: verdict for name, verdict in given.items() if verdict.status == Status.NOT_OFFERED}
     verdicts = list({**kept, **again}.values())
-    page = publish(folder, [row for row in rows if row.id in {v.id for v in verdicts}], verdicts)
-    return folder, verdicts, page
+    judged = [row for row in rows if row.id in {verdict.id for verdict in verdicts}]
+    return folder, judged, verdicts, publish(folder, judged, verdicts)
 
 
 def verdicts_of(folder: RunFolder) -> list[Verdict]:

@@ -1,0 +1,1 @@
+"""What Fencepost costs, measured as ratios in one run; never part of ``make test``."""
