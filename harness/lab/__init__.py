@@ -6,8 +6,9 @@ the evidence.
 """
 
 from harness.lab.asking import Unprepared
+from harness.lab.group import Group
 from harness.lab.lab import Lab
 from harness.lab.partition import Partition
 from harness.lab.producer import Late, Producer
 
-__all__ = ["Lab", "Late", "Partition", "Producer", "Unprepared"]
+__all__ = ["Group", "Lab", "Late", "Partition", "Producer", "Unprepared"]

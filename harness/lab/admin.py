@@ -14,14 +14,15 @@ from harness.history.evidence import Json, Step
 from harness.history.kafka_errors import error_name
 from harness.lab.asking import RETRIABLE, Asker, ResultT, Unprepared
 from harness.lab.partition import Partition
+from harness.wire.transaction_state import state_partition
 from harness.wire.verb import Verb
 from harness.wire.verbs.create_topic import CreateTopic
 from harness.wire.verbs.delete_topics import DeleteTopics
 from harness.wire.verbs.describe_configs import DescribeConfigs
-from harness.wire.verbs.find_coordinator import FindCoordinator
+from harness.wire.verbs.find_coordinator import TRANSACTION, FindCoordinator
 from harness.wire.verbs.incremental_alter_configs import IncrementalAlterConfigs
 from harness.wire.verbs.list_offsets import ListOffsets
-from harness.wire.verbs.metadata import Metadata
+from harness.wire.verbs.metadata import Metadata, PartitionPlace
 from harness.wire.verbs.update_features import UpdateFeatures
 from harness.wire.verbs.write_txn_markers import WriteTxnMarkers
 
@@ -60,26 +61,34 @@ class Admin:
         """Delete them; returns when the controller has accepted it."""
         self._do(self.brokers[0], DeleteTopics(topics=tuple(names)))
 
-    def coordinator(self, transactional_id: str) -> int:
-        """The broker that coordinates the transactional id (FindCoordinator, key type 1)."""
+    def coordinator(self, key: str, key_type: int = TRANSACTION) -> int:
+        """The broker that coordinates the transactional id, or the group with key type ``GROUP`` (FindCoordinator)."""
 
         def found() -> int | None:
             node = self.brokers[0]
             version = self.asker.client.highest(node, "FindCoordinator")
-            result = self.asker.client.call(node, FindCoordinator(key=transactional_id, key_type=1), version).result
+            result = self.asker.client.call(node, FindCoordinator(key=key, key_type=key_type), version).result
             if result.error and result.error not in RETRIABLE:
                 raise Unprepared(f"FindCoordinator answered {error_name(result.error)} ({result.error})")
             return result.node if result.error == 0 else None
 
-        return wait.until(found, what=f"a coordinator of {transactional_id}", within=PROPAGATION, every=0.02)
+        return wait.until(found, what=f"a coordinator of {key}", within=PROPAGATION, every=0.02)
 
     def leader(self, topic: str, index: int) -> int | None:
         """The partition's leader as broker metadata has it, or None while it has none."""
+        leader = self._places(topic)[index]["leader"]
+        return leader if leader >= 0 else None
+
+    def home(self, topic: str, key: str) -> tuple[int, int]:
+        """Index and leader epoch of the partition of an internal topic that keeps ``key`` (groups as ids: one hash)."""
+        places = self._places(topic)
+        index = state_partition(key, len(places))
+        return index, places[index]["leader_epoch"]
+
+    def _places(self, topic: str) -> Mapping[int, PartitionPlace]:
         node = self.brokers[0]
         version = self.asker.client.highest(node, "Metadata")
-        topics = self.asker.client.call(node, Metadata(topics=(topic,)), version).result.topics
-        leader = topics[topic]["partitions"][index]["leader"]
-        return leader if leader >= 0 else None
+        return self.asker.client.call(node, Metadata(topics=(topic,)), version).result.topics[topic]["partitions"]
 
     def write_marker(
         self,

@@ -19,13 +19,14 @@ from harness.history.evidence import Evidence, Json, LogTruth, Step
 from harness.history.recorder import Recorder
 from harness.lab.admin import Admin
 from harness.lab.asking import Asker, Unprepared
-from harness.lab.group import TOPIC as CONSUMER_OFFSETS
-from harness.lab.group import Group
+from harness.lab.group import CONSUMER_OFFSETS, Group
 from harness.lab.notes import Notes
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
 from harness.wire.client import Offered, WireClient
+from harness.wire.transaction_state import TOPIC as TRANSACTION_STATE
+from harness.wire.verbs.find_coordinator import GROUP
 
 DRAWS = 50
 """Transactional ids drawn before a coordinator away from the partitions' leaders is given up."""
@@ -61,6 +62,17 @@ class Lab:
         made = Partition(alias=alias, topic=topic, index=0, leader=led_by, topic_id=topic_id)
         self.notes.aliases[str(made)] = alias
         self.partitions.append(made)
+        return made
+
+    def group(self, alias: str = "offsets") -> Group:
+        """A fresh group; its offsets partition is drained under ``alias``, this requirement's producers alone."""
+        name = f"{self.requirement.lower()}-group-{self.draw.randrange(16**8):08x}"
+        leader = self.admin.coordinator(name, key_type=GROUP)
+        index, _ = self.admin.home(CONSUMER_OFFSETS, name)
+        offsets = Partition(alias=alias, topic=CONSUMER_OFFSETS, index=index, leader=leader)
+        self.notes.aliases[str(offsets)] = alias
+        made = Group(name=name, offsets=offsets)
+        self.groups.append(made)
         return made
 
     def producer(

@@ -11,15 +11,18 @@ from typing import Generic, Literal
 
 from harness.history.evidence import Json, Step
 from harness.lab.asking import BOUND, RETRIABLE, Asker, ResultT, Unprepared
+from harness.lab.group import Group
 from harness.lab.partition import Partition
 from harness.wire.client import Pending
 from harness.wire.records import NewBatch
+from harness.wire.verbs.add_offsets_to_txn import AddOffsetsToTxn
 from harness.wire.verbs.add_partitions_to_txn import AddPartitionsToTxn
 from harness.wire.verbs.end_txn import EndTxn, EndTxnResult
 from harness.wire.verbs.init_producer_id import InitProducerId
 from harness.wire.verbs.produce import PartitionBatch, Produce, ProduceResult
+from harness.wire.verbs.txn_offset_commit import TxnOffsetCommit
 
-OLDEST_ERA = {"Produce": 11, "EndTxn": 4, "AddPartitionsToTxn": 3}
+OLDEST_ERA = {"Produce": 11, "EndTxn": 4, "AddPartitionsToTxn": 3, "TxnOffsetCommit": 4}
 """Highest versions of a Transactions V1 client (Kafka 3.8, ``TransactionManager``)."""
 
 
@@ -124,6 +127,43 @@ class Producer:
         if step.error == 0:
             self._added.update(map(str, partitions))
         return step
+
+    def add_offsets(
+        self, group: Group, *, as_: str | None = None, version: int | None = None, retry: Collection[int] = RETRIABLE
+    ) -> Step:
+        """AddOffsetsToTxn: the group's offsets partition enters the transaction."""
+        verb = AddOffsetsToTxn(
+            transactional_id=self.transactional_id,
+            producer_id=self.producer_id,
+            producer_epoch=self.epoch,
+            group=group.name,
+        )
+        said: dict[str, Json] = {"producer_epoch": verb.producer_epoch, "group": group.name}
+        used = self.version("AddOffsetsToTxn") if version is None else version
+        return self.asker.ask(self.coordinator, verb, used, as_=as_, request=said, retry=retry)
+
+    def commit_offset(
+        self,
+        group: Group,
+        partition: Partition,
+        offset: int,
+        *,
+        as_: str | None = None,
+        version: int | None = None,
+        epoch: int | None = None,
+        retry: Collection[int] = RETRIABLE,
+    ) -> Step:
+        """TxnOffsetCommit: valid once the transaction commits; from v5 on it adds the offsets partition itself."""
+        verb = TxnOffsetCommit(
+            transactional_id=self.transactional_id,
+            group=group.name,
+            producer_id=self.producer_id,
+            producer_epoch=self.epoch if epoch is None else epoch,
+            offsets={partition.place: offset},
+        )
+        said: dict[str, Json] = {"producer_epoch": verb.producer_epoch, "group": group.name, "offset": offset}
+        used = self.version("TxnOffsetCommit") if version is None else version
+        return self.asker.ask(group.offsets.leader, verb, used, as_=as_, request=said, retry=retry)
 
     def write(self, partition: Partition) -> Step:
         """One record into the open transaction, the way this producer's protocol does it."""
