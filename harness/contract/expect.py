@@ -74,6 +74,12 @@ def agree(what: str, seen: object, promised: object, *steps: Step, otherwise: st
     return finding(otherwise, f"{what} is {seen!r}; expected {promised!r}", *steps)
 
 
+def shows(step: Step, *, otherwise: str, **promised: Json) -> Observation:
+    """The named fields of the answer must have these values; else the anomaly ``otherwise``."""
+    seen = {name: step.fields.get(name) for name in promised}
+    return agree(f"{step.name}: {step.api} v{step.version} shows", seen, promised, step, otherwise=otherwise)
+
+
 def unless(kept: bool, what: str, *steps: Step, otherwise: str) -> Observation:
     """The sentence ``what`` must be true of the evidence; else the anomaly ``otherwise``."""
     return witness(what, *steps) if kept else finding(otherwise, f"not so: {what}", *steps)

@@ -53,6 +53,13 @@ class Step:
             raise NotSeen(f"step {self.name!r} has no integer field {name!r} in its answer")
         return value
 
+    def asked(self, name: str) -> int:
+        """The integer field ``name`` of the request; :raises NotSeen: when the request has no such field."""
+        value = self.request.get(name)
+        if not isinstance(value, int):
+            raise NotSeen(f"step {self.name!r} has no integer field {name!r} in its request")
+        return value
+
     def at(self, partition: str) -> "Step":
         """The answer for one partition of several: its error and fields; no error at all when it was left out."""
         partitions = self.fields.get("partitions")
@@ -111,6 +118,10 @@ class LogTruth:
     def markers(self) -> tuple[Batch, ...]:
         """The control batches, in log order."""
         return tuple(batch for batch in self.batches if batch.control)
+
+    def marks(self) -> tuple[tuple[Marker | None, int], ...]:
+        """Type and producer epoch of every marker, in log order."""
+        return tuple((batch.control, batch.producer_epoch) for batch in self.markers())
 
     def values(self) -> tuple[str, ...]:
         """Every data value of the raw log, in log order, whether committed or not."""
