@@ -1,0 +1,1 @@
+"""InitProducerId with and without an identity."""

@@ -1,0 +1,1 @@
+"""Transactions that outlive their timeout."""

@@ -1,0 +1,1 @@
+"""WriteTxnMarkers in an operator's hand."""

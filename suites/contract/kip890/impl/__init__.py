@@ -1,0 +1,1 @@
+"""Produce adds its partition to the transaction (KIP-890, part 2)."""

@@ -1,0 +1,1 @@
+"""What partition leaders take as a marker."""
