@@ -37,7 +37,7 @@ laws: $(READY)
 	@$(BIN)/lint-imports --no-timing > $(VENV)/laws.log || { cat $(VENV)/laws.log; exit 1; }
 
 selfcheck: $(READY)
-	@$(BIN)/python -m pytest suites $(ARGS)
+	@$(BIN)/python -m pytest suites -ra -q $(ARGS)
 
 list: $(READY) ## the catalogue
 	@$(BIN)/fencepost list
@@ -50,9 +50,9 @@ clean: ## remove the environment and the runs; downloads stay in the cache
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
-	  { echo "Fencepost needs Python 3.11 or newer as '$(PYTHON)': install it, or say make PYTHON=python3.12 …" >&2; exit 3; }
+	  { echo "Fencepost needs Python 3.11 or newer as '$(PYTHON)': install it, or say make PYTHON=python3.12 …" >&2; exit 10; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
-	  { echo "Python's venv module is missing: apt-get install python3-venv" >&2; exit 3; }
+	  { echo "Python's venv module is missing: apt-get install python3-venv" >&2; exit 10; }
 	@echo "creating the environment in $(VENV) (once; a minute or two) …" >&2
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock

@@ -28,6 +28,8 @@ PYTEST_EXITS = {
     pytest.ExitCode.USAGE_ERROR: Exit.USAGE,
     pytest.ExitCode.NO_TESTS_COLLECTED: Exit.USAGE,
 }
+UNWANTED = ("terminal", "cacheprovider", "randomly", "hypothesispytest", "benchmark")
+"""Plugins of pytest that a judging session has no use for; the verdicts are told by ours."""
 EPILOG = """\
 examples:
   fencepost qualify kafka:4.3.1                  judge a release
@@ -38,8 +40,8 @@ examples:
   fencepost replay reports/runs/…                judge last week's evidence again, offline
   fencepost up kafka:4.1.2                       the topology for a person; Ctrl-C takes it down
 
-exit codes: 0 promises kept, 1 broken or not shown, 2 wrong use, 3 tool missing, 4 no such target,
-5 target unreachable, 6 broker not ready, 7 disk full, 8 address in use, 9 evidence unreadable,
+exit codes: 0 promises kept, 1 broken or not shown, 2 wrong use, 10 tool missing, 11 no such target,
+12 target unreachable, 13 broker not ready, 14 disk full, 15 address in use, 16 evidence unreadable,
 70 Fencepost failed, 130 interrupted"""
 
 
@@ -115,8 +117,7 @@ def _cluster_options(command: argparse.ArgumentParser) -> None:
 
 
 def _pytest(given: argparse.Namespace, wanted: list[str]) -> int:
-    quiet = ["-qq", "--no-header", "--no-summary", "--tb=no", "--capture=no"]
-    quiet += [f"-pno:{plugin}" for plugin in ("cacheprovider", "randomly", "hypothesispytest", "benchmark")]
+    quiet = ["--capture=no", *(f"-pno:{plugin}" for plugin in UNWANTED)]
     place = ["--rootdir", str(wishes.ROOT), "-c", str(wishes.ROOT / "pyproject.toml"), str(wishes.CONTRACT)]
     options = ["--backend", given.backend, "--select", given.select]
     options += [] if given.seed is None else ["--seed", str(given.seed)]

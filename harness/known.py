@@ -1,8 +1,8 @@
 """What a release is known to break: data with a reason and a link, which goes stale loudly.
 
 One file a target under ``suites/known_failing``: ``kafka-4.1.0.txt`` for ``kafka:4.1.0``. A line is a requirement's id,
-a reason and a link, separated by ``|``; a line that starts with ``#`` is a comment. An entry that does not fail any more
-fails the run, and so does one that names no requirement.
+a reason and a link, separated by ``|``; a line that starts with ``#`` is a comment. An entry that no longer fails fails
+the run, and so does one that names no requirement.
 """
 
 from collections.abc import Iterable, Mapping

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Generator
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 import pytest
 
@@ -20,7 +21,7 @@ from harness.report.table import Progress, conclude
 from harness.run import publish
 from harness.selection import selected
 from harness.session import SESSION, Session
-from harness.trouble import Trouble
+from harness.trouble import Exit, Trouble
 from harness.wishes import CONTRACT, ROOT, add_options, read_wish
 
 PROGRESS = pytest.StashKey[Progress]()
@@ -38,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         session = config.stash[SESSION] = Session(wish=read_wish(config), progress=_say)
     except Trouble as trouble:
-        pytest.exit(str(trouble), returncode=trouble.exit)
+        _give_up(trouble)
     if session.has_target or session.falsifying:
         config.option.xmlpath = config.option.xmlpath or str(session.wish.folder / "junit.xml")
         config.option.allure_report_dir = config.option.allure_report_dir or str(session.wish.folder / "allure-results")
@@ -61,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         try:
             chosen = selected(session.wish.select, session.rows)
         except Trouble as trouble:
-            pytest.exit(str(trouble), returncode=trouble.exit)
+            _give_up(trouble)
         config.hook.pytest_deselected(items=[item for item in items if _id(item) not in chosen])
         items[:] = [item for item in items if _id(item) in chosen]
         session.rows = [row for row in session.rows if row.id in chosen]
@@ -76,7 +77,7 @@ def pytest_runtest_call() -> Generator[None, None, None]:
     try:
         return (yield)
     except Trouble as trouble:
-        pytest.exit(str(trouble), returncode=trouble.exit)
+        _give_up(trouble)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -101,18 +102,25 @@ def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """End every cluster and write the reports, whatever happened before."""
-    if (ours := session.config.stash.get(SESSION, None)) is not None:
-        ours.close()
+    """End every cluster and write the reports, whatever happened before; say where they are."""
+    ours = session.config.stash[SESSION]
+    ours.close()
+    if not ours.falsifying:
+        for run, page in zip(ours.runs.values(), ours.reports, strict=True):
+            conclude(sys.stdout, run.folder, ours.rows_of(run), run.verdicts, page)
 
 
-def pytest_terminal_summary(config: pytest.Config) -> None:
-    """The table, the report's path and how to replay."""
-    session = config.stash[SESSION]
-    if session.falsifying:
-        return
-    for run, page in zip(session.runs.values(), session.reports, strict=True):
-        conclude(sys.stdout, run.folder, session.rows_of(run), run.verdicts, page)
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """A file that cannot be collected is told even where pytest's own terminal is off."""
+    if report.failed:
+        _say(str(report.longrepr))
+
+
+def _give_up(trouble: Trouble) -> NoReturn:
+    """One sentence and the exit code; a wrong use is told to pytest as its own usage error."""
+    _say(f"fencepost: {trouble}")
+    code = pytest.ExitCode.USAGE_ERROR if trouble.exit is Exit.USAGE else trouble.exit
+    pytest.exit(str(trouble), returncode=code)
 
 
 def _row(item: LiveItem | FalsifyItem) -> Row:

@@ -8,18 +8,18 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """Exit codes of the ``fencepost`` command."""
+    """Exit codes of the ``fencepost`` command; 3 to 9 are left to pytest, which has meanings of its own for some."""
 
     KEPT = 0  # every MUST is HOLDS, NOT_OFFERED, or a known failure that still fails
     BROKEN = 1  # at least one MUST is VIOLATED, UNDECIDED or NOT_EXERCISED, or a known failure is stale
     USAGE = 2  # the command line or a selection is wrong
-    TOOL_MISSING = 3  # Java, Maven, Go or an engine is missing or too old
-    TARGET_UNKNOWN = 4  # no such version, unreadable or wrong tarball
-    TARGET_UNREACHABLE = 5  # an external address does not answer, or offers none of the APIs
-    NOT_READY = 6  # a broker that we started did not become ready
-    NO_ROOM = 7  # the disk is full
-    ADDRESS_IN_USE = 8  # an address that we need is taken
-    EVIDENCE_UNREADABLE = 9  # a run folder that replay cannot read
+    TOOL_MISSING = 10  # Java, Maven, Go or an engine is missing or too old
+    TARGET_UNKNOWN = 11  # no such version, unreadable or wrong tarball
+    TARGET_UNREACHABLE = 12  # an external address does not answer, or offers none of the APIs
+    NOT_READY = 13  # a broker that we started did not become ready
+    NO_ROOM = 14  # the disk is full
+    ADDRESS_IN_USE = 15  # an address that we need is taken
+    EVIDENCE_UNREADABLE = 16  # a run folder that replay cannot read
     INTERNAL = 70  # Fencepost itself failed; the traceback is in the run folder
     INTERRUPTED = 130  # Ctrl-C or SIGTERM
 

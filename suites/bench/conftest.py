@@ -1,0 +1,23 @@
+"""What the benchmarks share: one version, and a warm run on it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.history.folder import RunFolder
+from harness.run import Plan, Run, close, open_target
+
+VERSION = "4.3.1"
+
+
+@pytest.fixture(scope="session")
+def warm_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """A run whose cluster is up and has seen its first transaction."""
+    folder = RunFolder.create(tmp_path_factory.mktemp("bench") / "run", {"target": f"kafka:{VERSION}"})
+    run = Run(plan=Plan(target=f"kafka:{VERSION}", folder=Path(folder.path)), folder=folder, journal=folder.journal())
+    try:
+        open_target(run)
+        yield run
+    finally:
+        close(run)

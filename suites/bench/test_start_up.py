@@ -1,0 +1,45 @@
+"""Start-up: a whole cluster of ours, ready for a first transaction, beside one stock node that answers Metadata."""
+
+from pathlib import Path
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from harness.cluster import toolchain
+from harness.cluster.distribution import released
+from harness.cluster.opening import open_cluster
+from harness.cluster.port import ClusterOptions
+from harness.cluster.target import Released
+from suites.bench.conftest import VERSION
+from suites.bench.stock_node import start_and_stop
+
+TARGET = Released(VERSION)
+ROUNDS = 5
+
+
+@pytest.mark.benchmark(group="start-up")
+def test_one_stock_node(benchmark: BenchmarkFixture, tmp_path_factory: pytest.TempPathFactory) -> None:
+    java, files = str(toolchain.java().program), released(TARGET, print)
+    benchmark.pedantic(
+        start_and_stop,
+        setup=lambda: ((java, files, tmp_path_factory.mktemp("stock")), {}),
+        rounds=ROUNDS,
+        warmup_rounds=1,
+    )
+
+
+@pytest.mark.benchmark(group="start-up")
+def test_three_brokers_and_a_controller_behind_proxies(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
+    opened = []
+
+    def up() -> None:
+        opened.append(
+            open_cluster(TARGET, backend="process", options=ClusterOptions(), run_dir=tmp_path, progress=lambda _: None)
+        )
+
+    def down() -> None:
+        while opened:
+            opened.pop().close()
+
+    benchmark.pedantic(up, setup=down, rounds=ROUNDS, warmup_rounds=1)
+    down()
