@@ -60,6 +60,11 @@ class Step:
             raise NotSeen(f"step {self.name!r} has no integer field {name!r} in its request")
         return value
 
+    def written(self) -> tuple[str, ...]:
+        """The values that the request carried, of all its partitions; () when it carried none."""
+        values = self.request.get("values")
+        return tuple(map(str, values)) if isinstance(values, list) else ()
+
     def at(self, partition: str) -> "Step":
         """The answer for one partition of several: its error and fields; no error at all when it was left out."""
         partitions = self.fields.get("partitions")
