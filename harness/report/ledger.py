@@ -81,11 +81,13 @@ def _head(name: str, entries: Sequence[Entry], found: Mapping[str, int]) -> str:
     total, broken, kept = len(entries), found.get(Status.VIOLATED, 0), found.get(Status.HOLDS, 0)
     known = sum(entry.known for entry in entries)
     promises = "promise" if total == 1 else "promises"
+    if total == 1 and broken + kept == 1:
+        return f"{name} {'keeps' if kept else 'breaks'} the one promise that was judged" + (", a known failure" * known)
     if broken:
         aside = f" ({'all' if known == broken else known} known)" if known else ""
         return f"{name} breaks {broken} of {total} {promises}{aside} and keeps {kept}"
     if kept == total:
-        return f"{name} keeps " + ("the one promise that was judged" if total == 1 else f"all {total} promises")
+        return f"{name} keeps all {total} promises"
     return f"{name} keeps {kept} of {total} {promises}"
 
 

@@ -19,7 +19,7 @@ from harness.history.folder import RunFolder
 from harness.report.about import about
 from harness.report.ledger import Entry, answer, counts, join, standing
 from harness.report.publish import replay_command
-from harness.report.words import NOT_JUDGED, ORDER, duration, label, short
+from harness.report.words import NOT_JUDGED, ORDER, duration, gist, label, short
 
 _STYLES = {
     "HOLDS": "green",
@@ -79,7 +79,7 @@ def _said(row: Row, verdict: Verdict) -> str:
     if verdict.status is Status.VIOLATED:
         known = "known: " if verdict.known_failure else ""
         return known + ", ".join(dict.fromkeys(finding.anomaly for finding in verdict.findings))
-    return _last_line(verdict.reason) if verdict.reason else row.statement
+    return gist(verdict.reason) if verdict.reason else row.statement
 
 
 def _table(entries: Sequence[Entry]) -> Table:
@@ -123,13 +123,7 @@ def _reasons(entry: Entry) -> list[Text]:
     for finding in verdict.findings:
         lines.append(Text.assemble((finding.anomaly, "red"), f": {short(finding.detail, 400)}"))
     if verdict.reason:
-        lines.append(Text(_last_line(verdict.reason)))
+        lines.append(Text(short(gist(verdict.reason), 400)))
     if verdict.known_failure:
         lines.append(Text(f"known failure: {short(verdict.known_failure, 400)}", style="dim"))
     return lines
-
-
-def _last_line(reason: str) -> str:
-    """All of a reason, but of a crash's trace only what was raised."""
-    told = reason.strip().splitlines() or [""]
-    return short(f"the check crashed: {told[-1]}" if reason.startswith("Traceback") else reason, 400)

@@ -4,7 +4,7 @@ The template only places what it finds here; nothing is judged, counted or cut t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.contract.catalogue import Row
 from harness.contract.verdict import Verdict
@@ -14,7 +14,7 @@ from harness.report.about import About, span
 from harness.report.ledger import Entry, answer, counts, standing
 from harness.report.steps import Band, ExchangeView, StepView, bands, pairs, span_of, steps, unnamed
 from harness.report.truth import LogView, OffsetsView, logs, offsets
-from harness.report.words import count, duration, label, meaning, moment, slug
+from harness.report.words import count, duration, gist, label, meaning, moment, slug
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One requirement in the grid; ``number`` is the last part of its id."""
+    """One requirement in the grid; ``number`` is its id without KIP and group."""
 
     id: str
     number: str
@@ -188,7 +188,9 @@ def _kip(
         name=name,
         kept=_kept(entries),
         groups=tuple(_group(group, [e for e in entries if e.row.group == group]) for group in groups),
-        sections=tuple(section(entry, evidence.get(entry.row.id), journal.get(entry.row.id, ())) for entry in entries),
+        sections=tuple(
+            section(entry, evidence_of(entry, evidence), journal.get(entry.row.id, ())) for entry in entries
+        ),
     )
 
 
@@ -204,7 +206,7 @@ def _group(name: str, entries: Sequence[Entry]) -> Group:
         cells=tuple(
             Cell(
                 id=entry.row.id,
-                number=entry.row.id.rpartition("-")[2],
+                number=entry.row.id.split("-", 2)[-1],
                 mark=mark(entry.status),
                 known=entry.known,
                 statement=entry.row.statement,
@@ -214,20 +216,27 @@ def _group(name: str, entries: Sequence[Entry]) -> Group:
     )
 
 
+def evidence_of(entry: Entry, evidence: Mapping[str, Evidence]) -> Evidence | None:
+    """The evidence that the verdict rests on: its own, else a negative control's (``ID@anomaly``)."""
+    findings = entry.verdict.findings if entry.verdict else ()
+    names = (entry.row.id, *(f"{entry.row.id}@{finding.anomaly}" for finding in findings))
+    controls = (name for name in evidence if name.startswith(f"{entry.row.id}@"))
+    return next((evidence[name] for name in (*names, *controls) if name in evidence), None)
+
+
 def section(entry: Entry, evidence: Evidence | None, exchanges: Sequence[Exchange]) -> Section:
     """The page's part for one requirement; ``exchanges`` are the journal's that belong to it."""
     verdict = entry.verdict
     shown = _shown(entry, evidence, exchanges)
     reason = (verdict.reason if verdict else None) or ""
-    crashed = reason.startswith("Traceback")
     return Section(
         row=entry.row,
         mark=mark(entry.status),
         open=entry.status not in ("HOLDS", "NOT_OFFERED", "NOT_JUDGED") or entry.stale,
         known_failure=(verdict.known_failure if verdict else None) or "",
         stale=entry.stale,
-        reason=f"The check itself crashed: {reason.strip().splitlines()[-1].strip()}" if crashed else reason,
-        trace=reason if crashed else "",
+        reason=gist(reason),
+        trace=reason if "\n" in reason.strip() else "",
         findings=_findings(verdict, shown),
         examined=count(verdict.witnesses, "situation found as promised", "situations found as promised")
         if verdict
@@ -240,18 +249,18 @@ def section(entry: Entry, evidence: Evidence | None, exchanges: Sequence[Exchang
 def _shown(entry: Entry, evidence: Evidence | None, exchanges: Sequence[Exchange]) -> Shown | None:
     if evidence is None:
         return None
-    stretch = span_of(evidence)
-    faults = bands(evidence.faults, stretch)
+    whole = span_of(evidence)  # the pictures' axis; the steps' own ends sooner, lest a long wait squeeze them
+    stretch = replace(span_of(replace(evidence, samples=())), start=whole.start)
     findings = entry.verdict.findings if entry.verdict else ()
     by_number = {exchange.number: exchange for exchange in exchanges}
     lines, in_all = unnamed(exchanges, evidence, stretch)
     return Shown(
         steps=steps(entry.row.id, evidence, findings, by_number, stretch),
-        bands=faults,
+        bands=bands(evidence.faults, stretch),
         length=duration(stretch.end - stretch.start),
         exchanges=lines,
         exchanges_in_all=in_all,
-        offsets=offsets(evidence, faults, stretch),
+        offsets=offsets(evidence, bands(evidence.faults, whole), whole),
         logs=logs(evidence),
         facts=pairs(evidence.facts),
     )

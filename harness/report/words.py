@@ -98,6 +98,16 @@ def printable(text: str) -> str:
     return "".join("\N{REPLACEMENT CHARACTER}" if hide else char for char, hide in zip(text, hidden, strict=True))
 
 
+def gist(reason: str) -> str:
+    """A reason on one line: as it is, or of a crash's trace (the only reason of many lines) what was raised.
+
+    >>> gist("no step"), gist("x.py:3: in check\\nE   KeyError: 'a'\\n")
+    ('no step', "it crashed: KeyError: 'a'")
+    """
+    lines = [line for line in reason.strip().splitlines() if line.strip()] or [""]
+    return lines[0] if len(lines) == 1 else f"it crashed: {lines[-1].removeprefix('E ').strip()}"
+
+
 def value(json_value: Json, width: int = 160) -> str:
     """A field's value on one line: strings bare, the rest as compact JSON, cut at ``width`` characters."""
     text = json_value if isinstance(json_value, str) else json.dumps(json_value, ensure_ascii=False)

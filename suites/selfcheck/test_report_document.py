@@ -87,6 +87,7 @@ def test_the_schema_refuses_a_wrong_verdict(tmp_path: Path, wrong: dict[str, obj
         ("V" * 3 + "H" * 4 + "E", "K breaks 3 of 8 promises and keeps 4; 1 is not exercised."),
         ("VH", "K breaks 1 of 2 promises and keeps 1."),
         ("U", "K keeps 0 of 1 promise; 1 is undecided."),
+        ("V", "K breaks the one promise that was judged."),
         ("H", "K keeps the one promise that was judged."),
         ("", "No promise of K was judged."),
     ],

@@ -28,7 +28,7 @@ def test_the_end_tells_the_answer_the_findings_and_how_to_go_on(tmp_path: Path) 
     plain = " ".join(told.split())
     assert "Kafka 3.5.2 breaks 3 of 35 promises" in plain
     assert "late-produce-accepted: late: Produce v9 answered NONE (0)" in plain
-    assert "the check crashed: KeyError: 'base_offset'" in plain
+    assert "it crashed: KeyError: 'base_offset'" in plain
     assert "Known failures that no longer fail KIP360-INIT-02" in plain
     assert f"report  {tmp_path}/run/index.html\n" in told
     assert f"replay  fencepost replay {tmp_path}/run\n" in told
