@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.contract import Refuter, Requirement, Status, Unrefuted, Verdict, judge, kept
+from harness.contract import Requirement, Status, Unrefuted, Verdict, judge, kept
 from harness.contract.catalogue import Entry, load
-from harness.contract.refuters import describe
+from harness.contract.refuters import LiveRefuter, describe
 from harness.history.evidence import Evidence
 from harness.lab import Lab
 from harness.run import examine
@@ -111,9 +111,8 @@ class LiveItem(RequirementItem):
 class FalsifyItem(RequirementItem):
     """Live: the requirement on a target that must break it, with the anomaly named."""
 
-    def __init__(self, *, refuter: Refuter, **rest: object) -> None:
+    def __init__(self, *, refuter: LiveRefuter, **rest: object) -> None:
         super().__init__(**rest)  # type: ignore[arg-type]
-        assert not isinstance(refuter, Unrefuted)
         self.refuter = refuter
         self.verdict: Verdict | None = None
         self.add_marker("falsify")

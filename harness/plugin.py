@@ -15,6 +15,7 @@ import pytest
 
 from harness.contract import Status, Verdict
 from harness.contract.catalogue import Row, find, row, states_requirement
+from harness.contract.refuters import describe
 from harness.items import FalsifyItem, LiveItem, RequirementFile, RequirementItem
 from harness.report import junit
 from harness.report.table import Progress, conclude
@@ -74,12 +75,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Generator[None, None, None]:
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Trouble outside the judged Kafka ends the session with one sentence and its own exit code."""
     try:
         return (yield)
     except Trouble as trouble:
         _give_up(trouble)
+    finally:
+        if isinstance(item, LiveItem | FalsifyItem) and item.verdict is not None:
+            allure.label(_row(item), item.verdict)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -91,7 +95,12 @@ def pytest_runtest_makereport(
     if isinstance(item, LiveItem | FalsifyItem) and call.when == "call":
         verdict, stated = item.verdict or _crashed(item, call), _row(item)
         item.user_properties.extend(junit.properties(stated, verdict))
-        item.config.stash[PROGRESS].judged(stated, verdict)
+        if isinstance(item, FalsifyItem):
+            _say(f"{stated.id:<20}  {'NOT REFUTED' if report.failed else 'refuted'} by {describe(item.refuter)}")
+        else:
+            item.config.stash[PROGRESS].judged(stated, verdict)
+    if report.failed and isinstance(item, FalsifyItem):
+        _say(str(report.longrepr))
     return report
 
 
@@ -107,7 +116,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """End every cluster and write the reports, whatever happened before; say where they are."""
     ours = session.config.stash[SESSION]
     ours.close()
-    if not ours.falsifying:
+    if ours.falsifying:
+        _say(f"{session.testscollected - session.testsfailed} of {session.testscollected} negative controls turned red")
+    else:
         for run, page in zip(ours.runs.values(), ours.reports, strict=True):
             conclude(sys.stdout, run.folder, ours.rows_of(run), run.verdicts, page)
 

@@ -45,7 +45,8 @@ class Unrefuted:
     reason: str
 
 
-Refuter: TypeAlias = Release | Setting | Failpoint | Unrefuted
+LiveRefuter: TypeAlias = Release | Setting | Failpoint
+Refuter: TypeAlias = LiveRefuter | Unrefuted
 
 
 def describe(refuter: Refuter) -> str:
