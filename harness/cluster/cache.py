@@ -37,6 +37,8 @@ def made_once(place: Path, make: Callable[[Path], None]) -> Path:
 
 
 def _make(place: Path, make: Callable[[Path], None]) -> None:
+    for torn in place.parent.glob(f".{place.name}.*/"):  # we hold the lock, so whoever began these was killed
+        shutil.rmtree(torn, ignore_errors=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
     try:
         make(draft)

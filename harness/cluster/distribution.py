@@ -3,9 +3,11 @@
 Whatever the origin, the rest of the process backend sees one value: a folder of jars and the version that they are.
 """
 
+import gzip
 import hashlib
 import re
 import tarfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,8 +76,8 @@ def distribution(target: Distribution, progress: Callable[[str], None]) -> Kafka
         raise _wrong(target, "there is no such file or folder")
     try:
         return _unpacked(target, progress)
-    except (tarfile.TarError, EOFError, PermissionError) as error:
-        raise _wrong(target, f"it is not a readable .tgz ({error})") from error
+    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, PermissionError) as error:
+        raise _wrong(target, f"it is not a readable .tgz ({str(error).splitlines()[0]})") from error
 
 
 def _unpacked(target: Distribution, progress: Callable[[str], None]) -> KafkaFiles:

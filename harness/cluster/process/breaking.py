@@ -30,6 +30,8 @@ class Breaking:
 
         :raises RuntimeError: With Byteman's words, when a rule does not apply; then no rule is left.
         """
+        for node in nodes:
+            self.prepare(node)
         self.scripts.append(rules)
         try:
             for node in nodes:
@@ -41,6 +43,7 @@ class Breaking:
     def repeat(self, node: Node) -> None:
         """Load what is loaded elsewhere into a node that was restarted."""
         for number, rules in enumerate(self.scripts, 1):
+            self.prepare(node)
             self._load(node, number, rules)
 
     def unload(self, nodes: Sequence[Node]) -> None:
@@ -62,7 +65,6 @@ class Breaking:
         node.load_agent(agents.jar_of(agents.BYTEMAN), options)
 
     def _load(self, node: Node, number: int, rules: str) -> None:
-        self.prepare(node)
         script = f"SCRIPT fencepost-{number}\n{rules.rstrip()}\nENDSCRIPT\n"
         _refuse_failures(node, self._say(node, f"LOAD\n{script}ENDLOAD\n"))
         _refuse_failures(node, self._say(node, "LIST\n"))
