@@ -17,7 +17,7 @@ from harness.contract import Status, Verdict
 from harness.contract.catalogue import Row, find, row, states_requirement
 from harness.contract.refuters import describe
 from harness.items import FalsifyItem, LiveItem, RequirementFile, RequirementItem
-from harness.report import junit
+from harness.report import allure, junit
 from harness.report.table import Progress, conclude
 from harness.run import publish
 from harness.selection import selected

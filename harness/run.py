@@ -14,7 +14,7 @@ from typing import assert_never
 
 from harness import wait
 from harness.clock import RunClock
-from harness.cluster.opening import Backend, open_cluster
+from harness.cluster.opening import Backend, choose_backend, open_cluster
 from harness.cluster.port import Cluster, ClusterOptions
 from harness.cluster.target import parse_target
 from harness.contract import Failpoint, Refuter, Release, Requirement, Setting, Status, Unrefuted, Verdict, judge
@@ -78,9 +78,11 @@ def open_target(run: Run) -> tuple[Cluster, Offer]:
     """Step 1: the session's cluster, started at first use and seen to be healthy, and what it offers."""
     if run.cluster is None:
         plan, target = run.plan, parse_target(run.plan.target)
-        folder = run.folder.path
+        choice = choose_backend(target, plan.backend)
+        plan.progress(f"{target} on the {choice.backend} backend ({choice.why}), seed {plan.seed.value}")
+        run.folder.write_run({**run.folder.run(), "backend_why": choice.why})
         run.cluster = open_cluster(
-            target, backend=plan.backend, options=plan.options, run_dir=folder, progress=plan.progress
+            target, backend=plan.backend, options=plan.options, run_dir=run.folder.path, progress=plan.progress
         )
     if run.offer is None:
         run.offer = read_offer(run.cluster, run.clock, run.journal)
@@ -166,7 +168,9 @@ def not_offered(requirement: Requirement[Lab], missing: str) -> Verdict:
 
 def name_of(requirement: Requirement[Lab], refuter: Refuter | None) -> str:
     """The name of the evidence: the id, and behind ``@`` the anomaly that a negative control must show."""
-    return requirement.id if refuter is None or isinstance(refuter, Unrefuted) else f"{requirement.id}@{refuter.anomaly}"
+    return (
+        requirement.id if refuter is None or isinstance(refuter, Unrefuted) else f"{requirement.id}@{refuter.anomaly}"
+    )
 
 
 def made_to_fail(lab: Lab, refuter: Refuter | None) -> AbstractContextManager[object]:
