@@ -1,0 +1,1 @@
+"""KIP-890: the end of a transaction, asked for again."""
