@@ -1,17 +1,24 @@
-"""KIP890-BUMP-05: what arrives after its transaction has ended must not enter the log of any of its partitions."""
+"""KIP890-BUMP-05: what arrives after its transaction has ended must not enter the log of any of its partitions.
+
+Records of two partitions lie on the producer's lane to their leader until the transaction is complete. Both versions
+are sent to both partitions: version 11 is verified and version 12 adds partitions, so their ways to a refusal differ.
+"""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from harness.contract import (
     Failpoint,
     Level,
     Observation,
     Offers,
+    Order,
     Refusal,
     Requirement,
     Source,
     agree,
     refused,
+    row,
     struck,
 )
 from harness.contract.doctored import commit, data, evidence, held_link, log, step
@@ -20,63 +27,114 @@ from harness.lab import Lab
 from toxics.network.hold import hold
 
 VERSIONS = (11, 12)
+PARTITIONS = ("P1", "P2")
 
 
 def stimulus(lab: Lab) -> None:
-    """A transaction writes and ends; a second record of it lies on the link until the marker is written."""
-    for version in lab.offered("Produce", VERSIONS):
-        txn = lab.producer("victim", protocol=2)
-        partition = lab.partition(f"P{version}")
+    """A transaction writes to two partitions and ends; more records for both lie on the link until it is complete."""
+    txn = lab.producer("victim", protocol=2)
+    first = lab.partition("P1")
+    partitions = (first, lab.partition("P2", leader=first.leader))
+    for partition in partitions:
         txn.write(partition)
-        with hold(lab, txn.lane_to(partition.leader), name=f"hold v{version}") as held:
-            late = txn.start_produce(partition, version=version)
-            txn.end(commit=True)
-            lab.completed(partition)
-            held.release()
-            late.answer(as_="late produce")
+    lab.sample("open")
+    with hold(lab, txn.lane_to(first.leader), name="lane") as held:
+        versions = lab.offered("Produce", VERSIONS)
+        late = [txn.start_produce(partition, version=version) for version in versions for partition in partitions]
+        txn.end(commit=True, as_="end")
+        lab.reached(txn, "CompleteCommit", as_="kept")
+        lab.sample("ended")
+        held.release()
+        for request in late:
+            request.answer(as_="late produce")
+    for partition in partitions:
+        lab.observer.producers(partition, as_=f"producers of {partition.alias}")
+    lab.sample("released")
 
 
 def check(seen: Evidence) -> Iterator[Observation]:
     """Each late produce, held past the end of its transaction, is refused with 47 and leaves no trace."""
     for late in seen.all("late produce"):
-        struck(seen, late, by=f"hold v{late.version}")
+        struck(seen, late, by="lane")
         yield refused(late, 47, otherwise="late-produce-accepted")
-        truth = seen.log(f"P{late.version}")
-        yield agree("data records in the log", len(truth.values()), 1, late, otherwise="late-record-appended")
+    own, bumped = seen["end"].asked("producer_id"), seen["end"].asked("producer_epoch") + 1
+    for alias in PARTITIONS:
+        truth = seen.log(alias)
+        yield agree(f"data records in {alias}", len(truth.values()), 1, otherwise="late-record-appended")
+        yield agree(
+            f"committed values of {alias}", truth.committed, truth.values()[:1], otherwise="wrong-records-shown"
+        )
+        yield agree(f"LSO of {alias}", truth.last_stable_offset, truth.high_watermark, otherwise="stuck-lso")
+        described = seen[f"producers of {alias}"]
+        state = row(described, "producers", producer_id=own)
+        shown = (state.get("producer_epoch"), state.get("current_txn_start_offset"))
+        yield agree(f"producer at {alias}", shown, (bumped, -1), described, otherwise="leader-not-fencing")
 
 
+_FENCED = step(
+    "-", "DescribeProducers", 0, producers=[{"producer_id": 7, "producer_epoch": 1, "current_txn_start_offset": -1}]
+)
 GOOD = evidence(
+    step("end", "EndTxn", 5, request={"producer_id": 7, "producer_epoch": 0}, producer_id=7, producer_epoch=1),
     step("late produce", "Produce", 11, error=47, held=20),
     step("late produce", "Produce", 12, error=47, held=20),
-    logs={"P11": log(data(7, 0, "a"), commit(7, 1)), "P12": log(data(8, 0, "b"), commit(8, 1))},
-    faults=(held_link("hold v11"), held_link("hold v12")),
+    replace(_FENCED, name="producers of P1"),
+    replace(_FENCED, name="producers of P2"),
+    logs={alias: log(data(7, 0, "a"), commit(7, 1)) for alias in PARTITIONS},
+    faults=(held_link("lane"),),
 )
+_LATE = log(data(7, 0, "a"), commit(7, 1), data(7, 0, "late"))
 
 REQUIREMENT = Requirement(
     id="KIP890-BUMP-05",
     level=Level.MUST,
     source=Source(890, "Bump Epoch on Each Transaction for New Clients (1)"),
     statement="A record of the finished transaction that arrives late is refused on every partition of it.",
-    needs=(Offers("EndTxn", 5),),
+    needs=(Offers("EndTxn", 5), Offers("Produce", 12)),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
     refuses=(
         Refusal("late-produce-accepted", GOOD.with_step("late produce", error=0)),
         Refusal("wrong-error", GOOD.with_step("late produce", error=48)),
-        Refusal("late-record-appended", GOOD.with_log("P12", log(data(8, 0, "b"), commit(8, 1), data(8, 0, "late")))),
+        Refusal("unanswered", GOOD.with_step("late produce", error=None, answered=None)),
+        Refusal("late-record-appended", GOOD.with_log("P2", _LATE, last_stable_offset=3)),
+        Refusal("wrong-records-shown", GOOD.with_log("P1", committed=())),
+        Refusal("stuck-lso", GOOD.with_log("P1", last_stable_offset=0)),
+        Refusal("leader-not-fencing", GOOD.with_step("producers of P2", producers=[])),
     ),
     refuted_by=(
         Failpoint(
             rules="""
-RULE the leader forgets that the epoch was bumped
+RULE the end of a transaction forgets to bump the epoch
+CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
+METHOD prepareAbortOrCommit
+AT ENTRY
+IF true
+DO $2 = org.apache.kafka.server.common.TransactionVersion.TV_0
+ENDRULE
+""",
+            anomaly="late-produce-accepted",
+        ),
+        Failpoint(
+            rules="""
+RULE the leader takes every record for one of an open transaction
+CLASS org.apache.kafka.storage.internals.log.UnifiedLog
+METHOD hasOngoingTransaction
+AT ENTRY
+IF true
+DO return true
+ENDRULE
+RULE and has no eye for old epochs
 CLASS org.apache.kafka.storage.internals.log.ProducerAppendInfo
-METHOD checkProducerEpoch
+METHOD maybeValidateDataBatch
+AT ENTRY
 IF true
 DO return
 ENDRULE
 """,
-            anomaly="wrong-error",
+            anomaly="late-record-appended",
         ),
     ),
+    order=Order.HOLDS_LINKS,
 )
