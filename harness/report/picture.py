@@ -13,7 +13,7 @@ from harness.report.steps import Band, Span
 from harness.report.words import duration
 
 WIDTH, HEIGHT = 720, 210
-LEFT, RIGHT, TOP, BOTTOM = 40, 92, 26, 36  # room for the labels around the plot
+LEFT, RIGHT, TOP, BOTTOM = 52, 108, 32, 36  # room for the labels around the plot
 APART = 22  # units that two labels at the right end need between them
 
 
@@ -132,9 +132,8 @@ def _dots(samples: Sequence[Sample], span: Span, low: int, high: int) -> list[st
 def _ends(last: Sample, span: Span, low: int, high: int) -> list[str]:
     x = _x(last.at, span) + 8
     upper, lower = _y(last.high_watermark, low, high), _y(last.last_stable_offset, low, high)
-    if upper == lower:
-        return [f'<text class="end both" x="{x:g}" y="{upper + 4:g}">HW = LSO {last.high_watermark}</text>']
-    lower = max(lower, upper + APART)
+    if (missing := APART - (lower - upper)) > 0:
+        upper, lower = upper - missing / 2, lower + missing / 2
     return [
         f'<text class="end hw-name" x="{x:g}" y="{upper + 4:g}">HW {last.high_watermark}</text>',
         f'<text class="end lso-name" x="{x:g}" y="{lower + 4:g}">LSO {last.last_stable_offset}</text>',

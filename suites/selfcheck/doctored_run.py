@@ -168,10 +168,12 @@ def _samples() -> tuple[Sample, ...]:
     moments += [(1930 + 40 * i, 3 if i else 2, 3 if i else 0) for i in range(18)]
     moments += [(2680 + 40 * i, 4, 3) for i in range(10)]
     names = {1230: "before", 1910: "after release", 3040: "in the end"}
-    return tuple(
+    still = Sample(at=3100.0, partition="P2", high_watermark=124, last_stable_offset=124)
+    moving = (
         Sample(at=float(at), partition="P1", high_watermark=high, last_stable_offset=low, name=names.get(at, ""))
         for at, high, low in moments
     )
+    return (replace(still, at=1300.0, high_watermark=117, last_stable_offset=117), still, *moving)
 
 
 def _log() -> LogTruth:

@@ -106,7 +106,8 @@ def test_an_empty_run_still_gives_a_page(tmp_path: Path) -> None:
 def test_the_picture_of_one_sample_and_of_none() -> None:
     sample = Sample(at=5.0, partition="P<1>", high_watermark=3, last_stable_offset=3)
     drawn = lso_picture("P<1>", [sample], (), Span(start=5.0, end=5.0))
-    assert "HW = LSO 3" in drawn
+    assert "HW 3<" in drawn
+    assert "LSO 3<" in drawn
     assert "P&lt;1&gt;" in drawn
     assert lso_picture("P1", [], (), Span(start=0.0, end=0.0)) == ""
 

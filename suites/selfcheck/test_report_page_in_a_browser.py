@@ -33,6 +33,14 @@ TOO_WIDE = """
 """
 
 
+CLIPPED = """
+    return [...document.querySelectorAll('.picture text')].filter(text => {
+      const word = text.getBoundingClientRect(), frame = text.ownerSVGElement.getBoundingClientRect();
+      return word.right > frame.right || word.left < frame.left || word.bottom > frame.bottom || word.top < frame.top;
+    }).map(text => text.textContent)
+"""
+
+
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
     """A browser with an empty profile of its own; the typed skip where this machine has none."""
@@ -101,6 +109,7 @@ def test_quiet_and_not_too_wide(chromium: webdriver.Chrome, page: str, width: in
     run(chromium, "document.querySelectorAll('details').forEach(d => d.open = true)")
     assert run(chromium, "return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
     assert run(chromium, TOO_WIDE) == []
+    assert run(chromium, CLIPPED) == []
     assert said(chromium) == []
 
 
