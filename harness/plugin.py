@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import pytest
 
+from harness.cluster.cache import room_needed
 from harness.contract import Status, Verdict
 from harness.contract.catalogue import Row, find, row, states_requirement
 from harness.contract.refuters import describe
@@ -78,7 +79,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Trouble outside the judged Kafka ends the session with one sentence and its own exit code."""
     try:
-        return (yield)
+        with room_needed():
+            return (yield)
     except Trouble as trouble:
         _give_up(trouble)
     finally:
@@ -115,12 +117,16 @@ def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """End every cluster and write the reports, whatever happened before; say where they are."""
     ours = session.config.stash[SESSION]
-    ours.close()
+    try:
+        with room_needed():
+            ours.close()
+    except Trouble as trouble:
+        _give_up(trouble)
     if ours.falsifying:
         _say(f"{session.testscollected - session.testsfailed} of {session.testscollected} negative controls turned red")
-    else:
-        for run, page in zip(ours.runs.values(), ours.reports, strict=True):
-            conclude(sys.stdout, run.folder, ours.rows_of(run), run.verdicts, page)
+        return
+    for run, page in zip(ours.runs.values(), ours.reports, strict=True):
+        conclude(sys.stdout, run.folder, ours.rows_of(run), run.verdicts, page)
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:

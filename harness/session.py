@@ -3,6 +3,7 @@
 Opened lazily, so that collecting, listing and offline controls start no broker; ended in every case.
 """
 
+import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,8 +36,15 @@ class Wish:
     options: ClusterOptions
     falsify: bool
     select: str
-    command: str
     known_failing: Path
+
+    def again(self, target: str) -> str:
+        """The one command that does the same again."""
+        words = ["fencepost", "qualify", target, "--backend", self.backend, "--seed", str(self.seed.value)]
+        words += ["--select", self.select] if self.select else []
+        words += [f"--broker-jvm-opt={option}" for option in self.options.jvm_options]
+        words += [f"--broker-property={key}={value}" for key, value in self.options.properties.items()]
+        return shlex.join(words)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -113,7 +121,7 @@ class Session:
             "seed": self.wish.seed.value,
             "backend_wanted": self.wish.backend,
             "selection": self.wish.select,
-            "command": self.wish.command,
+            "command": self.wish.again(target),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "fencepost": installed_version("fencepost"),
         }

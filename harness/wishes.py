@@ -66,7 +66,6 @@ def read_wish(config: pytest.Config) -> Wish:
         options=cluster_options(config.getoption("--broker-jvm-opt"), config.getoption("--broker-property")),
         falsify=config.getoption("--falsify"),
         select=config.getoption("--select"),
-        command=shlex.join(["pytest", *map(str, config.invocation_params.args)]),
         known_failing=KNOWN_FAILING,
     )
 
