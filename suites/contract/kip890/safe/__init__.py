@@ -1,0 +1,1 @@
+"""SAFE: what the defences together must never let happen (KIP-890, motivation and goals)."""
