@@ -1,0 +1,51 @@
+"""Spark's reader in the lab's words: partitions instead of topics, high watermarks from the observer."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness.history.evidence import Json
+from harness.history.stream import as_fact
+from harness.lab.asking import Unprepared
+from harness.lab.observer import Observer
+from harness.lab.partition import Partition
+from harness.spark.progress import Reach, ReaderFailed
+
+if TYPE_CHECKING:
+    from harness.spark.reader import CommittedReader
+
+
+@dataclass(slots=True, kw_only=True)
+class Reading:
+    """A read_committed stream over ``partitions`` while it runs."""
+
+    observer: Observer
+    reader: "CommittedReader"
+    partitions: Sequence[Partition]
+    _reached: Mapping[str, Reach] = field(default_factory=dict)
+
+    def catch_up(self, *, within: float) -> None:
+        """Wait, bounded, until the stream is at the high watermarks that the observer reads now; it need not get there.
+
+        :raises Unprepared: When the stream itself has failed.
+        """
+        wanted = {str(partition): self.observer.sample(partition).high_watermark for partition in self.partitions}
+        with _stream_alive():
+            self._reached = self.reader.caught_up_to(wanted, within=within)
+
+    def account(self) -> Json:
+        """What the stream did until it last caught up or failed to, by partition: for ``lab.note("reader", …)``.
+
+        :raises Unprepared: When the stream itself has failed.
+        """
+        with _stream_alive():
+            return as_fact(self.reader.account(self._reached))
+
+
+@contextmanager
+def _stream_alive() -> Iterator[None]:
+    try:
+        yield
+    except ReaderFailed as failed:
+        raise Unprepared(str(failed)) from failed
