@@ -19,6 +19,7 @@ from harness.contract import (
     agree,
     refused,
     row,
+    shows,
     struck,
 )
 from harness.contract.doctored import commit, data, evidence, held_link, log, step
@@ -42,11 +43,12 @@ def stimulus(lab: Lab) -> None:
         versions = lab.offered("Produce", VERSIONS)
         late = [txn.start_produce(partition, version=version) for version in versions for partition in partitions]
         txn.end(commit=True, as_="end")
-        lab.reached(txn, "CompleteCommit", as_="kept")
+        lab.reached(txn, "CompleteCommit", as_="ended")
         lab.sample("ended")
         held.release()
         for request in late:
             request.answer(as_="late produce")
+    lab.observer.transaction(txn.transactional_id, txn.coordinator, as_="kept")
     for partition in partitions:
         lab.observer.producers(partition, as_=f"producers of {partition.alias}")
     lab.sample("released")
@@ -58,6 +60,8 @@ def check(seen: Evidence) -> Iterator[Observation]:
         struck(seen, late, by="lane")
         yield refused(late, 47, otherwise="late-produce-accepted")
     own, bumped = seen["end"].asked("producer_id"), seen["end"].asked("producer_epoch") + 1
+    kept = seen["kept"]
+    yield shows(kept, state="CompleteCommit", producer_epoch=bumped, partitions=[], otherwise="transaction-reopened")
     for alias in PARTITIONS:
         truth = seen.log(alias)
         yield agree(f"data records in {alias}", len(truth.values()), 1, otherwise="late-record-appended")
@@ -78,6 +82,7 @@ GOOD = evidence(
     step("end", "EndTxn", 5, request={"producer_id": 7, "producer_epoch": 0}, producer_id=7, producer_epoch=1),
     step("late produce", "Produce", 11, error=47, held=20),
     step("late produce", "Produce", 12, error=47, held=20),
+    step("kept", "DescribeTransactions", 0, state="CompleteCommit", producer_epoch=1, partitions=[]),
     replace(_FENCED, name="producers of P1"),
     replace(_FENCED, name="producers of P2"),
     logs={alias: log(data(7, 0, "a"), commit(7, 1)) for alias in PARTITIONS},
@@ -98,6 +103,7 @@ REQUIREMENT = Requirement(
         Refusal("late-produce-accepted", GOOD.with_step("late produce", error=0)),
         Refusal("wrong-error", GOOD.with_step("late produce", error=48)),
         Refusal("unanswered", GOOD.with_step("late produce", error=None, answered=None)),
+        Refusal("transaction-reopened", GOOD.with_step("kept", state="Ongoing", partitions=["P1"])),
         Refusal("late-record-appended", GOOD.with_log("P2", _LATE, last_stable_offset=3)),
         Refusal("wrong-records-shown", GOOD.with_log("P1", committed=())),
         Refusal("stuck-lso", GOOD.with_log("P1", last_stable_offset=0)),
