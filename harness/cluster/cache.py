@@ -17,6 +17,8 @@ from pathlib import Path
 
 from harness.trouble import Exit, Trouble
 
+ROOM = 256  # megabytes: an archive of classes, four nodes' logs and indexes
+
 
 def cache_root() -> Path:
     """``$XDG_CACHE_HOME/fencepost``, by default ``~/.cache/fencepost``."""
@@ -69,6 +71,16 @@ def room_needed() -> Iterator[None]:
             raise
         where = f" at {error.filename}" if error.filename else ""
         raise no_room(where) from error
+
+
+def require_room(folder: Path) -> None:
+    """Refuse to start where brokers would soon die of a full disk, each in a way of its own.
+
+    :raises Trouble: NO_ROOM.
+    """
+    free = shutil.disk_usage(folder).free // 2**20
+    if free < ROOM:
+        raise no_room(f", or nearly ({free} MB are free at {folder}; a cluster needs {ROOM} MB)")
 
 
 def no_room(where: str) -> Trouble:

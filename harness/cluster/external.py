@@ -108,7 +108,7 @@ def _lanes(
     brokers: Mapping[int, Address], undo: ExitStack, run_dir: Path, progress: Callable[[str], None]
 ) -> tuple[ToxiproxyLinks | None, Sequence[tuple[Lane, int, Proxy]]]:
     try:
-        program = toxiproxy.program()
+        program = toxiproxy.program(progress)
     except Trouble as missing:
         progress(f"no lane can be disturbed: {missing}")
         return None, []

@@ -3,6 +3,7 @@
 Registries and mirrors are the user's business (``settings.xml``); no registry's address stands here.
 """
 
+import re
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -37,9 +38,10 @@ def copy_jars(artifacts: Iterable[Artifact], folder: Path, *, transitive: bool =
     pom = folder / "pom.xml"
     pom.write_text(_pom(wanted))
     mvn = toolchain.tool("mvn", needed_for="to bring in Kafka's jars")
+    # -U: an artifact that was missing yesterday may be there today; Maven remembers that it was not.
     goal = [COPY, f"-DoutputDirectory={folder}", f"-DexcludeTransitive={str(not transitive).lower()}"]
     said = subprocess.run(
-        [mvn, "-q", "-B", "-f", pom, *goal],
+        [mvn, "-q", "-B", "-U", "-Dstyle.color=never", "-f", pom, *goal],
         capture_output=True,
         text=True,
         check=False,
@@ -54,12 +56,12 @@ def copy_jars(artifacts: Iterable[Artifact], folder: Path, *, transitive: bool =
 def _unresolved(artifacts: Iterable[Artifact], said: str) -> Trouble:
     if "No space left on device" in said:
         return cache.no_room(" while Maven was bringing jars in")
-    first = next((line for line in said.splitlines() if "ERROR" in line), "").partition("] ")[2]
-    wanted = ", ".join(map(str, artifacts))
-    return Trouble(
-        f"Maven cannot bring in {wanted}; check the version and the network ({first.strip()})",
-        exit=Exit.TARGET_UNKNOWN,
-    )
+    if absent := re.search(r"(?:Could not find artifact )?(\S+:jar:\S+?) (?:was not found )?in ", said):
+        sentence = f"Maven knows no {absent[1].replace(':jar:', ':')}; check the version"
+    else:
+        error = next((line for line in said.splitlines() if "ERROR" in line), said.strip().partition("\n")[0])
+        sentence = f"Maven cannot bring in {', '.join(map(str, artifacts))}; check the network ({error})"
+    return Trouble(sentence, exit=Exit.TARGET_UNKNOWN)
 
 
 def _pom(artifacts: Iterable[Artifact]) -> str:

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from harness.cluster import cache, distribution
 from harness.cluster.external import open_external
 from harness.cluster.port import Cluster, ClusterOptions
-from harness.cluster.process.cluster import open_process
+from harness.cluster.process.cluster import find_tools, open_process
 from harness.cluster.target import Distribution, External, Released, Target
 from harness.trouble import Exit, Trouble
 
@@ -55,6 +55,7 @@ def open_cluster(
 
 
 def _process(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:
+    tools = find_tools(progress)
     match target:
         case Released():
             files = distribution.released(target, progress)
@@ -62,7 +63,7 @@ def _process(target: Target, options: ClusterOptions, run_dir: Path, progress: P
             files = distribution.distribution(target, progress)
         case External():
             raise Trouble(f"{target} runs already; open it by the external backend", exit=Exit.USAGE)
-    return open_process(files, options, run_dir, progress)
+    return open_process(files, tools, options, run_dir, progress)
 
 
 def _external(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:

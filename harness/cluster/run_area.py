@@ -73,6 +73,7 @@ def open_area() -> RunArea:
     runs = cache.cache_root() / "runs"
     runs.mkdir(parents=True, exist_ok=True)
     end_orphans(runs)
+    cache.require_room(runs)
     folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=runs))
     (folder / OWNER).write_text(_record(os.getpid()))
     return RunArea(folder=folder)

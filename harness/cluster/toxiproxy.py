@@ -8,7 +8,7 @@ the library's consumer and its errors, with a class of it for each server, and l
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,25 +112,28 @@ def launch(area: RunArea, program: Path, api: Address, *, log: Path) -> Toxiprox
     return ToxiproxyLinks(api)
 
 
-def await_answer(links: ToxiproxyLinks, server: subprocess.Popen[bytes] | None = None) -> None:
+def await_answer(links: ToxiproxyLinks) -> None:
     """Wait until the server takes requests.
 
     :raises Trouble: NOT_READY, when it does not.
     """
     try:
-        wait.until(lambda: links.answers() or (server is not None and server.poll()), what="Toxiproxy", within=READY)
+        wait.until(links.answers, what="Toxiproxy", within=READY)
     except wait.NotInTime as late:
         raise Trouble(f"Toxiproxy did not answer at {links.api} within {READY:g} s", exit=Exit.NOT_READY) from late
 
 
-def program() -> Path:
+def program(progress: Callable[[str], None]) -> Path:
     """``toxiproxy-server`` on the PATH, else built once by Go.
 
     :raises Trouble: TOOL_MISSING, when there is neither.
     """
     if found := shutil.which("toxiproxy-server"):
         return Path(found)
-    return cache.made_once(cache.cache_root() / "toxiproxy" / VERSION, _build) / "server"
+    place = cache.cache_root() / "toxiproxy" / VERSION
+    if not place.is_dir():
+        progress(f"building Toxiproxy {VERSION} with Go (once)")
+    return cache.made_once(place, _build) / "server"
 
 
 def _build(draft: Path) -> None:

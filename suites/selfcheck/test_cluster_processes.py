@@ -210,3 +210,10 @@ def test_an_id_never_looks_like_an_option() -> None:
 
 def test_an_address_is_written_host_and_port() -> None:
     assert str(Address("127.0.77.11", 23097)) == "127.0.77.11:23097"
+
+
+def test_a_nearly_full_disk_is_refused_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "ROOM", 2**40)
+    with pytest.raises(Trouble, match="a cluster needs") as trouble:
+        cache.require_room(tmp_path)
+    assert trouble.value.exit is Exit.NO_ROOM

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.cluster import toolchain, toxiproxy
+from harness.cluster import cache, toolchain, toxiproxy
 from harness.cluster.distribution import KafkaFiles
 from harness.cluster.port import ClusterOptions
 from harness.cluster.process import metrics, readiness, warmth
@@ -13,6 +13,7 @@ from harness.cluster.process.addresses import NODES, Block, claim_block
 from harness.cluster.process.breaking import Breaking
 from harness.cluster.process.node import Node, prepared, title
 from harness.cluster.run_area import open_area
+from harness.cluster.toolchain import Java
 from harness.cluster.topology import Topology
 from harness.cluster.toxiproxy import ToxiproxyLinks
 
@@ -85,25 +86,41 @@ class ProcessCluster:
         return [node for node in self.nodes.values() if node.running()]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """The programs that nodes and proxies run on."""
+
+    java: Java
+    toxiproxy: Path
+
+
+def find_tools(progress: Callable[[str], None]) -> Tools:
+    """Java and Toxiproxy, looked for before anything is downloaded or started.
+
+    :raises Trouble: TOOL_MISSING.
+    """
+    return Tools(java=toolchain.java(), toxiproxy=toxiproxy.program(progress))
+
+
 def open_process(
-    files: KafkaFiles, options: ClusterOptions, run_dir: Path, progress: Callable[[str], None]
+    files: KafkaFiles, tools: Tools, options: ClusterOptions, run_dir: Path, progress: Callable[[str], None]
 ) -> ProcessCluster:
     """Start a cluster from jars; whatever goes wrong on the way, nothing stays behind.
 
-    :raises Trouble: When a tool is missing, an address is taken, or a node does not become ready.
+    :raises Trouble: When an address is taken, the disk is full, or a node does not become ready.
     """
-    java, program = toolchain.java(), toxiproxy.program()
     logs = run_dir / "logs"
     logs.mkdir(parents=True, exist_ok=True)
+    cache.require_room(logs)
     with ExitStack() as undo:
         area = open_area()
         undo.callback(area.close)
         block = claim_block()
         undo.callback(block.guard.close)
-        warm = warmth.warmed(files, java, area, block, logs, progress)
+        warm = warmth.warmed(files, tools.java, area, block, logs, progress)
         progress(f"starting three brokers and a controller of Kafka {files.version}")
-        links = toxiproxy.launch(area, program, block.toxiproxy(), log=logs / "toxiproxy.log")
-        launch = warm.launch(files, java, options.jvm_options)
+        links = toxiproxy.launch(area, tools.toxiproxy, block.toxiproxy(), log=logs / "toxiproxy.log")
+        launch = warm.launch(files, tools.java, options.jvm_options)
         cluster_id = warmth.new_id()
         for number in NODES:
             warm.format(area.folder / title(number) / "data", cluster_id=cluster_id, node=number)

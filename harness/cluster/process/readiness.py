@@ -16,6 +16,7 @@ from harness.cluster.topology import BROKERS, CONTROLLER
 
 # On a calm machine it takes 2 to 3 s; on one that runs much else it can take twenty times that.
 READY = 60.0
+ASKED_EVERY = 0.02  # each question is a connection, and the JVMs need every processor there is
 FIRST = "fencepost-first"
 
 
@@ -68,7 +69,7 @@ def _await(condition: Callable[[], bool], node: Node, *, others: Iterable[Node])
         return not all(other.running() for other in watched) or condition()
 
     try:
-        wait.until(decided, what=node.name, within=READY)
+        wait.until(decided, what=node.name, within=READY, every=ASKED_EVERY)
     except wait.NotInTime as late:
         raise not_ready(f"{node.name} did not become ready within {READY:g} s", node.log) from late
     for other in watched:
