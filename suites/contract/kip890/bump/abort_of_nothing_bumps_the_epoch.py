@@ -6,18 +6,7 @@ must be able to abort in every state in which nothing is open.
 
 from collections.abc import Iterator
 
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Refusal,
-    Requirement,
-    Source,
-    accepted,
-    agree,
-    shows,
-)
+from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree, shows
 from harness.contract.doctored import commit, data, evidence, log, step
 from harness.history.evidence import Evidence, Json, Step
 from harness.lab import Lab, Producer

@@ -5,18 +5,7 @@ Tried twice in a row, so that the returned epoch is seen to be the one with whic
 
 from collections.abc import Iterator
 
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Refusal,
-    Requirement,
-    Source,
-    accepted,
-    agree,
-    shows,
-)
+from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree, shows
 from harness.contract.doctored import commit, data, evidence, log, step
 from harness.history.evidence import Evidence
 from harness.lab import Lab

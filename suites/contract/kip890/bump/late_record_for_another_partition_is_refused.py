@@ -3,7 +3,7 @@
 No marker ever reaches those, so their leaders know nothing of the producer: the coordinator must be asked. One late
 pair of records arrives while the marker is still held, another when the transaction is complete. While it is being
 ended, CONCURRENT_TRANSACTIONS is right as well for a produce that would add its partition: the coordinator may look at
-the pending transition before the epoch (4.1 and later do), and the client that tries again is then fenced.
+the pending transition before the epoch (released brokers do), and the client that tries again is then fenced.
 """
 
 from collections.abc import Iterator

@@ -6,18 +6,7 @@ Two data partitions and the offsets partition of a group; one transaction commit
 from collections.abc import Iterator
 from dataclasses import replace
 
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Refusal,
-    Requirement,
-    Source,
-    accepted,
-    agree,
-    row,
-)
+from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree, row
 from harness.contract.doctored import abort, commit, data, evidence, log, step
 from harness.history.evidence import Evidence, Json, LogTruth, Step
 from harness.lab import Lab

@@ -5,18 +5,7 @@ That these versions return no identity needs no check: their answers have no roo
 
 from collections.abc import Iterator
 
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Refusal,
-    Requirement,
-    Source,
-    accepted,
-    agree,
-    shows,
-)
+from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree, shows
 from harness.contract.doctored import abort, commit, data, evidence, log, step
 from harness.history.evidence import Evidence
 from harness.lab import Lab
