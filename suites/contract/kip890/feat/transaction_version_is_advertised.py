@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree
 from harness.contract.doctored import evidence, step
-from harness.history.evidence import Evidence
+from harness.history.evidence import Evidence, Json
 from harness.lab import Lab
 
-RANGE = [0, 2]
+RANGE: list[Json] = [0, 2]
 
 
 def stimulus(lab: Lab) -> None:
