@@ -144,8 +144,8 @@ def open_process(
 
 
 def _start(nodes: Sequence[Node], links: ToxiproxyLinks, block: Block) -> None:
-    """All JVMs at once, the proxies while they load, then wait."""
-    for node in nodes:
+    """All JVMs at once (the controller first, for whom the brokers wait), the proxies while they load; then wait."""
+    for node in reversed(nodes):
         node.start()
     toxiproxy.await_answer(links)
     links.create(block.proxies())
