@@ -31,13 +31,14 @@ def stimulus(lab: Lab) -> None:
     one, p1 = lab.producer("victim"), lab.partition("P1")
     two, p2 = lab.producer("victim"), lab.partition("P2", leader=p1.leader)
     p3, rival = lab.partition("P3"), lab.producer("rival")
+    lane = one.lane_to(p1.leader)  # where there is none to hold, Spark need not be started
     with lab.committed_reader(p1, p2, p3) as reader:
         write(rival, COMMITTED, p1, p2, p3).end(commit=True)
         reader.catch_up(within=BOUND)
         write(one, ABORTED, p1, p2, p3).end(commit=False)
         write(one, ABORTED, p1)
         write(two, COMMITTED, p2)
-        with hold(lab, one.lane_to(p1.leader), name="hold") as held:
+        with hold(lab, lane, name="hold") as held:
             late = one.start_produce(p1, version=9), two.start_produce(p2, version=9)
             one.end(commit=False)
             two.end(commit=True)
