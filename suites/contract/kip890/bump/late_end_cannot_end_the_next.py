@@ -12,7 +12,6 @@ from harness.contract import (
     Level,
     Observation,
     Offers,
-    Order,
     Refusal,
     Requirement,
     Source,
@@ -137,5 +136,4 @@ ENDRULE
             anomaly="delayed-end-accepted",
         ),
     ),
-    order=Order.HOLDS_LINKS,
 )

@@ -12,7 +12,6 @@ from harness.contract import (
     Level,
     Observation,
     Offers,
-    Order,
     Refusal,
     Requirement,
     Source,
@@ -142,5 +141,4 @@ ENDRULE
             anomaly="late-record-appended",
         ),
     ),
-    order=Order.HOLDS_LINKS,
 )
