@@ -12,7 +12,9 @@ from harness.report.publish import publish
 from harness.trouble import Exit, Trouble
 
 
-def replay(path: Path, entries: Sequence[Entry], rows: Sequence[Row]) -> tuple[RunFolder, list[Row], list[Verdict], Path]:
+def replay(
+    path: Path, entries: Sequence[Entry], rows: Sequence[Row]
+) -> tuple[RunFolder, list[Row], list[Verdict], Path]:
     """Judge the folder's evidence again with today's checks and write its pages anew.
 
     Verdicts that rest on no evidence (NOT_OFFERED) are taken over as they were given.

@@ -25,6 +25,7 @@ from harness.known import KnownFailures
 from harness.lab import Lab, Unprepared
 from harness.offers import Offer, lacking, read_offer
 from harness.seed import Seed
+from harness.spark.readers import Readers
 from harness.trouble import Exit, Trouble
 from harness.wire.errors import WireError
 
@@ -56,6 +57,11 @@ class Run:
     offer: Offer | None = None
     known: KnownFailures = field(default_factory=KnownFailures)
     verdicts: list[Verdict] = field(default_factory=list)
+    readers: Readers = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Spark's readers write into the run's folder; its JVM starts with the first of them."""
+        self.readers = Readers(folder=self.folder.path / "spark", progress=self.plan.progress)
 
 
 def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None = None) -> Verdict:
@@ -101,6 +107,7 @@ def connect(run: Run, cluster: Cluster, offer: Offer, requirement: Requirement[L
         draw=run.plan.seed.stream(f"{requirement.id}/{again}"),
         clock=run.clock,
         recorder=run.journal,
+        readers=run.readers,
     )
     try:
         yield lab
@@ -158,6 +165,7 @@ def close(run: Run) -> None:
     cluster, run.cluster = run.cluster, None
     if cluster is not None:
         cluster.close()
+    run.readers.close()  # after the cluster: should this be cut short, Spark's JVM ends with us anyway
     run.journal.close()
 
 

@@ -24,6 +24,8 @@ from harness.lab.notes import Notes
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
+from harness.lab.reading import Reading
+from harness.spark.readers import Readers
 from harness.wire.client import Offered, WireClient
 from harness.wire.transaction_state import TOPIC as TRANSACTION_STATE
 from harness.wire.verbs.find_coordinator import GROUP
@@ -42,6 +44,7 @@ class Lab:
     draw: Random
     clock: RunClock
     recorder: Recorder
+    readers: Readers
     notes: Notes = field(default_factory=Notes)
     partitions: list[Partition] = field(default_factory=list)
     producers: list[Producer] = field(default_factory=list)
@@ -109,6 +112,13 @@ class Lab:
         if init:
             made.init(timeout_ms=timeout_ms)
         return made
+
+    @contextmanager
+    def committed_reader(self, *partitions: Partition) -> Iterator[Reading]:
+        """Spark reading these partitions with read_committed over the observer's lane, for the length of the block."""
+        bootstrap, topics = self.cluster.topology.bootstrap("observer"), [partition.topic for partition in partitions]
+        with self.readers.committed(bootstrap=bootstrap, topics=topics) as reader:
+            yield Reading(observer=self.observer, reader=reader, partitions=partitions)
 
     @property
     def observer(self) -> Observer:
