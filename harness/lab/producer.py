@@ -180,11 +180,15 @@ class Producer:
         producer_id: int | None = None,
         sequence: int | None = None,
         values: Sequence[str] = (),
+        transactional: bool = True,
         retry: Collection[int] = RETRIABLE,
         within: float = BOUND,
     ) -> Step:
-        """One Produce request, a transactional batch for each partition (all led by the same broker)."""
-        verb, said = self._batches(partitions, as_, epoch, producer_id, sequence, values)
+        """One Produce request, a batch for each partition (all led by the same broker).
+
+        Without ``transactional`` the batches lack that flag: no coordinator is asked, the leader alone decides.
+        """
+        verb, said = self._batches(partitions, as_, epoch, producer_id, sequence, values, transactional)
         used = self.version("Produce") if version is None else version
         node = partitions[0].leader
         step = self.asker.ask(node, verb, used, as_=as_, request=said, retry=retry, within=within)
@@ -253,14 +257,17 @@ class Producer:
         producer_id: int | None,
         sequence: int | None,
         values: Sequence[str],
+        transactional: bool = True,
     ) -> tuple[Produce, dict[str, Json]]:
         batches = tuple(
-            self._batch(partition, name or "record", epoch, producer_id, sequence, values) for partition in partitions
+            self._batch(partition, name or "record", epoch, producer_id, sequence, values, transactional)
+            for partition in partitions
         )
         verb = Produce(transactional_id=self.transactional_id, batches=batches)
         first = batches[0].batch
         said: dict[str, Json] = {
             "partitions": [str(partition) for partition in partitions],
+            "transactional": transactional,
             "producer_id": first.producer_id,
             "producer_epoch": first.producer_epoch,
             "base_sequence": first.base_sequence,
@@ -276,12 +283,14 @@ class Producer:
         producer_id: int | None,
         sequence: int | None,
         values: Sequence[str],
+        transactional: bool,
     ) -> PartitionBatch:
         batch = NewBatch(
             values=tuple(values) or (self.asker.notes.unique(f"{self.lane} {name}"),),
             producer_id=self.producer_id if producer_id is None else producer_id,
             producer_epoch=self.epoch if epoch is None else epoch,
             base_sequence=self._sequences.get(partition.place, 0) if sequence is None else sequence,
+            transactional=transactional,
         )
         return PartitionBatch(
             topic=partition.topic, partition=partition.index, batch=batch, topic_id=partition.topic_id
