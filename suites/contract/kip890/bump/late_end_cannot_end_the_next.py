@@ -36,9 +36,10 @@ def stimulus(lab: Lab) -> None:
     again.become(txn.producer_id, txn.epoch)
     with hold(lab, txn.lane_to(txn.coordinator), name="lane") as held:
         delayed = [txn.start_end(commit=commits, version=5) for commits in (True, False)]
-        again.end(commit=True, version=5)
+        again.end(commit=True, version=5, as_="end of transaction 1")
         lab.reached(again, "CompleteCommit", as_="transaction 1")
-        again.produce(partition, sequence=int(again.epoch == txn.epoch))  # sequences start anew only in a new epoch
+        first = int(again.epoch == txn.epoch)  # sequences start anew only in a new epoch
+        again.produce(partition, sequence=first, as_="write of transaction 2")
         lab.observer.transaction(again.transactional_id, again.coordinator, as_="transaction 2 before")
         lab.sample("before")
         held.release()
@@ -53,6 +54,8 @@ def check(seen: Evidence) -> Iterator[Observation]:
     """Both delayed ends are fenced; transaction 2 stays open and whole until its own end."""
     end, before = seen["end of transaction 2"], seen["transaction 2 before"]
     own, epoch = end.asked("producer_id"), end.asked("producer_epoch")
+    yield accepted(seen["end of transaction 1"], otherwise="own-end-refused")
+    yield accepted(seen["write of transaction 2"], otherwise="transaction-2-not-begun")
     yield shows(before, state="Ongoing", producer_epoch=epoch, otherwise="transaction-2-not-begun")
     for late in seen.all("delayed end"):
         struck(seen, late, by="lane")
@@ -73,6 +76,8 @@ def check(seen: Evidence) -> Iterator[Observation]:
 _OLD = {"producer_id": 7, "producer_epoch": 0}
 _OPEN = step("-", "DescribeTransactions", 0, state="Ongoing", producer_id=7, producer_epoch=1, partitions=["P1"])
 GOOD = evidence(
+    step("end of transaction 1", "EndTxn", 5),
+    step("write of transaction 2", "Produce", 12),
     replace(_OPEN, name="transaction 2 before"),
     step("delayed end", "EndTxn", 5, error=90, held=20, request={**_OLD, "committed": True}),
     step("delayed end", "EndTxn", 5, error=90, held=20, request={**_OLD, "committed": False}),
@@ -94,6 +99,8 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
+        Refusal("own-end-refused", GOOD.with_step("end of transaction 1", error=90)),
+        Refusal("transaction-2-not-begun", GOOD.with_step("write of transaction 2", error=47)),
         Refusal("transaction-2-not-begun", GOOD.with_step("transaction 2 before", state="CompleteCommit")),
         Refusal("epoch-not-bumped", GOOD.with_step("delayed end", request={"producer_epoch": 1})),
         Refusal("delayed-end-accepted", GOOD.with_step("delayed end", error=0)),

@@ -2,6 +2,8 @@
 
 Records of two partitions lie on the producer's lane to their leader until the transaction is complete. Both versions
 are sent to both partitions: version 11 is verified and version 12 adds partitions, so their ways to a refusal differ.
+Coordinator and leader each refuse them, and one would hide the other's failure; a batch without the transactional flag
+is no coordinator's business, so that its refusal is the leader's own.
 """
 
 from collections.abc import Iterator
@@ -15,6 +17,7 @@ from harness.contract import (
     Refusal,
     Requirement,
     Source,
+    accepted,
     agree,
     refused,
     row,
@@ -33,7 +36,7 @@ PARTITIONS = ("P1", "P2")
 def stimulus(lab: Lab) -> None:
     """A transaction writes to two partitions and ends; more records for both lie on the link until it is complete."""
     txn = lab.producer("victim", protocol=2)
-    first = lab.partition("P1")
+    first, epoch = lab.partition("P1"), txn.epoch
     partitions = (first, lab.partition("P2", leader=first.leader))
     for partition in partitions:
         txn.write(partition)
@@ -47,6 +50,7 @@ def stimulus(lab: Lab) -> None:
         held.release()
         for request in late:
             request.answer(as_="late produce")
+    txn.produce(first, epoch=epoch, sequence=0, transactional=False, as_="late, unverified", retry=())
     lab.observer.transaction(txn.transactional_id, txn.coordinator, as_="kept")
     for partition in partitions:
         lab.observer.producers(partition, as_=f"producers of {partition.alias}")
@@ -58,6 +62,8 @@ def check(seen: Evidence) -> Iterator[Observation]:
     for late in seen.all("late produce"):
         struck(seen, late, by="lane")
         yield refused(late, 47, otherwise="late-produce-accepted")
+    yield accepted(seen["end"], otherwise="end-refused")
+    yield refused(seen["late, unverified"], 47, otherwise="leader-not-fencing")
     own, bumped = seen["end"].asked("producer_id"), seen["end"].asked("producer_epoch") + 1
     kept = seen["kept"]
     yield shows(kept, state="CompleteCommit", producer_epoch=bumped, partitions=[], otherwise="transaction-reopened")
@@ -81,6 +87,7 @@ GOOD = evidence(
     step("end", "EndTxn", 5, request={"producer_id": 7, "producer_epoch": 0}, producer_id=7, producer_epoch=1),
     step("late produce", "Produce", 11, error=47, held=20),
     step("late produce", "Produce", 12, error=47, held=20),
+    step("late, unverified", "Produce", 12, error=47),
     step("kept", "DescribeTransactions", 0, state="CompleteCommit", producer_epoch=1, partitions=[]),
     replace(_FENCED, name="producers of P1"),
     replace(_FENCED, name="producers of P2"),
@@ -99,6 +106,8 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
+        Refusal("end-refused", GOOD.with_step("end", error=90)),
+        Refusal("leader-not-fencing", GOOD.with_step("late, unverified", error=0)),
         Refusal("late-produce-accepted", GOOD.with_step("late produce", error=0)),
         Refusal("wrong-error", GOOD.with_step("late produce", error=48)),
         Refusal("unanswered", GOOD.with_step("late produce", error=None, answered=None)),
@@ -109,6 +118,18 @@ REQUIREMENT = Requirement(
         Refusal("leader-not-fencing", GOOD.with_step("producers of P2", producers=[])),
     ),
     refuted_by=(
+        Failpoint(
+            rules="""
+RULE leaders have no eye for old epochs
+CLASS org.apache.kafka.storage.internals.log.ProducerAppendInfo
+METHOD checkProducerEpoch
+AT ENTRY
+IF true
+DO return
+ENDRULE
+""",
+            anomaly="leader-not-fencing",
+        ),
         Failpoint(
             rules="""
 RULE the end of a transaction forgets to bump the epoch

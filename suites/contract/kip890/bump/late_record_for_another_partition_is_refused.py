@@ -18,6 +18,7 @@ from harness.contract import (
     Requirement,
     Setting,
     Source,
+    accepted,
     agree,
     refused,
     shows,
@@ -44,7 +45,7 @@ def stimulus(lab: Lab) -> None:
         hold(lab, txn.lane_to(after.leader), name="lane to P3") as second,
     ):
         pairs = {p: [txn.start_produce(p, version=v) for v in lab.offered("Produce", VERSIONS)] for p in (early, after)}
-        txn.end(commit=True)
+        txn.end(commit=True, as_="end")
         lab.sample("marker held")
         first.release()
         for late in pairs[early]:
@@ -67,8 +68,9 @@ def _third(lab: Lab, *others: int) -> int:
 def check(seen: Evidence) -> Iterator[Observation]:
     """Every late record, really held, is refused and leaves neither a record nor a producer behind."""
     ending = seen.sample("marker held")
-    if ending.high_watermark <= ending.last_stable_offset:
+    if seen["end"].error == 0 and ending.high_watermark <= ending.last_stable_offset:
         raise NotSeen("the transaction was over before the marker was released")
+    yield accepted(seen["end"], otherwise="end-refused")
     for late in seen.all("late while ending"):
         struck(seen, late, by="lane to P2")
         codes = (47, 51) if late.version >= 12 else (47,)
@@ -86,6 +88,7 @@ def check(seen: Evidence) -> Iterator[Observation]:
 
 
 GOOD = evidence(
+    step("end", "EndTxn", 5),
     step("late while ending", "Produce", 11, error=47, held=20),
     step("late while ending", "Produce", 12, error=51, held=20),
     step("late after the end", "Produce", 11, error=47, held=40, answered=200),
@@ -108,6 +111,7 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD, GOOD.with_step("late while ending", error=47)),
     refuses=(
+        Refusal("end-refused", GOOD.with_step("end", error=90)),
         Refusal("late-record-accepted", GOOD.with_step("late after the end", error=0)),
         Refusal("late-record-accepted", GOOD.with_step("late while ending", error=0)),
         Refusal("wrong-error", GOOD.with_step("late after the end", error=51)),
