@@ -79,9 +79,9 @@ def test_a_stimulus_that_could_not_be_carried_through_is_not_exercised_with_its_
 
 
 def test_a_check_that_crashes_is_undecided_with_its_trace() -> None:
-    def crash(_seen: Evidence) -> Iterator[Observation]:
+    def crash(seen: Evidence) -> Iterator[Observation]:
+        yield accepted(seen["ask"], otherwise="ask-refused")
         raise ZeroDivisionError
-        yield
 
     verdict = judge(replace(REQUIREMENT, check=crash), GOOD)
     assert verdict.status == Status.UNDECIDED
@@ -124,7 +124,7 @@ def test_what_lets_the_exit_code_be_0(level: str, status: Status, known: str | N
 def test_refused_tells_success_silence_and_the_wrong_code_apart() -> None:
     asked = step("ask", "Produce", 9, error=48, error_message="…not added")
     names = [
-        getattr(refused(replace(asked, **change), 48, otherwise="let-in"), "anomaly", None)  # type: ignore[arg-type]
+        getattr(refused(replace(asked, **change), 48, otherwise="let-in"), "anomaly", None)
         for change in ({}, {"error": 0}, {"error": None}, {"error": 47})
     ]
     assert names == [None, "let-in", "unanswered", "wrong-error"]
