@@ -40,7 +40,6 @@ def stimulus(lab: Lab) -> None:
         with hold(lab, txn.lane_to(partition.leader), name=f"hold v{version}") as held:
             late = txn.start_produce(partition, version=version)
             txn.end(commit=True)
-            lab.completed(partition)
             lab.reached(txn, "CompleteCommit", as_=f"transaction v{version}")
             lab.observer.producers(partition, as_=f"producers v{version}")
             held.release()

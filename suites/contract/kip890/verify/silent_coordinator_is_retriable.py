@@ -2,7 +2,7 @@
 
 The verification lies on the link from leader to coordinator until the link is cut: for the leader a lost connection is
 the same as the coordinator's silence for a whole request timeout (30 s), and it comes at once. The KIP does not name
-this case; Kafka answers it as the others since 3.7 (KAFKA-14402).
+this case; Kafka answers it as the others since 3.7.1 and 3.8 (KAFKA-16386).
 """
 
 from collections.abc import Iterator
