@@ -30,7 +30,8 @@ def stimulus(lab: Lab) -> None:
     lab.observer.producers(partition, as_="while open")
     old.end(commit=True, as_="end")
     young.end(commit=False, as_="end")
-    lab.completed(partition)
+    lab.reached(old, "CompleteCommit", as_="ended")
+    lab.reached(young, "CompleteAbort", as_="ended")
     lab.observer.producers(partition, as_="afterwards")
 
 
