@@ -34,6 +34,7 @@ class Offer:
         return {
             "identity": cluster.identity,
             "backend": cluster.backend,
+            "versions": dict(cluster.versions),
             "apis": {name: list(limits) for name, limits in sorted(self.apis.items())},
             "features": {
                 "supported": {name: list(limits) for name, limits in sorted(self.supported.items())},

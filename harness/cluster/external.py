@@ -30,6 +30,7 @@ class ExternalCluster:
     identity: str
     topology: Topology
     links: ToxiproxyLinks | None
+    versions: Mapping[str, str]
     ending: ExitStack
 
     @property
@@ -65,6 +66,7 @@ def open_external(
             identity=f"{target} ({len(brokers)} brokers), external backend",
             topology=_topology(brokers, lanes),
             links=links,
+            versions={"toxiproxy": links.version()} if links else {},
             ending=undo.pop_all(),
         )
     raise AssertionError("an ExitStack that swallows nothing")

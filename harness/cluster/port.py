@@ -70,6 +70,11 @@ class Cluster(Protocol):
         ...
 
     @property
+    def versions(self) -> Mapping[str, str]:
+        """What it was made of, as far as we know: ``{"kafka": "4.3.1", "java": …, "toxiproxy": …}``; image digests."""
+        ...
+
+    @property
     def backend(self) -> str:
         """``process``, ``docker`` or ``external``."""
         ...

@@ -5,6 +5,7 @@ state of its class ``APIConsumer``, and its ``Proxy`` and ``Toxiproxy`` objects 
 the library's consumer and its errors, with a class of it for each server, and leave those objects aside.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -91,6 +92,11 @@ class ToxiproxyLinks:
             return bool(self._say("get", "/version").ok)
         except requests.ConnectionError:
             return False
+
+    def version(self) -> str:
+        """The server's own word for its version, ``git`` when it was built from a module."""
+        said = self._say("get", "/version").text.strip()
+        return str(json.loads(said)["version"]) if said.startswith("{") else said
 
     def _say(self, verb: str, path: str, **body: Any) -> requests.Response:
         consumer = type("Consumer", (APIConsumer,), {"host": self.api.host, "port": self.api.port})

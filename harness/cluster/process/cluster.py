@@ -23,6 +23,7 @@ class ProcessCluster:
     """Fills :class:`harness.cluster.port.Cluster`; offers every power."""
 
     identity: str
+    versions: Mapping[str, str]
     block: Block
     nodes: Mapping[int, Node]
     links: ToxiproxyLinks
@@ -134,6 +135,7 @@ def open_process(
             breaking.prepare(node)
         return ProcessCluster(
             identity=f"Kafka {files.version} {files.origin}, three brokers, process backend",
+            versions={"kafka": files.version, "java": tools.java.build, "toxiproxy": links.version()},
             block=block,
             nodes=nodes,
             links=links,
