@@ -26,6 +26,12 @@ class Java:
     program: Path
     build: str
 
+    @property
+    def version(self) -> str:
+        """``17.0.15+6-Debian-1deb12u1``, or the first line of what the JVM says of itself."""
+        named = re.search(r'JAVA_RUNTIME_VERSION="([^"]+)"', self.build)
+        return named[1] if named else self.build.splitlines()[-1]
+
 
 def tool(name: str, *, needed_for: str) -> Path:
     """A program on the PATH.

@@ -135,7 +135,7 @@ def open_process(
             breaking.prepare(node)
         return ProcessCluster(
             identity=f"Kafka {files.version} {files.origin}, three brokers, process backend",
-            versions={"kafka": files.version, "java": tools.java.build, "toxiproxy": links.version()},
+            versions={"kafka": files.version, "java": tools.java.version, "toxiproxy": links.version()},
             block=block,
             nodes=nodes,
             links=links,
