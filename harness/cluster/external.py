@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cluster import probe, toxiproxy
+from harness.cluster.nodes.ports import LANE_PORTS
 from harness.cluster.port import ClusterOptions
-from harness.cluster.process.addresses import LANE_PORTS, Block, claim_block
+from harness.cluster.process.addresses import Block, claim_block
 from harness.cluster.run_area import open_area
 from harness.cluster.target import External
 from harness.cluster.topology import LANES, Address, Lane, Topology, lane_name

@@ -11,8 +11,10 @@ import psutil
 import pytest
 
 from harness.cluster import cache
-from harness.cluster.process import addresses, jvm, properties, warmth
-from harness.cluster.process.last_words import not_ready
+from harness.cluster.nodes import jvm, ports, storage
+from harness.cluster.nodes.last_words import not_ready
+from harness.cluster.nodes.properties import name, render, shared
+from harness.cluster.process import addresses, properties
 from harness.cluster.run_area import end_orphans, open_area
 from harness.cluster.topology import BROKERS, CONTROLLER, Address
 from harness.trouble import Exit, Trouble
@@ -150,8 +152,8 @@ def test_a_taken_address_sends_us_to_the_next_block() -> None:
 def test_a_port_that_is_taken_in_every_block_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(addresses, "BLOCKS", [250])
     with (
-        socket.create_server(("127.0.250.11", addresses.OBSERVER)),
-        pytest.raises(Trouble, match=rf"something listens on port {addresses.OBSERVER} of every address") as trouble,
+        socket.create_server(("127.0.250.11", ports.OBSERVER)),
+        pytest.raises(Trouble, match=rf"something listens on port {ports.OBSERVER} of every address") as trouble,
     ):
         addresses.claim_block()
     assert trouble.value.exit is Exit.ADDRESS_IN_USE
@@ -164,14 +166,14 @@ def test_no_broker_knows_a_way_round_its_proxies() -> None:
         lines = (line.split() for line in properties.hosts(block, source).splitlines())
         known = {name: host for host, name in lines}
         for target in (*BROKERS, CONTROLLER):
-            direct = known[properties.name(target)] == block.link(target, target).host
+            direct = known[name(target)] == block.link(target, target).host
             assert direct == (source == target)
 
 
 def test_the_users_properties_win_over_ours() -> None:
     block = addresses.claim_block()
     block.guard.close()
-    assert properties.shared()["auto.create.topics.enable"] == "false"
+    assert shared()["auto.create.topics.enable"] == "false"
     settings = properties.of_node(
         block, 1, Path("/data"), {"auto.create.topics.enable": "true", "transaction.max.timeout.ms": "1000"}
     )
@@ -181,7 +183,7 @@ def test_the_users_properties_win_over_ours() -> None:
 
 
 def test_a_backslash_in_a_property_reaches_the_broker() -> None:
-    assert properties.render({"a": r"x\y"}) == "a=x\\\\y\n"
+    assert render({"a": r"x\y"}) == "a=x\\\\y\n"
 
 
 @pytest.mark.parametrize(
@@ -203,7 +205,7 @@ def test_our_jvm_flags_step_aside_for_the_users(chosen: tuple[str, ...], aside: 
 
 
 def test_an_id_never_looks_like_an_option() -> None:
-    drawn = {warmth.new_id() for _ in range(500)}
+    drawn = {storage.new_id() for _ in range(500)}
     assert len(drawn) == 500
     assert not any(one.startswith("-") for one in drawn)
 

@@ -13,9 +13,9 @@ import pytest
 
 from harness import wait
 from harness.cluster import distribution, probe
+from harness.cluster.nodes import agents
 from harness.cluster.opening import open_cluster
 from harness.cluster.port import BreakCode, Cluster, ClusterOptions, Kill, Pause, ReadMetrics
-from harness.cluster.process import agents
 from harness.cluster.process.cluster import ProcessCluster
 from harness.cluster.target import Distribution, External, Released, Target
 from harness.cluster.topology import BROKERS, CONTROLLER

@@ -8,18 +8,28 @@ tried once before the block is taken.
 
 import errno
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 
+from harness.cluster.nodes.ports import (
+    BYTEMAN,
+    GUARD,
+    JOLOKIA,
+    LANE_PORTS,
+    LINK,
+    NODES,
+    OBSERVER,
+    QUORUM,
+    RIVAL,
+    TOXIPROXY,
+    VICTIM,
+)
 from harness.cluster.topology import BROKERS, CONTROLLER, LANES, Address, Lane, Topology, lane_name, link_name
 from harness.cluster.toxiproxy import Proxy
 from harness.trouble import Exit, Trouble
 
 BLOCKS = range(77, 205)
-GUARD, TOXIPROXY, JOLOKIA, BYTEMAN, LINK, VICTIM, RIVAL, OBSERVER, QUORUM = range(23090, 23099)
-LANE_PORTS: Mapping[Lane, int] = {"victim": VICTIM, "rival": RIVAL, "observer": OBSERVER}
-NODES = (*BROKERS, CONTROLLER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,14 @@ from pathlib import Path
 
 from harness.cluster import cache, toolchain, toxiproxy
 from harness.cluster.distribution import KafkaFiles
+from harness.cluster.nodes import metrics, readiness, storage
+from harness.cluster.nodes.breaking import Breaking
+from harness.cluster.nodes.node import title
+from harness.cluster.nodes.ports import NODES
 from harness.cluster.port import ClusterOptions
-from harness.cluster.process import metrics, readiness, warmth
-from harness.cluster.process.addresses import NODES, Block, claim_block
-from harness.cluster.process.breaking import Breaking
-from harness.cluster.process.node import Node, prepared, title
+from harness.cluster.process import warmth
+from harness.cluster.process.addresses import Block, claim_block
+from harness.cluster.process.node import Node, prepared
 from harness.cluster.run_area import open_area
 from harness.cluster.toolchain import Java
 from harness.cluster.topology import Topology
@@ -122,7 +125,7 @@ def open_process(
         progress(f"starting three brokers and a controller of Kafka {files.version}")
         links = toxiproxy.launch(area, tools.toxiproxy, block.toxiproxy(), log=logs / "toxiproxy.log")
         launch = warm.launch(files, tools.java, options.jvm_options)
-        cluster_id = warmth.new_id()
+        cluster_id = storage.new_id()
         for number in NODES:
             warm.format(area.folder / title(number) / "data", cluster_id=cluster_id, node=number)
         nodes = {
@@ -130,7 +133,7 @@ def open_process(
             for number in NODES
         }
         _start(list(nodes.values()), links, block)
-        breaking = Breaking(block=block)
+        breaking = Breaking(places=block)
         for node in nodes.values() if options.breakable else ():
             breaking.prepare(node)
         return ProcessCluster(

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.cluster.process import attach, properties
+from harness.cluster.nodes import attach
+from harness.cluster.nodes.jvm import Launch, named
+from harness.cluster.nodes.node import title
+from harness.cluster.nodes.properties import render
+from harness.cluster.process import properties
 from harness.cluster.process.addresses import Block
-from harness.cluster.process.jvm import Launch, named
 from harness.cluster.run_area import RunArea
-from harness.cluster.topology import CONTROLLER
 
 ENDING = 10.0
 
@@ -70,18 +72,23 @@ class Node:
     def load_agent(self, agent: Path, options: str) -> None:
         """Load a Java agent into the JVM, once in its life."""
         if agent not in self.agents:
-            attach.load_agent(self._process().pid, agent, options)
+            attach.load_agent(self._door(), agent, options)
             self.agents.add(agent)
+
+    def _door(self) -> attach.Door:
+        process = self._process()
+        seen = Path(f"/proc/{process.pid}")
+        return attach.Door(
+            pid=process.pid,
+            tmp=seen / "root" / "tmp",
+            asking=seen / "cwd",
+            quit=lambda: process.send_signal(signal.SIGQUIT),
+        )
 
     def _process(self) -> subprocess.Popen[bytes]:
         if self.process is None:
             raise ValueError(f"{self.name} was never started")
         return self.process
-
-
-def title(number: int) -> str:
-    """A node's name for people and files."""
-    return f"controller-{number}" if number == CONTROLLER else f"broker-{number}"
 
 
 def prepared(
@@ -96,7 +103,7 @@ def prepared(
     """A node whose settings and hosts file are written; its storage is ``area.folder / name / "data"``."""
     folder = area.folder / title(number)
     settings, hosts = folder / "server.properties", folder / "hosts"
-    settings.write_text(properties.render(properties.of_node(block, number, folder / "data", extra)))
+    settings.write_text(render(properties.of_node(block, number, folder / "data", extra)))
     hosts.write_text(properties.hosts(block, number))
     own = named({"jdk.net.hosts.file": hosts, "fencepost.node": title(number)})
     log = logs / f"{title(number)}.log"

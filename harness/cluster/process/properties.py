@@ -1,52 +1,37 @@
-"""A node's ``server.properties`` and hosts file: ours from ``compose/``, the node's own place, then the user's.
+"""A node's settings and hosts file on loopback.
 
-The hosts file is what makes brokers unable to go round a proxy: broker *k* is advertised to the others by the name
-``b<k>``, and in each JVM that name leads to the proxy of the link from that very node.
+The hosts file is what makes brokers unable to go round a proxy: in each JVM the name ``b<k>`` leads to the proxy of the
+link from that very node.
 """
 
 import socket
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.cluster.process.addresses import LANE_PORTS, LINK, NODES, QUORUM, Block
-from harness.cluster.topology import CONTROLLER, LANES
-
-COMPOSE = Path(__file__).parents[3] / "compose"
-
-
-def shared() -> Mapping[str, str]:
-    """``compose/broker.properties``."""
-    return parse((COMPOSE / "broker.properties").read_text())
-
-
-def parse(text: str) -> Mapping[str, str]:
-    """The settings of a properties text, comments left out."""
-    lines = (line.strip() for line in text.splitlines())
-    pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
-    return {key.strip(): value.strip() for key, _, value in pairs}
+from harness.cluster.nodes import properties
+from harness.cluster.nodes.ports import LANE_PORTS, LINK, NODES, QUORUM
+from harness.cluster.nodes.properties import Listeners, name
+from harness.cluster.process.addresses import Block
+from harness.cluster.topology import CONTROLLER, LANES, Address
 
 
 def of_node(block: Block, node: int, data: Path, extra: Mapping[str, str]) -> Mapping[str, str]:
     """All settings of a node; ``extra`` wins."""
-    place = _controller() if node == CONTROLLER else _broker(block, node)
-    return {**shared(), **_quorum(CONTROLLER), **place, "node.id": str(node), "log.dirs": str(data), **extra}
+    if node == CONTROLLER:
+        return properties.of_controller(quorum=QUORUM, data=str(data), extra=extra)
+    return properties.of_broker(node, listeners(block, node), quorum=QUORUM, data=str(data), extra=extra)
 
 
 def of_training(block: Block, data: Path) -> Mapping[str, str]:
-    """All settings of the one combined node that trains the archive: it loads the classes of both roles."""
-    one = {"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1"}
-    broker = _broker(block, 1)
-    both = {
-        "process.roles": "broker,controller",
-        "listeners": f"{broker['listeners']},{_controller()['listeners']}",
-        "controller.quorum.voters": f"1@{name(CONTROLLER)}:{QUORUM}",
-    }
-    return {**shared(), **_quorum(1), **broker, **both, **one, "node.id": "1", "log.dirs": str(data)}
+    """All settings of the one combined node that trains the archive."""
+    return properties.of_training(listeners(block, 1), quorum=QUORUM, data=str(data))
 
 
-def name(node: int) -> str:
-    """The name by which other nodes know a node."""
-    return f"c{node}" if node == CONTROLLER else f"b{node}"
+def listeners(block: Block, node: int) -> Listeners:
+    """Where a broker binds, and what it tells: its link's name to other nodes, a lane's proxy to clients."""
+    bound = {lane.upper(): block.node(node, port) for lane, port in LANE_PORTS.items()}
+    told = {lane.upper(): block.lane(lane, node) for lane in LANES}
+    return Listeners(bound={"LINK": block.node(node, LINK), **bound}, told={"LINK": Address(name(node), LINK), **told})
 
 
 def hosts(block: Block, node: int) -> str:
@@ -59,36 +44,3 @@ def hosts(block: Block, node: int) -> str:
 def training_hosts(block: Block) -> str:
     """The hosts file of the combined node, which is both broker 1 and the controller."""
     return hosts(block, CONTROLLER) + f"{block.link(1, 1).host} {name(1)}\n"
-
-
-def render(settings: Mapping[str, str]) -> str:
-    """As a properties file; Java reads a backslash as an escape."""
-    return "".join(f"{key}={value.replace(chr(92), chr(92) * 2)}\n" for key, value in settings.items())
-
-
-def _quorum(voter: int) -> Mapping[str, str]:
-    # Static voters, not controller.quorum.bootstrap.servers: every release from 3.3 to 4.x understands them.
-    return {
-        "controller.quorum.voters": f"{voter}@{name(CONTROLLER)}:{QUORUM}",
-        "controller.listener.names": "CONTROLLER",
-        "listener.security.protocol.map": ",".join(
-            f"{listener}:PLAINTEXT" for listener in ("CONTROLLER", "LINK", *(lane.upper() for lane in LANES))
-        ),
-    }
-
-
-def _controller() -> Mapping[str, str]:
-    # Bound by name: from 3.9 on a controller tells its listener to the brokers, and it must be the name that leads
-    # each of them to its own proxy.
-    return {"process.roles": "controller", "listeners": f"CONTROLLER://{name(CONTROLLER)}:{QUORUM}"}
-
-
-def _broker(block: Block, node: int) -> Mapping[str, str]:
-    bound = [f"{lane.upper()}://{block.node(node, port)}" for lane, port in LANE_PORTS.items()]
-    told = [f"{lane.upper()}://{block.lane(lane, node)}" for lane in LANES]
-    return {
-        "process.roles": "broker",
-        "inter.broker.listener.name": "LINK",
-        "listeners": ",".join([f"LINK://{block.node(node, LINK)}", *bound]),
-        "advertised.listeners": ",".join([f"LINK://{name(node)}:{LINK}", *told]),
-    }

@@ -6,12 +6,9 @@ of a combined node, which loads the classes of both roles. A JVM that cannot use
 log and starts without it, so a miss costs time and nothing else.
 """
 
-import base64
 import os
-import re
 import signal
 import subprocess
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,16 +16,18 @@ from pathlib import Path
 from harness import wait
 from harness.cluster import cache
 from harness.cluster.distribution import KafkaFiles
-from harness.cluster.process import properties, readiness
+from harness.cluster.nodes import readiness
+from harness.cluster.nodes.jvm import Launch, class_path, named
+from harness.cluster.nodes.last_words import not_ready
+from harness.cluster.nodes.properties import render
+from harness.cluster.nodes.storage import KEPT, META, new_id, with_ids
+from harness.cluster.process import properties
 from harness.cluster.process.addresses import Block
-from harness.cluster.process.jvm import Launch, class_path, named
-from harness.cluster.process.last_words import not_ready
 from harness.cluster.run_area import RunArea
 from harness.cluster.toolchain import Java
 
 LAYOUT = "1"  # of the entries below; a change of theirs changes it
 ARCHIVE = "classes.jsa"
-META = "meta.properties"
 TRAINING = 90.0
 
 
@@ -55,7 +54,7 @@ class Warmth:
         for made in (self.folder / "storage").iterdir():
             data.joinpath(made.name).write_bytes(made.read_bytes())
         meta = data / META
-        meta.write_text(_with_ids(meta.read_text(), cluster_id, node))
+        meta.write_text(with_ids(meta.read_text(), cluster_id, node))
 
 
 def warmed(
@@ -69,21 +68,13 @@ def warmed(
     return Warmth(folder=cache.made_once(place, lambda draft: _train(draft, files, java, area, block, logs)))
 
 
-def new_id() -> str:
-    """A random id as Kafka writes them. One that begins with ``-`` would be read as an option by its tools."""
-    while True:
-        drawn = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        if not drawn.startswith("-"):
-            return drawn
-
-
 def _train(draft: Path, files: KafkaFiles, java: Java, area: RunArea, block: Block, logs: Path) -> None:
     (draft / "class-path").write_text(class_path(files.jars()))
     launch = Launch(java=java, class_path=draft / "class-path", version=files.version)
     work = area.folder / "training"
     work.mkdir()
     settings = work / "server.properties"
-    settings.write_text(properties.render(properties.of_training(block, work / "data")))
+    settings.write_text(render(properties.of_training(block, work / "data")))
     log = logs / "preparing.log"
     _format(launch, area, settings, log)
     _keep_storage(work / "data", draft / "storage")
@@ -99,7 +90,7 @@ def _format(launch: Launch, area: RunArea, settings: Path, log: Path) -> None:
 def _keep_storage(data: Path, kept: Path) -> None:
     kept.mkdir()
     for made in data.iterdir():
-        if made.name in (META, "bootstrap.checkpoint"):
+        if made.name in KEPT:
             kept.joinpath(made.name).write_bytes(made.read_bytes())
 
 
@@ -122,10 +113,3 @@ def _run_once(launch: Launch, area: RunArea, block: Block, settings: Path, archi
         node.wait(TRAINING)
     except (wait.NotInTime, subprocess.TimeoutExpired) as late:
         raise not_ready("the training run did not end", log) from late
-
-
-def _with_ids(meta: str, cluster_id: str, node: int) -> str:
-    """``meta.properties`` of another node; ``directory.id`` is there from Kafka 3.7 on."""
-    for key, value in {"cluster.id": cluster_id, "node.id": str(node), "directory.id": new_id()}.items():
-        meta = re.sub(rf"(?m)^{re.escape(key)}=.*$", f"{key}={value}", meta)
-    return meta

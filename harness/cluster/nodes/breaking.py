@@ -10,9 +10,9 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harness.cluster.process import agents
-from harness.cluster.process.addresses import BYTEMAN, Block
-from harness.cluster.process.node import Node
+from harness.cluster.nodes import agents
+from harness.cluster.nodes.node import Node, Places
+from harness.cluster.nodes.ports import BYTEMAN
 
 WITHIN = 30.0
 FAILURES = ("EXCEPTION", "ERROR", "threw ", "failed ", "Rule.ensureTypeCheckedCompiled")
@@ -22,7 +22,7 @@ FAILURES = ("EXCEPTION", "ERROR", "threw ", "failed ", "Rule.ensureTypeCheckedCo
 class Breaking:
     """The rules that are loaded, so that a restarted node gets them too."""
 
-    block: Block
+    places: Places
     scripts: list[str] = field(default_factory=list)
 
     def load(self, nodes: Sequence[Node], rules: str) -> None:
@@ -60,7 +60,7 @@ class Breaking:
 
     def prepare(self, node: Node) -> None:
         """Have the agent in the node; once in a JVM's life."""
-        address = self.block.node(node.number, BYTEMAN)
+        address = self.places.node(node.number, BYTEMAN)
         options = f"listener:true,address:{address.host},port:{address.port}"
         node.load_agent(agents.jar_of(agents.BYTEMAN), options)
 
@@ -75,7 +75,7 @@ class Breaking:
             self._say(node, "DELETEALL\n")
 
     def _say(self, node: Node, command: str) -> str:
-        address = self.block.node(node.number, BYTEMAN)
+        address = self.places.node(node.number, BYTEMAN)
         with socket.create_connection((address.host, address.port), WITHIN) as connection:
             connection.sendall(command.encode())
             connection.shutdown(socket.SHUT_WR)

@@ -6,11 +6,10 @@ a file with the JVM's process id and a SIGQUIT ask it to listen on a Unix socket
 zero bytes. Speaking it here needs neither a JDK beside the JRE nor a JVM of its own for each request.
 """
 
-import signal
 import socket
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-
-import psutil
 
 from harness import wait
 
@@ -18,7 +17,23 @@ VERSION = "1"
 WITHIN = 10.0
 
 
-def load_agent(pid: int, agent: Path, options: str) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """How a JVM is reached.
+
+    :param pid: Its process id, as it knows it itself.
+    :param tmp: Its ``/tmp``, as we see it: HotSpot always opens its socket there.
+    :param asking: The folder, its own working one or ``/tmp``, where a file asks it to open the socket.
+    :param quit: Sends it SIGQUIT, upon which it looks for that file.
+    """
+
+    pid: int
+    tmp: Path
+    asking: Path
+    quit: Callable[[], None]
+
+
+def load_agent(door: Door, agent: Path, options: str) -> None:
     """Load an agent's jar.
 
     :raises RuntimeError: With the JVM's words, when it does not take the agent.
@@ -26,24 +41,24 @@ def load_agent(pid: int, agent: Path, options: str) -> None:
     request = [VERSION, "load", "instrument", "false", f"{agent}={options}"]
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(WITHIN)
-        connection.connect(str(_listening(pid)))
+        connection.connect(str(_listening(door)))
         connection.sendall(b"".join(part.encode() + b"\0" for part in request))
         answer = _all(connection).splitlines()
     # "0" for the request, then the agent's own result, which newer JVMs write as "return code: 0".
     codes = [line.rpartition(" ")[2] for line in answer[:2]]
     if not answer or any(code != "0" for code in codes):
-        raise RuntimeError(f"the JVM {pid} did not load {agent.name}: {' '.join(answer) or 'no answer'}")
+        raise RuntimeError(f"the JVM {door.pid} did not load {agent.name}: {' '.join(answer) or 'no answer'}")
 
 
-def _listening(pid: int) -> Path:
+def _listening(door: Door) -> Path:
     """The JVM's socket, which it opens when it is first asked to."""
-    sock = Path(f"/proc/{pid}/root/tmp/.java_pid{pid}")  # HotSpot always takes /tmp, as that process sees it
+    sock = door.tmp / f".java_pid{door.pid}"
     if not sock.exists():
-        asking = Path(f"/proc/{pid}/cwd/.attach_pid{pid}")
+        asking = door.asking / f".attach_pid{door.pid}"
         asking.touch()
         try:
-            psutil.Process(pid).send_signal(signal.SIGQUIT)
-            wait.until(sock.exists, what=f"the attach socket of JVM {pid}", within=WITHIN)
+            door.quit()
+            wait.until(sock.exists, what=f"the attach socket of JVM {door.pid}", within=WITHIN)
         finally:
             asking.unlink(missing_ok=True)
     return sock

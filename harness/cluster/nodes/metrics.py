@@ -5,20 +5,20 @@ import json
 from typing import Any
 
 from harness import wait
-from harness.cluster.process import agents
-from harness.cluster.process.addresses import JOLOKIA, Block
-from harness.cluster.process.node import Node
+from harness.cluster.nodes import agents
+from harness.cluster.nodes.node import Node, Places
+from harness.cluster.nodes.ports import JOLOKIA
 from harness.cluster.topology import Address
 
 WITHIN = 10.0
 
 
-def read_metric(node: Node, block: Block, mbean: str, attribute: str) -> float:
+def read_metric(node: Node, places: Places, mbean: str, attribute: str) -> float:
     """The attribute's value now; Jolokia is loaded into the node when it is asked for the first time.
 
     :raises LookupError: When the node has no such metric, or it is not a number.
     """
-    address = block.node(node.number, JOLOKIA)
+    address = places.node(node.number, JOLOKIA)
     options = f"host={address.host},port={address.port},discoveryEnabled=false"
     node.load_agent(agents.jar_of(agents.JOLOKIA), options)
     question = {"type": "read", "mbean": mbean, "attribute": attribute}

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.cluster.process.properties import COMPOSE
+from harness.cluster.nodes.properties import COMPOSE
 from harness.cluster.toolchain import Java
 
 # C1 only: a node lives for minutes, and what the second compiler gains it does not live to enjoy.

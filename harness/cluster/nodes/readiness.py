@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable
 
 from harness import wait
 from harness.cluster import probe
-from harness.cluster.process.addresses import Block
-from harness.cluster.process.last_words import not_ready
-from harness.cluster.process.node import Node
+from harness.cluster.nodes.last_words import not_ready
+from harness.cluster.nodes.node import Node, Places
 from harness.cluster.topology import BROKERS, CONTROLLER
 
 # On a calm machine it takes 2 to 3 s; on one that runs much else it can take twenty times that.
@@ -20,29 +19,29 @@ ASKED_EVERY = 0.02  # each question is a connection, and the JVMs need every pro
 FIRST = "fencepost-first"
 
 
-def await_cluster(nodes: Iterable[Node], block: Block) -> None:
+def await_cluster(nodes: Iterable[Node], places: Places) -> None:
     """Wait until a first transaction is possible.
 
     :raises Trouble: NOT_READY with the log of the node that is missing.
     """
     by_number = {node.number: node for node in nodes}
-    expected = {broker: block.lane("observer", broker) for broker in BROKERS}
+    expected = {broker: places.lane("observer", broker) for broker in BROKERS}
     for broker in BROKERS:
         _await(
             lambda broker=broker: probe.brokers(expected[broker]) == expected,  # type: ignore[misc]
             by_number[broker],
             others=by_number.values(),
         )
-    _await(lambda: first_transaction(block), by_number[BROKERS[0]], others=by_number.values())
+    _await(lambda: first_transaction(places), by_number[BROKERS[0]], others=by_number.values())
 
 
-def first_transaction(block: Block) -> bool:
+def first_transaction(places: Places) -> bool:
     """True when a producer id is handed out."""
-    found = probe.coordinator(block.lane("observer", BROKERS[0]), FIRST)
-    return found is not None and probe.transaction_possible(block.lane("observer", found), FIRST)
+    found = probe.coordinator(places.lane("observer", BROKERS[0]), FIRST)
+    return found is not None and probe.transaction_possible(places.lane("observer", found), FIRST)
 
 
-def await_restarted(node: Node, nodes: Iterable[Node], block: Block) -> None:
+def await_restarted(node: Node, nodes: Iterable[Node], places: Places) -> None:
     """Wait until the restarted node does its part again and every broker that can answer lists it.
 
     The node itself is asked first: it lists itself only when the controller has let it in again, while the others may
@@ -52,12 +51,12 @@ def await_restarted(node: Node, nodes: Iterable[Node], block: Block) -> None:
     """
     others = [n for n in nodes if n.number not in (node.number, CONTROLLER) and n.running() and not n.paused]
     if node.number == CONTROLLER:
-        observers = [block.lane("observer", other.number) for other in others]
+        observers = [places.lane("observer", other.number) for other in others]
         _await(lambda: all(map(probe.quorum_leads, observers)), node, others=[node])
         return
-    own = block.lane("observer", node.number)
+    own = places.lane("observer", node.number)
     for asked in (node, *others):
-        lane = block.lane("observer", asked.number)
+        lane = places.lane("observer", asked.number)
         _await(lambda lane=lane: (probe.brokers(lane) or {}).get(node.number) == own, node, others=[node])  # type: ignore[misc]
 
 
