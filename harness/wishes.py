@@ -26,7 +26,7 @@ RUNS = ROOT / "reports" / "runs"
 JVM_OPTS, PROPERTIES = "FENCEPOST_BROKER_JVM_OPTS", "FENCEPOST_BROKER_PROPERTIES"
 
 TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | external:<host:port,host:port,…>"
-BACKENDS = ("auto", "process", "external")
+BACKENDS = ("auto", "process", "docker", "external")
 SEED_HELP = "a number that fixes everything the run draws; printed and saved when not given"
 SELECT_HELP = "requirements, groups or KIPs by name, for example KIP890-BUMP-01,VERIFY,KIP-664"
 FOLDER_HELP = "the run folder (default: a new one under reports/runs)"

@@ -27,6 +27,11 @@ def cache_root() -> Path:
     return (Path(chosen) if chosen.startswith("/") else Path.home() / ".cache") / "fencepost"
 
 
+def engine_named() -> bool:
+    """Whether the user names a container engine of his own (``$DOCKER_HOST``)."""
+    return bool(os.environ.get("DOCKER_HOST"))
+
+
 def made_once(place: Path, make: Callable[[Path], None]) -> Path:
     """``place``, a folder; where it is missing, ``make`` fills a draft of it first."""
     if place.is_dir():

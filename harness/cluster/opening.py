@@ -13,10 +13,10 @@ from harness.cluster import cache, distribution
 from harness.cluster.external import open_external
 from harness.cluster.port import Cluster, ClusterOptions
 from harness.cluster.process.cluster import find_tools, open_process
-from harness.cluster.target import Distribution, External, Released, Target
+from harness.cluster.target import Distribution, External, Image, Released, Target
 from harness.trouble import Exit, Trouble
 
-Backend: TypeAlias = Literal["auto", "process", "external"]
+Backend: TypeAlias = Literal["auto", "process", "docker", "external"]
 Progress: TypeAlias = Callable[[str], None]
 Opener: TypeAlias = Callable[[Target, ClusterOptions, Path, Progress], Cluster]
 
@@ -61,9 +61,17 @@ def _process(target: Target, options: ClusterOptions, run_dir: Path, progress: P
             files = distribution.released(target, progress)
         case Distribution():
             files = distribution.distribution(target, progress)
+        case Image():
+            raise Trouble(f"{target} needs a container engine; leave --backend at auto", exit=Exit.USAGE)
         case External():
             raise Trouble(f"{target} runs already; open it by the external backend", exit=Exit.USAGE)
     return open_process(files, tools, options, run_dir, progress)
+
+
+def _docker(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:
+    from harness.cluster.docker.cluster import open_docker  # the engine's client is slow to import, and not all need it
+
+    return open_docker(target, options, run_dir, progress)
 
 
 def _external(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:
@@ -72,4 +80,4 @@ def _external(target: Target, options: ClusterOptions, run_dir: Path, progress: 
     return open_external(target, options, run_dir, progress)
 
 
-OPENERS: Mapping[str, Opener] = {"process": _process, "external": _external}
+OPENERS: Mapping[str, Opener] = {"process": _process, "docker": _docker, "external": _external}

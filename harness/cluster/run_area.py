@@ -83,8 +83,8 @@ def end_orphans(runs: Path) -> list[int]:
     """End what killed runs left under ``runs`` and remove their folders; the ids of the ended processes."""
     ended: list[int] = []
     for owner in runs.glob(f"*/{OWNER}"):
-        if not any(map(_alive, _records(owner))):
-            orphans = [process for record in _records(owner.parent / CHILDREN) if (process := _alive(record))]
+        if not any(map(alive, _records(owner))):
+            orphans = [process for record in _records(owner.parent / CHILDREN) if (process := alive(record))]
             ended += [process.pid for process in orphans]
             _end(orphans)
             shutil.rmtree(owner.parent, ignore_errors=True)
@@ -100,11 +100,16 @@ def _end(processes: Sequence[psutil.Process]) -> None:
     psutil.wait_procs(processes, timeout=ENDING)
 
 
-def _record(pid: int) -> str:
+def born(pid: int) -> Mapping[str, float]:
+    """A process's id and start time, by which it is told from another that comes into its id."""
     try:
-        return json.dumps({"pid": pid, "started": psutil.Process(pid).create_time()})
+        return {"pid": pid, "started": psutil.Process(pid).create_time()}
     except psutil.NoSuchProcess:  # it ended at once; whoever waits for it will say so
-        return json.dumps({"pid": pid, "started": 0.0})
+        return {"pid": pid, "started": 0.0}
+
+
+def _record(pid: int) -> str:
+    return json.dumps(born(pid))
 
 
 def _records(file: Path) -> Iterator[Mapping[str, float]]:
@@ -117,7 +122,7 @@ def _records(file: Path) -> Iterator[Mapping[str, float]]:
             continue
 
 
-def _alive(record: Mapping[str, float]) -> psutil.Process | None:
+def alive(record: Mapping[str, float]) -> psutil.Process | None:
     """The recorded process, if it still runs and no other has come into its id."""
     try:
         process = psutil.Process(int(record["pid"]))

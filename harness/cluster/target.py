@@ -1,4 +1,4 @@
-"""The target's syntax: ``kafka:<version>``, ``dist:<path>``, ``external:<host:port,…>``."""
+"""The target's syntax: ``kafka:<version>``, ``dist:<path>``, ``image:<reference>``, ``external:<host:port,…>``."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,11 @@ from typing import TypeAlias
 from harness.cluster.topology import Address
 from harness.trouble import Exit, Trouble
 
-SYNTAX = "kafka:<version> | dist:<Kafka .tgz or unpacked folder> | external:<host:port,host:port,…>"
+SYNTAX = (
+    "kafka:<version> | dist:<Kafka .tgz or unpacked folder> | image:<reference>[#<Kafka's folder>]"
+    " | external:<host:port,host:port,…>"
+)
+KAFKA_HOME = "/opt/kafka"
 OLDEST = (3, 3, 2)
 
 
@@ -33,6 +37,17 @@ class Distribution:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """A container image with a Java on its PATH and Kafka's jars in ``<home>/libs``."""
+
+    reference: str
+    home: str = KAFKA_HOME
+
+    def __str__(self) -> str:
+        return f"image:{self.reference}" + ("" if self.home == KAFKA_HOME else f"#{self.home}")
+
+
+@dataclass(frozen=True, slots=True)
 class External:
     """A running cluster that is not ours."""
 
@@ -42,7 +57,7 @@ class External:
         return "external:" + ",".join(map(str, self.addresses))
 
 
-Target: TypeAlias = Released | Distribution | External
+Target: TypeAlias = Released | Distribution | Image | External
 
 
 def parse_target(text: str) -> Target:
@@ -59,6 +74,8 @@ def parse_target(text: str) -> Target:
             return _released(rest)
         case "dist" if rest:
             return Distribution(Path(rest).expanduser().resolve())
+        case "image" if rest:
+            return _image(rest)
         case "external" if rest:
             return External(tuple(_address(part) for part in rest.split(",")))
     raise Trouble(f"{text!r} is not a target; write {SYNTAX}", exit=Exit.USAGE)
@@ -71,6 +88,14 @@ def _released(version: str) -> Released:
         oldest = ".".join(map(str, OLDEST))
         raise Trouble(f"Kafka {version} is too old; the oldest that can be tried is {oldest}", exit=Exit.TARGET_UNKNOWN)
     return Released(version)
+
+
+def _image(text: str) -> Image:
+    reference, _, home = text.partition("#")
+    home = home.rstrip("/") or KAFKA_HOME
+    if not re.fullmatch(r"[\w.:/@-]+", reference) or not home.startswith("/"):
+        raise Trouble(f"{text!r} is not an image; write image:<reference>[#<Kafka's folder>]", exit=Exit.USAGE)
+    return Image(reference, home)
 
 
 def _address(text: str) -> Address:

@@ -137,6 +137,14 @@ def program(progress: Callable[[str], None]) -> Path:
     """
     if found := shutil.which("toxiproxy-server"):
         return Path(found)
+    return built(progress)
+
+
+def built(progress: Callable[[str], None]) -> Path:
+    """The server, built once by Go: a static file, which also runs in an empty container image.
+
+    :raises Trouble: TOOL_MISSING, when there is no Go.
+    """
     place = cache.cache_root() / "toxiproxy" / VERSION
     if not place.is_dir():
         progress(f"building Toxiproxy {VERSION} with Go (once)")
@@ -145,7 +153,6 @@ def program(progress: Callable[[str], None]) -> Path:
 
 def _build(draft: Path) -> None:
     go = toolchain.tool("go", needed_for="to build Toxiproxy")
-    # Static, so that the same file also runs in an empty container image.
     environment = {**os.environ, "CGO_ENABLED": "0", "GOBIN": str(draft)}
     said = subprocess.run(
         [go, "install", MODULE], env=environment, capture_output=True, text=True, check=False, start_new_session=True

@@ -32,6 +32,7 @@ class Launch:
     :param version: Kafka's, which decides the logging library.
     :param archive: AppCDS archive, or None while it is being made.
     :param options: The user's own JVM options.
+    :param logging: The folder of the logging libraries' settings, as the JVM sees it.
     """
 
     java: Java
@@ -39,10 +40,11 @@ class Launch:
     version: str
     archive: Path | None = None
     options: tuple[str, ...] = ()
+    logging: Path = COMPOSE
 
     def command(self, main: str, *arguments: str | Path, flags: Sequence[str] = ()) -> list[str | Path]:
         """The command that runs ``main``; the user's options come last, so that they win."""
-        ours = [*flags, *quick(self.options, self.archive), *_logging(self.version)]
+        ours = [*flags, *quick(self.options, self.archive), *_logging(self.version, self.logging)]
         return [self.java.program, f"@{self.class_path}", *ours, *self.options, main, *arguments]
 
 
@@ -66,7 +68,7 @@ def class_path(jars: Sequence[Path]) -> str:
     return f'-cp "{joined}"\n'
 
 
-def _logging(version: str) -> list[str]:
+def _logging(version: str, folder: Path) -> list[str]:
     if version.startswith("3."):
-        return named({"log4j.configuration": (COMPOSE / "log4j.properties").as_uri()})
-    return named({"log4j2.configurationFile": COMPOSE / "log4j2.properties"})
+        return named({"log4j.configuration": (folder / "log4j.properties").as_uri()})
+    return named({"log4j2.configurationFile": folder / "log4j2.properties"})

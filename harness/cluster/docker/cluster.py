@@ -1,0 +1,281 @@
+"""The docker backend's cluster: four containers, Toxiproxy's between them, and the powers over them."""
+
+import os
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness.cluster import cache, toxiproxy
+from harness.cluster.docker import archive, images, networks, ownership, warmth
+from harness.cluster.docker.engine import Mount, reach, refused, together
+from harness.cluster.docker.images import Source
+from harness.cluster.docker.node import Node
+from harness.cluster.docker.ownership import Run
+from harness.cluster.docker.places import EDGE, Block, edge_ports, link_port
+from harness.cluster.docker.warmth import DATA, HOME, NODE, SETTINGS, Warm
+from harness.cluster.nodes import metrics, properties, readiness
+from harness.cluster.nodes.breaking import Breaking
+from harness.cluster.nodes.jvm import named
+from harness.cluster.nodes.node import title
+from harness.cluster.nodes.ports import NODES, TOXIPROXY
+from harness.cluster.nodes.storage import META, new_id, with_ids
+from harness.cluster.port import ClusterOptions
+from harness.cluster.run_area import RunArea, open_area
+from harness.cluster.target import Target
+from harness.cluster.topology import CONTROLLER, Topology
+from harness.cluster.toxiproxy import ToxiproxyLinks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DockerCluster:
+    """Fills :class:`harness.cluster.port.Cluster`; offers every power."""
+
+    identity: str
+    versions: Mapping[str, str]
+    block: Block
+    nodes: Mapping[int, Node]
+    links: ToxiproxyLinks
+    breaking: Breaking
+    ending: ExitStack
+
+    @property
+    def backend(self) -> str:
+        """The backend's name."""
+        return "docker"
+
+    @property
+    def topology(self) -> Topology:
+        """Addresses and proxy names; constant."""
+        return self.block.topology()
+
+    @property
+    def toxiproxy_api(self) -> str:
+        """Toxiproxy's API."""
+        return f"http://{self.links.api}"
+
+    def logs(self) -> Mapping[str, Path]:
+        """Log file of each node by name."""
+        return {node.name: node.log for node in self.nodes.values()}
+
+    def kill(self, node: int) -> None:
+        """SIGKILL; returns when the process is gone."""
+        self.nodes[node].kill()
+
+    def restart(self, node: int) -> None:
+        """Start a killed node again; returns when every broker lists it, alive."""
+        self.nodes[node].start()
+        readiness.await_restarted(self.nodes[node], self.nodes.values(), self.block)
+        self.breaking.repeat(self.nodes[node])
+
+    def pause(self, node: int) -> None:
+        """SIGSTOP."""
+        self.nodes[node].pause()
+
+    def resume(self, node: int) -> None:
+        """SIGCONT."""
+        self.nodes[node].resume()
+
+    def read_metric(self, node: int, mbean: str, attribute: str) -> float:
+        """The attribute's value now; :raises LookupError: when the node has no such metric."""
+        return metrics.read_metric(self.nodes[node], self.block, mbean, attribute)
+
+    def load_rules(self, rules: str) -> None:
+        """Load the rules into all nodes; :raises RuntimeError: with Byteman's words when a rule does not apply."""
+        self.breaking.load(self._running(), rules)
+
+    def unload_rules(self) -> None:
+        """Take all loaded rules out again; :raises RuntimeError: when one failed while it was there."""
+        self.breaking.unload(self._running())
+
+    def close(self) -> None:
+        """End everything that was started. May be called twice."""
+        self.ending.close()
+
+    def _running(self) -> list[Node]:
+        return [node for node in self.nodes.values() if node.running()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """Where a cluster is built: on whose behalf, from which image, with what the user wishes."""
+
+    run: Run
+    area: RunArea
+    logs: Path
+    warm: Warm
+    options: ClusterOptions
+
+
+def open_docker(
+    target: Target, options: ClusterOptions, run_dir: Path, progress: Callable[[str], None]
+) -> DockerCluster:
+    """Start a cluster from an image; whatever goes wrong on the way, nothing stays behind.
+
+    :raises Trouble: When there is no engine, no image, no room, or a node does not become ready.
+    """
+    engine = reach()
+    logs = run_dir / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    cache.require_room(logs)
+    with refused(), ExitStack() as undo:
+        ownership.remove_orphans(engine)
+        area = open_area()
+        undo.callback(area.close)
+        run = Run(engine=engine, name=f"fencepost-{uuid.uuid4().hex[:8]}")
+        undo.callback(run.remove)
+        source, proxy = images.kafka(engine, target, progress), images.toxiproxy_image(engine, progress)
+        block = networks.claim(run)
+        warm = warmth.warmed(run, source, area.folder, logs, progress)
+        progress(f"starting three brokers and a controller of Kafka {warm.version} in containers")
+        site = Site(run=run, area=area, logs=logs, warm=warm, options=options)
+        block, nodes = _started(site, block, proxy)
+        links = ToxiproxyLinks(block.api())
+        toxiproxy.await_answer(links)
+        links.create(block.proxies())
+        readiness.await_cluster(nodes.values(), block)
+        breaking = Breaking(places=block)
+        for node in nodes.values() if options.breakable else ():
+            breaking.prepare(node)
+        return DockerCluster(
+            identity=f"Kafka {warm.version} in {source.reference}, three brokers, docker backend",
+            versions=_versions(warm, source, proxy, links),
+            block=block,
+            nodes=nodes,
+            links=links,
+            breaking=breaking,
+            ending=undo.pop_all(),
+        )
+    raise AssertionError("an ExitStack that swallows nothing")
+
+
+def _versions(warm: Warm, source: Source, proxy: Source, links: ToxiproxyLinks) -> Mapping[str, str]:
+    return {
+        "kafka": warm.version,
+        "java": warm.java,
+        "toxiproxy": links.version(),
+        "kafka image": source.digest,
+        "toxiproxy image": proxy.digest,
+    }
+
+
+def _started(site: Site, block: Block, proxy: Source) -> tuple[Block, Mapping[int, Node]]:
+    """Networks, then all containers, then Toxiproxy, whose published ports the brokers must know before they start."""
+    networks.create_for_nodes(site.run, block)
+    toxiproxies: list[Any] = []
+    nodes: dict[int, Node] = {}
+
+    def proxy_up() -> None:
+        toxiproxies.append(_toxiproxy(site, block, proxy))
+
+    def node_made(number: int) -> None:
+        nodes[number] = _created(site, block, number)
+
+    together(proxy_up, *(lambda number=number: node_made(number) for number in NODES))
+    block = replace(block, published=_published(toxiproxies[0]))
+    storage = archive.get(nodes[CONTROLLER].container, str(HOME / "storage"))
+    cluster_id = new_id()
+
+    def furnished_and_started(number: int) -> None:
+        _furnish(site, block, nodes[number], cluster_id, storage)
+        nodes[number].start()
+
+    together(*(lambda number=number: furnished_and_started(number) for number in reversed(NODES)))
+    return block, {number: nodes[number] for number in NODES}
+
+
+def _toxiproxy(site: Site, block: Block, proxy: Source) -> Any:
+    """On the edge first, whose ports are published, then on every node's network."""
+    api = site.run.engine.sdk.api
+    edge = networks.name(site.run, EDGE)
+    container = site.run.engine.wrapped.create(
+        proxy.id,
+        command=["-host", block.toxiproxy(EDGE), "-port", str(TOXIPROXY)],
+        environment={"LOG_LEVEL": "warn"},
+        labels=site.run.labels(),
+        name=f"{site.run.name}-toxiproxy",
+        network=edge,
+        networking_config={edge: api.create_endpoint_config(ipv4_address=block.toxiproxy(EDGE))},
+        ports={f"{port}/tcp": ("127.0.0.1", None) for port in edge_ports()},
+        # Names that are not ours, among them that of a node that is down, must not be asked for anywhere else.
+        dns=["127.0.0.1"],
+    )
+    for node in NODES:
+        place = api.create_endpoint_config(ipv4_address=block.toxiproxy(node))
+        api.connect_container_to_network(container.id, networks.name(site.run, node), **_endpoint(place))
+    container.start()
+    container.reload()
+    return container
+
+
+def _endpoint(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {"ipv4_address": config["IPAMConfig"]["IPv4Address"]}
+
+
+def _published(container: Any) -> Mapping[int, int]:
+    return {port: int(container.ports[f"{port}/tcp"][0]["HostPort"]) for port in edge_ports()}
+
+
+def _created(site: Site, block: Block, number: int) -> Node:
+    network = networks.name(site.run, number)
+    place = site.run.engine.sdk.api.create_endpoint_config(
+        ipv4_address=block.node(number, 0).host, aliases=[f"node-{number}"]
+    )
+    tmp = _tmp(site, number)
+    flags = named({"fencepost.node": title(number)})
+    command = site.warm.launch(site.options.jvm_options).command("kafka.Kafka", SETTINGS, flags=flags)
+    container = site.run.engine.wrapped.create(
+        site.warm.image,
+        entrypoint=["java"],
+        command=list(map(str, command[1:])),
+        user=f"{os.getuid()}:{os.getgid()}",
+        hostname=title(number),
+        name=f"{site.run.name}-{title(number)}",
+        labels=site.run.labels(),
+        network=network,
+        networking_config={network: place},
+        extra_hosts=dict(block.hosts(number)),
+        mounts=[Mount("/tmp", str(tmp), type="bind")] if tmp else [],  # noqa: S108  HotSpot's place, not ours
+    )
+    return Node(number=number, container=container, log=site.logs / f"{title(number)}.log", tmp=tmp)
+
+
+def _tmp(site: Site, number: int) -> Path | None:
+    if not site.run.engine.on_this_machine:
+        return None
+    folder = site.area.folder / title(number)
+    folder.mkdir()
+    return folder
+
+
+def _furnish(site: Site, block: Block, node: Node, cluster_id: str, storage: Mapping[str, bytes]) -> None:
+    """The node's settings, its formatted storage, and the files that the user's JVM options name."""
+    files: dict[str, bytes | Path] = {str(DATA / file): content for file, content in storage.items()}
+    files[str(DATA / META)] = with_ids(storage[META].decode(), cluster_id, node.number).encode()
+    files[str(SETTINGS)] = properties.render(_settings(site, block, node.number)).encode()
+    archive.put(node.container, {**files, **carried(site.options.jvm_options)}, (str(NODE), str(DATA)))
+
+
+def _settings(site: Site, block: Block, node: int) -> Mapping[str, str]:
+    quorum, data, extra = link_port(CONTROLLER), str(DATA), site.options.properties
+    if node == CONTROLLER:
+        return properties.of_controller(quorum=quorum, data=data, extra=extra)
+    return properties.of_broker(node, block.listeners(node), quorum=quorum, data=data, extra=extra)
+
+
+def carried(options: tuple[str, ...]) -> Mapping[str, Path]:
+    """Files of this machine that JVM options name (agents, their scripts): they go to the same paths in a container.
+
+    A folder is taken whole only where classes are loaded from it; elsewhere it may be one to write to.
+    """
+    found: dict[str, Path] = {}
+    for option in options:
+        for path in map(Path, re.findall(r"/[^:;,=]+", option)):
+            if path.is_file():
+                found[str(path)] = path
+            elif path.is_dir() and option.startswith(("-Xbootclasspath", "--patch-module")):
+                found |= {str(file): file for file in path.rglob("*") if file.is_file()}
+    return found

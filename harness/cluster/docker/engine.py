@@ -1,0 +1,113 @@
+"""The container engine: reached by testcontainers' client, which knows contexts, sockets and credentials.
+
+The only file that imports the two libraries; the rest of the backend uses what is bound here. What the engine refuses
+is told in its own words, in one sentence, with an exit code by what was refused.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from docker.errors import APIError, BuildError, DockerException, ImageNotFound, NotFound
+from docker.types import Mount
+from requests import RequestException
+from testcontainers.core.docker_client import DockerClient
+from testcontainers.core.labels import create_labels
+
+from harness.cluster import cache
+from harness.trouble import Exit, Trouble
+
+__all__ = ["APIError", "BuildError", "Engine", "ImageNotFound", "Mount", "NotFound", "RequestException"]
+__all__ += ["create_labels", "reach", "refused", "together"]
+
+PATIENCE = 2.0  # for an engine to say who it is
+WORKING = 120.0  # for one piece of its work
+OLDEST_API = (1, 40)  # Docker 19.03
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An engine that answers."""
+
+    wrapped: DockerClient
+
+    @property
+    def sdk(self) -> Any:
+        """The docker SDK's client."""
+        return self.wrapped.client
+
+    @property
+    def on_this_machine(self) -> bool:
+        """Whether its files and networks are this machine's, so that a JVM can be reached round Toxiproxy."""
+        return Path("/var/run/docker.sock").exists() and str(self.sdk.api.base_url).startswith("http+docker")
+
+    def patient(self, seconds: float) -> "Engine":
+        """Another client of the same engine, which waits so long for the next sign of life."""
+        return Engine(DockerClient(timeout=seconds))
+
+
+def reach() -> Engine:
+    """The engine that the user's environment names.
+
+    :raises Trouble: TOOL_MISSING, when none answers, it may not be used, or it is too old.
+    """
+    try:
+        client = DockerClient(timeout=PATIENCE)
+    except (DockerException, RequestException, OSError) as error:
+        raise Trouble(_why_silent(str(error)), exit=Exit.TOOL_MISSING) from error
+    speaks = str(client.client.api._version)
+    if tuple(map(int, speaks.split("."))) < OLDEST_API:
+        oldest = ".".join(map(str, OLDEST_API))
+        raise Trouble(
+            f"the container engine is too old (its API is {speaks}, needed is {oldest}); install Docker 19.03 or newer",
+            exit=Exit.TOOL_MISSING,
+        )
+    client.client.api.timeout = WORKING
+    return Engine(client)
+
+
+def _why_silent(said: str) -> str:
+    if "PermissionError" in said or "Permission denied" in said:
+        remedy = "your user may not use its socket; join the group docker (usermod -aG docker $USER) and log in again"
+        return f"the container engine cannot be used: {remedy}"
+    where = "no container engine answers; start Docker (systemctl start docker, or dockerd by hand)"
+    return f"{where}, or use --backend process"
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Turn what the engine refuses into one sentence.
+
+    :raises Trouble: NO_ROOM, ADDRESS_IN_USE, or NOT_READY with the engine's own words.
+    """
+    try:
+        yield
+    except (APIError, BuildError) as error:
+        raise _refusal(str(getattr(error, "explanation", None) or error)) from error
+    except RequestException as error:
+        sentence = f"the container engine stopped answering ({type(error).__name__}); look at its log and run again"
+        raise Trouble(sentence, exit=Exit.NOT_READY) from error
+
+
+def _refusal(said: str) -> Trouble:
+    words = " ".join(said.split())
+    if "no space left on device" in words:
+        return cache.no_room(" where the container engine keeps its data")
+    if "port is already allocated" in words or "address already in use" in words or "all ports are allocated" in words:
+        sentence = f"no port of 127.0.0.1 could be published ({words}); end what holds them and run again"
+        return Trouble(sentence, exit=Exit.ADDRESS_IN_USE)
+    return Trouble(f"the container engine refuses: {words}", exit=Exit.NOT_READY)
+
+
+def together(*pieces: Callable[[], Result]) -> list[Result]:
+    """Do pieces of work at the same time; all have ended when this returns or raises, also after a Ctrl-C.
+
+    A request that an interrupt cut short would leave a container that nobody knows; in threads none is cut short.
+    """
+    with ThreadPoolExecutor(max(len(pieces), 1)) as pool:
+        futures = [pool.submit(piece) for piece in pieces]
+    return [future.result() for future in futures]

@@ -1,0 +1,64 @@
+"""Networks of a cluster, in a range that no other network of the engine overlaps.
+
+The engine refuses a range that overlaps, so claiming one is trying it: two runs that start together cannot both get it.
+"""
+
+from ipaddress import IPv4Network, ip_network
+
+from harness.cluster.docker.engine import APIError, create_labels, together
+from harness.cluster.docker.ownership import Run
+from harness.cluster.docker.places import BLOCKS, EDGE, GATEWAY_AT, Block
+from harness.cluster.nodes.ports import NODES
+from harness.trouble import Exit, Trouble
+
+
+def claim(run: Run) -> Block:
+    """A block of addresses, held by the edge's network.
+
+    :raises Trouble: ADDRESS_IN_USE, when every block is taken.
+    """
+    taken = _taken(run)
+    for network in BLOCKS:
+        if any(network.overlaps(other) for other in taken):
+            continue
+        block = Block(network=network)
+        try:
+            _create(run, block, EDGE)
+        except APIError as error:
+            if "overlap" not in str(error):
+                raise
+            continue
+        return block
+    first, last = BLOCKS[0].network_address, BLOCKS[-1].broadcast_address
+    raise Trouble(
+        f"every address from {first} to {last} is in a network of the engine; remove some: docker network prune",
+        exit=Exit.ADDRESS_IN_USE,
+    )
+
+
+def create_for_nodes(run: Run, block: Block) -> None:
+    """A network for each node."""
+    together(*(lambda node=node: _create(run, block, node) for node in NODES))
+
+
+def name(run: Run, node: int) -> str:
+    """A network's name."""
+    return f"{run.name}-edge" if node == EDGE else f"{run.name}-{node}"
+
+
+def _create(run: Run, block: Block, node: int) -> None:
+    place = block.of(node)
+    run.engine.sdk.api.create_network(
+        name(run, node),
+        driver="bridge",
+        ipam={"Driver": "default", "Config": [{"Subnet": str(place), "Gateway": str(place[GATEWAY_AT])}]},
+        internal=node != EDGE,
+        labels=create_labels("", run.labels()),
+        check_duplicate=True,
+    )
+
+
+def _taken(run: Run) -> list[IPv4Network]:
+    configs = (one for network in run.engine.sdk.api.networks() for one in network["IPAM"]["Config"] or ())
+    ranges = (ip_network(config["Subnet"]) for config in configs if config.get("Subnet"))
+    return [place for place in ranges if isinstance(place, IPv4Network)]
