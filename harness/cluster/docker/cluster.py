@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from harness.cluster.nodes.storage import META, new_id, with_ids
 from harness.cluster.port import ClusterOptions
 from harness.cluster.run_area import RunArea, open_area
 from harness.cluster.target import Target
-from harness.cluster.topology import CONTROLLER, Topology
+from harness.cluster.topology import BROKERS, CONTROLLER, Topology
 from harness.cluster.toxiproxy import ToxiproxyLinks
 
 
@@ -163,28 +164,25 @@ def _versions(warm: Warm, source: Source, proxy: Source, links: ToxiproxyLinks) 
 
 
 def _started(site: Site, block: Block, proxy: Source) -> tuple[Block, Mapping[int, Node]]:
-    """Networks, then all containers, then Toxiproxy, whose published ports the brokers must know before they start."""
+    """Networks, then everybody at once; only brokers wait, to be told the ports at which their lanes are published."""
     networks.create_for_nodes(site.run, block)
-    toxiproxies: list[Any] = []
-    nodes: dict[int, Node] = {}
+    cluster_id, published, nodes = new_id(), dict[int, int](), dict[int, Node]()
 
-    def proxy_up() -> None:
-        toxiproxies.append(_toxiproxy(site, block, proxy))
+    def toxiproxy_up() -> None:
+        published.update(_published(_toxiproxy(site, block, proxy)))
 
-    def node_made(number: int) -> None:
+    def created(number: int) -> None:
         nodes[number] = _created(site, block, number)
+        if number == CONTROLLER:
+            started(number)
 
-    together(proxy_up, *(lambda number=number: node_made(number) for number in NODES))
-    block = replace(block, published=_published(toxiproxies[0]))
-    storage = archive.get(nodes[CONTROLLER].container, str(HOME / "storage"))
-    cluster_id = new_id()
-
-    def furnished_and_started(number: int) -> None:
-        _furnish(site, block, nodes[number], cluster_id, storage)
+    def started(number: int) -> None:
+        _furnish(site, replace(block, published=published), nodes[number], cluster_id)
         nodes[number].start()
 
-    together(*(lambda number=number: furnished_and_started(number) for number in reversed(NODES)))
-    return block, {number: nodes[number] for number in NODES}
+    together(toxiproxy_up, *(partial(created, number) for number in reversed(NODES)))
+    together(*(partial(started, number) for number in BROKERS))
+    return replace(block, published=published), {number: nodes[number] for number in NODES}
 
 
 def _toxiproxy(site: Site, block: Block, proxy: Source) -> Any:
@@ -251,8 +249,9 @@ def _tmp(site: Site, number: int) -> Path | None:
     return folder
 
 
-def _furnish(site: Site, block: Block, node: Node, cluster_id: str, storage: Mapping[str, bytes]) -> None:
+def _furnish(site: Site, block: Block, node: Node, cluster_id: str) -> None:
     """The node's settings, its formatted storage, and the files that the user's JVM options name."""
+    storage = archive.get(node.container, str(HOME / "storage"))
     files: dict[str, bytes | Path] = {str(DATA / file): content for file, content in storage.items()}
     files[str(DATA / META)] = with_ids(storage[META].decode(), cluster_id, node.number).encode()
     files[str(SETTINGS)] = properties.render(_settings(site, block, node.number)).encode()

@@ -3,6 +3,7 @@
 The engine refuses a range that overlaps, so claiming one is trying it: two runs that start together cannot both get it.
 """
 
+from functools import partial
 from ipaddress import IPv4Network, ip_network
 
 from harness.cluster.docker.engine import APIError, create_labels, together
@@ -38,7 +39,7 @@ def claim(run: Run) -> Block:
 
 def create_for_nodes(run: Run, block: Block) -> None:
     """A network for each node."""
-    together(*(lambda node=node: _create(run, block, node) for node in NODES))
+    together(*(partial(_create, run, block, node) for node in NODES))
 
 
 def name(run: Run, node: int) -> str:
