@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from harness.cluster import cache, distribution
+from harness.cluster.docker.presence import engine_may_answer
 from harness.cluster.external import open_external
 from harness.cluster.port import Cluster, ClusterOptions
 from harness.cluster.process.cluster import find_tools, open_process
@@ -34,13 +35,31 @@ def choose_backend(target: Target, backend: Backend) -> Choice:
 
     :raises Trouble: USAGE, when the backend cannot open it.
     """
-    external = isinstance(target, External)
     if backend == "auto":
-        why = "the target is a running cluster" if external else "its files are started as local JVMs"
-        return Choice(backend="external" if external else "process", why=why)
-    if external != (backend == "external"):
+        return _automatic(target)
+    if backend not in ABLE[type(target)]:
         raise Trouble(f"the {backend} backend cannot open {target}; leave --backend at auto", exit=Exit.USAGE)
     return Choice(backend=backend, why="it was asked for")
+
+
+def _automatic(target: Target) -> Choice:
+    match target:
+        case External():
+            return Choice(backend="external", why="the target is a running cluster")
+        case Image():
+            return Choice(backend="docker", why="the target is an image")
+    if lack := _no_containers(target):
+        return Choice(backend="process", why=f"its files are started as local JVMs: {lack}")
+    return Choice(backend="docker", why="a container engine answers")
+
+
+def _no_containers(target: Target) -> str | None:
+    """Why the target cannot be opened in containers, or None."""
+    if not engine_may_answer():
+        return "there is no container engine"
+    from harness.cluster.docker.choice import lacking  # slow to import, which a machine without an engine need not pay
+
+    return lacking(target)
 
 
 def open_cluster(
@@ -80,4 +99,10 @@ def _external(target: Target, options: ClusterOptions, run_dir: Path, progress: 
     return open_external(target, options, run_dir, progress)
 
 
+ABLE: Mapping[type, tuple[str, ...]] = {
+    Released: ("process", "docker"),
+    Distribution: ("process", "docker"),
+    Image: ("docker",),
+    External: ("external",),
+}
 OPENERS: Mapping[str, Opener] = {"process": _process, "docker": _docker, "external": _external}

@@ -11,6 +11,8 @@ class Missing(StrEnum):
 
     CHROMIUM = "chromium"
     CHROMEDRIVER = "chromedriver"
+    ENGINE = "dockerd"
+    COMPOSE = "docker-compose"
 
 
 def skip_missing(tool: Missing, *, remedy: str) -> NoReturn:

@@ -123,6 +123,7 @@ def open_docker(
     logs.mkdir(parents=True, exist_ok=True)
     cache.require_room(logs)
     with refused(), ExitStack() as undo:
+        undo.callback(engine.close)
         ownership.remove_orphans(engine)
         area = open_area()
         undo.callback(area.close)

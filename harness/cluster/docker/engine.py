@@ -45,13 +45,13 @@ class Engine:
         """Whether its files and networks are this machine's, so that a JVM can be reached round Toxiproxy."""
         return Path("/var/run/docker.sock").exists() and str(self.sdk.api.base_url).startswith("http+docker")
 
-    def patient(self, seconds: float) -> "Engine":
-        """Another client of the same engine, which waits so long for the next sign of life."""
-        return Engine(DockerClient(timeout=seconds))
+    def close(self) -> None:
+        """Hang up."""
+        self.sdk.close()
 
 
-def reach() -> Engine:
-    """The engine that the user's environment names.
+def reach(patience: float = WORKING) -> Engine:
+    """The engine that the user's environment names; an answer of its may take so many seconds from the last byte.
 
     :raises Trouble: TOOL_MISSING, when none answers, it may not be used, or it is too old.
     """
@@ -66,7 +66,7 @@ def reach() -> Engine:
             f"the container engine is too old (its API is {speaks}, needed is {oldest}); install Docker 19.03 or newer",
             exit=Exit.TOOL_MISSING,
         )
-    client.client.api.timeout = WORKING
+    client.client.api.timeout = patience
     return Engine(client)
 
 

@@ -7,13 +7,14 @@ by its name and asks nobody.
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.cluster import distribution, toxiproxy
 from harness.cluster.distribution import KafkaFiles
-from harness.cluster.docker.engine import APIError, Engine, ImageNotFound, NotFound, RequestException, refused
+from harness.cluster.docker.engine import APIError, Engine, ImageNotFound, NotFound, RequestException, reach, refused
 from harness.cluster.nodes.properties import COMPOSE
 from harness.cluster.target import KAFKA_HOME, Distribution, External, Image, Released, Target
 from harness.trouble import Exit, Trouble
@@ -60,13 +61,15 @@ def kafka(engine: Engine, target: Target, progress: Progress) -> Source:
 
 
 def lack(engine: Engine, target: Target) -> str | None:
-    """Why an image of the target is neither here nor can be had, or None; asks before anything is made."""
-    if not isinstance(target, Released):
+    """Which image is neither here nor can be had, in a phrase, or None; asks before anything is made."""
+    official = f"apache/kafka:{target.version}" if isinstance(target, Released) else None
+    ours = f"fencepost/kafka:{target.version}" if isinstance(target, Released) else None
+    base = any(local(engine, name) for name in BASES) or _can_make_base()
+    if not base and not _at_hand(engine, filter(None, (official, ours, BASES[1]))):
+        return f"no image of {target} can be pulled or built"
+    if shutil.which("go") or _at_hand(engine, TOXIPROXY):
         return None
-    names = (f"fencepost/kafka:{target.version}", f"apache/kafka:{target.version}")
-    if any(local(engine, name) for name in (*names, *BASES)) or _can_make_base() or _can_pull(engine, names[1]):
-        return None
-    return f"{names[1]} can neither be pulled nor built here (no base image, and none can be made)"
+    return "no image of Toxiproxy can be pulled or built"
 
 
 def toxiproxy_image(engine: Engine, progress: Progress) -> Source:
@@ -78,7 +81,7 @@ def toxiproxy_image(engine: Engine, progress: Progress) -> Source:
     found = local(engine, ours) or local(engine, official)
     if found:
         return found
-    if refusal := pull(engine, official, progress):
+    if refusal := pull(official, progress):
         progress(f"{official} cannot be pulled ({refusal}); building {ours}")
         program = toxiproxy.built(progress)
         return build(engine, ours, Recipe(dockerfile="toxiproxy.Dockerfile", context=program.parent))
@@ -95,15 +98,16 @@ def local(engine: Engine, reference: str, home: str = KAFKA_HOME) -> Source | No
     return Source(reference=reference, id=found.id, digest=digests[0], home=home)
 
 
-def pull(engine: Engine, reference: str, progress: Progress) -> str | None:
+def pull(reference: str, progress: Progress) -> str | None:
     """Pull an image; why it cannot be pulled, or None."""
     progress(f"pulling {reference}")
     name, _, tag = reference.partition("@") if "@" in reference else reference.rpartition(":")
     repository, version = (name, tag) if name and "/" not in tag else (reference, "latest")
     try:
-        for event in engine.patient(SILENCE).sdk.api.pull(repository, tag=version, stream=True, decode=True):
-            if "error" in event:
-                return _first_line(str(event["error"]))
+        with closing(reach(SILENCE)) as impatient:
+            for event in impatient.sdk.api.pull(repository, tag=version, stream=True, decode=True):
+                if "error" in event:
+                    return _first_line(str(event["error"]))
     except (APIError, NotFound) as error:
         return _first_line(str(error.explanation or error))
     except RequestException:
@@ -138,7 +142,7 @@ def build(engine: Engine, tag: str, recipe: Recipe) -> Source:
 def _given(engine: Engine, reference: str, home: str, progress: Progress) -> Source:
     if found := local(engine, reference, home):
         return found
-    if refusal := pull(engine, reference, progress):
+    if refusal := pull(reference, progress):
         sentence = f"there is no image {reference} on the engine, and it cannot be pulled ({refusal}); check its name"
         raise Trouble(sentence, exit=Exit.TARGET_UNKNOWN)
     return _certain(engine, reference, home)
@@ -149,7 +153,7 @@ def _released(engine: Engine, target: Released, names: tuple[str, str], progress
     found = local(engine, official) or local(engine, ours)
     if found:
         return found
-    if refusal := pull(engine, official, progress):
+    if refusal := pull(official, progress):
         progress(f"{official} cannot be pulled ({refusal}); building {ours} from Kafka's jars")
         return _built_from(engine, distribution.released(target, progress), ours, progress)
     return _certain(engine, official)
@@ -170,7 +174,7 @@ def _base(engine: Engine, progress: Progress) -> Source:
     for name in BASES:
         if found := local(engine, name):
             return found
-    if not (refusal := pull(engine, BASES[1], progress)):
+    if not (refusal := pull(BASES[1], progress)):
         return _certain(engine, BASES[1])
     progress(f"{BASES[1]} cannot be pulled ({refusal}); making {BASE} from Debian packages (once; about a minute)")
     said = subprocess.run([SCRIPT, BASE], capture_output=True, text=True, check=False, start_new_session=True)
@@ -184,9 +188,18 @@ def _can_make_base() -> bool:
     return os.getuid() == 0 and shutil.which("debootstrap") is not None
 
 
-def _can_pull(engine: Engine, reference: str) -> bool:
+def _at_hand(engine: Engine, references: Iterable[str]) -> bool:
+    """Whether one of the images is on the engine, or its registry knows one."""
+    names = tuple(references)
+    return any(local(engine, name) for name in names) or any(_can_pull(name) for name in names)
+
+
+def _can_pull(reference: str) -> bool:
+    if reference.startswith("fencepost/"):
+        return False
     try:
-        engine.patient(SILENCE).sdk.images.get_registry_data(reference)
+        with closing(reach(SILENCE)) as impatient:
+            impatient.sdk.images.get_registry_data(reference)
     except (APIError, RequestException):
         return False
     return True

@@ -1,7 +1,6 @@
 """One node: its container, the same for all its life, kills included; and what can be done to it."""
 
 import threading
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,7 +97,8 @@ class Node:
         return self.reader
 
 
-def _write(said: Iterable[bytes], log: Path) -> None:
+def _write(said: Any, log: Path) -> None:
     with log.open("ab", buffering=0) as out, suppress(OSError):  # the engine may go away; whoever asks it will say so
         for words in said:
             out.write(words)
+        said._response.close()  # the stream's own close() leaves the connection's file open
