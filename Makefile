@@ -34,7 +34,7 @@ types: $(READY)
 	@$(BIN)/mypy --no-error-summary
 
 laws: $(READY)
-	@$(BIN)/lint-imports --no-timing > $(VENV)/laws.log || { cat $(VENV)/laws.log; exit 1; }
+	@$(BIN)/lint-imports --no-logo > $(VENV)/laws.log || { cat $(VENV)/laws.log; exit 1; }
 
 selfcheck: $(READY)
 	@$(BIN)/python -m pytest suites -ra -q $(ARGS)
