@@ -15,7 +15,8 @@ VERSION = "4.3.1"
 def warm_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     """A run whose cluster is up and has seen its first transaction."""
     folder = RunFolder.create(tmp_path_factory.mktemp("bench") / "run", {"target": f"kafka:{VERSION}"})
-    run = Run(plan=Plan(target=f"kafka:{VERSION}", folder=Path(folder.path)), folder=folder, journal=folder.journal())
+    plan = Plan(target=f"kafka:{VERSION}", folder=Path(folder.path), backend="process")
+    run = Run(plan=plan, folder=folder, journal=folder.journal())
     try:
         open_target(run)
         yield run

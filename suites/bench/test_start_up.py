@@ -7,11 +7,12 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from harness.cluster import toolchain
 from harness.cluster.distribution import released
-from harness.cluster.opening import open_cluster
+from harness.cluster.opening import Backend, open_cluster
 from harness.cluster.port import ClusterOptions
 from harness.cluster.target import Released
 from suites.bench.conftest import VERSION
 from suites.bench.stock_node import start_and_stop
+from suites.selfcheck.engines import left_on_engine
 
 TARGET = Released(VERSION)
 ROUNDS = 5
@@ -29,12 +30,17 @@ def test_one_stock_node(benchmark: BenchmarkFixture, tmp_path_factory: pytest.Te
 
 
 @pytest.mark.benchmark(group="start-up")
-def test_three_brokers_and_a_controller_behind_proxies(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", ["process", "docker"])
+def test_three_brokers_and_a_controller_behind_proxies(
+    benchmark: BenchmarkFixture, tmp_path: Path, backend: Backend
+) -> None:
     opened = []
+    if backend == "docker":
+        left_on_engine()
 
     def up() -> None:
         opened.append(
-            open_cluster(TARGET, backend="process", options=ClusterOptions(), run_dir=tmp_path, progress=lambda _: None)
+            open_cluster(TARGET, backend=backend, options=ClusterOptions(), run_dir=tmp_path, progress=lambda _: None)
         )
 
     def down() -> None:

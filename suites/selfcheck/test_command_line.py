@@ -62,7 +62,7 @@ def test_what_is_wrong_is_one_sentence_and_an_exit_code(
 
 def test_a_missing_tool_is_named_with_its_remedy(tmp_path: Path) -> None:
     bare = {"PATH": str(tmp_path), "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    ended = fencepost("qualify", "kafka:4.3.1", "--report-dir", str(tmp_path / "run"), env=bare)
+    ended = fencepost("qualify", "kafka:4.3.1", "--backend", "process", "--report-dir", str(tmp_path / "run"), env=bare)
     assert ended.returncode == Exit.TOOL_MISSING
     assert "java" in ended.stderr + ended.stdout
     assert "Traceback" not in ended.stderr

@@ -58,7 +58,16 @@ def none_left(family: list[psutil.Process]) -> bool:
 
 def qualify(tmp_path: Path) -> tuple[str, ...]:
     """A short qualification into a folder of the test's."""
-    return "qualify", "kafka:4.3.1", "--select", "KIP890-BUMP-05", "--report-dir", str(tmp_path / "run")
+    return (
+        "qualify",
+        "kafka:4.3.1",
+        "--backend",
+        "process",
+        "--select",
+        "KIP890-BUMP-05",
+        "--report-dir",
+        str(tmp_path / "run"),
+    )
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
@@ -86,7 +95,8 @@ def test_a_run_killed_with_9_leaves_nothing_after_the_next_start(tmp_path: Path)
 
 def test_what_was_judged_before_an_interrupt_stays_in_the_folder(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    words = ("qualify", "kafka:4.3.1", "--select", "VERIFY,BUMP,RETRY", "--report-dir", str(folder))
+    chosen = ("--backend", "process", "--select", "VERIFY,BUMP,RETRY")
+    words = ("qualify", "kafka:4.3.1", *chosen, "--report-dir", str(folder))
     with running(tmp_path, *words) as process:
         wait.until((folder / "verdicts.jsonl").is_file, what="a first verdict", within=90, every=0.01)
         process.send_signal(signal.SIGINT)
@@ -97,7 +107,7 @@ def test_what_was_judged_before_an_interrupt_stays_in_the_folder(tmp_path: Path)
 
 def test_up_prints_every_address_and_takes_all_down_on_ctrl_c(tmp_path: Path) -> None:
     said: Callable[[], str] = (tmp_path / "said").read_text
-    with running(tmp_path, "up", "kafka:4.3.1") as process:
+    with running(tmp_path, "up", "kafka:4.3.1", "--backend", "process") as process:
         wait.until(lambda: "logs" in said(), what="the addresses", within=90, every=0.05)
         family = children(process)
         for word in ("victim", "rival", "observer", "Toxiproxy", "link-1-2", "link-3-4", "broker-1"):

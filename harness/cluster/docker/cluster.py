@@ -190,11 +190,10 @@ def _toxiproxy(site: Site, block: Block, proxy: Source) -> Any:
     """On the edge first, whose ports are published, then on every node's network."""
     api = site.run.engine.sdk.api
     edge = networks.name(site.run, EDGE)
-    container = site.run.engine.wrapped.create(
+    container = site.run.container(
         proxy.id,
         command=["-host", block.toxiproxy(EDGE), "-port", str(TOXIPROXY)],
         environment={"LOG_LEVEL": "warn"},
-        labels=site.run.labels(),
         name=f"{site.run.name}-toxiproxy",
         network=edge,
         networking_config={edge: api.create_endpoint_config(ipv4_address=block.toxiproxy(EDGE))},
@@ -226,14 +225,13 @@ def _created(site: Site, block: Block, number: int) -> Node:
     tmp = _tmp(site, number)
     flags = named({"fencepost.node": title(number)})
     command = site.warm.launch(site.options.jvm_options).command("kafka.Kafka", SETTINGS, flags=flags)
-    container = site.run.engine.wrapped.create(
+    container = site.run.container(
         site.warm.image,
         entrypoint=["java"],
         command=list(map(str, command[1:])),
         user=f"{os.getuid()}:{os.getgid()}",
         hostname=title(number),
         name=f"{site.run.name}-{title(number)}",
-        labels=site.run.labels(),
         network=network,
         networking_config={network: place},
         extra_hosts=dict(block.hosts(number)),

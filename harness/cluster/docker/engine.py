@@ -5,7 +5,7 @@ is told in its own words, in one sentence, with an exit code by what was refused
 """
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,4 +110,5 @@ def together(*pieces: Callable[[], Result]) -> list[Result]:
     """
     with ThreadPoolExecutor(max(len(pieces), 1)) as pool:
         futures = [pool.submit(piece) for piece in pieces]
+        wait(futures)  # an interrupt comes here, and leaving the pool waits for the rest
     return [future.result() for future in futures]

@@ -6,7 +6,7 @@ The engine refuses a range that overlaps, so claiming one is trying it: two runs
 from functools import partial
 from ipaddress import IPv4Network, ip_network
 
-from harness.cluster.docker.engine import APIError, create_labels, together
+from harness.cluster.docker.engine import APIError, together
 from harness.cluster.docker.ownership import Run
 from harness.cluster.docker.places import BLOCKS, EDGE, GATEWAY_AT, Block
 from harness.cluster.nodes.ports import NODES
@@ -24,7 +24,7 @@ def claim(run: Run) -> Block:
             continue
         block = Block(network=network)
         try:
-            _create(run, block, EDGE)
+            together(partial(_create, run, block, EDGE))
         except APIError as error:
             if "overlap" not in str(error):
                 raise
@@ -49,12 +49,11 @@ def name(run: Run, node: int) -> str:
 
 def _create(run: Run, block: Block, node: int) -> None:
     place = block.of(node)
-    run.engine.sdk.api.create_network(
+    run.network(
         name(run, node),
         driver="bridge",
         ipam={"Driver": "default", "Config": [{"Subnet": str(place), "Gateway": str(place[GATEWAY_AT])}]},
         internal=node != EDGE,
-        labels=create_labels("", run.labels()),
         check_duplicate=True,
     )
 

@@ -7,14 +7,51 @@ killed leaves things behind; the next start removes exactly those whose owner is
 
 import os
 import socket
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
-from harness.cluster.docker.engine import APIError, Engine, NotFound, together
+from harness.cluster.docker.engine import WORKING, APIError, Engine, NotFound, create_labels, together
 from harness.cluster.run_area import alive, born
 
 RUN, PID, STARTED, MACHINE = (f"fencepost.{word}" for word in ("run", "owner.pid", "owner.started", "owner.machine"))
+
+
+@dataclass(slots=True)
+class Gate:
+    """Who is creating something now; once it is closed nobody can begin to.
+
+    An interrupt can leave a thread at work that nobody waits for; what it made after we looked would stay.
+    """
+
+    inside: int = 0
+    closed: bool = False
+    moved: threading.Condition = field(default_factory=threading.Condition)
+
+    @contextmanager
+    def passed(self) -> Iterator[None]:
+        """Create something.
+
+        :raises RuntimeError: When the run is ending.
+        """
+        with self.moved:
+            if self.closed:
+                raise RuntimeError("the run is ending; nothing more is created for it")
+            self.inside += 1
+        try:
+            yield
+        finally:
+            with self.moved:
+                self.inside -= 1
+                self.moved.notify_all()
+
+    def close(self) -> None:
+        """Let nobody in any more, and wait for those who are inside."""
+        with self.moved:
+            self.closed = True
+            self.moved.wait_for(lambda: self.inside == 0, timeout=WORKING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +60,17 @@ class Run:
 
     engine: Engine
     name: str
+    gate: Gate = field(default_factory=Gate)
+
+    def network(self, name: str, **wanted: Any) -> None:
+        """Create a network of the run's."""
+        with self.gate.passed():
+            self.engine.sdk.api.create_network(name, labels=create_labels("", self.labels()), **wanted)
+
+    def container(self, image: str, **wanted: Any) -> Any:
+        """Create a container of the run's; it does not run yet."""
+        with self.gate.passed():
+            return self.engine.wrapped.create(image, labels=self.labels(), **wanted)
 
     def labels(self) -> dict[str, str]:
         """What everything of ours carries, beside the labels by which testcontainers' Ryuk would know it."""
@@ -32,6 +80,7 @@ class Run:
 
     def remove(self) -> None:
         """Remove everything that carries this run's label; may be called twice."""
+        self.gate.close()
         _remove(self.engine, f"{RUN}={self.name}")
 
 

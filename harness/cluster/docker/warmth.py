@@ -9,13 +9,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from harness import wait
 from harness.cluster import cache, probe
 from harness.cluster.docker import archive, images, networks
-from harness.cluster.docker.engine import APIError, RequestException, refused
+from harness.cluster.docker.engine import APIError, RequestException, refused, together
 from harness.cluster.docker.images import Recipe, Source
 from harness.cluster.docker.ownership import Run
 from harness.cluster.docker.places import EDGE
@@ -163,16 +164,17 @@ def _launch(version: str, *, archived: bool = False, options: tuple[str, ...] = 
 def _container(shop: _Workshop, arguments: list[Any]) -> Iterator[Any]:
     """A container of the source that runs ``java``; on the edge, with the observer's port published."""
     with refused():
-        container = shop.run.engine.wrapped.create(
+        create = partial(
+            shop.run.container,
             shop.source.id,
             entrypoint=["java"],
             command=list(map(str, arguments)),
             user="0:0",
-            labels=shop.run.labels(),
             network=networks.name(shop.run, EDGE),
             extra_hosts={name(1): "127.0.0.1", name(CONTROLLER): "127.0.0.1"},
             ports={f"{OBSERVER}/tcp": ("127.0.0.1", None)},
         )
+        (container,) = together(create)
         try:
             yield container
         finally:

@@ -1,0 +1,135 @@
+"""The docker backend on a real engine: no way round a proxy, and nothing left however a run ends. Starts clusters."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness import wait
+from harness.cluster import probe
+from harness.cluster.docker import ownership
+from harness.cluster.docker.cluster import DockerCluster, open_docker
+from harness.cluster.docker.images import TOXIPROXY
+from harness.cluster.docker.places import link_port
+from harness.cluster.nodes.ports import NODES
+from harness.cluster.port import ClusterOptions
+from harness.cluster.target import Image, Released, Target
+from harness.cluster.topology import BROKERS, Address
+from harness.trouble import Exit, Trouble
+from suites.selfcheck.engines import engine, left_on_engine
+from suites.selfcheck.test_ending_on_a_live_cluster import running
+
+pytestmark = pytest.mark.live
+
+VERSION = "4.3.1"
+EVERYTHING = 10
+"""Four nodes, Toxiproxy, and five networks."""
+
+
+def opened(target: Target, run_dir: Path) -> DockerCluster:
+    """A cluster, with nobody looking at the progress."""
+    left_on_engine()
+    return open_docker(target, ClusterOptions(), run_dir, lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerCluster]:
+    """One cluster for all that leaves it as it is."""
+    running = opened(Released(VERSION), tmp_path_factory.mktemp("containers"))
+    yield running
+    running.close()
+
+
+def reaches(cluster: DockerCluster, source: int, target: Address) -> bool:
+    """Whether a connection can be made from within a node's container."""
+    attempt = f"timeout 1 bash -c 'exec 3<>/dev/tcp/{target.host}/{target.port}'"
+    return bool(cluster.nodes[source].container.exec_run(["bash", "-c", attempt]).exit_code == 0)
+
+
+@pytest.mark.parametrize("source", BROKERS)
+def test_no_broker_reaches_another_node_but_through_toxiproxy(cluster: DockerCluster, source: int) -> None:
+    for target in set(NODES) - {source}:
+        assert reaches(cluster, source, Address(cluster.block.toxiproxy(source), link_port(target)))
+        assert not reaches(cluster, source, cluster.block.node(target, link_port(target)))
+        assert not reaches(cluster, source, Address(cluster.block.toxiproxy(target), link_port(source)))
+
+
+def test_a_node_is_on_its_own_network_and_publishes_nothing(cluster: DockerCluster) -> None:
+    for node in cluster.nodes.values():
+        node.container.reload()
+        assert len(node.container.attrs["NetworkSettings"]["Networks"]) == 1
+        assert not any(node.container.ports.values())
+
+
+def test_lanes_and_toxiproxy_are_published_on_loopback_alone(cluster: DockerCluster) -> None:
+    with engine() as found:
+        name = f"{cluster.nodes[1].container.name.removesuffix('broker-1')}toxiproxy"
+        container = found.sdk.containers.get(name)
+        hosts = {place["HostIp"] for places in container.ports.values() for place in places}
+    assert hosts == {"127.0.0.1"}
+
+
+def test_the_report_names_digests_of_images(cluster: DockerCluster) -> None:
+    assert "sha256:" in cluster.versions["kafka image"]
+    assert "sha256:" in cluster.versions["toxiproxy image"]
+
+
+def test_the_archive_of_classes_is_used(cluster: DockerCluster) -> None:
+    command = ["java", "-Xshare:on", "-XX:SharedArchiveFile=/fencepost/classes.jsa", "-XX:TieredStopAtLevel=1"]
+    flags = ["-XX:+UseSerialGC", "@/fencepost/class-path", "-version"]
+    ran = cluster.nodes[1].container.exec_run([*command, *flags])
+    assert ran.exit_code == 0, ran.output.decode()
+
+
+def test_a_second_cluster_from_an_image_runs_beside_it(cluster: DockerCluster, tmp_path: Path) -> None:
+    second = opened(Image(f"fencepost/kafka:{VERSION}"), tmp_path)
+    try:
+        assert not second.block.network.overlaps(cluster.block.network)
+        observer = cluster.topology.lanes["observer"]
+        assert probe.brokers(observer[1]) == observer
+    finally:
+        second.close()
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (Image("fencepost/no-such-image:1"), "cannot be pulled"),
+        (Image(TOXIPROXY[0]), "holds no Kafka"),
+        (Image(f"fencepost/kafka:{VERSION}", "/nowhere"), "holds no Kafka: there is no /nowhere/libs"),
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("cluster")
+def test_an_image_that_is_missing_or_without_kafka_is_one_sentence(target: Image, words: str, tmp_path: Path) -> None:
+    before = left_on_engine()
+    with pytest.raises(Trouble, match=words) as trouble:
+        opened(target, tmp_path)
+    assert trouble.value.exit is Exit.TARGET_UNKNOWN
+    assert len(str(trouble.value).splitlines()) == 1
+    assert left_on_engine() == before
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+@pytest.mark.parametrize("moment", [1, 4, 8, EVERYTHING])
+def test_an_interrupted_run_leaves_nothing_on_the_engine(tmp_path: Path, sent: signal.Signals, moment: int) -> None:
+    before = left_on_engine()
+    with running(tmp_path, "up", f"kafka:{VERSION}", "--backend", "docker") as process:
+        wait.until(lambda: len(left_on_engine() - before) >= moment, what="the moment", within=90, every=0.02)
+        process.send_signal(sent)
+        assert process.wait(60) == Exit.INTERRUPTED, (tmp_path / "said").read_text()
+    assert left_on_engine() <= before
+    assert "Traceback" not in (tmp_path / "said").read_text()
+
+
+def test_exactly_the_things_of_a_run_killed_with_9_are_removed(cluster: DockerCluster, tmp_path: Path) -> None:
+    before = left_on_engine()
+    with running(tmp_path, "up", f"kafka:{VERSION}", "--backend", "docker") as process:
+        wait.until(lambda: len(left_on_engine() - before) >= EVERYTHING, what="a cluster", within=90, every=0.05)
+        process.kill()
+        process.wait(30)
+    with engine() as found:
+        assert len(ownership.remove_orphans(found)) == 1
+    assert left_on_engine() == before
+    assert probe.brokers(cluster.topology.lanes["observer"][1]) == cluster.topology.lanes["observer"]
