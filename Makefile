@@ -1,4 +1,4 @@
-# The two commands: `make qualify` and `make test`. `make help` lists the rest.
+# The two commands: `make qualify` and `make test`. `make help` lists the rest. BACKEND is auto, process or docker.
 TARGET ?= kafka:4.3.1
 BACKEND ?= auto
 ARGS ?=

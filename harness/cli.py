@@ -34,6 +34,7 @@ EPILOG = """\
 examples:
   fencepost qualify kafka:4.3.1                  judge a release
   fencepost qualify dist:./kafka_2.13-4.4.0.tgz  judge a release candidate's tarball
+  fencepost qualify image:me/kafka:rc1           judge a container image
   fencepost qualify external:localhost:9092      judge a running cluster
   fencepost qualify kafka:3.5.2 --select VERIFY  one group only
   fencepost list --json                          the catalogue, for machines

@@ -25,7 +25,7 @@ KNOWN_FAILING = ROOT / "suites" / "known_failing"
 RUNS = ROOT / "reports" / "runs"
 JVM_OPTS, PROPERTIES = "FENCEPOST_BROKER_JVM_OPTS", "FENCEPOST_BROKER_PROPERTIES"
 
-TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | external:<host:port,host:port,…>"
+TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | image:<reference>[#folder] | external:<host:port,…>"
 BACKENDS = ("auto", "process", "docker", "external")
 SEED_HELP = "a number that fixes everything the run draws; printed and saved when not given"
 SELECT_HELP = "requirements, groups or KIPs by name, for example KIP890-BUMP-01,VERIFY,KIP-664"

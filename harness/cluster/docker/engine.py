@@ -4,6 +4,7 @@ The only file that imports the two libraries; the rest of the backend uses what 
 is told in its own words, in one sentence, with an exit code by what was refused.
 """
 
+import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from typing import Any, TypeVar
 from docker.errors import APIError, BuildError, DockerException, ImageNotFound, NotFound
 from docker.types import Mount
 from requests import RequestException
-from testcontainers.core.docker_client import DockerClient
+from testcontainers.core.docker_client import DockerClient, get_docker_host
 from testcontainers.core.labels import create_labels
 
 from harness.cluster import cache
@@ -56,6 +57,7 @@ def reach(patience: float = WORKING) -> Engine:
     :raises Trouble: TOOL_MISSING, when none answers, it may not be used, or it is too old.
     """
     try:
+        _knock()
         client = DockerClient(timeout=PATIENCE)
     except (DockerException, RequestException, OSError) as error:
         raise Trouble(_why_silent(str(error)), exit=Exit.TOOL_MISSING) from error
@@ -68,6 +70,15 @@ def reach(patience: float = WORKING) -> Engine:
         )
     client.client.api.timeout = patience
     return Engine(client)
+
+
+def _knock() -> None:
+    """See that somebody listens; the SDK, when nobody does, leaves its socket open."""
+    host = get_docker_host() or "unix:///var/run/docker.sock"
+    if host.startswith("unix://"):
+        with socket.socket(socket.AF_UNIX) as door:
+            door.settimeout(PATIENCE)
+            door.connect(host.removeprefix("unix://"))
 
 
 def _why_silent(said: str) -> str:
