@@ -7,7 +7,7 @@ from harness.trouble import Exit, Trouble
 
 
 def selected(wanted: str, rows: Iterable[Row]) -> frozenset[str]:
-    """The ids that ``wanted`` (``KIP890-BUMP-01,VERIFY,KIP-664``) stands for, case ignored.
+    """The ids that ``wanted`` (``KIP890-BUMP-01,VERIFY-03,RETRY,KIP-664``) stands for, case ignored.
 
     :raises Trouble: When a part meets no requirement, with what could have been meant.
     """
@@ -24,4 +24,5 @@ def selected(wanted: str, rows: Iterable[Row]) -> frozenset[str]:
 
 
 def _names(row: Row) -> set[str]:
-    return {row.id.upper(), row.group.upper(), row.kip.upper(), row.kip.replace("-", "").upper()}
+    short = row.id.upper().partition("-")[2]
+    return {row.id.upper(), short, row.group.upper(), row.kip.upper(), row.kip.replace("-", "").upper()}

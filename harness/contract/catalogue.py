@@ -28,6 +28,7 @@ class Row:
     kip: str
     group: str
     level: str
+    source: str
     statement: str
     section: str
     link: str
@@ -82,6 +83,7 @@ def row(entry: Entry, *, root: Path) -> Row:
         kip=stated.kip,
         group=stated.group,
         level=stated.level,
+        source=f"{stated.kip}: {stated.source.section}",
         statement=stated.statement,
         section=stated.source.section,
         link=stated.source.link(),

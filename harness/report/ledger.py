@@ -117,6 +117,7 @@ def _bare(verdict: Verdict) -> Row:
         group=rest.split("-")[0],
         level=str(verdict.level),
         statement="(this requirement is not in the catalogue at hand)",
+        source="",
         section="",
         link="",
         file="",

@@ -109,6 +109,7 @@ def _row(group: str, number: int) -> Row:
         group=name,
         level="SHOULD" if number % 5 == 4 else "MAY" if identity == "KIP890-BUMP-10" else "MUST",
         statement=special.get(identity, f"{_STATEMENT} (variant {number})"),
+        source="KIP-890: «Ensure Ongoing Transaction for Older Clients (3)»",
         section="«Ensure Ongoing Transaction for Older Clients (3)»",
         link=f"https://cwiki.apache.org/confluence/display/KAFKA/{kip.replace('KIP', 'KIP-')}",
         file=f"suites/contract/{kip.lower()}/{name.lower()}/late_produce_is_refused_{number}.py",

@@ -23,7 +23,7 @@ def test_the_catalogue_for_machines_has_what_readers_need(capsys: pytest.Capture
     rows = json.loads(capsys.readouterr().out)
     assert len(rows) >= 40
     for row in rows:
-        assert set(row) >= {"id", "level", "section", "kip", "file", "accepts", "refuses", "refuted_by", "statement"}
+        assert set(row) >= {"id", "level", "source", "kip", "file", "accepts", "refuses", "refuted_by", "statement"}
         assert row["accepts"] >= 1
         assert row["refuses"]
         assert row["refuted_by"]
