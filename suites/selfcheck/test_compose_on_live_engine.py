@@ -39,7 +39,7 @@ def by_compose() -> Iterator[None]:
         wait.until(lambda: probe.brokers(OBSERVER[1]) == OBSERVER, what="the cluster", within=90, every=0.2)
         yield
     finally:
-        compose("down", "-v", environment=chosen)
+        compose("down", "-v", "-t", "1", environment=chosen)
 
 
 def compose(*words: str, environment: dict[str, str]) -> None:
