@@ -198,8 +198,9 @@ def _toxiproxy(site: Site, block: Block, proxy: Source) -> Any:
         network=edge,
         networking_config={edge: api.create_endpoint_config(ipv4_address=block.toxiproxy(EDGE))},
         ports={f"{port}/tcp": ("127.0.0.1", None) for port in edge_ports()},
-        # Names that are not ours, among them that of a node that is down, must not be asked for anywhere else.
+        # The name of a node that is down must not be asked for anywhere else, nor for long: a dial waits for it.
         dns=["127.0.0.1"],
+        dns_opt=["timeout:1", "attempts:1"],
     )
     for node in NODES:
         place = api.create_endpoint_config(ipv4_address=block.toxiproxy(node))

@@ -70,7 +70,7 @@ class Block:
     def proxies(self) -> list[Proxy]:
         """Every link and every lane; nobody is told the names of the observer's, so nothing is ever put on them.
 
-        Upstreams are names: while a container is down its name leads nowhere and Toxiproxy knows at once, whereas
+        Upstreams are names: while a container is down its name leads nowhere and Toxiproxy knows in a second, whereas
         connecting to its address would keep the proxy from accepting anybody for as long as the system tries.
         """
         links = [
