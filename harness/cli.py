@@ -80,7 +80,7 @@ def _qualify(command: argparse.ArgumentParser) -> None:
     command.add_argument("target", help=wishes.TARGET_HELP)
     _run_options(command)
     command.add_argument("--report-dir", type=Path, metavar="DIR", help=wishes.FOLDER_HELP)
-    command.set_defaults(run=lambda given: _pytest(given, ["-m", "live", "--target", given.target]))
+    command.set_defaults(run=_judge)
 
 
 def _falsify(command: argparse.ArgumentParser) -> None:
@@ -117,7 +117,13 @@ def _cluster_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--broker-property", action="append", default=[], metavar="K=V", help=wishes.PROPERTY_HELP)
 
 
+def _judge(given: argparse.Namespace) -> int:
+    parse_target(given.target)
+    return _pytest(given, ["-m", "live", "--target", given.target])
+
+
 def _pytest(given: argparse.Namespace, wanted: list[str]) -> int:
+    wishes.cluster_options(given.broker_jvm_opt, given.broker_property)
     quiet = ["--capture=no", *(f"-pno:{plugin}" for plugin in UNWANTED)]
     place = ["--rootdir", str(wishes.ROOT), "-c", str(wishes.ROOT / "pyproject.toml"), str(wishes.CONTRACT)]
     options = ["--backend", given.backend, "--select", given.select]

@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         session = config.stash[SESSION] = Session(wish=read_wish(config), progress=_say)
     except Trouble as trouble:
-        _give_up(trouble)
+        pytest.exit(str(trouble), returncode=_code(trouble))  # before the session begins pytest prints it by itself
     if session.has_target or session.falsifying:
         config.option.xmlpath = config.option.xmlpath or str(session.wish.folder / "junit.xml")
         config.option.allure_report_dir = config.option.allure_report_dir or str(session.wish.folder / "allure-results")
@@ -138,8 +138,11 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
 def _give_up(trouble: Trouble) -> NoReturn:
     """One sentence and the exit code; a wrong use is told to pytest as its own usage error."""
     _say(f"fencepost: {trouble}")
-    code = pytest.ExitCode.USAGE_ERROR if trouble.exit is Exit.USAGE else trouble.exit
-    pytest.exit(str(trouble), returncode=code)
+    pytest.exit(str(trouble), returncode=_code(trouble))
+
+
+def _code(trouble: Trouble) -> int:
+    return pytest.ExitCode.USAGE_ERROR if trouble.exit is Exit.USAGE else trouble.exit
 
 
 def _row(item: LiveItem | FalsifyItem) -> Row:

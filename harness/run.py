@@ -113,6 +113,8 @@ def connect(run: Run, cluster: Cluster, offer: Offer, requirement: Requirement[L
         yield lab
     finally:
         heal(lab)
+        if cluster.backend == "external":
+            _why_not(lab.tidy)
         lab.close()
 
 

@@ -216,6 +216,11 @@ class Lab:
         """All that was noted."""
         return self.notes.evidence(logs, unprepared=unprepared)
 
+    def tidy(self) -> None:
+        """Delete the topics of this requirement; for a cluster that lives on without us."""
+        if topics := [partition.topic for partition in self.partitions]:
+            self.admin.delete_topics(topics)
+
     def now(self) -> float:
         """Milliseconds on the run's clock."""
         return self.clock.now()
