@@ -26,5 +26,4 @@ debootstrap --variant=minbase --include=default-jre-headless "$suite" "$root" "$
 # What a container never reads: package lists, packages, manuals, translations.
 rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/var/log/* \
        "$root"/usr/share/doc/* "$root"/usr/share/man/* "$root"/usr/share/locale/* "$root"/usr/share/info/*
-# Where images of the Kafka project have it too, so that a command need not know which of the two it runs in.
 tar -C "$root" --numeric-owner -c . | docker import --change 'LABEL fencepost.image=base' - "$name"
