@@ -11,12 +11,27 @@ import psutil
 import pytest
 
 from harness import wait
+from harness.cluster.opening import open_cluster
+from harness.cluster.port import ClusterOptions
+from harness.cluster.target import Released
 from harness.history.folder import RunFolder
 from harness.trouble import Exit
 
 pytestmark = pytest.mark.live
 NODES = 5
 """Three brokers, a controller and Toxiproxy."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _everything_fetched(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The first start on a machine downloads and trains; what is timed out below must not be that."""
+    open_cluster(
+        Released("4.3.1"),
+        backend="process",
+        options=ClusterOptions(),
+        run_dir=tmp_path_factory.mktemp("first"),
+        progress=lambda _sentence: None,
+    ).close()
 
 
 @contextmanager
@@ -47,7 +62,7 @@ def children(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 def started(process: subprocess.Popen[str], count: int) -> list[psutil.Process]:
     """Wait until the command has that many children."""
-    wait.until(lambda: len(children(process)) >= count, what=f"{count} children", within=60, every=0.05)
+    wait.until(lambda: len(children(process)) >= count, what=f"{count} children", within=120, every=0.05)
     return children(process)
 
 
