@@ -113,6 +113,7 @@ def test_an_image_that_is_missing_or_without_kafka_is_one_sentence(target: Image
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 @pytest.mark.parametrize("moment", [1, 4, 8, EVERYTHING])
+@pytest.mark.usefixtures("cluster")  # the images are there: what is timed out below must not be their building
 def test_an_interrupted_run_leaves_nothing_on_the_engine(tmp_path: Path, sent: signal.Signals, moment: int) -> None:
     before = left_on_engine()
     with running(tmp_path, "up", f"kafka:{VERSION}", "--backend", "docker") as process:
