@@ -24,7 +24,7 @@ from harness.lab.notes import Notes
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
-from harness.lab.reading import Reading
+from harness.lab.reading import Reading, stream_of
 from harness.spark.readers import Readers
 from harness.wire.client import Offered, WireClient
 from harness.wire.transaction_state import TOPIC as TRANSACTION_STATE
@@ -117,7 +117,7 @@ class Lab:
     def committed_reader(self, *partitions: Partition) -> Iterator[Reading]:
         """Spark reading these partitions with read_committed over the observer's lane, for the length of the block."""
         bootstrap, topics = self.cluster.topology.bootstrap("observer"), [partition.topic for partition in partitions]
-        with self.readers.committed(bootstrap=bootstrap, topics=topics) as reader:
+        with stream_of(self.readers, bootstrap, topics) as reader:
             yield Reading(observer=self.observer, reader=reader, partitions=partitions)
 
     @property

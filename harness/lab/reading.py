@@ -1,7 +1,7 @@
 """Spark's reader in the lab's words: partitions instead of topics, high watermarks from the observer."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,11 @@ from harness.lab.asking import Unprepared
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
 from harness.spark.progress import Reach, ReaderFailed
+from harness.trouble import Exit, Trouble
 
 if TYPE_CHECKING:
     from harness.spark.reader import CommittedReader
+    from harness.spark.readers import Readers
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,6 +43,23 @@ class Reading:
         """
         with _stream_alive():
             return as_fact(self.reader.account(self._reached))
+
+
+@contextmanager
+def stream_of(readers: "Readers", bootstrap: str, topics: Sequence[str]) -> Iterator["CommittedReader"]:
+    """A running stream over the topics.
+
+    :raises Unprepared: When there can be no Spark (no Java, no connector): that says nothing about the judged Kafka.
+    :raises Trouble: When the disk is full.
+    """
+    with ExitStack() as stack:
+        try:
+            reader = stack.enter_context(readers.committed(bootstrap=bootstrap, topics=topics))
+        except Trouble as trouble:
+            if trouble.exit is Exit.NO_ROOM:
+                raise
+            raise Unprepared(f"there is no Spark to read with: {trouble}") from trouble
+        yield reader
 
 
 @contextmanager

@@ -4,16 +4,13 @@ The yardstick for start-up: a person with a tarball types ``kafka-storage.sh for
 """
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 from harness import wait
-from harness.clock import RunClock
+from harness.cluster import probe
 from harness.cluster.distribution import KafkaFiles
 from harness.cluster.topology import Address
-from harness.history.exchange import Exchange
-from harness.wire.client import WireClient
-from harness.wire.errors import WireError
-from harness.wire.verbs.metadata import Metadata
 
 ADDRESS, CONTROLLER = Address("127.0.250.1", 9092), Address("127.0.250.1", 9093)
 SCRIPT_FLAGS = (
@@ -25,19 +22,18 @@ CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 BOUND = 60.0
 
 
-class Unrecorded:
-    """A recorder that keeps nothing: the yardstick leaves no evidence."""
-
-    def next_number(self) -> int:
-        """Always 1; correlation ids need not differ, one question is asked at a time."""
-        return 1
-
-    def record(self, exchange: Exchange) -> None:
-        """Forget it."""
+def lists_itself() -> bool:
+    """The broker answers Metadata and is in it."""
+    return bool(probe.brokers(ADDRESS))
 
 
-def start_and_stop(java: str, files: KafkaFiles, folder: Path) -> None:
-    """Format, start, wait until the broker lists itself, end."""
+def first_transaction() -> bool:
+    """The broker hands out a producer id for a transactional id: what our clusters are ready for."""
+    return probe.coordinator(ADDRESS, "bench") is not None and probe.transaction_possible(ADDRESS, "bench")
+
+
+def start_and_stop(java: str, files: KafkaFiles, folder: Path, ready: Callable[[], bool]) -> None:
+    """Format, start, wait until it is ready, end."""
     settings = folder / "server.properties"
     settings.write_text(_settings(folder / "data"))
     command = [java, *SCRIPT_FLAGS, "-cp", ":".join(map(str, files.jars()))]
@@ -46,21 +42,10 @@ def start_and_stop(java: str, files: KafkaFiles, folder: Path) -> None:
         subprocess.run(format_, check=True, stdout=log, stderr=log, timeout=BOUND)
         node = subprocess.Popen([*command, "kafka.Kafka", str(settings)], stdout=log, stderr=log)
     try:
-        wait.until(_lists_itself, what="the stock broker", within=BOUND, every=0.02)
+        wait.until(ready, what="the stock broker", within=BOUND, every=0.02)
     finally:
         node.kill()
         node.wait(BOUND)
-
-
-def _lists_itself() -> bool:
-    lane = {1: ADDRESS}
-    client = WireClient(actor="bench", lane="observer", addresses=lane, clock=RunClock(), recorder=Unrecorded())
-    try:
-        return bool(client.call(1, Metadata(), within=2.0).result.brokers)
-    except WireError:
-        return False
-    finally:
-        client.close()
 
 
 def _settings(data: Path) -> str:

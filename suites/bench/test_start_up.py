@@ -1,5 +1,6 @@
-"""Start-up: a whole cluster of ours, ready for a first transaction, beside one stock node that answers Metadata."""
+"""Start-up: a whole cluster of ours, ready for a first transaction, beside one stock node, ready in two senses."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from harness.cluster.opening import Backend, open_cluster
 from harness.cluster.port import ClusterOptions
 from harness.cluster.target import Released
 from suites.bench.conftest import VERSION
-from suites.bench.stock_node import start_and_stop
+from suites.bench.stock_node import first_transaction, lists_itself, start_and_stop
 from suites.selfcheck.engines import left_on_engine
 
 TARGET = Released(VERSION)
@@ -19,11 +20,14 @@ ROUNDS = 5
 
 
 @pytest.mark.benchmark(group="start-up")
-def test_one_stock_node(benchmark: BenchmarkFixture, tmp_path_factory: pytest.TempPathFactory) -> None:
+@pytest.mark.parametrize("ready", [lists_itself, first_transaction], ids=["answers Metadata", "first transaction"])
+def test_one_stock_node(
+    benchmark: BenchmarkFixture, tmp_path_factory: pytest.TempPathFactory, ready: Callable[[], bool]
+) -> None:
     java, files = str(toolchain.java().program), released(TARGET, print)
     benchmark.pedantic(
         start_and_stop,
-        setup=lambda: ((java, files, tmp_path_factory.mktemp("stock")), {}),
+        setup=lambda: ((java, files, tmp_path_factory.mktemp("stock"), ready), {}),
         rounds=ROUNDS,
         warmup_rounds=1,
     )
