@@ -1,4 +1,4 @@
-"""A machine without Spark's tools says nothing about the judged Kafka: the scenario is not exercised, the run goes on."""
+"""A machine without Spark tells nothing about the judged Kafka: the scenario is not exercised, the run goes on."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
