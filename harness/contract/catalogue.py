@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.contract.refuters import Unrefuted, describe
+from harness.contract.refuters import describe
 from harness.contract.requirement import Requirement
 
 
@@ -92,8 +92,3 @@ def row(entry: Entry, *, root: Path) -> Row:
         refuses=tuple(refusal.anomaly for refusal in stated.refuses),
         refuted_by=tuple(describe(refuter) for refuter in stated.refuted_by),
     )
-
-
-def refutable(requirement: Requirement[Any]) -> bool:
-    """Whether a live refuter exists."""
-    return not all(isinstance(refuter, Unrefuted) for refuter in requirement.refuted_by)

@@ -15,7 +15,6 @@ from harness.lab.group import Group
 from harness.lab.partition import Partition
 from harness.wire.client import Pending
 from harness.wire.records import NewBatch
-from harness.wire.verbs.add_offsets_to_txn import AddOffsetsToTxn
 from harness.wire.verbs.add_partitions_to_txn import AddPartitionsToTxn
 from harness.wire.verbs.end_txn import EndTxn, EndTxnResult
 from harness.wire.verbs.init_producer_id import InitProducerId
@@ -127,20 +126,6 @@ class Producer:
         if step.error == 0:
             self._added.update(map(str, partitions))
         return step
-
-    def add_offsets(
-        self, group: Group, *, as_: str | None = None, version: int | None = None, retry: Collection[int] = RETRIABLE
-    ) -> Step:
-        """AddOffsetsToTxn: the group's offsets partition enters the transaction."""
-        verb = AddOffsetsToTxn(
-            transactional_id=self.transactional_id,
-            producer_id=self.producer_id,
-            producer_epoch=self.epoch,
-            group=group.name,
-        )
-        said: dict[str, Json] = {"producer_epoch": verb.producer_epoch, "group": group.name}
-        used = self.version("AddOffsetsToTxn") if version is None else version
-        return self.asker.ask(self.coordinator, verb, used, as_=as_, request=said, retry=retry)
 
     def commit_offset(
         self,
