@@ -1,0 +1,1 @@
+"""Chaos: workloads and scenarios; each is one file."""

@@ -1,0 +1,1 @@
+"""Scenarios: each file binds ``SCENARIO``, and ``fencepost chaos`` finds it."""

@@ -1,0 +1,1 @@
+"""Workloads: what clients do, drawn from the seed alone."""

@@ -1,0 +1,1 @@
+"""Faults of leadership: coordinators and leaders moved or cut off."""

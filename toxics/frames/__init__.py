@@ -1,0 +1,1 @@
+"""Faults by API and content of a request, made by the gate."""

@@ -1,0 +1,1 @@
+"""Faults of nodes: killed, paused, restarted."""
