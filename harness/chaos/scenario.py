@@ -72,7 +72,7 @@ class Scenario:
     :param clients: Adapters, dealt out to the roles in turn.
     :param toxics: Those that the schedule draws from; each strikes at least once when time allows.
     :param seconds: Length of storms and quiet periods together.
-    :param survivable: False where the faults go beyond what the cluster promises; liveness is then judged after heal only.
+    :param survivable: False where the faults go beyond what the cluster promises; then liveness is judged after heal.
     :param plan: Fixed blows instead of drawn ones.
     """
 

@@ -40,14 +40,15 @@ ANOMALIES: Mapping[str, str] = {
     # What is missing
     "lost-commit": "a view has none of a transaction's promised records",
     "torn-transaction": (
-        "a view has some but not all of a transaction's promised records, or of the acknowledged ones of an unsure commit"
+        "a view has some but not all of a transaction's promised records, or of the acknowledged ones of an unsure "
+        "commit"
     ),
     # What must add up
     "broken-sum": "the amounts of the committed log's money records do not sum to 0, and nothing above explains it",
     "offsets-without-records": "a group's committed offset is past an input whose output the committed log lacks",
-    "records-without-offsets": "the committed log has the output of an input that the group's committed offset is not past",
+    "records-without-offsets": "the committed log has the output of an input that the group's offset is not past",
     # What the broker hands out
-    "epoch-reuse": "one producer id and epoch was handed to two inits of the history",
+    "epoch-reuse": "one producer id and epoch was handed out twice, by inits or by the ends of Transactions V2",
     "producer-id-reuse": "one producer id was handed to two transactional ids",
     # What is left
     "hanging-transaction": "after settling, a segment is open in the log, or a leader keeps an open transaction",

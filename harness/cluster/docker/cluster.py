@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cluster import cache, toxiproxy
-from harness.cluster.docker import archive, images, networks, ownership, warmth
+from harness.cluster.docker import archive, images, networks, ownership, warmth, watchdog
 from harness.cluster.docker.engine import Mount, reach, refused, together
 from harness.cluster.docker.images import Source
 from harness.cluster.docker.node import Node
@@ -124,6 +124,7 @@ def open_docker(
     cache.require_room(logs)
     with refused(), ExitStack() as undo:
         undo.callback(engine.close)
+        undo.enter_context(watchdog.watched())
         ownership.remove_orphans(engine)
         area = open_area()
         undo.callback(area.close)

@@ -8,15 +8,19 @@ killed leaves things behind; the next start removes exactly those whose owner is
 import os
 import socket
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness import wait
 from harness.cluster.docker.engine import WORKING, APIError, Engine, NotFound, create_labels, together
 from harness.cluster.run_area import alive, born
+from harness.trouble import Exit, Trouble
 
 RUN, PID, STARTED, MACHINE = (f"fencepost.{word}" for word in ("run", "owner.pid", "owner.started", "owner.machine"))
+BUSY = ("already in progress", "has active endpoints", "volume is in use")
+"""What the engine answers while somebody else removes the same."""
 
 
 @dataclass(slots=True)
@@ -107,17 +111,35 @@ def _orphaned(labels: Mapping[str, str]) -> bool:
 
 
 def _remove(engine: Engine, label: str) -> None:
-    """Containers first: a network with somebody on it cannot be removed."""
+    """Remove what carries the label, until nothing does: somebody else may be at it too, and not be done yet.
+
+    :raises Trouble: NOT_READY, when the engine does not get rid of it.
+    """
+    try:
+        wait.until(lambda: not _found(engine, label), what="its end", within=WORKING, every=0.1)
+    except wait.NotInTime as late:
+        sentence = f"the container engine does not remove what carries the label {label}; remove it by hand"
+        raise Trouble(
+            f"{sentence}: docker rm -f $(docker ps -aq --filter label={label})", exit=Exit.NOT_READY
+        ) from late
+
+
+def _found(engine: Engine, label: str) -> bool:
+    """Remove what there is, and say whether there was anything.
+
+    Containers first: a network with somebody on it cannot be removed.
+    """
     api, wanted = engine.sdk.api, {"label": label}
-    containers = api.containers(all=True, filters=wanted)
+    containers, networks = api.containers(all=True, filters=wanted), api.networks(filters=wanted)
+    volumes = api.volumes(filters=wanted)["Volumes"] or ()
     together(*(_gone(api.remove_container, thing["Id"], v=True, force=True) for thing in containers))
-    together(*(_gone(api.remove_network, thing["Id"]) for thing in api.networks(filters=wanted)))
-    for volume in api.volumes(filters=wanted)["Volumes"] or ():
-        _gone(api.remove_volume, volume["Name"], force=True)()
+    together(*(_gone(api.remove_network, thing["Id"]) for thing in networks))
+    together(*(_gone(api.remove_volume, volume["Name"], force=True) for volume in volumes))
+    return bool(containers or networks or volumes)
 
 
-def _gone(remove: Any, name: str, **options: bool) -> Any:
-    """A removal that does not mind if somebody else was quicker."""
+def _gone(remove: Any, name: str, **options: bool) -> Callable[[], None]:
+    """A removal that does not mind if somebody else was quicker, or is about to be."""
 
     def removal() -> None:
         try:
@@ -125,7 +147,7 @@ def _gone(remove: Any, name: str, **options: bool) -> Any:
         except NotFound:
             return
         except APIError as error:
-            if "already in progress" not in str(error):
+            if not any(busy in str(error) for busy in BUSY):
                 raise
 
     return removal
