@@ -201,7 +201,7 @@ class Read:
     """One record as a reader delivered it to its application.
 
     :param reader: Who read; its kind and isolation stand in the ``readers`` table.
-    :param position: Order within the reader, from 0.
+    :param position: Order within the reader, from 0; None for a reader that delivers without order (Spark).
     :param at: When, for a reader that ran beside the workload.
     """
 
@@ -210,7 +210,7 @@ class Read:
     partition: int
     offset: int
     value: str
-    position: int
+    position: int | None = None
     at: float | None = None
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from docker.errors import APIError, BuildError, DockerException, ImageNotFound, NotFound
+from docker.errors import APIError, BuildError, DockerException, ImageNotFound, InvalidVersion, NotFound
 from docker.types import Mount
 from requests import RequestException
 from testcontainers.core.docker_client import DockerClient, get_docker_host
@@ -59,15 +59,14 @@ def reach(patience: float = WORKING) -> Engine:
     try:
         _knock()
         client = DockerClient(timeout=PATIENCE)
-    except (DockerException, RequestException, OSError) as error:
+    except InvalidVersion as error:  # so old that the SDK does not speak to it
+        raise _too_old("not known any more") from error
+    except (DockerException, RequestException, OSError, ValueError) as error:
         raise Trouble(_why_silent(str(error)), exit=Exit.TOOL_MISSING) from error
     speaks = str(client.client.api._version)
     if tuple(map(int, speaks.split("."))) < OLDEST_API:
-        oldest = ".".join(map(str, OLDEST_API))
-        raise Trouble(
-            f"the container engine is too old (its API is {speaks}, needed is {oldest}); install Docker 19.03 or newer",
-            exit=Exit.TOOL_MISSING,
-        )
+        client.client.close()
+        raise _too_old(speaks)
     client.client.api.timeout = patience
     return Engine(client)
 
@@ -81,12 +80,20 @@ def _knock() -> None:
             door.connect(host.removeprefix("unix://"))
 
 
+def _too_old(speaks: str) -> Trouble:
+    needed = ".".join(map(str, OLDEST_API))
+    sentence = f"the container engine is too old (its API is {speaks}, needed is {needed})"
+    return Trouble(f"{sentence}; install Docker 19.03 or newer, or use --backend process", exit=Exit.TOOL_MISSING)
+
+
 def _why_silent(said: str) -> str:
     if "PermissionError" in said or "Permission denied" in said:
         remedy = "your user may not use its socket; join the group docker (usermod -aG docker $USER) and log in again"
         return f"the container engine cannot be used: {remedy}"
-    where = "no container engine answers; start Docker (systemctl start docker, or dockerd by hand)"
-    return f"{where}, or use --backend process"
+    if named := get_docker_host():
+        return f"no container engine answers at {named}; correct DOCKER_HOST or the context, or use --backend process"
+    remedy = "start Docker (systemctl start docker, or dockerd by hand), or use --backend process"
+    return f"no container engine answers; {remedy}"
 
 
 @contextmanager
