@@ -32,7 +32,10 @@ ANOMALIES: Mapping[str, str] = {
         "the committed log has a record in a segment of its own, whose transaction's commit was never asked for, was "
         "refused, or whose abort was done"
     ),
-    "duplicate": "a view has the same value twice; a reader delivered the same offset twice",
+    "duplicate": (
+        "a view has the same value twice; a reader delivered the same offset twice; the committed log has two outputs "
+        "(``relay:`` payloads of one output topic) of the same input"
+    ),
     "reordered": (
         "on one partition the committed log has two records of one actor in another order than their produces, the "
         "second of which began after the first had ended"
