@@ -34,6 +34,7 @@ class Actor:
 
     :param open_client: A fresh recording client under a name.
     :param stop: Set when the time is over.
+    :param in_doubt: Whether a write of the present actor was unsure; it must not write another.
     """
 
     role: Role
@@ -45,6 +46,7 @@ class Actor:
     incarnation: int = 0
     txns: int = 0
     committed: int = 0
+    in_doubt: bool = False
     _fresh: bool = False
 
     def __post_init__(self) -> None:
@@ -95,10 +97,10 @@ class Actor:
         """Write the next record; False when the transaction must be given up."""
         return self._sure(self.client.produce(self.topics[writing.topic], writing.partition, writing.payload))
 
-    def end(self, *, commit: bool) -> bool:
-        """Commit or abort as planned; True when it certainly committed."""
+    def end(self, *, commit: bool, retire: bool = False) -> bool:
+        """Commit or abort as planned; True when it certainly committed. Retires if told, or if it did not work."""
         answer = self.client.commit() if commit else self.client.abort()
-        if not answer.done:
+        if retire or not answer.done:
             self.succeed()
         self.committed += commit and answer.done
         return commit and answer.done
@@ -126,7 +128,7 @@ class Actor:
         self.incarnation += 1
         name = self.role.name if self.incarnation == 1 else f"{self.role.name}.{self.incarnation}"
         self.client = self.open_client(name)
-        self._fresh = False
+        self._fresh = self.in_doubt = False
 
     def _init(self) -> bool:
         self._fresh = self.client.init().done
@@ -135,6 +137,6 @@ class Actor:
             wait.pause(0.05)  # a coordinator that is away is not asked a thousand times a second
         return self._fresh
 
-    @staticmethod
-    def _sure(answer: Answer) -> bool:
-        return answer.outcome is Outcome.DONE
+    def _sure(self, answer: Answer) -> bool:
+        self.in_doubt = self.in_doubt or answer.outcome is Outcome.UNSURE
+        return answer.done

@@ -1,0 +1,51 @@
+"""Interleave: many transactions open on one partition at once, ended in any order, nearly half of them aborted.
+
+The last stable offset waits for the oldest; what a read_committed reader is shown depends on every marker and on the
+list of aborted transactions that the broker sends along.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from harness.chaos.actor import Actor, Writing
+from harness.chaos.scenario import Role
+
+ABORTED = 0.4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interleave:
+    """Writers with transactions of one to five records and pauses between the records."""
+
+    writers: int = 5
+    partitions: int = 2
+    request_ms: int = 5_000
+    pause: float = 0.03
+    name: str = "interleave"
+
+    @property
+    def topics(self) -> Mapping[str, int]:
+        """One topic of few partitions."""
+        return {"crowded": self.partitions}
+
+    def roles(self) -> Sequence[Role]:
+        """Each writer has its own transactional id."""
+        return [
+            Role(
+                name=f"writer-{number}",
+                transactional_id=f"writer-{number}",
+                play=self._play,
+                lane=("victim", "rival")[number % 2],
+                request_ms=self.request_ms,
+            )
+            for number in range(self.writers)
+        ]
+
+    def _play(self, actor: Actor, draw: Random) -> None:
+        while not actor.over:
+            partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(1, 5))]
+            pauses = [draw.uniform(0, self.pause) for _ in range(8)]
+            commit = draw.random() >= ABORTED
+            writings = [Writing(topic="crowded", partition=partition) for partition in partitions]
+            actor.transact(writings, commit=commit, between=lambda left=pauses: actor.pause(left.pop()))  # type: ignore[misc]

@@ -1,0 +1,99 @@
+"""Relay: consume, transform, produce, and commit the input's offsets in the same transaction, by members of a group.
+
+Members come and go, so the group rebalances; whatever happens, each input has exactly one visible output, and the
+group's offsets say exactly which inputs have one (KIP-447, ``sendOffsetsToTransaction``).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from harness.chaos.actor import Actor, Writing
+from harness.chaos.scenario import Role
+
+GROUP = "relay"
+POLL_MS = 200
+MOST = 8
+"""Outputs of one transaction at most."""
+LEAVES = 0.03
+"""Chance after each transaction that a member leaves and comes back under a new name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relay:
+    """Feeders fill the inputs; relayers carry them to the outputs."""
+
+    feeders: int = 1
+    relayers: int = 3
+    partitions: int = 3
+    request_ms: int = 6_000
+    name: str = "relay"
+
+    @property
+    def topics(self) -> Mapping[str, int]:
+        """Inputs and outputs."""
+        return {"inputs": self.partitions, "outputs": self.partitions}
+
+    def roles(self) -> Sequence[Role]:
+        """Feeders on the rival's lane, relayers on the victim's."""
+        feeders = [
+            Role(
+                name=f"feeder-{number}",
+                transactional_id=f"feeder-{number}",
+                play=self._feed,
+                lane="rival",
+                request_ms=self.request_ms,
+            )
+            for number in range(self.feeders)
+        ]
+        relayers = [
+            Role(
+                name=f"relayer-{number}",
+                transactional_id=f"relayer-{number}",
+                play=self._relay,
+                group=GROUP,
+                request_ms=self.request_ms,
+            )
+            for number in range(self.relayers)
+        ]
+        return [*feeders, *relayers]
+
+    def _feed(self, actor: Actor, draw: Random) -> None:
+        while not actor.over:
+            partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(1, 4))]
+            commit = draw.random() < 0.85
+            actor.transact([Writing(topic="inputs", partition=partition) for partition in partitions], commit=commit)
+            actor.pause(draw.uniform(0.01, 0.06))
+
+    def _relay(self, actor: Actor, draw: Random) -> None:
+        while not actor.over:
+            member = actor.incarnation
+            if not actor.client.subscribe([actor.topics["inputs"]]).done:
+                actor.succeed()
+                actor.pause(0.2)
+            while not actor.over and member == actor.incarnation:
+                self._carry(actor, draw, member)
+
+    def _carry(self, actor: Actor, draw: Random, member: int) -> None:
+        """One poll, and transactions for what it brought; a new member begins again at the committed offsets."""
+        polled = actor.client.poll(POLL_MS)
+        if not polled.answer.done:
+            actor.succeed()
+            return
+        for start in range(0, len(polled.records), MOST):
+            committed = self._carry_on(actor, draw, polled.records[start : start + MOST])
+            if member != actor.incarnation:
+                return
+            if not committed or draw.random() < LEAVES:
+                actor.succeed()
+                return
+
+    def _carry_on(self, actor: Actor, draw: Random, taken: Sequence[tuple[str, int, int, str]]) -> bool:
+        """One transaction: an output for each input, and the offsets after them."""
+        writings = [
+            Writing(topic="outputs", partition=draw.randrange(self.partitions), payload=f"relay:{topic}-{part}@{at}")
+            for topic, part, at, _ in taken
+        ]
+        nexts = {(topic, part): at + 1 for topic, part, at, _ in taken}
+        offsets = [(topic, part, after) for (topic, part), after in nexts.items()]
+        return actor.transact(writings, commit=draw.random() < 0.9, offsets=offsets)

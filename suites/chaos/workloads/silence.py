@@ -1,0 +1,83 @@
+"""Silence: a producer stops in mid-transaction; the transaction's timeout must end it, and nobody else may be held up.
+
+Some of the silent come back after their time and try to commit what the coordinator has ended; that must be refused.
+Neighbours go on writing to the same partitions, and their records must become visible.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from harness.chaos.actor import Actor, Writing
+from harness.chaos.scenario import Role
+
+TIMEOUT_MS = 1_500
+"""``transaction.timeout.ms`` of the silent: short, so that a run sees many of them end."""
+LATER = 2.5
+"""Seconds of silence after which the timeout must have struck, the coordinator's search interval included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silence:
+    """Silent producers and their neighbours."""
+
+    silent: int = 3
+    neighbours: int = 2
+    partitions: int = 3
+    request_ms: int = 5_000
+    name: str = "silence"
+
+    @property
+    def topics(self) -> Mapping[str, int]:
+        """One topic for all."""
+        return {"shared": self.partitions}
+
+    def roles(self) -> Sequence[Role]:
+        """The silent have a short timeout, their neighbours an ordinary one."""
+        silent = [
+            Role(
+                name=f"silent-{number}",
+                transactional_id=f"silent-{number}",
+                play=self._fall_silent,
+                timeout_ms=TIMEOUT_MS,
+                request_ms=self.request_ms,
+            )
+            for number in range(self.silent)
+        ]
+        neighbours = [
+            Role(
+                name=f"neighbour-{number}",
+                transactional_id=f"neighbour-{number}",
+                play=self._go_on,
+                lane="rival",
+                request_ms=self.request_ms,
+            )
+            for number in range(self.neighbours)
+        ]
+        return [*silent, *neighbours]
+
+    def _fall_silent(self, actor: Actor, draw: Random) -> None:
+        while not actor.over:
+            writings, comes_back, silent = self._writings(draw), draw.random() < 0.5, draw.random() < 0.6
+            if not silent:
+                actor.transact(writings)
+                continue
+            if not actor.begin(len(writings) + 1):
+                continue
+            if not all(actor.write(writing) for writing in writings):
+                actor.give_up()
+                continue
+            actor.pause(LATER)
+            if comes_back:
+                actor.end(commit=True)
+            else:
+                actor.vanish()
+
+    def _go_on(self, actor: Actor, draw: Random) -> None:
+        while not actor.over:
+            actor.transact(self._writings(draw), commit=draw.random() < 0.8)
+            actor.pause(draw.uniform(0.01, 0.05))
+
+    def _writings(self, draw: Random) -> Sequence[Writing]:
+        partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(1, 3))]
+        return [Writing(topic="shared", partition=partition) for partition in partitions]

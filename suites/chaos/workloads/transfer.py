@@ -1,0 +1,64 @@
+"""Transfer: money moves between accounts, each move one transaction; the sum of all accounts stays.
+
+Debit and credit go to different partitions, so that a transaction of which only half shows breaks the sum.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from harness.chaos.actor import Actor, Writing
+from harness.chaos.scenario import Role
+
+ACCOUNTS = 24
+ABORTED = 0.15
+"""Share of transactions that are aborted on purpose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer:
+    """Tellers move money between accounts.
+
+    :param request_ms: What a teller gives one operation; short ones give up on late answers.
+    """
+
+    tellers: int = 3
+    partitions: int = 6
+    request_ms: int = 5_000
+    name: str = "transfer"
+
+    @property
+    def topics(self) -> Mapping[str, int]:
+        """One topic of accounts."""
+        return {"accounts": self.partitions}
+
+    def roles(self) -> Sequence[Role]:
+        """Each teller has its own transactional id; lanes are dealt in turn."""
+        return [
+            Role(
+                name=f"teller-{number}",
+                transactional_id=f"teller-{number}",
+                play=self._play,
+                lane=("victim", "rival")[number % 2],
+                request_ms=self.request_ms,
+            )
+            for number in range(self.tellers)
+        ]
+
+    def _play(self, actor: Actor, draw: Random) -> None:
+        while not actor.over:
+            writings, commit = move(draw, self.partitions)
+            actor.transact(writings, commit=commit)
+            actor.pause(draw.uniform(0, 0.02))
+
+
+def move(draw: Random, partitions: int) -> tuple[Sequence[Writing], bool]:
+    """One transfer, perhaps split over two receivers, and whether it is to be committed."""
+    payer, *receivers = draw.sample(range(ACCOUNTS), draw.choice((2, 2, 3)))
+    amounts = [draw.randint(1, 100) for _ in receivers]
+    entries = [(payer, -sum(amounts)), *zip(receivers, amounts, strict=True)]
+    writings = [
+        Writing(topic="accounts", partition=account % partitions, payload=f"money:{account}:{amount:+d}")
+        for account, amount in entries
+    ]
+    return writings, draw.random() >= ABORTED
