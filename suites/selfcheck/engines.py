@@ -1,12 +1,20 @@
-"""The container engine for tests that need one, and what runs left on it."""
+"""The container engine for tests that need one, one of their own to be hurt, and what runs left on it."""
 
+import os
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 
+from harness import wait
 from harness.cluster.docker.engine import Engine, reach
 from harness.cluster.docker.ownership import RUN
 from harness.trouble import Trouble
 from suites.selfcheck.skips import Missing, skip_missing
+
+STARTING = 30.0
 
 
 @contextmanager
@@ -28,3 +36,38 @@ def left_on_engine() -> set[str]:
         things = (*api.containers(all=True, filters=wanted), *api.networks(filters=wanted))
         volumes = api.volumes(filters=wanted)["Volumes"] or ()
     return {str(thing["Id"]) for thing in things} | {str(volume["Name"]) for volume in volumes}
+
+
+@contextmanager
+def own_engine(place: Path, *, within: tuple[str, ...] = ()) -> Iterator[str]:
+    """An engine of the test's own, with its data in ``place``; the value for DOCKER_HOST.
+
+    It touches no rules of the machine's firewall, so clusters of its own would be ready only where lanes need none.
+
+    :param within: A command in front of it, which gives it another world and then becomes it.
+    """
+    if os.getuid() or not shutil.which("dockerd"):
+        skip_missing(Missing.ENGINE, remedy="apt install docker.io, and be root")
+    with tempfile.TemporaryDirectory(prefix="fencepost-") as short:  # a socket's path may have 107 characters
+        host = f"unix://{short}/sock"
+        flags = ["--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-forward=false", f"--host={host}"]
+        folders = [f"--data-root={place}/data", f"--exec-root={short}/exec", f"--pidfile={short}/pid"]
+        with (place.parent / "engine.log").open("w") as log:
+            engine = subprocess.Popen([*within, "dockerd", *flags, *folders], stdout=log, stderr=log)
+        with engine:
+            try:
+                _await_engine(host, engine, Path(log.name))
+                yield host
+            finally:
+                engine.terminate()
+
+
+def _await_engine(host: str, engine: "subprocess.Popen[bytes]", log: Path) -> None:
+    def decided() -> bool:
+        asked = subprocess.run(["docker", "--host", host, "version"], capture_output=True, check=False)
+        return asked.returncode == 0 or engine.poll() is not None
+
+    wait.until(decided, what="an engine of the test's own", within=STARTING, every=0.1)
+    if engine.poll() is not None:
+        last = (log.read_text().splitlines() or ["it said nothing"])[-1]
+        skip_missing(Missing.ENGINE, remedy=f"a second one does not run here: {last}")

@@ -120,14 +120,6 @@ def test_an_image_needs_an_engine() -> None:
     assert trouble.value.exit is Exit.USAGE
 
 
-def test_no_engine_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
-    with pytest.raises(Trouble, match="no container engine answers; start Docker") as trouble:
-        engine.reach()
-    assert trouble.value.exit is Exit.TOOL_MISSING
-    assert "no container engine answers" in str(choice.lacking(parse_target("kafka:4.3.1")))
-
-
 @pytest.mark.parametrize(
     ("said", "code", "words"),
     [
@@ -141,10 +133,6 @@ def test_what_the_engine_refuses_is_one_sentence(said: str, code: Exit, words: s
         raise engine.APIError("500", explanation=said)
     assert trouble.value.exit is code
     assert len(str(trouble.value).splitlines()) == 1
-
-
-def test_a_socket_that_may_not_be_used_names_the_group() -> None:
-    assert "join the group docker" in engine._why_silent("PermissionError(13, 'Permission denied')")
 
 
 def test_a_living_owners_things_and_another_machines_are_no_orphans() -> None:
