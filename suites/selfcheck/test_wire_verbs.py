@@ -37,6 +37,7 @@ from harness.wire.verbs.init_producer_id import InitProducerId
 from harness.wire.verbs.list_offsets import ListOffsets
 from harness.wire.verbs.list_transactions import ListTransactions
 from harness.wire.verbs.metadata import Metadata
+from harness.wire.verbs.offset_fetch import OffsetFetch
 from harness.wire.verbs.produce import PartitionBatch, Produce
 from harness.wire.verbs.txn_offset_commit import TxnOffsetCommit
 from harness.wire.verbs.update_features import UpdateFeatures
@@ -80,6 +81,9 @@ VERBS: tuple[Verb[Result], ...] = (
     ListTransactions(duration_ms=1234, pattern="w.*"),
     Metadata(topics=("t", "u")),
     Metadata(topics=None),
+    OffsetFetch(group="g", partitions=WHERE),
+    OffsetFetch(group="g", partitions=None, require_stable=True),
+    OffsetFetch(group="g", partitions=(("t", 6),), topic_ids={"t": TOPIC_ID}),
     Produce(transactional_id="who", batches=(PartitionBatch(topic="t", partition=6, batch=BATCH),), timeout_ms=1234),
     Produce(
         transactional_id=None,
@@ -164,6 +168,9 @@ def test_each_verb_can_be_said_at_every_version_unless_it_asks_for_more() -> Non
         (FindCoordinator(key="who"), 0),
         (InitProducerId(**WHO), 2),
         (ListTransactions(pattern="w.*"), 1),
+        (OffsetFetch(group="g", partitions=WHERE), 10),
+        (OffsetFetch(group="g", partitions=WHERE, require_stable=True), 6),
+        (OffsetFetch(group="g", partitions=None), 1),
         (Produce(transactional_id="who", batches=(PartitionBatch(topic="t", partition=0, batch=BATCH),)), 13),
         (TxnOffsetCommit(**WHO, group="g", offsets={}, generation=3), 2),
         (WriteTxnMarkers(**{k: WHO[k] for k in ("producer_id", "producer_epoch")}, committed=True, partitions=WHERE,
