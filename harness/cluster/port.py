@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from harness.cluster.topology import Topology
+from harness.cluster.topology import Address, Topology
 
 Direction: TypeAlias = Literal["upstream", "downstream"]
 
@@ -36,12 +36,32 @@ class Links(Protocol):
         """Let connections through again."""
         ...
 
+    @property
+    def doorstep(self) -> str:
+        """An address of this machine at which proxies reach a server that we start."""
+        ...
+
+    def upstream(self, proxy: str) -> Address:
+        """Where the proxy leads, as it is reached from this machine; a redirected one: where it leads now."""
+        ...
+
+    def redirect(self, proxy: str, address: Address) -> None:
+        """Lead new connections elsewhere; those that are open end."""
+        ...
+
+    def restore(self, proxy: str) -> None:
+        """Lead to where it led at first. One that was never redirected is left alone."""
+        ...
+
     def disturbed(self) -> Sequence[str]:
-        """Every toxic and disabled proxy that is still there, as ``proxy/toxic`` or ``proxy disabled``."""
+        """Every toxic and disabled proxy that is still there, as ``proxy/toxic`` or ``proxy disabled``.
+
+        A redirected proxy is not among them: who redirects it answers for what is done there.
+        """
         ...
 
     def reset(self) -> None:
-        """Enable all proxies and remove all toxics."""
+        """Enable all proxies, remove all toxics, restore all upstreams."""
         ...
 
 

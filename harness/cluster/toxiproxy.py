@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +41,16 @@ class Proxy:
 
 @dataclass(frozen=True, slots=True)
 class ToxiproxyLinks:
-    """The proxies of one server; fills :class:`harness.cluster.port.Links`."""
+    """The proxies of one server; fills :class:`harness.cluster.port.Links`.
+
+    :param doorstep: An address of this machine that the server reaches.
+    :param reached_at: Hosts of upstreams, as the server knows them, to what they are from this machine.
+    """
 
     api: Address
+    doorstep: str = "127.0.0.1"
+    reached_at: Mapping[str, str] = field(default_factory=dict)
+    _at_first: dict[str, str] = field(default_factory=dict)
 
     def create(self, proxies: Sequence[Proxy]) -> None:
         """Make all proxies by one request."""
@@ -76,6 +83,24 @@ class ToxiproxyLinks:
         """Let connections through again."""
         self._say("post", f"/proxies/{proxy}", json={"enabled": True})
 
+    def upstream(self, proxy: str) -> Address:
+        """Where the proxy leads, as it is reached from this machine; a redirected one: where it leads now."""
+        host, _, port = self._leads_to(proxy).rpartition(":")
+        return Address(self.reached_at.get(host, host), int(port))
+
+    def redirect(self, proxy: str, address: Address) -> None:
+        """Lead new connections elsewhere; those that are open end."""
+        self._at_first.setdefault(proxy, self._leads_to(proxy))
+        self._say("post", f"/proxies/{proxy}", json={"upstream": str(address)})
+
+    def restore(self, proxy: str) -> None:
+        """Lead to where it led at first. One that was never redirected is left alone."""
+        if first := self._at_first.pop(proxy, None):
+            self._say("post", f"/proxies/{proxy}", json={"upstream": first})
+
+    def _leads_to(self, proxy: str) -> str:
+        return str(self._say("get", f"/proxies/{proxy}").json()["upstream"])
+
     def disturbed(self) -> Sequence[str]:
         """Every toxic and disabled proxy that is still there, as ``proxy/toxic`` or ``proxy disabled``."""
         proxies = self._say("get", "/proxies").json()
@@ -83,8 +108,10 @@ class ToxiproxyLinks:
         return sorted(toxics + [f"{name} disabled" for name, proxy in proxies.items() if not proxy["enabled"]])
 
     def reset(self) -> None:
-        """Enable all proxies and remove all toxics."""
+        """Enable all proxies, remove all toxics, restore all upstreams."""
         self._say("post", "/reset")
+        for proxy in list(self._at_first):
+            self.restore(proxy)
 
     def answers(self) -> bool:
         """True when the server takes requests."""

@@ -136,7 +136,7 @@ def open_docker(
         progress(f"starting three brokers and a controller of Kafka {warm.version} in containers")
         site = Site(run=run, area=area, logs=logs, warm=warm, options=options)
         block, nodes = _started(site, block, proxy)
-        links = ToxiproxyLinks(block.api())
+        links = ToxiproxyLinks(block.api(), doorstep=block.gateway(), reached_at=block.reached_at())
         toxiproxy.await_answer(links)
         links.create(block.proxies())
         readiness.await_cluster(nodes.values(), block)

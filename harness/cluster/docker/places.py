@@ -41,6 +41,14 @@ class Block:
         """Where a node itself listens; from this machine it can be reached where the engine's networks are its own."""
         return Address(str(self.of(node)[NODE_AT]), port)
 
+    def gateway(self) -> str:
+        """This machine's address on the edge, at which Toxiproxy reaches what listens here."""
+        return str(self.of(EDGE)[GATEWAY_AT])
+
+    def reached_at(self) -> Mapping[str, str]:
+        """Nodes by the names that Toxiproxy has for them, to their addresses."""
+        return {inside(node, 0).host: self.node(node, 0).host for node in NODES}
+
     def lane(self, lane: Lane, broker: int) -> Address:
         """Where clients of a lane reach a broker."""
         return self.outside(lane_port(lane, broker))
