@@ -32,8 +32,8 @@ class Role:
     play: "Callable[[Actor, Random], None]"
     lane: str = "victim"
     group: str | None = None
-    timeout_ms: int = 10_000
-    request_ms: int = 5_000
+    timeout_ms: int = 6_000
+    request_ms: int = 3_000
 
 
 class Workload(Protocol):
@@ -72,6 +72,7 @@ class Scenario:
     :param clients: Adapters, dealt out to the roles in turn.
     :param toxics: Those that the schedule draws from; each strikes at least once when time allows.
     :param seconds: Length of storms and quiet periods together.
+    :param turn: Scenarios of a lower turn come first in a session whose budget does not reach for all.
     :param survivable: False where the faults go beyond what the cluster promises; then liveness is judged after heal.
     :param plan: Fixed blows instead of drawn ones.
     """
@@ -82,5 +83,6 @@ class Scenario:
     clients: Sequence[str]
     toxics: Sequence[Toxic] = ()
     seconds: float = 20.0
+    turn: int = 5
     survivable: bool = True
     plan: Sequence[Blow] = field(default=())

@@ -20,7 +20,7 @@ class Interleave:
 
     writers: int = 5
     partitions: int = 2
-    request_ms: int = 5_000
+    request_ms: int = 3_000
     pause: float = 0.03
     name: str = "interleave"
 

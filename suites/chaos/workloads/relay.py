@@ -26,7 +26,7 @@ class Relay:
     feeders: int = 1
     relayers: int = 3
     partitions: int = 3
-    request_ms: int = 6_000
+    request_ms: int = 3_000
     name: str = "relay"
 
     @property

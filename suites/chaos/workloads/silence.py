@@ -24,7 +24,7 @@ class Silence:
     silent: int = 3
     neighbours: int = 2
     partitions: int = 3
-    request_ms: int = 5_000
+    request_ms: int = 3_000
     name: str = "silence"
 
     @property

@@ -24,7 +24,7 @@ class Transfer:
 
     tellers: int = 3
     partitions: int = 6
-    request_ms: int = 5_000
+    request_ms: int = 3_000
     name: str = "transfer"
 
     @property

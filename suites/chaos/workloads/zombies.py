@@ -20,7 +20,7 @@ class Zombies:
     """Producers that stay in mid-transaction until another has taken over, and then go on."""
 
     partitions: int = 3
-    request_ms: int = 5_000
+    request_ms: int = 3_000
     name: str = "zombies"
 
     @property

@@ -1,0 +1,121 @@
+"""What a session of chaos stands on: the warm cluster and one Spark JVM; opened at first use, ended in any case.
+
+The cluster serves every round until a round leaves it unfit (a broker away for good, a replica that does not come
+back); then the next round gets a fresh one, and the folder says so.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.chaos.site import Site
+from harness.clock import RunClock
+from harness.cluster.opening import Backend, choose_backend, open_cluster
+from harness.cluster.port import Cluster, ClusterOptions
+from harness.cluster.target import parse_target
+from harness.history.evidence import Json
+from harness.history.recorder import Unrecorded
+from harness.lab.asking import Asker
+from harness.lab.notes import Notes
+from harness.offers import Offer, read_offer
+from harness.spark.session import Session, open_session
+from harness.wire.client import WireClient
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What the caller asked for.
+
+    :param spark_master: Any master; ``local[*]`` is the default.
+    :param folder: The session's folder; each round has one below it.
+    """
+
+    target: str
+    folder: Path
+    backend: Backend = "auto"
+    options: ClusterOptions = field(default_factory=ClusterOptions)
+    spark_master: str = "local[*]"
+    progress: Callable[[str], None] = print
+
+
+@dataclass(slots=True, kw_only=True)
+class Ground:
+    """See the module's docstring; end it by :meth:`close`."""
+
+    wanted: Wanted
+    described: dict[str, Json] = field(default_factory=dict)
+    offer: Offer | None = None
+    _cluster: Cluster | None = None
+    _spark: Session | None = None
+    _clusters: int = 0
+
+    @property
+    def spark(self) -> Session:
+        """Spark, started at first use.
+
+        :raises Trouble: When Java or Maven is missing, or the master does not answer.
+        """
+        if self._spark is None:
+            self.wanted.folder.mkdir(parents=True, exist_ok=True)
+            self.wanted.progress(f"starting Spark on {self.wanted.spark_master}")
+            self._spark = open_session(
+                name="fencepost-chaos",
+                master=self.wanted.spark_master,
+                log=self.wanted.folder / "spark.log",
+                progress=self.wanted.progress,
+            )
+        return self._spark
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster, started at first use and after a round that left the last one unfit."""
+        if self._cluster is None:
+            self._open()
+        assert self._cluster is not None
+        return self._cluster
+
+    def site(self, topics: dict[str, str]) -> Site:
+        """Where one round's toxics strike, on a clock of its own; close it after the round."""
+        cluster, clock = self.cluster, RunClock()
+        observer = WireClient(
+            actor="observer",
+            lane="observer",
+            addresses=cluster.topology.lanes["observer"],
+            clock=clock,
+            recorder=Unrecorded(),
+            offered=self.offer.brokers if self.offer else None,
+        )
+        asker = Asker("observer", observer, Notes(), clock, {})
+        return Site(cluster=cluster, clock=clock, asker=asker, topics=topics)
+
+    def replace_cluster(self, why: str) -> None:
+        """End the cluster; the next round opens another. A cluster that is not ours is kept."""
+        if self._cluster is not None and self._cluster.backend != "external":
+            self.wanted.progress(f"the next round gets a fresh cluster: {why}")
+            self._cluster.close()
+            self._cluster = None
+
+    def close(self) -> None:
+        """End the cluster and Spark. May be called twice."""
+        cluster, self._cluster = self._cluster, None
+        spark, self._spark = self._spark, None
+        try:
+            if cluster is not None:
+                cluster.close()
+        finally:
+            if spark is not None:
+                spark.close()
+
+    def _open(self) -> None:
+        wanted, target = self.wanted, parse_target(self.wanted.target)
+        choice = choose_backend(target, wanted.backend)
+        wanted.progress(f"{target} on the {choice.backend} backend ({choice.why})")
+        self._clusters += 1
+        place = wanted.folder / f"cluster-{self._clusters}"
+        (place / "logs").mkdir(parents=True, exist_ok=True)
+        self._cluster = open_cluster(
+            target, backend=wanted.backend, options=wanted.options, run_dir=place, progress=wanted.progress
+        )
+        self.offer = read_offer(self._cluster, RunClock(), Unrecorded())
+        described = self.offer.described(self._cluster)
+        self.described = {**described, "backend_why": choice.why, "logs": place.name}
