@@ -5,8 +5,6 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from harness.contract.catalogue import Row
 from harness.contract.verdict import Verdict
 from harness.history.exchange import Exchange
@@ -14,8 +12,8 @@ from harness.history.folder import RunFolder
 from harness.report.about import about
 from harness.report.document import document
 from harness.report.ledger import join
+from harness.report.rendering import rendered
 from harness.report.view import Page, page
-from harness.report.words import printable
 
 
 def publish(folder: RunFolder, rows: Sequence[Row], verdicts: Sequence[Verdict]) -> Path:
@@ -33,19 +31,7 @@ def publish(folder: RunFolder, rows: Sequence[Row], verdicts: Sequence[Verdict])
 
 def render(page: Page) -> str:
     """The page as one self-contained HTML document."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        finalize=_shown,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html.j2").render(page=page)
-
-
-def _shown(placed: object) -> object:
-    return printable(placed) if type(placed) is str else placed  # markup, a str too, was made by us
+    return rendered("page.html.j2", page=page)
 
 
 def replay_command(folder: RunFolder) -> str:
