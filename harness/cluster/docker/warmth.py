@@ -115,12 +115,19 @@ def _format(shop: _Workshop, version: str) -> Mapping[str, bytes]:
     with _container(shop, command) as container:
         _furnish(shop, container, {})
         _start(shop, container)
-        if container.wait(timeout=TRAINING)["StatusCode"]:
-            _keep_words(shop, container)
-            raise not_ready(f"the storage tool of {shop.source.reference} failed", shop.log)
+        failure = _failure(container)
         _keep_words(shop, container)
+        if failure:
+            raise not_ready(f"the storage tool of {shop.source.reference} {failure}", shop.log)
         made = archive.get(container, str(DATA))
     return {file: content for file, content in made.items() if file in KEPT}
+
+
+def _failure(container: Any) -> str | None:
+    try:
+        return "failed" if container.wait(timeout=TRAINING)["StatusCode"] else None
+    except RequestException:
+        return f"did not end within {TRAINING:g} s"
 
 
 def _train(shop: _Workshop, version: str, storage: Mapping[str, bytes]) -> None:
