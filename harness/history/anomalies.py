@@ -65,4 +65,9 @@ FENCING = (47, 49, 90)
 """INVALID_PRODUCER_EPOCH, INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED."""
 
 PROBE = "probe-"
-"""Actors whose name begins so act after heal only, to see that the cluster serves again."""
+"""Actors whose name begins so act after heal only, to see that the cluster serves again.
+
+``probe-<broker>`` writes through that broker as its coordinator. A try that fails is followed, within a bound, by
+``probe-<broker>.2``, ``.3`` and so on, each a transaction of its own under the same transactional id. They are one
+probe: it was brought to its end when any of them has a commit that was done.
+"""
