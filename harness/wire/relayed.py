@@ -100,7 +100,7 @@ def forged(schema: type[Entity], **fields: object) -> object:
     for shape in shapes(schema):
         if shape.name in fields:
             values[shape.name] = _nested(shape.entity, fields[shape.name])
-        elif shape.required:
+        elif shape.required or shape.kind == "datetime_i64":
             values[shape.name] = _empty(shape)
         elif isinstance(shape.default, timedelta):
             values[shape.name] = round(shape.default / timedelta(milliseconds=1))
