@@ -53,6 +53,17 @@ class Links(Protocol):
         """Lead to where it led at first. One that was never redirected is left alone."""
         ...
 
+    def traffic(self, proxy: str) -> int:
+        """Bytes that came to the proxy from the connecting side so far; a difference is what a fault met.
+
+        Where the kernel does not show us the proxy's sockets, those of connections that have ended.
+        """
+        ...
+
+    def connections(self, proxy: str) -> frozenset[int]:
+        """Those that are open now, by numbers that are never used again; none where the kernel does not show them."""
+        ...
+
     def disturbed(self) -> Sequence[str]:
         """Every toxic and disabled proxy that is still there, as ``proxy/toxic`` or ``proxy disabled``.
 

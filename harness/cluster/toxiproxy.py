@@ -7,6 +7,7 @@ the library's consumer and its errors, with a class of it for each server, and l
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -22,12 +23,17 @@ from harness import wait
 from harness.cluster import cache, toolchain
 from harness.cluster.port import Direction
 from harness.cluster.run_area import RunArea
+from harness.cluster.sockets import Connection, established
 from harness.cluster.topology import Address
 from harness.trouble import Exit, Trouble
 
 VERSION = "v2.12.0"
 MODULE = f"github.com/Shopify/toxiproxy/v2/cmd/server@{VERSION}"
 READY = 20.0
+COUNTING = "-proxy-metrics"
+COUNTED = re.compile(
+    r'^toxiproxy_proxy_received_bytes_total\{direction="upstream",.*proxy="(?P<proxy>[^"]+)".*\} (?P<bytes>\S+)$', re.M
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +51,13 @@ class ToxiproxyLinks:
 
     :param doorstep: An address of this machine that the server reaches.
     :param reached_at: Hosts of upstreams, as the server knows them, to what they are from this machine.
+    :param namespace: A process in whose network namespace the proxies listen; None for our own.
     """
 
     api: Address
     doorstep: str = "127.0.0.1"
     reached_at: Mapping[str, str] = field(default_factory=dict)
+    namespace: int | None = None
     _at_first: dict[str, str] = field(default_factory=dict)
 
     def create(self, proxies: Sequence[Proxy]) -> None:
@@ -101,6 +109,26 @@ class ToxiproxyLinks:
     def _leads_to(self, proxy: str) -> str:
         return str(self._say("get", f"/proxies/{proxy}").json()["upstream"])
 
+    def traffic(self, proxy: str) -> int:
+        """Bytes that came to the proxy from the connecting side so far; a difference is what a fault met.
+
+        Toxiproxy counts a connection's bytes when it has ended, the kernel those of one that is open.
+        """
+        counted = COUNTED.finditer(self._say("get", "/metrics").text)
+        ended = sum(int(float(one["bytes"])) for one in counted if one["proxy"] == proxy)
+        return ended + sum(connection.received for connection in self._open(proxy))
+
+    def connections(self, proxy: str) -> frozenset[int]:
+        """Those that are open now, by numbers that are never used again; none where the kernel does not show them."""
+        return frozenset(connection.number for connection in self._open(proxy))
+
+    def _open(self, proxy: str) -> Sequence[Connection]:
+        listen = str(self._say("get", f"/proxies/{proxy}").json()["listen"])
+        try:
+            return [one for one in established(self.namespace) if str(one.local) == listen]
+        except OSError:
+            return []
+
     def disturbed(self) -> Sequence[str]:
         """Every toxic and disabled proxy that is still there, as ``proxy/toxic`` or ``proxy disabled``."""
         proxies = self._say("get", "/proxies").json()
@@ -142,7 +170,7 @@ class ToxiproxyLinks:
 def launch(area: RunArea, program: Path, api: Address, *, log: Path) -> ToxiproxyLinks:
     """Start the server without waiting for it, so that the brokers' JVMs can start at the same time."""
     quiet = {**os.environ, "LOG_LEVEL": "warn"}  # its log would tell every connection of every run
-    area.start([program, "-host", api.host, "-port", str(api.port)], log=log, environment=quiet)
+    area.start([program, "-host", api.host, "-port", str(api.port), COUNTING], log=log, environment=quiet)
     return ToxiproxyLinks(api)
 
 

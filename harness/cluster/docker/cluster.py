@@ -136,7 +136,9 @@ def open_docker(
         progress(f"starting three brokers and a controller of Kafka {warm.version} in containers")
         site = Site(run=run, area=area, logs=logs, warm=warm, options=options)
         block, nodes = _started(site, block, proxy)
-        links = ToxiproxyLinks(block.api(), doorstep=block.gateway(), reached_at=block.reached_at())
+        links = ToxiproxyLinks(
+            block.api(), doorstep=block.gateway(), reached_at=block.reached_at(), namespace=_seen_in(site)
+        )
         toxiproxy.await_answer(links)
         links.create(block.proxies())
         readiness.await_cluster(nodes.values(), block)
@@ -193,7 +195,7 @@ def _toxiproxy(site: Site, block: Block, proxy: Source) -> Any:
     edge = networks.name(site.run, EDGE)
     container = site.run.container(
         proxy.id,
-        command=["-host", block.toxiproxy(EDGE), "-port", str(TOXIPROXY)],
+        command=["-host", block.toxiproxy(EDGE), "-port", str(TOXIPROXY), toxiproxy.COUNTING],
         environment={"LOG_LEVEL": "warn"},
         name=f"{site.run.name}-toxiproxy",
         network=edge,
@@ -209,6 +211,13 @@ def _toxiproxy(site: Site, block: Block, proxy: Source) -> Any:
     container.start()
     container.reload()
     return container
+
+
+def _seen_in(site: Site) -> int | None:
+    """The process in whose network namespace Toxiproxy listens, where the engine's processes are this machine's."""
+    if not site.run.engine.on_this_machine:
+        return None
+    return int(site.run.engine.sdk.containers.get(f"{site.run.name}-toxiproxy").attrs["State"]["Pid"])
 
 
 def _endpoint(config: Mapping[str, Any]) -> dict[str, Any]:
