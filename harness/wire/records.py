@@ -118,6 +118,16 @@ class LogBatch:
         return bool(self.attributes & CONTROL)
 
     @property
+    def transactional(self) -> bool:
+        """Whether the batch belongs to a transaction; markers do."""
+        return bool(self.attributes & TRANSACTIONAL)
+
+    @property
+    def control(self) -> Marker | None:
+        """ABORT or COMMIT; None for any other batch."""
+        return self.marker[0] if self.marker else None
+
+    @property
     def marker(self) -> tuple[Marker, int] | None:
         """ABORT or COMMIT with the coordinator's epoch (Kafka's ``EndTransactionMarker``); None for any other batch."""
         if not self.is_control or not self.records:
@@ -137,7 +147,7 @@ class LogBatch:
             producer_id=self.producer_id,
             producer_epoch=self.producer_epoch,
             base_sequence=self.base_sequence,
-            transactional=bool(self.attributes & TRANSACTIONAL),
+            transactional=self.transactional,
             control=control,
             coordinator_epoch=coordinator_epoch,
             values=() if self.is_control else tuple(text(record.value) for record in self.records),

@@ -3,7 +3,8 @@
 from typing import Any
 
 from harness.history.evidence import Batch, Marker
-from harness.wire.isolation import committed_view
+from harness.wire.isolation import committed, committed_view
+from harness.wire.records import NewBatch, read_log
 
 
 def data(offset: int, producer_id: int, *values: str, **changes: Any) -> Batch:
@@ -55,3 +56,9 @@ def test_a_producers_second_abort_is_hidden_too() -> None:
 def test_lists_of_several_fetches_may_be_joined() -> None:
     log = (data(0, 1, "a"), data(1, 1, "b"), marker(2, 1, "ABORT"), data(3, 1, "c"), marker(4, 1, "COMMIT"))
     assert committed_view(log, [(1, 0), (1, 0)]) == ("c",)
+
+
+def test_batches_of_the_log_are_filtered_like_evidence_of_them() -> None:
+    written = [NewBatch(values=("a",), producer_id=producer, producer_epoch=0) for producer in (1, 2)]
+    (mine,), (yours,) = (read_log(batch.encode()) for batch in written)
+    assert list(committed([mine, yours], [(1, 0)])) == [yours]

@@ -30,6 +30,8 @@ from harness.wire.verbs.describe_transactions import DescribeTransactions
 from harness.wire.verbs.elect_leaders import ElectLeaders
 from harness.wire.verbs.end_txn import EndTxn
 from harness.wire.verbs.fetch import Fetch
+from harness.wire.verbs.fetch_levels import FetchLevels
+from harness.wire.verbs.fetch_log import FetchLog
 from harness.wire.verbs.fetch_transaction_state import FetchTransactionState
 from harness.wire.verbs.find_coordinator import FindCoordinator
 from harness.wire.verbs.incremental_alter_configs import IncrementalAlterConfigs
@@ -67,6 +69,8 @@ VERBS: tuple[Verb[Result], ...] = (
     EndTxn(**WHO, committed=False),
     Fetch(topic="t", partition=6, offset=55, isolation=1, max_bytes=1234, max_wait_ms=56, min_bytes=78),
     Fetch(topic="t", partition=6, offset=55, topic_id=TOPIC_ID),
+    FetchLevels(partitions=WHERE),
+    FetchLog(topic="t", partition=6, offset=55, isolation=1, max_bytes=1234),
     FetchTransactionState(partition=6, offset=55),
     FindCoordinator(key="who"),
     FindCoordinator(key="g", key_type=0),
