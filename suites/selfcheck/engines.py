@@ -15,6 +15,8 @@ from harness.trouble import Trouble
 from suites.selfcheck.skips import Missing, skip_missing
 
 STARTING = 30.0
+OWN_WORLD = ("unshare", "--net", "sh", "-c", 'ip link set lo up && eval "$0" && exec "$@"')
+"""Interfaces, addresses and ports of its own for a command; what it leaves of them goes with it."""
 
 
 @contextmanager
@@ -39,12 +41,12 @@ def left_on_engine() -> set[str]:
 
 
 @contextmanager
-def own_engine(place: Path, *, within: tuple[str, ...] = ()) -> Iterator[str]:
+def own_engine(place: Path, *, first: str = "true") -> Iterator[str]:
     """An engine of the test's own, with its data in ``place``; the value for DOCKER_HOST.
 
-    It touches no rules of the machine's firewall, so clusters of its own would be ready only where lanes need none.
+    Its networks are not this machine's, so no cluster can be ready on it.
 
-    :param within: A command in front of it, which gives it another world and then becomes it.
+    :param first: What a shell does in its world before it starts.
     """
     if os.getuid() or not shutil.which("dockerd"):
         skip_missing(Missing.ENGINE, remedy="apt install docker.io, and be root")
@@ -53,7 +55,7 @@ def own_engine(place: Path, *, within: tuple[str, ...] = ()) -> Iterator[str]:
         flags = ["--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-forward=false", f"--host={host}"]
         folders = [f"--data-root={place}/data", f"--exec-root={short}/exec", f"--pidfile={short}/pid"]
         with (place.parent / "engine.log").open("w") as log:
-            engine = subprocess.Popen([*within, "dockerd", *flags, *folders], stdout=log, stderr=log)
+            engine = subprocess.Popen([*OWN_WORLD, first, "dockerd", *flags, *folders], stdout=log, stderr=log)
         with engine:
             try:
                 _await_engine(host, engine, Path(log.name))

@@ -27,8 +27,7 @@ pytestmark = pytest.mark.live
 
 SMALL, JAVALESS = "fencepost/small", "fencepost/javaless"
 KAFKA = "opt/kafka/libs/kafka_2.13-9.9.9.jar"
-ONE_PORT = 'ip link set lo up && echo 40000 40000 >/proc/sys/net/ipv4/ip_local_port_range && exec "$@"'
-"""A world of its own for an engine, in which one port can be published."""
+ONE_PORT = "echo 40000 40000 >/proc/sys/net/ipv4/ip_local_port_range"
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +44,9 @@ def ample(tmp_path_factory: pytest.TempPathFactory, program: Path) -> Iterator[s
 
 
 @contextmanager
-def stocked(place: Path, program: Path, *within: str) -> Iterator[str]:
+def stocked(place: Path, program: Path, first: str = "true") -> Iterator[str]:
     """An engine with Toxiproxy's image and the small ones, which declare a volume as Kafka's own does."""
-    with own_engine(place, within=within) as host, pytest.MonkeyPatch.context() as patch:
+    with own_engine(place, first=first) as host, pytest.MonkeyPatch.context() as patch:
         patch.setenv("DOCKER_HOST", host)
         with closing(reach()) as engine:
             images.build(engine, TOXIPROXY[0], Recipe(dockerfile="toxiproxy.Dockerfile", context=program.parent))
@@ -122,7 +121,7 @@ def test_no_address_left_is_one_sentence(ample: str, tmp_path: Path) -> None:
 
 
 def test_no_port_left_is_one_sentence(tmp_path: Path, program: Path) -> None:
-    with stocked(tmp_path, program, "unshare", "--net", "sh", "-c", ONE_PORT, "sh") as host:
+    with stocked(tmp_path, program, ONE_PORT) as host:
         docker = ("docker", "--host", host)
         subprocess.run([*docker, "network", "create", "first"], check=True, capture_output=True)
         port = ("--network=first", "--publish=127.0.0.1::8474")

@@ -1,10 +1,13 @@
-"""Networks of a cluster, in a range that no other network of the engine overlaps.
+"""Networks of a cluster, in a range that no other network of the engine or of this machine overlaps.
 
 The engine refuses a range that overlaps, so claiming one is trying it: two runs that start together cannot both get it.
 """
 
 from functools import partial
 from ipaddress import IPv4Network, ip_network
+from socket import AF_INET
+
+import psutil
 
 from harness.cluster.docker.engine import APIError, together
 from harness.cluster.docker.ownership import Run
@@ -61,4 +64,10 @@ def _create(run: Run, block: Block, node: int) -> None:
 def _taken(run: Run) -> list[IPv4Network]:
     configs = (one for network in run.engine.sdk.api.networks() for one in network["IPAM"]["Config"] or ())
     ranges = (ip_network(config["Subnet"]) for config in configs if config.get("Subnet"))
-    return [place for place in ranges if isinstance(place, IPv4Network)]
+    return [*(place for place in ranges if isinstance(place, IPv4Network)), *_of_this_machine()]
+
+
+def _of_this_machine() -> list[IPv4Network]:
+    """Networks of this machine's interfaces: another engine's, or a bridge that an engine without room left behind."""
+    addresses = (one for several in psutil.net_if_addrs().values() for one in several if one.family == AF_INET)
+    return [IPv4Network(f"{one.address}/{one.netmask}", strict=False) for one in addresses if one.netmask]
