@@ -34,13 +34,17 @@ from harness.wire.verbs.fetch_levels import FetchLevels
 from harness.wire.verbs.fetch_log import FetchLog
 from harness.wire.verbs.fetch_transaction_state import FetchTransactionState
 from harness.wire.verbs.find_coordinator import FindCoordinator
+from harness.wire.verbs.heartbeat import Heartbeat
 from harness.wire.verbs.incremental_alter_configs import IncrementalAlterConfigs
 from harness.wire.verbs.init_producer_id import InitProducerId
+from harness.wire.verbs.join_group import JoinGroup
+from harness.wire.verbs.leave_group import LeaveGroup
 from harness.wire.verbs.list_offsets import ListOffsets
 from harness.wire.verbs.list_transactions import ListTransactions
 from harness.wire.verbs.metadata import Metadata
 from harness.wire.verbs.offset_fetch import OffsetFetch
 from harness.wire.verbs.produce import PartitionBatch, Produce
+from harness.wire.verbs.sync_group import SyncGroup
 from harness.wire.verbs.txn_offset_commit import TxnOffsetCommit
 from harness.wire.verbs.update_features import UpdateFeatures
 from harness.wire.verbs.write_txn_markers import WriteTxnMarkers
@@ -74,10 +78,13 @@ VERBS: tuple[Verb[Result], ...] = (
     FetchTransactionState(partition=6, offset=55),
     FindCoordinator(key="who"),
     FindCoordinator(key="g", key_type=0),
+    Heartbeat(group="g", generation=3, member="m"),
     IncrementalAlterConfigs(resource_type=4, resource_name="21", set={"a": "b"}, delete=("c",)),
     InitProducerId(transactional_id="who", timeout_ms=1234),
     InitProducerId(**WHO, timeout_ms=1234),
     InitProducerId(transactional_id=None),
+    JoinGroup(group="g", member="m", session_timeout_ms=1234, rebalance_timeout_ms=56, protocols=(("range", b"x"),)),
+    LeaveGroup(group="g", member="m"),
     ListOffsets(topic="t", partition=6, timestamp=-2),
     ListOffsets(topic="t", partition=6, timestamp=1234, isolation=1),
     ListTransactions(states=("Ongoing",), producer_ids=(4711,)),
@@ -94,6 +101,7 @@ VERBS: tuple[Verb[Result], ...] = (
         batches=(PartitionBatch(topic="t", partition=6, batch=BATCH, topic_id=TOPIC_ID),),
         acks=1,
     ),
+    SyncGroup(group="g", generation=3, member="m", protocol="range", assignments={"m": b"x"}),
     TxnOffsetCommit(**WHO, group="g", offsets={("t", 6): 55, ("u", 7): 56}),
     TxnOffsetCommit(**WHO, group="g", offsets={("t", 6): 55}, generation=3, member="m"),
     UpdateFeatures(feature="transaction.version", level=2),
@@ -126,6 +134,8 @@ def leaves(value: object) -> Iterator[object]:
     elif isinstance(value, tuple | list):
         for item in value:
             yield from leaves(item)
+    elif isinstance(value, bytes):
+        yield value.hex()
     else:
         yield str(value) if isinstance(value, UUID) else value
 
