@@ -2,14 +2,17 @@
 
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from harness import wait
 from harness.cluster import probe
-from harness.cluster.docker import ownership
+from harness.cluster.docker import images, networks, ownership
 from harness.cluster.docker.cluster import DockerCluster, open_docker
+from harness.cluster.docker.engine import APIError, Engine, create_labels, together
 from harness.cluster.docker.images import TOXIPROXY
 from harness.cluster.docker.places import link_port
 from harness.cluster.nodes.ports import NODES
@@ -18,13 +21,14 @@ from harness.cluster.target import Image, Released, Target
 from harness.cluster.topology import BROKERS, Address
 from harness.trouble import Exit, Trouble
 from suites.selfcheck.engines import engine, left_on_engine
-from suites.selfcheck.test_ending_on_a_live_cluster import running
+from suites.selfcheck.test_ending_on_a_live_cluster import children, none_left, running
 
 pytestmark = pytest.mark.live
 
 VERSION = "4.3.1"
 EVERYTHING = 10
 """Four nodes, Toxiproxy, and five networks."""
+RYUKS = [f"{key}={value}" for key, value in create_labels("", {}).items()]
 
 
 def opened(target: Target, run_dir: Path) -> DockerCluster:
@@ -111,26 +115,91 @@ def test_an_image_that_is_missing_or_without_kafka_is_one_sentence(target: Image
     assert left_on_engine() == before
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+@pytest.mark.parametrize(
+    ("sent", "ryuk_disabled"), [(signal.SIGINT, "true"), (signal.SIGTERM, "false")], ids=["Ctrl-C", "SIGTERM, Ryuk"]
+)
 @pytest.mark.parametrize("moment", [1, 4, 8, EVERYTHING])
 @pytest.mark.usefixtures("cluster")  # the images are there: what is timed out below must not be their building
-def test_an_interrupted_run_leaves_nothing_on_the_engine(tmp_path: Path, sent: signal.Signals, moment: int) -> None:
+def test_an_interrupted_run_leaves_nothing_on_the_engine(
+    tmp_path: Path, sent: signal.Signals, ryuk_disabled: str, moment: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allow_ryuk(monkeypatch, ryuk_disabled)
     before = left_on_engine()
     with running(tmp_path, "up", f"kafka:{VERSION}", "--backend", "docker") as process:
-        wait.until(lambda: len(left_on_engine() - before) >= moment, what="the moment", within=90, every=0.02)
+        await_more(before, moment)
         process.send_signal(sent)
         assert process.wait(60) == Exit.INTERRUPTED, (tmp_path / "said").read_text()
     assert left_on_engine() <= before
     assert "Traceback" not in (tmp_path / "said").read_text()
 
 
-def test_exactly_the_things_of_a_run_killed_with_9_are_removed(cluster: DockerCluster, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ryuk_disabled", ["true", "false"])
+@pytest.mark.parametrize("moment", [1, 6, EVERYTHING])
+def test_what_a_run_killed_with_9_left_goes_at_once(
+    cluster: DockerCluster, tmp_path: Path, ryuk_disabled: str, moment: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allow_ryuk(monkeypatch, ryuk_disabled)
     before = left_on_engine()
     with running(tmp_path, "up", f"kafka:{VERSION}", "--backend", "docker") as process:
-        wait.until(lambda: len(left_on_engine() - before) >= EVERYTHING, what="a cluster", within=90, every=0.05)
+        await_more(before, moment)
+        family = children(process)
+        process.kill()
+        process.wait(30)
+        wait.until(lambda: left_on_engine() == before, what="a clean engine", within=30, every=0.1)
+        wait.until(lambda: none_left(family), what="the watchdog's end", within=10)
+    assert probe.brokers(cluster.topology.lanes["observer"][1]) == cluster.topology.lanes["observer"]
+
+
+def test_exactly_the_things_of_a_run_killed_with_its_watchdog_are_removed_by_the_next_start(
+    cluster: DockerCluster, tmp_path: Path
+) -> None:
+    before = left_on_engine()
+    with running(tmp_path, "up", f"kafka:{VERSION}", "--backend", "docker") as process:
+        await_more(before, EVERYTHING)
+        for child in children(process):
+            child.kill()
         process.kill()
         process.wait(30)
     with engine() as found:
         assert len(ownership.remove_orphans(found)) == 1
     assert left_on_engine() == before
     assert probe.brokers(cluster.topology.lanes["observer"][1]) == cluster.topology.lanes["observer"]
+
+
+def allow_ryuk(patch: pytest.MonkeyPatch, disabled: str) -> None:
+    """Ryuk's setting, with an image of it that cannot be had: whoever starts it fails."""
+    patch.setenv("TESTCONTAINERS_RYUK_DISABLED", disabled)
+    patch.setenv("RYUK_CONTAINER_IMAGE", "fencepost/no-such-ryuk:1")
+
+
+def await_more(before: set[str], moment: int) -> None:
+    """Wait until so many things are there that were not there before."""
+    wait.until(lambda: len(left_on_engine() - before) >= moment, what="the moment", within=90, every=0.02)
+
+
+def test_ryuk_may_remove_our_things_while_we_do() -> None:
+    with engine() as found:
+        run = ownership.Run(engine=found, name="fencepost-selfcheck")
+        block = networks.claim(run)
+        networks.create_for_nodes(run, block)
+        image = images.toxiproxy_image(found, lambda _: None).id
+        for node in NODES:
+            run.container(image, network=networks.name(run, node)).start()
+        assert len(known_to_ryuk(found, run)) == len(NODES) * 2 + 1
+        together(run.remove, lambda: ryuk_prunes(found, run), lambda: ownership.remove_orphans(found))
+        assert not known_to_ryuk(found, run)
+
+
+def known_to_ryuk(found: Engine, run: ownership.Run) -> list[str]:
+    """What of the run carries the label by which Ryuk knows a session's things."""
+    api, wanted = found.sdk.api, {"label": [f"{ownership.RUN}={run.name}", *RYUKS]}
+    return [thing["Id"] for thing in (*api.containers(all=True, filters=wanted), *api.networks(filters=wanted))]
+
+
+def ryuk_prunes(found: Engine, run: ownership.Run) -> None:
+    """What Ryuk does once nobody is connected to it: all with the session's label, and it does not mind errors."""
+    api = found.sdk.api
+    for thing in known_to_ryuk(found, run):
+        for remove in (partial(api.remove_container, force=True, v=True), api.remove_network):
+            with suppress(APIError):
+                remove(thing)
