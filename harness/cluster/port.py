@@ -148,6 +148,18 @@ class Kill(Protocol):
 
 
 @runtime_checkable
+class Stop(Protocol):
+    """Power: end a broker in good order, as an operator does; :class:`Kill` starts it again."""
+
+    def stop(self, node: int) -> None:
+        """SIGTERM; returns when the process is gone, its leaderships handed over (``BrokerServer.shutdown``).
+
+        :raises NotInTime: When it is still there after the bound.
+        """
+        ...
+
+
+@runtime_checkable
 class Pause(Protocol):
     """Power: stop a node from running without ending it."""
 

@@ -66,6 +66,10 @@ class DockerCluster:
         """SIGKILL; returns when the process is gone."""
         self.nodes[node].kill()
 
+    def stop(self, node: int) -> None:
+        """SIGTERM; returns when the process is gone, its leaderships handed over; :raises NotInTime: when it stays."""
+        self.nodes[node].stop()
+
     def restart(self, node: int) -> None:
         """Start a killed node again; returns when every broker lists it, alive."""
         self.nodes[node].start()

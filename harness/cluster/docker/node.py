@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness import wait
 from harness.cluster.docker import archive
 from harness.cluster.docker.engine import APIError
 from harness.cluster.nodes import attach
 from harness.cluster.nodes.node import title
 
 ENDING = 10.0
+STOPPING = 30.0
 AGENTS = "/node/agents"
 PID = 1  # of the JVM, as it knows it itself
 
@@ -63,6 +65,14 @@ class Node:
                 self.container.kill()
             self.container.wait(timeout=ENDING)
             self._reader().join(ENDING)
+
+    def stop(self) -> None:
+        """End it in good order; returns when it is gone.
+
+        :raises NotInTime: When it is still there after :data:`STOPPING` seconds.
+        """
+        self.container.kill("SIGTERM")
+        wait.until(lambda: not self.running(), what=f"the end of {self.name}", within=STOPPING, every=0.02)
 
     def pause(self) -> None:
         """Stop it from running."""

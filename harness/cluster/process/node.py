@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness import wait
 from harness.cluster.nodes import attach
 from harness.cluster.nodes.jvm import Launch, named
 from harness.cluster.nodes.node import title
@@ -15,6 +16,7 @@ from harness.cluster.process.addresses import Block
 from harness.cluster.run_area import RunArea
 
 ENDING = 10.0
+STOPPING = 30.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,6 +60,14 @@ class Node:
         process = self._process()
         process.kill()
         process.wait(ENDING)
+
+    def stop(self) -> None:
+        """End it in good order; returns when it is gone.
+
+        :raises NotInTime: When it is still there after :data:`STOPPING` seconds.
+        """
+        self._process().terminate()
+        wait.until(lambda: not self.running(), what=f"the end of {self.name}", within=STOPPING, every=0.02)
 
     def pause(self) -> None:
         """Stop it from running."""
