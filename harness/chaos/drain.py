@@ -1,0 +1,224 @@
+"""The drain: after the run has settled, everything that the judge needs is read and written to the chronicle.
+
+The log is read raw, and the broker is asked what it keeps (ends, producer states, transactions, groups' offsets); then
+each reader reads the same partitions from their beginnings as a read_committed client, up to the high watermark that
+was found. What cannot be read leaves its rows out and a note: the judge then says UNDECIDED, never clean.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Literal, TypeAlias
+
+from harness.chaos import committed
+from harness.chaos.lookout import Lookout, Place, Unreachable
+from harness.chaos.raw_log import read_raw
+from harness.clients.librdkafka import reading as librdkafka
+from harness.clients.librdkafka.reading import Delivered
+from harness.clock import RunClock
+from harness.cluster.topology import Address
+from harness.history.chronicle import Chronicle
+from harness.history.kafka_errors import error_name
+from harness.history.operation import GroupOffset, KeptTransaction, OpenProducer, Read, ReaderEnd
+from harness.wire.partitions import partition_name
+from harness.wire.verbs.describe_producers import DescribeProducers
+from harness.wire.verbs.describe_transactions import DescribeTransactions
+from harness.wire.verbs.find_coordinator import GROUP
+from harness.wire.verbs.offset_fetch import OffsetFetch
+
+AT_ONCE = 5_000
+"""Events handed to the chronicle at a time."""
+UNKNOWN_ID = 105
+"""TRANSACTIONAL_ID_NOT_FOUND: the coordinator keeps nothing, which is an answer."""
+
+Deliver: TypeAlias = Callable[[Sequence[Delivered]], None]
+ReadAll: TypeAlias = Callable[[Mapping[Place, int], Deliver], Mapping[Place, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What is drained, and over which addresses.
+
+    :param places: Every partition of the run.
+    :param transactional_ids: Of the run, as the cluster knows them.
+    :param groups: Consumer groups of the run, likewise.
+    :param truth: Brokers' addresses for the log and for what brokers say of themselves.
+    :param readers: Brokers' addresses for the readers; those of ``truth`` without them.
+    """
+
+    places: Sequence[Place]
+    truth: Mapping[int, Address]
+    readers: Mapping[int, Address] | None = None
+    transactional_ids: Sequence[str] = ()
+    groups: Sequence[str] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Drained:
+    """What came of it.
+
+    :param high_watermarks: Of each partition that could be read.
+    :param notes: What could not be read, a sentence each.
+    """
+
+    high_watermarks: dict[Place, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def drain(scope: Scope, chronicle: Chronicle, clock: RunClock, *, within: float = 10.0) -> Drained:
+    """Read everything in the scope; never raises for a broker that is away.
+
+    :param within: Seconds for each single answer, and those that a reader may go without getting any further.
+    """
+    drained = Drained()
+    lookout = Lookout.over(scope.truth, clock)
+    try:
+        for place in scope.places:
+            _noted(drained, lambda place=place: _log(lookout, place, chronicle, clock, drained, within))  # type: ignore[misc]
+        for place in drained.high_watermarks:
+            _noted(drained, lambda place=place: _producers(lookout, place, chronicle, within))  # type: ignore[misc]
+        for one in scope.transactional_ids:
+            _noted(drained, lambda one=one: _transaction(lookout, one, chronicle, within))  # type: ignore[misc]
+        for group in scope.groups:
+            _noted(drained, lambda group=group: _offsets(lookout, group, scope.places, chronicle, within))  # type: ignore[misc]
+    finally:
+        lookout.close()
+    _readers(scope, drained.high_watermarks, chronicle, clock, within)
+    return drained
+
+
+def _noted(drained: Drained, read: Callable[[], None]) -> None:
+    try:
+        read()
+    except Unreachable as away:
+        drained.notes.append(str(away))
+
+
+def _log(
+    lookout: Lookout, place: Place, chronicle: Chronicle, clock: RunClock, drained: Drained, within: float
+) -> None:
+    raw = read_raw(lookout, place, clock, within=within)
+    _write(chronicle, raw.records())
+    chronicle.write(raw.end, raw.level)
+    drained.high_watermarks[place] = raw.end.high_watermark
+    if not raw.still:
+        drained.notes.append(f"{partition_name(*place)} still changed when it was read")
+
+
+def _producers(lookout: Lookout, place: Place, chronicle: Chronicle, within: float) -> None:
+    topic, index = place
+    result = lookout.at_leader(place, DescribeProducers(topic=topic, partition=index), within=within)
+    _demand(result.error, f"DescribeProducers of {partition_name(*place)}")
+    chronicle.write(
+        *(
+            OpenProducer(
+                topic=topic,
+                partition=index,
+                producer_id=kept["producer_id"],
+                epoch=kept["producer_epoch"],
+                transaction_start_offset=kept["current_txn_start_offset"],
+                last_timestamp_ms=kept["last_timestamp"],
+            )
+            for kept in result.producers
+        )
+    )
+
+
+def _transaction(lookout: Lookout, transactional_id: str, chronicle: Chronicle, within: float) -> None:
+    asked = DescribeTransactions(transactional_id=transactional_id)
+    kept = lookout.at_coordinator(transactional_id, asked, within=within)
+    if kept.error == UNKNOWN_ID:
+        return
+    _demand(kept.error, f"DescribeTransactions of {transactional_id}")
+    chronicle.write(
+        KeptTransaction(
+            transactional_id=transactional_id,
+            state=kept.state,
+            producer_id=kept.producer_id,
+            epoch=kept.producer_epoch,
+            timeout_ms=kept.timeout_ms,
+            started_ms=kept.start_time_ms,
+            partitions=",".join(kept.partitions),
+        )
+    )
+
+
+def _offsets(lookout: Lookout, group: str, places: Sequence[Place], chronicle: Chronicle, within: float) -> None:
+    result = lookout.at_coordinator(group, OffsetFetch(group=group, partitions=places), of=GROUP, within=within)
+    _demand(result.error, f"OffsetFetch of {group}")
+    offsets = ((place, result.offsets.get(partition_name(*place), -1)) for place in places)
+    chronicle.write(
+        *(GroupOffset(group=group, topic=topic, partition=index, offset=offset) for (topic, index), offset in offsets)
+    )
+
+
+def _demand(error: int, what: str) -> None:
+    if error:
+        raise Unreachable(f"{what} answered {error_name(error)}")
+
+
+def _readers(scope: Scope, wanted: Mapping[Place, int], chronicle: Chronicle, clock: RunClock, within: float) -> None:
+    """All readers at once, each in a thread: a stuck one costs its bound only once."""
+    addresses = scope.truth if scope.readers is None else scope.readers
+    bootstrap = ",".join(map(str, addresses.values()))
+
+    def by_wire(wanted: Mapping[Place, int], deliver: Deliver) -> Mapping[Place, int]:
+        lookout = Lookout.over(addresses, clock)
+        try:
+            return committed.read_committed(lookout, wanted, within=within, deliver=deliver)
+        finally:
+            lookout.close()
+
+    def by_librdkafka(wanted: Mapping[Place, int], deliver: Deliver) -> Mapping[Place, int]:
+        return librdkafka.read_committed(bootstrap, wanted, within=within, deliver=deliver)
+
+    with ThreadPoolExecutor(2) as threads:
+        readers = [
+            threads.submit(_reader, "wire", by_wire, wanted, chronicle),
+            threads.submit(_reader, "librdkafka", by_librdkafka, wanted, chronicle),
+        ]
+        for reader in readers:
+            reader.result()
+
+
+def _reader(
+    kind: Literal["wire", "librdkafka"], read: ReadAll, wanted: Mapping[Place, int], chronicle: Chronicle
+) -> None:
+    """One reader's deliveries and ends; it is called by its kind."""
+    count = 0
+
+    def deliver(records: Sequence[Delivered]) -> None:
+        nonlocal count
+        rows = (
+            Read(reader=kind, topic=topic, partition=index, offset=offset, value=value, position=position)
+            for position, (topic, index, offset, value) in enumerate(records, start=count)
+        )
+        _write(chronicle, rows)
+        count += len(records)
+
+    started = time.monotonic()
+    ends = read(wanted, deliver)
+    waited = round((time.monotonic() - started) * 1000, 3)
+    chronicle.write(
+        *(
+            ReaderEnd(
+                reader=kind,
+                kind=kind,
+                isolation="read_committed",
+                topic=topic,
+                partition=index,
+                end_offset=ends[topic, index],
+                wanted=end,
+                waited_ms=waited,
+            )
+            for (topic, index), end in wanted.items()
+        )
+    )
+
+
+def _write(chronicle: Chronicle, events: Iterable[object]) -> None:
+    rest = iter(events)
+    while batch := tuple(islice(rest, AT_ONCE)):
+        chronicle.write(*batch)
