@@ -1,12 +1,32 @@
 """A history as the judge sees it: typed tables in Spark, checked, whoever wrote them."""
 
-from collections.abc import Mapping
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
+from harness.history.chronicle import CHAOS_FORMAT, REQUIRED, TABLES
+from harness.history.codec import Malformed
 from harness.history.evidence import Json
+from harness.history.mark import Mark, parquet_files, whole
+from harness.spark.seal import Sealing, complete, lines_of, read_sealed, refuse
+from harness.spark.tables import Field, sealed_schema, table_fields
+from harness.spark.wellformed import first_fault
+
+KIND = "chaos"
+WIDENED: Mapping[type, tuple[str, ...]] = {
+    int: ("bigint", "int", "smallint", "tinyint"),
+    float: ("double", "float", "bigint", "int"),
+    str: ("string",),
+    bool: ("boolean",),
+}
+"""Types of columns in Parquet of other tools that say the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,4 +53,104 @@ def open_history(spark: SparkSession, folder: Path) -> History:
 
     :raises Trouble: EVIDENCE_UNREADABLE, with the place and the reason, when it is not what the format says.
     """
-    raise NotImplementedError(folder)
+    run, history = read_run(folder), folder / "history"
+    mark = _mark(history)
+    sealed = mark.tables if mark else {}
+    foreign = [name for name in TABLES if name not in sealed and (history / f"{name}.parquet").exists()]
+    lines = [name for name in lines_of(history) if name not in sealed and name not in foreign]
+    missing = frozenset(TABLES.keys() - {*sealed, *foreign, *lines})
+    if lacking := [name for name in REQUIRED if name in missing]:
+        refuse(f"{folder} has no history/{lacking[0]}.parquet and no history/{lacking[0]}.jsonl")
+    sealing = Sealing(spark=spark, source=history, target=_scratch(spark, history), tables=lines)
+    tables = {
+        **{name: read_sealed(spark, history / f"{name}.parquet", name) for name in sealed},
+        **_foreign(spark, history, foreign),
+        **(sealing.run() if lines else {}),
+        **{name: _empty(spark, name) for name in missing},
+    }
+    notes = (*(mark.notes if mark else ()), *sealing.notes, *map(_missed, sorted(missing)))
+    return History(spark=spark, tables=tables, missing=missing, run=run, notes=notes)
+
+
+def read_run(folder: Path) -> Mapping[str, Json]:
+    """``run.json`` of a chaos run; :raises Trouble: EVIDENCE_UNREADABLE when it is not there, or of another kind."""
+    path = folder / "run.json"
+    if not path.is_file():
+        refuse(f"{folder} is no run folder: it has no run.json")
+    try:
+        run = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        refuse(f"{path} cannot be read: {error}")
+    if not isinstance(run, dict) or run.get("kind") != KIND:
+        refuse(f"{path} is not of a chaos run: its kind is {run.get('kind') if isinstance(run, dict) else None}")
+    if (found := run.get("format")) != CHAOS_FORMAT:
+        refuse(f"{path} has format {found}; this Fencepost reads format {CHAOS_FORMAT}")
+    return run
+
+
+def _mark(history: Path) -> Mark | None:
+    try:
+        mark = Mark.read(history)
+    except Malformed as error:
+        refuse(f"{history}/seal.json cannot be read: {error}")
+    if mark is not None and (broken := mark.broken(history)) is not None:
+        refuse(f"{history}/{broken}; if it was changed on purpose, remove {history}/seal.json")
+    return mark
+
+
+def _foreign(spark: SparkSession, history: Path, names: Sequence[str]) -> Mapping[str, DataFrame]:
+    """Tables that another tool wrote as Parquet: every file is looked at, and every row."""
+    tables = {name: _written_elsewhere(spark, history / f"{name}.parquet", name) for name in names}
+    if not tables:
+        return {}
+    try:
+        fault = first_fault(tables)
+    except (PySparkException, Py4JJavaError) as error:
+        refuse(f"the Parquet of {history} cannot be read: {_first_line(error)}")
+    if fault is not None:
+        refuse(f"{history}/{fault.table}.parquet: {fault.reason}")
+    return tables
+
+
+def _written_elsewhere(spark: SparkSession, path: Path, table: str) -> DataFrame:
+    files = parquet_files(path)
+    if cut := [file for file in files if not whole(file)]:
+        refuse(f"{cut[0]} is cut short, or no Parquet")
+    if not files:
+        refuse(f"{path} has no Parquet files")
+    try:
+        rows = spark.read.parquet(str(path))
+    except (PySparkException, Py4JJavaError) as error:
+        refuse(f"{path} cannot be read: {_first_line(error)}")
+    return complete(table, rows.select(*(_column(path, field, dict(rows.dtypes)) for field in table_fields(table))))
+
+
+def _column(path: Path, field: Field, found: Mapping[str, str]) -> object:
+    kind = found.get(field.name)
+    if kind is None:
+        if field.required:
+            refuse(f"{path} has no column {field.name}")
+        return F.lit(field.default).cast(field.type).alias(field.name)
+    if kind not in WIDENED[field.kind]:
+        refuse(f"{path}: column {field.name} is {kind}, not {field.type.simpleString()}")
+    return F.col(f"`{field.name}`").cast(field.type).alias(field.name)
+
+
+def _empty(spark: SparkSession, table: str) -> DataFrame:
+    return spark.range(0).select(*(F.lit(None).cast(f.dataType).alias(f.name) for f in sealed_schema(table)))
+
+
+def _scratch(spark: SparkSession, history: Path) -> Path:
+    """Where JSON lines are typed for this session: its own scratch, or beside the lines where a cluster must see it."""
+    local = spark.conf.get("spark.master", "").startswith("local")
+    parent = spark.conf.get("spark.local.dir") if local else str(history)
+    return Path(tempfile.mkdtemp(prefix="typed-", dir=parent))
+
+
+def _missed(table: str) -> str:
+    return f"there is no table {table}: what rests on it is not exercised"
+
+
+def _first_line(error: Exception) -> str:
+    said = str(getattr(error, "java_exception", None) or error)
+    return said.strip().partition("\n")[0]

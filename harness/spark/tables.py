@@ -76,10 +76,10 @@ def sealed_schema(table: str) -> StructType:
 
 def parts_of_value() -> list[Column]:
     """The columns of :data:`PARTS` out of ``value``; all null where it is none of ours."""
-    ours = F.col("value").rlike(r"^[0-9]+/[0-9]+/[0-9]+/")
+    ours = F.col("value").rlike("^[0-9]{1,18}/[0-9]{1,18}/[0-9]{1,18}/")
     pieces = F.split("value", "/", 4)
     return [
-        F.when(ours, F.get(pieces, place).try_cast(field.dataType)).alias(field.name)
+        F.when(ours, F.get(pieces, F.lit(place)).cast(field.dataType)).alias(field.name)
         for place, field in enumerate(PARTS.fields)
     ]
 
