@@ -17,7 +17,7 @@ from harness.wire.client import WireClient
 from harness.wire.errors import CannotSay, NotOffered, UnreadableAnswer, WireError
 from harness.wire.verb import Result, Verb
 from harness.wire.verbs.find_coordinator import TRANSACTION, FindCoordinator
-from harness.wire.verbs.metadata import Metadata, MetadataResult, PartitionPlace
+from harness.wire.verbs.metadata import Metadata, MetadataResult
 
 Place: TypeAlias = tuple[str, int]
 """Topic and partition index."""
@@ -32,8 +32,6 @@ OFFSET_NOT_AVAILABLE."""
 
 WITHIN = 10.0
 """Seconds that a question may take in all."""
-PATIENCE = 3.0
-"""Seconds that one broker is given for one answer."""
 EVERY = 0.05
 
 
@@ -46,11 +44,15 @@ class Lookout:
     """Questions over one lane; used by one thread. Close it after use.
 
     :param brokers: Those who may be asked for metadata.
+    :param patience: Seconds that one broker is given for one answer.
     """
 
     client: WireClient
     brokers: Sequence[int]
-    _leaders: dict[Place, int] = field(default_factory=dict)
+    patience: float = 3.0
+    _led: dict[Place, tuple[int, int]] = field(default_factory=dict)
+    _doubted: set[Place] = field(default_factory=set)
+    _turn: int = 0
     _reason: str = "nobody was asked"
 
     @classmethod
@@ -72,7 +74,7 @@ class Lookout:
             leader = self.leader(place)
             answer = None if leader is None else self._ask(leader, verb, cap)
             if answer is None:
-                self._leaders.pop(place, None)
+                self.forget((place,))
             return answer
 
         return self._until(once, f"{verb.api} of {place[0]}-{place[1]}", within)
@@ -98,59 +100,61 @@ class Lookout:
 
     def leader(self, place: Place) -> int | None:
         """The partition's leader, remembered until :meth:`forget`; None while it has none."""
-        if place not in self._leaders and (known := self.metadata((place[0],))) is not None:
-            self._learn(known)
-        return self._leaders.get(place)
+        return next(iter(self.leaders((place,))), None)
 
     def leaders(self, places: Iterable[Place]) -> Mapping[int, list[Place]]:
         """The places by leader; those that have none now are left out."""
         wanted = list(places)
-        if unknown := {topic for topic, index in wanted if (topic, index) not in self._leaders}:
-            known = self.metadata(tuple(sorted(unknown)))
-            self._learn(known) if known is not None else None
-        led: dict[int, list[Place]] = {}
+        if unknown := {topic for topic, index in wanted if self._doubtful((topic, index))}:
+            self._learn(self.metadata(tuple(sorted(unknown))))
+        by_leader: dict[int, list[Place]] = {}
         for place in wanted:
-            if place in self._leaders:
-                led.setdefault(self._leaders[place], []).append(place)
-        return led
+            leader, _ = self._led.get(place, (-1, -1))
+            if leader >= 0:
+                by_leader.setdefault(leader, []).append(place)
+        return by_leader
 
     def forget(self, places: Iterable[Place]) -> None:
         """Look their leaders up again at the next question."""
-        for place in places:
-            self._leaders.pop(place, None)
-
-    def described(self, topics: Sequence[str]) -> Mapping[Place, PartitionPlace] | None:
-        """Leader, replicas and in-sync replicas of every partition of the topics; None when nobody answers."""
-        known = self.metadata(tuple(topics))
-        if known is None:
-            return None
-        parts = ((topic, found["partitions"].items()) for topic, found in known.topics.items())
-        return {(topic, index): place for topic, places in parts for index, place in places}
+        self._doubted.update(places)
 
     def metadata(self, topics: tuple[str, ...]) -> MetadataResult | None:
-        """Metadata of the first broker that answers; a partition's error in it is no error of the answer."""
-        for broker in self.brokers:
-            try:
-                return self.client.call(broker, Metadata(topics=topics), within=PATIENCE).result
-            except WireError as error:
-                self._reason = str(error)
+        """Metadata of a broker that answers, a different one each time; None when nobody does."""
+        self._turn += 1
+        turn = self._turn % len(self.brokers)
+        for broker in (*self.brokers[turn:], *self.brokers[:turn]):
+            if (known := self.metadata_of(broker, topics)) is not None:
+                return known
         return None
+
+    def metadata_of(self, broker: int, topics: tuple[str, ...]) -> MetadataResult | None:
+        """What one broker knows, or None when it does not answer; a partition's error is no error of the answer."""
+        try:
+            return self.client.call(broker, Metadata(topics=topics), within=self.patience).result
+        except WireError as error:
+            self._reason = str(error)
+            return None
 
     def close(self) -> None:
         """Close the connections."""
         self.client.close()
 
-    def _learn(self, known: MetadataResult) -> None:
-        for topic, found in known.topics.items():
+    def _doubtful(self, place: Place) -> bool:
+        return place in self._doubted or self._led.get(place, (-1, -1))[0] < 0
+
+    def _learn(self, known: MetadataResult | None) -> None:
+        """A broker that is cut off tells of leaders that were: an older leader epoch changes nothing."""
+        for topic, found in known.topics.items() if known is not None else ():
             for index, place in found["partitions"].items():
-                if place["leader"] >= 0:
-                    self._leaders[topic, index] = place["leader"]
+                if place["leader_epoch"] >= self._led.get((topic, index), (-1, -1))[1]:
+                    self._led[topic, index] = (place["leader"], place["leader_epoch"])
+                    self._doubted.discard((topic, index))
 
     def _ask(self, node: int, verb: Verb[ResultT], cap: int | None) -> ResultT | None:
         """The answer, or None where another broker may give one; what no broker can say is raised."""
         try:
             version = None if cap is None else self.client.highest(node, verb.api, cap)
-            result = self.client.call(node, verb, version, within=PATIENCE).result
+            result = self.client.call(node, verb, version, within=self.patience).result
         except (NotOffered, CannotSay, UnreadableAnswer) as error:
             raise Unreachable(str(error)) from error
         except WireError as error:
