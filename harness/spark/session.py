@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 from harness.cluster import toolchain
 from harness.spark.archive import Archive
 from harness.spark.jars import connector_jars
-from harness.spark.settings import settings
+from harness.spark.settings import Pace, settings
 from harness.trouble import Exit, Trouble
 
 ENDING = 10.0
@@ -77,17 +77,29 @@ def open_session(
     master: str = "local[2]",
     log: Path | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    memory: str = "768m",
+    pace: Pace = Pace.QUICK,
 ) -> Session:
     """A session of its own JVM, with the Kafka connector.
 
     :param log: The file that gets all that Spark says; without one nobody hears it.
+    :param memory: The JVM's heap, for a local master: ``4g`` judges ten million operations.
+    :param pace: What the JVM is tuned for, likewise.
     :raises Trouble: When a tool is missing, or the JVM does not start.
     """
     java = toolchain.java()
     jars = connector_jars(progress)
     archive = Archive.of(jars, java)
     scratch = tempfile.TemporaryDirectory(prefix="fencepost-spark-")
-    chosen = settings(master=master, name=name, jars=jars, scratch=Path(scratch.name), flags=archive.flags(master))
+    chosen = settings(
+        master=master,
+        name=name,
+        jars=jars,
+        scratch=Path(scratch.name),
+        flags=archive.flags(master) if pace is Pace.QUICK else (),
+        memory=memory,
+        pace=pace,
+    )
     try:
         gateway = _launch(_conf(chosen), Path(scratch.name), log)
         return Session(spark=_connect(gateway, chosen), gateway=gateway, scratch=scratch, archive=archive)

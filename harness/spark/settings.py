@@ -1,32 +1,54 @@
 """What a local session is started with, each setting with its why. Pure: no JVM, no files."""
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
 EXECUTION = "org.apache.spark.sql.execution.streaming"
 
-# C1 only, one small collector: a session lives for a minute, and on two cores the second compiler's threads take from
-# the brokers that are judged what they will never give back. Whoever judges a night's history asks for a master of
-# their own, and then the JVM's own defaults hold.
+# C1 only, one small collector: such a session lives for a minute, and on two cores the second compiler's threads take
+# from the brokers that are judged what they will never give back.
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+# A night's history is judged with nothing beside it, for minutes: the best compiler, and a collector for throughput.
+STEADY = ("-XX:+UseParallelGC",)
+
+
+class Pace(StrEnum):
+    """What a local session's JVM is for."""
+
+    QUICK = "quick"
+    """It starts beside brokers, and lives for a minute."""
+    STEADY = "steady"
+    """It has the machine, and much to do."""
+
+
+FLAGS: Mapping[Pace, tuple[str, ...]] = {Pace.QUICK: QUICK, Pace.STEADY: STEADY}
 
 
 def settings(
-    *, master: str, name: str, jars: Sequence[Path], scratch: Path, flags: Sequence[str] = ()
+    *,
+    master: str,
+    name: str,
+    jars: Sequence[Path],
+    scratch: Path,
+    flags: Sequence[str] = (),
+    memory: str = "768m",
+    pace: Pace = Pace.QUICK,
 ) -> Mapping[str, str]:
     """Spark's configuration.
 
     :param jars: The connector's jars.
     :param scratch: A folder of this session's own, for all that Spark writes beside results.
     :param flags: More options of the JVM.
+    :param memory: The heap of a local session's JVM (``4g``); a cluster's is its own affair.
     """
     return {
         "spark.master": master,
         "spark.app.name": name,
         **_classes(master, jars),
         **_quiet(scratch),
-        **_small(master, flags),
+        **_small(master, flags, memory, pace),
     }
 
 
@@ -48,14 +70,14 @@ def _quiet(scratch: Path) -> Mapping[str, str]:
     }
 
 
-def _small(master: str, flags: Sequence[str]) -> Mapping[str, str]:
+def _small(master: str, flags: Sequence[str], memory: str, pace: Pace) -> Mapping[str, str]:
     if not _is_local(master):
         return {"spark.driver.extraJavaOptions": " ".join(flags)} if flags else {}
     return {
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
-        "spark.driver.memory": "768m",
-        "spark.driver.extraJavaOptions": " ".join((*QUICK, *flags)),
+        "spark.driver.memory": memory,
+        "spark.driver.extraJavaOptions": " ".join((*FLAGS[pace], *flags)),
         "spark.sql.shuffle.partitions": "2",
         # The default one goes through Hadoop's FileContext, which forks a process for every file: 100 ms a micro-batch.
         "spark.sql.streaming.checkpointFileManagerClass": f"{EXECUTION}.FileSystemBasedCheckpointFileManager",
