@@ -1,0 +1,45 @@
+"""What a liar does to a message; the gate's process loads it by the dotted name that stands in the rule.
+
+A lie is made once for each rule and lives as long as it, so it may remember what it told. It sees the requests that
+its rule takes and their answers, decoded; what it gives back is told in their place.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol, cast
+
+from harness.gate.facts import Facts, Newest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A request that a lie may change: its facts, its decoded body, and whose identities are the newest."""
+
+    facts: Facts
+    body: object
+    newest: Newest
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The body of an answer that the gate gives itself; the request is never forwarded."""
+
+    body: object
+
+
+class Lie(Protocol):
+    """What is told instead. Whoever gives back the very object that it was given has told the truth."""
+
+    def request(self, asked: Asked) -> object | Answered:
+        """The body to forward, or an answer of our own."""
+        ...
+
+    def response(self, asked: Asked, answer: object) -> object:
+        """The body to answer with; ``asked`` is the request as its sender wrote it."""
+        ...
+
+
+def load(name: str) -> Lie:
+    """The lie ``module:factory``, made anew; :raises ImportError, AttributeError: when there is none."""
+    module, _, factory = name.partition(":")
+    return cast(Lie, getattr(import_module(module), factory)())
