@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from harness.chaos.site import Site
 from harness.history.evidence import Json
@@ -79,4 +79,14 @@ class Toxic(Protocol):
 
         :raises Powerless: When this target lacks the power; the fault then did not strike, and says so.
         """
+        ...
+
+
+@runtime_checkable
+class Lengthy(Protocol):
+    """A toxic that needs more time than a storm would give it; the schedule asks ``isinstance(toxic, Lengthy)``."""
+
+    @property
+    def seconds(self) -> float:
+        """How long it wants to be on."""
         ...

@@ -1,19 +1,27 @@
 """Hold a link or a lane: what is sent lies on it until release, and then arrives at once and in order.
 
 A Toxiproxy ``latency`` toxic of hours; removing it delivers the held bytes. They survive the sender's disconnect.
-Needs a proxy. Proof that it struck: a step sent into the window and answered only after it has ``held`` > 0 in the
-evidence, and on a link between brokers the samples show what the held request would have changed.
+Needs a proxy. Proof that it struck, in the contract: a step sent into the window and answered only after it has
+``held`` > 0 in the evidence, and on a link between brokers the samples show what the held request would have changed;
+in chaos: bytes of requests that came while it was on.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from harness.chaos.proxy_toxic import ProxyToxic, Stage
 from harness.history.evidence import Fault
 from harness.lab import Lab
 
 HOURS_MS = 6 * 3600 * 1000
-TOXIC = "hold"
+NAME = "hold"
+TOXIC = ProxyToxic(
+    name=NAME,
+    stages=(Stage(kind="latency", measures={"latency": (HOURS_MS, HOURS_MS)}),),
+    sides=("upstream",),
+    takes_a_broker=True,
+)
 
 
 @dataclass(slots=True)
@@ -32,7 +40,7 @@ class Held:
             return
         self.released = True
         ended = self.lab.now()
-        self.lab.links.remove_toxic(self.proxy, TOXIC)
+        self.lab.links.remove_toxic(self.proxy, NAME)
         self.lab.notes.faults.append(
             Fault(name=self.name, kind="hold", where=self.proxy, started=self.started, ended=ended)
         )
@@ -44,7 +52,7 @@ def hold(lab: Lab, proxy: str, *, name: str) -> Iterator[Held]:
 
     :raises Unprepared: When nothing stands between.
     """
-    lab.links.add_toxic(proxy, kind="latency", direction="upstream", attributes={"latency": HOURS_MS}, name=TOXIC)
+    lab.links.add_toxic(proxy, kind="latency", direction="upstream", attributes={"latency": HOURS_MS}, name=NAME)
     held = Held(lab, proxy, name, lab.now())
     try:
         yield held

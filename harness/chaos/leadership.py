@@ -1,0 +1,74 @@
+"""A partition led by another of its in-sync replicas for the length of a block, by Kafka's own administration.
+
+The replicas are put into another order (AlterPartitionReassignments, KIP-455; the same replicas, so nothing is copied)
+and the first is elected (ElectLeaders, KIP-460). On leaving, the old order is put back and its first replica elected.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from harness import wait
+from harness.chaos.site import Site
+from harness.chaos.toxic import Proof
+from harness.history.kafka_errors import error_name
+from harness.lab.asking import Unprepared
+from harness.wire.verbs.alter_partition_reassignments import AlterPartitionReassignments
+from harness.wire.verbs.elect_leaders import ElectLeaders
+
+RANKS = 2
+"""Replicas that could lead a partition besides the one that does, in a cluster of three."""
+MOVED = 10.0
+"""Seconds within which brokers must know of a leader that the controller has elected."""
+LED = 30.0
+"""Seconds within which a partition must have a leader after the strike."""
+ELECTION_NOT_NEEDED = 84
+
+
+@contextmanager
+def led_elsewhere(site: Site, topic: str, partition: int, rank: int) -> Iterator[Proof]:
+    """Led by the ``rank``-th (modulo their number) of the in-sync replicas that do not lead it, for the block.
+
+    :raises Unprepared: When no other replica is in sync, or the controller refuses.
+    :raises NotInTime: When brokers do not get to know the new leader, or the partition is left without one.
+    """
+    before = site.place(topic, partition)
+    others = sorted(node for node in before["isr"] if node != before["leader"])
+    if not others:
+        raise Unprepared(f"no other replica of {topic}-{partition} is in sync")
+    proof = Proof(where=f"{topic}-{partition}", how="leaders moved")
+    wanted = others[rank % len(others)]
+    try:
+        move(site, topic, partition, [wanted, *(node for node in before["replicas"] if node != wanted)])
+        proof.struck += 1
+        proof.how += f": {before['leader']} → {wanted}"
+        yield proof
+    finally:
+        _put_back(site, topic, partition, before["replicas"], proof)
+
+
+def move(site: Site, topic: str, partition: int, order: Sequence[int]) -> None:
+    """Put the replicas into this order and elect the first; returns when brokers know it as the leader.
+
+    :raises Unprepared: When the controller refuses.
+    :raises NotInTime: When brokers do not get to know it.
+    """
+    told = site.order(AlterPartitionReassignments(replicas={(topic, partition): tuple(order)}))
+    if told.error:
+        raise Unprepared(f"AlterPartitionReassignments answered {error_name(told.error)} ({told.error})")
+    elected = site.order(ElectLeaders(partitions=((topic, partition),)))
+    if elected.error not in (0, ELECTION_NOT_NEEDED):
+        raise Unprepared(f"ElectLeaders answered {error_name(elected.error)} ({elected.error})")
+    wait.until(
+        lambda: site.leader(topic, partition) == order[0],
+        what=f"broker {order[0]} as leader of {topic}-{partition}",
+        within=MOVED,
+    )
+
+
+def _put_back(site: Site, topic: str, partition: int, order: Sequence[int], proof: Proof) -> None:
+    """The old order again; its first replica may be away, then another goes on leading."""
+    try:
+        move(site, topic, partition, order)
+    except (Unprepared, wait.NotInTime) as refused:
+        proof.how += f"; not moved back: {refused}"
+    wait.until(lambda: site.leader(topic, partition) is not None, what=f"a leader of {proof.where}", within=LED)

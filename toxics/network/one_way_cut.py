@@ -1,0 +1,15 @@
+"""One-way cut: on a link or lane only requests vanish, or only responses do.
+
+Where responses vanish, the server has done what it was asked, and the asker never knows. Needs a proxy. Proof that it
+struck: bytes of requests that came while it was on.
+"""
+
+from harness.chaos.proxied import DIRECTIONS
+from harness.chaos.proxy_toxic import ProxyToxic, Stage
+
+TOXIC = ProxyToxic(
+    name="one-way-cut",
+    stages=(Stage(kind="timeout", measures={"timeout": (0, 0)}),),
+    sides=DIRECTIONS,
+    takes_a_broker=True,
+)

@@ -1,0 +1,21 @@
+"""Slow close: connections of a link or lane die after some bytes, and their ends learn it late.
+
+After the drawn number of bytes nothing more gets through (``limit_data``), and the connection's end is told only after
+a delay (``slow_close``). Not on links to the controller: a broker would lose its session. Needs a proxy. Proof that it
+struck: open connections that it ended.
+"""
+
+from harness.chaos.proxied import DIRECTIONS
+from harness.chaos.proxy_toxic import ProxyToxic, Stage
+
+TOXIC = ProxyToxic(
+    name="slow-close",
+    stages=(
+        Stage(kind="limit_data", measures={"bytes": (0, 2_000)}),
+        Stage(kind="slow_close", measures={"delay": (100, 1_000)}),
+    ),
+    sides=DIRECTIONS,
+    controller=False,
+    takes_a_broker=False,
+    counted="connections",
+)

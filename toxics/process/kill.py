@@ -1,0 +1,57 @@
+"""Kill: a broker ends as by ``kill -9`` and is started again, with the same data, after a while.
+
+Needs the power to kill. Proof that it struck: a broker that no longer answered the observer.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+
+from harness.chaos.drawn import number
+from harness.chaos.later import later
+from harness.chaos.site import Powerless, Site
+from harness.chaos.toxic import Power, Proof, Shape
+from harness.cluster.port import Kill
+from harness.history.evidence import Json
+
+DOWN_MS = (0, 4_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Killed:
+    """Fills :class:`harness.chaos.toxic.Toxic`."""
+
+    name: str = "kill"
+    power: Power = Power.PROCESS
+    takes_a_broker: bool = True
+
+    def draw(self, shape: Shape, draw: Random) -> Mapping[str, Json]:
+        """``broker``, and ``down_ms`` before it is started again."""
+        return {"broker": draw.choice(shape.brokers), "down_ms": draw.randint(*DOWN_MS)}
+
+    def strike(self, site: Site, chosen: Mapping[str, Json]) -> AbstractContextManager[Proof]:
+        """Killed on entering; back when the block is left.
+
+        :raises Powerless: When the target's brokers are not ours to kill.
+        :raises Trouble: When the broker does not start again.
+        :raises NotInTime: When it is not registered again within the bound.
+        """
+        return _struck(site, number(chosen, "broker"), number(chosen, "down_ms") / 1000)
+
+
+@contextmanager
+def _struck(site: Site, broker: int, down: float) -> Iterator[Proof]:
+    cluster = site.cluster
+    if not isinstance(cluster, Kill):
+        raise Powerless(f"the {cluster.backend} backend cannot kill a broker")
+    proof = Proof(where=f"broker-{broker}", how="brokers that no longer answered, started again with their data")
+    cluster.kill(broker)
+    with later(down, partial(cluster.restart, broker)):
+        proof.struck += not site.answers(broker)
+        yield proof
+    site.rejoined(broker)
+
+
+TOXIC = Killed()
