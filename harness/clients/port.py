@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from harness.history.operation import Outcome, Value
+from harness.wire.offered import Offered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +123,10 @@ class Adapter(Protocol):
     @property
     def kind(self) -> str:
         """The adapter's name."""
+        ...
+
+    def lacking(self, offered: Offered) -> str | None:
+        """What a broker that advertises ``offered`` lacks for this adapter, in words; None when nothing."""
         ...
 
     def open(self, options: ClientOptions) -> Client:

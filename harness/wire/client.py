@@ -59,18 +59,19 @@ class WireClient:
         self._asking = {node: Lock() for node in addresses}
         self._connecting = {node: Lock() for node in addresses}
 
-    def offered(self, node: int) -> Offered:
+    def offered(self, node: int, within: float = 10.0) -> Offered:
         """What the broker advertises, asked once.
 
+        :param within: Seconds to wait for each of the at most three questions.
         :raises NoAnswer, ConnectionClosed, UnreadableAnswer: When the broker does not say.
         """
         with self._asking[node]:
-            return self._offered.get(node) or self.refresh(node)
+            return self._offered.get(node) or self.refresh(node, within)
 
-    def refresh(self, node: int) -> Offered:
+    def refresh(self, node: int, within: float = 10.0) -> Offered:
         """What the broker advertises now; finalized features change while it runs."""
         for version in _API_VERSIONS_TRIED:
-            answered = self._send(node, ApiVersions(), version).wait().result
+            answered = self._send(node, ApiVersions(), version).wait(within).result
             if answered.error != UNSUPPORTED_VERSION:
                 break
         if answered.error:
@@ -106,6 +107,13 @@ class WireClient:
         """
         chosen = self._highest_for(node, verb) if version is None else version
         return self.send(node, verb, chosen).wait(within)
+
+    def leave(self, node: int) -> None:
+        """Close the connection to ``node``; the next request opens another. What is on its way may still arrive."""
+        with self._connecting[node]:
+            connection = self._connections.pop(node, None)
+        if connection is not None:
+            connection.close("left")
 
     def close(self) -> None:
         """Close every connection; what was never answered is recorded as ``no answer``."""

@@ -1,0 +1,127 @@
+"""Trying a request until it is answered for good or the operation's bound has passed: the rule of the port, in code.
+
+A try that an answer refused in passing (``again``) did nothing and may be repeated. A try that went unanswered may
+have been worked on, or may be worked on later, when it arrives late: it may be repeated only where the broker can tell
+the repetition from a new request (a batch by its sequence, an end of Transactions V2 by its epoch), and whatever
+follows is said *after doubt*.
+"""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from harness import wait
+from harness.clients.outcomes.row import Row, ruled
+from harness.clients.outcomes.wire import MOVED, row_of
+from harness.clients.port import Answer
+from harness.clients.wire.bound import Bound
+from harness.clients.wire.channel import Channel, Heard
+from harness.clients.wire.routes import Routes, Where
+from harness.history.operation import Outcome
+from harness.wire.verb import Result, Verb
+
+R = TypeVar("R", bound=Result)
+FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
+"""Seconds between two tries; doubled each time, as clients' ``retry.backoff.ms`` is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried(Generic[R]):
+    """What a request came to after all its tries.
+
+    :param result: The answer without error, if there was one.
+    :param refusal: The answer with the error that settled it, if there was one.
+    """
+
+    outcome: Outcome
+    error: int | None
+    reason: str
+    tries: int
+    result: R | None = None
+    refusal: R | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether it certainly happened."""
+        return self.outcome is Outcome.DONE
+
+    def answer(self, *, earlier: int = 0) -> Answer:
+        """As the port tells it; ``earlier`` are tries of requests that had to come before."""
+        return Answer(outcome=self.outcome, error=self.error, reason=self.reason, tries=self.tries + earlier)
+
+    def never_sent(self, what: str) -> Answer:
+        """The answer of an operation whose own request was not sent, since this one before it was not done."""
+        why = self.reason or "it was not answered"
+        reason = f"{what} was never sent: {why}"
+        return Answer(outcome=Outcome.REFUSED, error=self.error, reason=reason, tries=self.tries)
+
+
+@dataclass(slots=True)
+class _Count:
+    """What has happened so far."""
+
+    tries: int = 0
+    doubt: bool = False
+    error: int | None = None
+    reason: str = "nobody to ask was found"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """Asks on one channel, with its routes."""
+
+    channel: Channel
+    routes: Routes
+
+    def ask(self, verb: Verb[R], where: Where, bound: Bound, *, patience: float, repeatable: bool) -> Tried[R]:
+        """Ask until there is an answer for good.
+
+        :param where: Who is to be asked; looked up before every try.
+        :param patience: Seconds that one try may go unanswered.
+        :param repeatable: Whether it may be sent again after an unanswered try.
+        """
+        count = _Count()
+        pause = FIRST_PAUSE
+        while True:
+            node = where(bound)
+            if node is None:
+                self.routes.forget()
+            elif settled := self._once(node, verb, min(patience, bound.left), count, repeatable):
+                return settled
+            if bound.over:
+                return _given_up(count)
+            wait.pause(min(pause, bound.left))
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _once(self, node: int, verb: Verb[R], within: float, count: _Count, repeatable: bool) -> Tried[R] | None:
+        heard = self.channel.ask(node, verb, within)
+        count.tries += heard.sent
+        if heard.result is None:
+            return self._silent(heard, count, repeatable)
+        count.error = heard.result.error
+        if count.error == 0:
+            return Tried(outcome=Outcome.DONE, error=0, reason="", tries=count.tries, result=heard.result)
+        return self._refused(row_of(verb.api, count.error), heard.result, count)
+
+    def _silent(self, heard: Heard[R], count: _Count, repeatable: bool) -> Tried[R] | None:
+        self.routes.forget()
+        count.reason = heard.reason
+        if not heard.sent:
+            return None
+        count.error, count.doubt = None, True
+        return None if repeatable else _given_up(count)
+
+    def _refused(self, row: Row, result: R, count: _Count) -> Tried[R] | None:
+        count.reason = row.reason
+        if result.error in MOVED:
+            self.routes.forget()
+        if row.again:
+            count.doubt = count.doubt or row.outcome is Outcome.UNSURE
+            return None
+        outcome = ruled(row, doubt=count.doubt)
+        reason = row.reason if outcome is not Outcome.UNSURE else f"{row.reason}, after doubt"
+        return Tried(outcome=outcome, error=result.error, reason=reason, tries=count.tries, refusal=result)
+
+
+def _given_up(count: _Count) -> Tried[R]:
+    outcome = Outcome.UNSURE if count.doubt else Outcome.REFUSED
+    return Tried(outcome=outcome, error=count.error, reason=count.reason, tries=count.tries)
