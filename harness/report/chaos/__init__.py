@@ -1,0 +1,6 @@
+"""Reports of chaos: a page a round, a front page a session, ``report.json`` for machines, lines for the terminal."""
+
+from harness.report.chaos.publish import publish_round, publish_session
+from harness.report.chaos.table import conclude_session, round_line
+
+__all__ = ["conclude_session", "publish_round", "publish_session", "round_line"]
