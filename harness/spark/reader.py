@@ -24,18 +24,30 @@ EVERY = 0.02
 
 @dataclass(slots=True, kw_only=True)
 class CommittedReader:
-    """A reader of ``topics`` through ``bootstrap`` (a lane's addresses), with all that it writes under ``folder``."""
+    """A reader of ``topics`` through ``bootstrap`` (a lane's addresses), with all that it writes under ``folder``.
+
+    Where ``folder`` has a checkpoint already, it goes on from there.
+
+    :param pace_ms: Least time from one micro-batch's start to the next one's; without it they follow without a pause.
+    :param files: Files that a micro-batch writes at most; 0 for one a Kafka partition.
+    :param options: More options of the Kafka source.
+    """
 
     spark: SparkSession
     bootstrap: str
     topics: Sequence[str]
     folder: Path
+    pace_ms: int = 0
+    files: int = 0
+    options: Mapping[str, str] = field(default_factory=dict)
     _query: Any = field(default=None)
 
     def start(self) -> Self:
-        """Start reading, from the earliest offsets; micro-batches follow each other without a pause."""
+        """Start reading, from the earliest offsets or the checkpoint."""
         records = self._kafka().selectExpr("topic", "partition", "offset", "CAST(value AS STRING) AS value")
-        writer = records.writeStream.format("parquet").option("checkpointLocation", str(self.folder / "checkpoint"))
+        fewer = records.coalesce(self.files) if self.files else records
+        writer = fewer.writeStream.format("parquet").option("checkpointLocation", str(self.folder / "checkpoint"))
+        writer = writer.trigger(processingTime=f"{self.pace_ms} milliseconds")
         self._query = writer.start(str(self._delivered))
         return self
 
@@ -44,10 +56,15 @@ class CommittedReader:
 
         :raises ReaderFailed: When it has ended with an exception.
         """
-        if (failure := self._query.exception()) is not None:
-            raise ReaderFailed(f"Spark's reader of {', '.join(self.topics)} failed: {one_sentence(str(failure))}")
+        if (failure := self.failure()) is not None:
+            raise ReaderFailed(f"Spark's reader of {', '.join(self.topics)} failed: {failure}")
         last = self._query.lastProgress
         return Progress() if last is None else parse_progress(last.json)
+
+    def failure(self) -> str | None:
+        """One sentence when the query has ended with an exception."""
+        failed = self._query.exception()
+        return None if failed is None else one_sentence(str(failed))
 
     def caught_up_to(self, high_watermarks: Mapping[str, int], *, within: float) -> Mapping[str, Reach]:
         """Wait at most ``within`` seconds until each ``topic-index`` is read up to its high watermark.
@@ -106,6 +123,7 @@ class CommittedReader:
             "kafka.fetch.max.wait.ms": "10",
             "subscribe": ",".join(self.topics),
             "startingOffsets": "earliest",
+            **self.options,
         }
         return self.spark.readStream.format("kafka").options(**options).load()
 
