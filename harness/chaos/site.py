@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from harness import wait
 from harness.clock import RunClock
 from harness.cluster.port import Cluster, Links
+from harness.gate.gate import Gate, open_gate
 from harness.lab.admin import Admin
 from harness.lab.asking import Asker, ResultT, Unprepared
 from harness.wire.client import Pending
@@ -45,6 +46,19 @@ class Site:
     asker: Asker
     topics: Mapping[str, str]
     transactional_ids: Mapping[str, str] = field(default_factory=dict)
+    _gate: list[Gate] = field(default_factory=list)
+
+    @property
+    def gate(self) -> Gate:
+        """The gate, started at first use; :raises Powerless: where nothing stands between."""
+        if not self._gate:
+            self._gate.append(open_gate(self.links))
+        return self._gate[0]
+
+    def close(self) -> None:
+        """End the gate; proxies lead where they led at first. May be called twice."""
+        while self._gate:
+            self._gate.pop().close()
 
     @property
     def admin(self) -> Admin:
