@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from harness.history.chronicle import REQUIRED, TABLES
 from harness.history.lines import first_bad_line, torn_last_line
 from harness.history.mark import Mark
+from harness.spark.delivered import deliveries
 from harness.spark.shapes import first_misfit
 from harness.spark.tables import VALUED, parts_of_value, schema, sealed_schema, table_fields
 from harness.spark.wellformed import first_fault
@@ -27,6 +28,8 @@ SHORT = 1 << 20
 
 def seal(spark: SparkSession, folder: Path) -> tuple[str, ...]:
     """Make ``history/<table>.parquet`` out of every ``history/<table>.jsonl``; the lines stay.
+
+    What Spark's own readers delivered (``spark/*/delivered``) becomes part of ``reads``.
 
     :returns: What limits the evidence, one sentence each.
     :raises Trouble: EVIDENCE_UNREADABLE when a line is not what the format says; nothing is sealed then.
@@ -104,7 +107,9 @@ class Sealing:
             self._refuse(misfit.table, misfit.reason, misfit.line)
 
     def _refuse_faults(self, drafts: Mapping[str, Path]) -> None:
-        written = {table: draft for table, draft in drafts.items() if self._lines(table).stat().st_size}
+        # What Spark's readers delivered is no line of any journal.
+        full = {"reads", *(table for table in drafts if self._lines(table).stat().st_size)}
+        written = {table: draft for table, draft in drafts.items() if table in full}
         if fault := first_fault({name: read_sealed(self.spark, draft, name) for name, draft in written.items()}):
             self._refuse(fault.table, fault.reason)
 
@@ -119,9 +124,15 @@ class Sealing:
         return self.source / f"{table}.jsonl"
 
     def _typed(self, table: str) -> DataFrame:
+        rows = self._read(table)
+        if table == "reads":
+            rows = rows.unionByName(deliveries(self.spark, self.source.parent))
+        return complete(table, rows)
+
+    def _read(self, table: str) -> DataFrame:
         reader = self.spark.read.schema(schema(table)).option("lineSep", "\n")
         mode = "DROPMALFORMED" if table in self.torn else "FAILFAST"
-        return complete(table, reader.option("mode", mode).json(str(self._lines(table))))
+        return reader.option("mode", mode).json(str(self._lines(table)))
 
 
 def complete(table: str, rows: DataFrame) -> DataFrame:
