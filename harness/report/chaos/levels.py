@@ -36,8 +36,9 @@ def levels(scale: Scale, each: LevelLine, y: float) -> list[str]:
     return [
         f"<g><title>{clean(_told(scale, name, each, points))}</title>",
         block(LEFT, y, WIDTH - LEFT - RIGHT, LEVEL, "hit"),
-        f'<polygon class="gap{stuck}" points="{_path([*upper, *reversed(lower)])}"/>',
-        f'<polyline class="hw" points="{_path(upper)}"/><polyline class="lso{stuck}" points="{_path(lower)}"/></g>',
+        f'<polygon class="gap" points="{_path([*upper, *reversed(lower)])}"/>',
+        f'<polyline class="hw" points="{_path(upper)}"/><polyline class="lso" points="{_path(lower)}"/>',
+        f'<polyline class="lso stuck" points="{_path(lower[-2:])}"/></g>' if stuck else "</g>",
         line(LEFT, y + LEVEL, WIDTH - RIGHT, y + LEVEL, "rule"),
         label(LEFT - 10, y + LEVEL / 2 + 4, tail(name, 17), f"name{stuck}", name),
         *_ends(points[-1], upper[-1][1], lower[-1][1], stuck),

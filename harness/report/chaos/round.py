@@ -100,18 +100,18 @@ def read_round(folder: Path) -> Round:
 
 
 def answer(round_: Round) -> str:
-    """The answer in one sentence, about the promises."""
-    name, under = round_.about.name, f"under “{round_.scenario}”"
+    """The answer in one sentence: about the promises before the semicolon, about the round after it."""
+    name, tried = round_.about.name, f"“{round_.scenario}” with seed {round_.about.seed}"
     match round_.conclusion:
         case Conclusion.VIOLATED:
-            return f"{name} {broken_words(list(round_.anomalies))} {under}."
+            return f"{name} {broken_words(list(round_.anomalies))}; shown by {tried}."
         case Conclusion.HOLDS:
-            return f"{name} keeps its transaction promises {under}."
+            return f"{name} keeps its transaction promises; tried by {tried}."
         case Conclusion.UNDECIDED:
-            return f"It cannot be said whether {name} keeps its transaction promises {under}."
+            return f"It cannot be said whether {name} keeps its transaction promises; tried by {tried}."
         case Conclusion.NOT_EXERCISED:
-            return f"Nothing was shown of {name} {under}: no check had anything to examine."
-    return f"{name} was not judged {under}: the round ended before."
+            return f"Nothing was shown of {name}; no check had anything to examine in {tried}."
+    return f"{name} was not judged; {tried} ended before."
 
 
 def standing(round_: Round) -> str:
@@ -120,7 +120,8 @@ def standing(round_: Round) -> str:
         return "There is no verdict in this folder."
     findings = sum(round_.anomalies.values())
     found = f"; {count(findings, 'finding', 'findings')} in all" if findings else ""
-    return f"It {'passes' if round_.passes else 'does not pass'}: of {len(round_.checks)} checks {tallied(tally(round_))}{found}."
+    passes = "passes" if round_.passes else "does not pass"
+    return f"It {passes}: of {len(round_.checks)} checks {tallied(tally(round_))}{found}."
 
 
 def tally(round_: Round) -> Mapping[str, int]:

@@ -65,12 +65,12 @@ class Session:
         """The answer in one sentence."""
         total, found = count(len(self.rounds), "round", "rounds"), self.tally
         if broken := found.get(Conclusion.VIOLATED.value, 0):
-            return f"{self.name} {broken_words(list(self.anomalies))}: {broken} of {total} of chaos broke promises."
+            return f"{self.name} {broken_words(list(self.anomalies))}; {broken} of {total} of chaos broke promises."
         if self.passes:
-            return f"{self.name} keeps its transaction promises through {total} of chaos."
+            return f"{self.name} keeps its transaction promises; {total} of chaos tried them."
         if not self.rounds:
             return "No round of chaos was run."
-        return f"It was not shown that {self.name} keeps its transaction promises: of {total} {tallied(found)}."
+        return f"It was not shown that {self.name} keeps its transaction promises; of {total} {tallied(found)}."
 
     @property
     def standing(self) -> str:

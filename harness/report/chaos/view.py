@@ -15,7 +15,7 @@ from harness.report.chaos.round import Round, answer, replay_command, standing, 
 from harness.report.chaos.words import answered, moment_of, text, times
 from harness.report.steps import letter, pairs
 from harness.report.view import Mark, Tally, mark
-from harness.report.words import count, duration, moment
+from harness.report.words import ORDER, count, duration, moment
 
 PHASE_ORDER = ("calm", "storm", "heal", "settle")
 
@@ -117,7 +117,7 @@ def round_page(round_: Round) -> RoundPage:
         took=duration(round_.about.seconds * 1000) if round_.about.seconds else "",
         again=round_.again,
         replay=replay_command(round_.folder),
-        checks=tuple(_check(check) for check in round_.checks),
+        checks=tuple(_check(check) for check in sorted(round_.checks, key=_worry)),
         anomalies=tuple(_anomaly(round_, name, number, start) for name, number in round_.anomalies.items()),
         faults=tuple(_fault(place, fault, start) for place, fault in enumerate(round_.faults)),
         picture=picture(timeline, round_.judgement) if timeline else "",
@@ -141,6 +141,10 @@ def _facts(run: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
         value = run.get(name)
         told += pairs(value) if isinstance(value, dict) else []
     return tuple((name.replace("_", " "), value) for name, value in told)
+
+
+def _worry(check: CheckResult) -> int:
+    return ORDER.index(check.conclusion.value)
 
 
 def _check(check: CheckResult) -> CheckView:
