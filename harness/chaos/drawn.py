@@ -28,3 +28,12 @@ def word(chosen: Mapping[str, Json], key: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{key} is no text: {value!r}")
     return value
+
+
+def words(chosen: Mapping[str, Json], key: str) -> tuple[str, ...]:
+    """Texts in their order; :raises ValueError: when something else was drawn."""
+    value = chosen[key]
+    found = [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    if found != value:
+        raise ValueError(f"{key} is no list of texts: {value!r}")
+    return tuple(found)

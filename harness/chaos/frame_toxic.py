@@ -1,0 +1,106 @@
+"""A toxic that is one rule of the gate, on all lanes of clients or on all links between brokers.
+
+A rule that waits for an event must see both requests, and they travel to different brokers; so the gate is put into
+the path of all lanes (or links) at once. It stays there when the rule is off, where it only relays: connections end
+once a run, not at every strike.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Literal
+
+from harness.chaos.drawn import number, word
+from harness.chaos.site import Powerless, Site
+from harness.chaos.toxic import Power, Proof, Shape
+from harness.gate.gate import GateFailed
+from harness.gate.rule import Rule, Then, When
+from harness.history.evidence import Json
+
+EVERY_ID = "every transactional id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameToxic:
+    """Fills :class:`harness.chaos.toxic.Toxic`.
+
+    :param on: Requests of clients (``lanes``), or of brokers to each other (``links``).
+    :param how: What a strike is, in words.
+    :param drawn: The toxic's own draws; ``transactional_id`` and ``seed`` are drawn for every one.
+    :param by_id: Whether its requests carry transactional ids, so that it can be aimed at one.
+    :param rule: What the gate is told; the toxic's own fields of ``When`` and ``Then``, from what was drawn.
+    """
+
+    name: str
+    on: Literal["lanes", "links"]
+    how: str
+    drawn: Callable[[Random], Mapping[str, Json]]
+    rule: Callable[[Mapping[str, Json], "Aim"], tuple[When, Then]]
+    power: Power = Power.FRAMES
+    takes_a_broker: bool = False
+    by_id: bool = True
+
+    def draw(self, shape: Shape, draw: Random) -> Mapping[str, Json]:
+        """One transactional id or all of them, a seed for the gate's own draws, and what the toxic draws."""
+        ids = [EVERY_ID, *(shape.transactional_ids if self.by_id else ())]
+        return {"transactional_id": draw.choice(ids), "seed": draw.randrange(2**31), **self.drawn(draw)}
+
+    def strike(self, site: Site, chosen: Mapping[str, Json]) -> AbstractContextManager[Proof]:
+        """The rule is on for the block; what it holds is delivered on leaving.
+
+        :raises Powerless: Where nothing stands between, or the proxies cannot reach the gate.
+        """
+        return _struck(site, self, chosen)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What every rule of a toxic has in common; goes into its ``When``."""
+
+    transactional_ids: tuple[str, ...]
+    seed: int
+
+
+@contextmanager
+def _struck(site: Site, toxic: FrameToxic, chosen: Mapping[str, Json]) -> Iterator[Proof]:
+    when, then = toxic.rule(chosen, _aim(site, chosen))
+    proxies = lanes_of(site) if toxic.on == "lanes" else links_of(site)
+    where = f"{'clients' if toxic.on == 'lanes' else 'brokers'}: {', '.join(when.apis)}"
+    proof = Proof(where=f"{where} of {chosen['transactional_id']}", how=toxic.how)
+    rule = Rule(name=toxic.name, proxies=proxies, when=when, then=then)
+    try:
+        site.gate.through(*proxies)
+        engagement = site.gate.engage(rule)
+    except GateFailed as failed:
+        raise Powerless(str(failed)) from failed
+    try:
+        yield proof
+    finally:
+        proof.struck = engagement.off().struck
+
+
+def _aim(site: Site, chosen: Mapping[str, Json]) -> Aim:
+    drawn = word(chosen, "transactional_id")
+    ids = () if drawn == EVERY_ID else (site.transactional_ids.get(drawn, drawn),)
+    return Aim(transactional_ids=ids, seed=number(chosen, "seed"))
+
+
+def lanes_of(site: Site) -> tuple[str, ...]:
+    """The proxies of every lane of clients; :raises Powerless: where there are none."""
+    return _some(site.cluster.topology.lane_proxies.values(), "no lane goes through a proxy here")
+
+
+def links_of(site: Site) -> tuple[str, ...]:
+    """The proxies of every link from broker to broker; :raises Powerless: where there are none."""
+    brokers = site.brokers
+    links = site.cluster.topology.links.items()
+    between = [proxy for (source, target), proxy in links if source in brokers and target in brokers]
+    return _some(between, "no link between brokers goes through a proxy here")
+
+
+def _some(proxies: Iterable[str], why_not: str) -> tuple[str, ...]:
+    found = tuple(sorted(proxies))
+    if not found:
+        raise Powerless(why_not)
+    return found

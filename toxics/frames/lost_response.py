@@ -1,0 +1,37 @@
+"""The broker applied a request, and its answer is lost: whoever asked cannot know (KIP-98, idempotence of retries).
+
+Answers to Produce or EndTxn, and to others of the transaction's requests, are swallowed at the gate; the connection
+ends in their place, or stays silent.
+
+Needs a proxy on clients' lanes. Struck: answers swallowed.
+"""
+
+from collections.abc import Mapping
+from random import Random
+
+from harness.chaos.drawn import number, words
+from harness.chaos.frame_toxic import Aim, FrameToxic
+from harness.gate.rule import Then, When
+from harness.history.evidence import Json
+
+OFTEN = ("Produce", "EndTxn")
+ALSO = ("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit")
+
+
+def _drawn(draw: Random) -> Mapping[str, Json]:
+    apis: list[Json] = [draw.choice(OFTEN), *draw.sample(ALSO, draw.randint(0, 2))]
+    return {"apis": apis, "percent": draw.randint(10, 60), "hang_up": draw.random() < 0.7}
+
+
+def _rule(chosen: Mapping[str, Json], aim: Aim) -> tuple[When, Then]:
+    when = When(
+        apis=words(chosen, "apis"),
+        transactional_ids=aim.transactional_ids,
+        transactional=True,
+        probability=number(chosen, "percent") / 100,
+        seed=aim.seed,
+    )
+    return when, Then(action="drop-response", hang_up=bool(chosen["hang_up"]))
+
+
+TOXIC = FrameToxic(name="lost-response", on="lanes", how="answers swallowed", drawn=_drawn, rule=_rule)
