@@ -18,11 +18,10 @@ from requests import RequestException
 from testcontainers.core.docker_client import DockerClient, get_docker_host
 from testcontainers.core.labels import create_labels
 
-from harness.cluster import cache
 from harness.trouble import Exit, Trouble
 
 __all__ = ["APIError", "BuildError", "Engine", "ImageNotFound", "Mount", "NotFound", "RequestException"]
-__all__ += ["create_labels", "reach", "refused", "together"]
+__all__ += ["create_labels", "no_room", "reach", "refused", "tells_of_full_disk", "together"]
 
 PATIENCE = 2.0  # for an engine to say who it is
 WORKING = 120.0  # for one piece of its work
@@ -113,12 +112,23 @@ def refused() -> Iterator[None]:
 
 def _refusal(said: str) -> Trouble:
     words = " ".join(said.split())
-    if "no space left on device" in words:
-        return cache.no_room(" where the container engine keeps its data")
+    if tells_of_full_disk(words):
+        return no_room()
     if "port is already allocated" in words or "address already in use" in words or "all ports are allocated" in words:
         sentence = f"no port of 127.0.0.1 could be published ({words}); end what holds them and run again"
         return Trouble(sentence, exit=Exit.ADDRESS_IN_USE)
     return Trouble(f"the container engine refuses: {words}", exit=Exit.NOT_READY)
+
+
+def tells_of_full_disk(said: str) -> bool:
+    """Whether the engine, or a program that works for it, met a full disk."""
+    return "no space left on device" in said.lower()
+
+
+def no_room() -> Trouble:
+    """The sentence for an engine whose disk is full."""
+    sentence = "the disk is full where the container engine keeps its data; free some room (docker system prune)"
+    return Trouble(f"{sentence} and run again", exit=Exit.NO_ROOM)
 
 
 def together(*pieces: Callable[[], Result]) -> list[Result]:

@@ -14,7 +14,17 @@ from pathlib import Path
 
 from harness.cluster import distribution, toxiproxy
 from harness.cluster.distribution import KafkaFiles
-from harness.cluster.docker.engine import APIError, Engine, ImageNotFound, NotFound, RequestException, reach, refused
+from harness.cluster.docker.engine import (
+    APIError,
+    Engine,
+    ImageNotFound,
+    NotFound,
+    RequestException,
+    no_room,
+    reach,
+    refused,
+    tells_of_full_disk,
+)
 from harness.cluster.nodes.properties import COMPOSE
 from harness.cluster.target import KAFKA_HOME, Distribution, External, Image, Released, Target
 from harness.trouble import Exit, Trouble
@@ -99,8 +109,18 @@ def local(engine: Engine, reference: str, home: str = KAFKA_HOME) -> Source | No
 
 
 def pull(reference: str, progress: Progress) -> str | None:
-    """Pull an image; why it cannot be pulled, or None."""
+    """Pull an image; why it cannot be pulled, or None.
+
+    :raises Trouble: NO_ROOM.
+    """
     progress(f"pulling {reference}")
+    refusal = _pull(reference)
+    if refusal and tells_of_full_disk(refusal):
+        raise no_room()
+    return refusal
+
+
+def _pull(reference: str) -> str | None:
     name, _, tag = reference.partition("@") if "@" in reference else reference.rpartition(":")
     repository, version = (name, tag) if name and "/" not in tag else (reference, "latest")
     try:
@@ -179,6 +199,8 @@ def _base(engine: Engine, progress: Progress) -> Source:
     progress(f"{BASES[1]} cannot be pulled ({refusal}); making {BASE} from Debian packages (once; about a minute)")
     said = subprocess.run([SCRIPT, BASE], capture_output=True, text=True, check=False, start_new_session=True)
     if said.returncode:
+        if tells_of_full_disk(said.stderr + said.stdout):
+            raise no_room()
         last = (said.stderr.strip().splitlines() or said.stdout.strip().splitlines() or ["it said nothing"])[-1]
         raise Trouble(f"no base image for Kafka could be made: {last}", exit=Exit.TOOL_MISSING)
     return _certain(engine, BASE)
