@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from harness import wait
 from harness.chaos.lookout import EVERY, Lookout, Place, Unreachable
-from harness.clients.librdkafka.reading import Delivered
+from harness.clients.librdkafka.whole import Delivered
 from harness.wire.isolation import committed
 from harness.wire.records import text
 from harness.wire.verbs.fetch import READ_COMMITTED

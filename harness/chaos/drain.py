@@ -15,8 +15,8 @@ from typing import Literal, TypeAlias
 from harness.chaos import committed
 from harness.chaos.lookout import Lookout, Place, Unreachable
 from harness.chaos.raw_log import read_raw
-from harness.clients.librdkafka import reading as librdkafka
-from harness.clients.librdkafka.reading import Delivered
+from harness.clients.librdkafka import whole as librdkafka
+from harness.clients.librdkafka.whole import Delivered
 from harness.clock import RunClock
 from harness.cluster.topology import Address
 from harness.history.chronicle import Chronicle

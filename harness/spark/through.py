@@ -133,6 +133,12 @@ class ThroughReader:
             self._tender.join()
         self._stop_query()
 
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
     def _open(self) -> None:
         self._reader = CommittedReader(
             spark=self.spark,
