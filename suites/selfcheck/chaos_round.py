@@ -6,6 +6,7 @@ session of three rounds.
 
 import dataclasses
 import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -283,29 +284,25 @@ def _latencies(operations: Sequence[Operation]) -> tuple[Latency, ...]:
 
 
 def _latency(verb: str, phase: str, took: Sequence[float]) -> Latency:
-    p50, p95, p99 = (took[min(int(len(took) * share), len(took) - 1)] for share in (0.5, 0.95, 0.99))
+    p50, p95, p99 = (took[math.ceil(len(took) * share) - 1] for share in (0.5, 0.95, 0.99))
     return Latency(verb=verb, phase=phase, count=len(took), p50=p50, p95=p95, p99=p99, longest=took[-1])  # type: ignore[arg-type]
 
 
 def _tallies(operations: Sequence[Operation]) -> tuple[Tally, ...]:
-    keys = sorted({(each.verb, each.outcome, each.error or 0, each.error is None) for each in operations})
-    return tuple(
+    own: dict[tuple[str, str, int], list[Operation]] = {}
+    for each in operations:
+        own.setdefault((each.verb, each.outcome.value, -2 if each.error is None else each.error), []).append(each)
+    tallies = [
         Tally(
-            verb=verb,
-            outcome=outcome,
-            error=None if silent else error,
-            count=len(own),
-            reason=own[0].reason,
+            verb=all_of[0].verb,
+            outcome=all_of[0].outcome,
+            error=all_of[0].error,
+            count=len(all_of),
+            reason=all_of[0].reason,
         )
-        for verb, outcome, error, silent in keys
-        if (
-            own := [
-                e
-                for e in operations
-                if (e.verb, e.outcome, e.error or 0, e.error is None) == (verb, outcome, error, silent)
-            ]
-        )
-    )
+        for _, all_of in sorted(own.items())
+    ]
+    return tuple(sorted(tallies, key=lambda tally: -tally.count))
 
 
 if __name__ == "__main__":

@@ -141,7 +141,8 @@ def warnings(round_: Round) -> tuple[str, ...]:
         told.insert(0, f"{of} did not strike, and so proved nothing: {names}{more}.")
     if round_.judgement and round_.timeline is None:
         told.append("The folder has no timeline.json: the picture, the faults and the latencies are missing here.")
-    return tuple(told) + (round_.timeline.notes if round_.timeline else ())
+    told += round_.timeline.notes if round_.timeline else ()
+    return tuple(dict.fromkeys(told))
 
 
 def replay_command(folder: Path) -> str:
