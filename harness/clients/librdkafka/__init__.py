@@ -1,1 +1,1 @@
-"""librdkafka, by confluent-kafka: Transactions V1, and a plain read_committed reader."""
+"""The client ``librdkafka``: confluent-kafka, which speaks Transactions V1."""

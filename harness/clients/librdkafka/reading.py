@@ -1,83 +1,130 @@
-"""librdkafka as a plain reader: every committed record of some partitions, from the beginning to a wanted offset.
-
-It assigns the partitions itself, commits nothing and joins no group. That it came to the end of what it may see, it
-learns from the end-of-partition event, whose offset is the last stable offset under read_committed: so a partition that
-ends in a marker or in aborted records is read to its end though no message says so.
-"""
+"""The consuming half: confluent-kafka's Consumer, read_committed, and a plain reader of whole partitions."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from harness.wire.records import text
+from harness.clients.librdkafka import settings
+from harness.clients.outcomes.librdkafka import row_of, told_code
+from harness.clients.port import Answer, ClientOptions, Polled
+from harness.history.operation import Outcome, Verb
 
-Delivered: TypeAlias = tuple[str, int, int, str]
-"""Topic, partition, offset, value as text."""
+MOST = 500
+"""Records of one poll."""
 
-AT_ONCE = 2_000
-"""Messages taken in one call."""
-POLL = 0.1
-"""Seconds that one call may wait."""
+Delivered = tuple[str, int, int, str]
 
 
-def read_committed(
-    bootstrap: str,
-    wanted: Mapping[tuple[str, int], int],
+@dataclass(slots=True)
+class Reading:
+    """One member of a group."""
+
+    options: ClientOptions
+    consumer: Consumer | None = None
+    _assigned: bool = False
+    _ahead: list[Message] = field(default_factory=list)
+
+    def subscribe(self, topics: Sequence[str]) -> Answer:
+        """Join, and wait until the group has assigned what is ours, which may be nothing."""
+        try:
+            if self.consumer is None:
+                self.consumer = Consumer({**settings.of_consumer(self.options), "error_cb": _ignored})
+            self.consumer.subscribe(list(topics), on_assign=self._given)
+            return self._await(self.consumer)
+        except KafkaException as error:
+            return _failed("subscribe", error.args[0])
+
+    def poll(self, within_ms: int) -> Polled:
+        """What is there after the first record came, or nothing."""
+        if self.consumer is None:
+            return Polled(answer=Answer(outcome=Outcome.REFUSED, error=None, reason="subscribe comes first", tries=0))
+        messages, self._ahead = self._ahead, []
+        try:
+            first = None if messages else self.consumer.poll(within_ms / 1000)
+            if first is not None:
+                messages = [first, *self.consumer.consume(MOST, 0)]
+        except KafkaException as error:
+            return Polled(answer=_failed("poll", error.args[0]))
+        return _polled(messages)
+
+    def drop(self) -> None:
+        """Leave the group and close."""
+        consumer, self.consumer = self.consumer, None
+        if consumer is not None:
+            consumer.close()
+
+    def _await(self, consumer: Consumer) -> Answer:
+        deadline = time.monotonic() + self.options.request_ms / 1000
+        while not self._assigned:
+            if time.monotonic() >= deadline:
+                return Answer(outcome=Outcome.REFUSED, error=None, reason="nothing was assigned in time")
+            message = consumer.poll(0.05)
+            if message is not None and message.error() is None:
+                self._ahead.append(message)
+        return Answer(outcome=Outcome.DONE)
+
+    def _given(self, _consumer: Consumer, _partitions: Sequence[TopicPartition]) -> None:
+        self._assigned = True
+
+
+def read_all(
+    options: ClientOptions,
+    ends: Mapping[tuple[str, int], int],
     *,
     within: float,
-    deliver: Callable[[Sequence[Delivered]], None],
-) -> Mapping[tuple[str, int], int]:
-    """Read each topic and partition from its beginning until it is at its wanted offset.
+    isolation: str = "read_committed",
+    more: Mapping[str, settings.Setting] | None = None,
+) -> tuple[list[Delivered], Mapping[tuple[str, int], int]]:
+    """Read whole partitions from the beginning, without a group.
 
-    :param within: Seconds without any new offset after which it gives up; it never raises for a broker that is away.
-    :param deliver: Gets the records in the order in which librdkafka delivers them.
-    :return: For each partition, the offset that would be read next; 0 where nothing was told.
+    :param ends: Where each partition is to be read to: the offset after its last one, markers included.
+    :param within: Seconds; what has come by then is returned.
+    :param more: Further settings of librdkafka.
+    :returns: The records in delivery order, and the position of each partition.
     """
-    ends = dict.fromkeys(wanted, 0)
-    consumer = Consumer(_settings(bootstrap))
+    asked = {**settings.of_consumer(options), "isolation.level": isolation, "error_cb": _ignored, **(more or {})}
+    consumer = Consumer(asked)
     try:
-        consumer.assign([TopicPartition(topic, index, OFFSET_BEGINNING) for topic, index in wanted])
-        moved = time.monotonic()
-        while any(ends[place] < end for place, end in wanted.items()) and time.monotonic() - moved < within:
-            if _take(consumer.consume(AT_ONCE, POLL), ends, deliver):
-                moved = time.monotonic()
+        consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for topic, partition in ends])
+        return _read_to(consumer, ends, time.monotonic() + within)
     finally:
         consumer.close()
-    return ends
 
 
-def _take(
-    messages: Sequence[Message], ends: dict[tuple[str, int], int], deliver: Callable[[Sequence[Delivered]], None]
-) -> bool:
-    """Deliver the messages; whether any end moved."""
-    before = sum(ends.values())
+def _read_to(
+    consumer: Consumer, ends: Mapping[tuple[str, int], int], deadline: float
+) -> tuple[list[Delivered], Mapping[tuple[str, int], int]]:
     records: list[Delivered] = []
-    for message in messages:
-        place = (message.topic(), message.partition())
-        error = message.error()
-        if error is None:
-            records.append((*place, message.offset(), text(message.value())))
-            ends[place] = max(ends[place], message.offset() + 1)
-        elif error.code() == KafkaError._PARTITION_EOF:
-            ends[place] = max(ends[place], message.offset())
-    if records:
-        deliver(records)
-    return sum(ends.values()) > before
+    positions: Mapping[tuple[str, int], int] = dict.fromkeys(ends, 0)
+    while any(positions[place] < end for place, end in ends.items()) and time.monotonic() < deadline:
+        records += _polled(consumer.consume(MOST, 0.05)).records
+        positions = _positions(consumer, ends)
+    return records, positions
 
 
-def _settings(bootstrap: str) -> dict[str, str | int | bool]:
-    return {
-        "bootstrap.servers": bootstrap,
-        "client.id": "fencepost-drain",
-        "group.id": "fencepost-drain",  # must be there; no group is joined by assigning
-        "isolation.level": "read_committed",
-        "enable.auto.commit": False,
-        "enable.partition.eof": True,
-        "auto.offset.reset": "earliest",
-        "fetch.wait.max.ms": 50,
-        "fetch.error.backoff.ms": 100,
-        "reconnect.backoff.max.ms": 500,
-        "log_level": 0,  # what goes wrong shows in how far it came
-    }
+def _positions(consumer: Consumer, ends: Mapping[tuple[str, int], int]) -> Mapping[tuple[str, int], int]:
+    places = consumer.position([TopicPartition(topic, partition) for topic, partition in ends])
+    return {(place.topic, place.partition): max(0, place.offset) for place in places}
+
+
+def _polled(messages: Sequence[Message]) -> Polled:
+    records = [_record(message) for message in messages if message.error() is None]
+    errors: list[KafkaError] = [error for message in messages if (error := message.error()) is not None]
+    answer = _failed("poll", errors[0]) if errors and not records else Answer(outcome=Outcome.DONE)
+    return Polled(answer=answer, records=records)
+
+
+def _record(message: Message) -> Delivered:
+    value = message.value() or b""
+    return message.topic(), message.partition(), message.offset(), value.decode("utf-8", "backslashreplace")
+
+
+def _failed(verb: Verb, error: KafkaError) -> Answer:
+    row = row_of(verb, error.code(), retriable=False)
+    return Answer(outcome=Outcome.REFUSED, error=told_code(error.code()), reason=f"{row.reason} ({error.str()})")
+
+
+def _ignored(_error: object) -> None:
+    """Connections come and go; what matters is told by the calls."""

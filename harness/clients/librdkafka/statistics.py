@@ -1,0 +1,60 @@
+"""What librdkafka tells of itself only in its statistics: producer id and epoch, and how many requests it sent.
+
+It repeats requests without saying so. But it counts what it sends by API, and a call that is done sent at least one
+request, so as long as there are no more requests than calls that needed one, none was ever repeated: then a refusal is
+the answer to a first try. Counts of a broker that it forgot are gone, and from then on nothing is certain.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+Identity = tuple[int, int]
+"""Producer id and epoch."""
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Filled by librdkafka's ``stats_cb``; asked by the adapter."""
+
+    identity: Identity | None = None
+    forgetful: bool = False
+    _at: float = -1.0
+    _sent: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    _needed: dict[str, int] = field(default_factory=dict)
+
+    def take(self, emitted: str) -> None:
+        """One emission (STATISTICS.md of librdkafka); ``ts`` is its monotonic clock, in microseconds."""
+        told = json.loads(emitted)
+        sent = {name: broker["req"] for name, broker in told["brokers"].items()}
+        self.forgetful = self.forgetful or any(
+            name not in sent or any(sent[name].get(api, 0) < count for api, count in before.items())
+            for name, before in self._sent.items()
+        )
+        self._sent = sent
+        self._at = told["ts"] / 1e6
+        eos = told.get("eos", {})
+        if eos.get("producer_id", -1) >= 0:
+            self.identity = (eos["producer_id"], eos["producer_epoch"])
+
+    def needed(self, api: str) -> None:
+        """A call is done that cannot be done without one request of ``api``."""
+        self._needed[api] = self._needed.get(api, 0) + 1
+
+    def refresh(self, poll: Callable[[float], object], within: float) -> bool:
+        """Wait until an emission is newer than this call; False when none came within ``within`` seconds."""
+        asked = time.monotonic()
+        while self._at < asked:
+            left = asked + within - time.monotonic()
+            if left <= 0:
+                return False
+            poll(min(0.02, left))
+        return True
+
+    def sent_for_this(self, api: str) -> int | None:
+        """How many requests of ``api`` the call that just failed sent at most; None when that cannot be told."""
+        if self.forgetful:
+            return None
+        total = sum(counts.get(api, 0) for counts in self._sent.values())
+        return max(0, total - self._needed.get(api, 0))
