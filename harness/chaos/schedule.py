@@ -1,0 +1,114 @@
+"""When which toxic strikes: storms with quiet between them, drawn from one seed before anything has started.
+
+A storm has one toxic or two that need different powers, at most one of which takes a broker away. Between two storms
+is quiet, so that the workload gets on; between two that take a broker away there is time for the broker to catch up.
+A lengthy toxic gets a storm of its own length.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from harness.chaos.scenario import Blow, Scenario
+from harness.chaos.toxic import Lengthy, Shape, Toxic
+
+CALM = 1.0
+"""Seconds before the first storm."""
+STORM = (2.0, 5.0)
+QUIET = (1.0, 3.0)
+RECOVERY = 3.0
+"""Seconds between two faults that take a broker away."""
+AFTERMATH = 2.0
+"""Seconds between the last storm and the end."""
+TWICE = 0.5
+"""Share of storms with two toxics, where a second one fits."""
+LATEST = 0.4
+"""Share of a storm after which its second toxic does not begin any more."""
+
+
+def schedule(scenario: Scenario, shape: Shape, draw: Random, seconds: float) -> tuple[Blow, ...]:
+    """The blows of a run of ``seconds``, in the order of their beginning; ``at`` counts from when the storm is called.
+
+    The scenario's own plan wins. Every toxic strikes once before one strikes again; how many strikes there is time for
+    is fixed by ``seconds``. Pure: the same draws give the same blows.
+    """
+    if scenario.plan:
+        return tuple(sorted(scenario.plan, key=lambda blow: blow.at))
+    if not scenario.toxics:
+        return ()
+    weather = _Weather(toxics=scenario.toxics, shape=shape, draw=draw, end=seconds - AFTERMATH)
+    while weather.storm():
+        pass
+    return tuple(sorted(weather.blows, key=lambda blow: blow.at))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Weather:
+    """The plan as it grows, in seconds.
+
+    :param end: When the last storm must be over.
+    :param now: Where the next storm may begin; ``free``: where a broker may be taken away again.
+    :param deck: Toxics that come next; dealt out whole before it is shuffled again.
+    :param owed: Toxics that have not struck yet.
+    """
+
+    toxics: Sequence[Toxic]
+    shape: Shape
+    draw: Random
+    end: float
+    now: float = CALM
+    free: float = 0.0
+    deck: list[Toxic] = field(default_factory=list)
+    owed: list[Toxic] = field(init=False)
+    blows: list[Blow] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """At first, all are owed a strike."""
+        self.owed = list(self.toxics)
+
+    def storm(self) -> bool:
+        """Plan one more; False when there is no time for it."""
+        first = self._dealt()
+        start = max(self.now, self.free) if first.takes_a_broker else self.now
+        length = self._length(first, start)
+        if length < STORM[0]:
+            return False
+        second = self._companion(first, start) if self.draw.random() < TWICE else None
+        self._strike(first, start, length)
+        if second is not None:
+            late = self.draw.uniform(0, LATEST) * length
+            self._strike(second, start + late, length - late)
+        self.now = start + length + self.draw.uniform(*QUIET)
+        return True
+
+    def _dealt(self) -> Toxic:
+        if not self.deck:
+            self.deck = self.draw.sample(self.toxics, len(self.toxics))
+        return self.deck[0]
+
+    def _length(self, toxic: Toxic, start: float) -> float:
+        """What is left is shared among those that are owed a strike, so that all get one if that can be."""
+        left = self.end - start
+        if isinstance(toxic, Lengthy):
+            return min(toxic.seconds, left)
+        lengthy = [other.seconds + QUIET[1] for other in self.owed if isinstance(other, Lengthy)]
+        sharers = max(1, len(self.owed) - len(lengthy))
+        share = (left - sum(lengthy) + QUIET[1]) / sharers - QUIET[1]
+        return min(max(STORM[0], min(self.draw.uniform(*STORM), share)), left)
+
+    def _companion(self, first: Toxic, start: float) -> Toxic | None:
+        return next((toxic for toxic in self.deck[1:] if self._fits(toxic, first, start)), None)
+
+    def _fits(self, toxic: Toxic, first: Toxic, start: float) -> bool:
+        if isinstance(toxic, Lengthy) or toxic.power == first.power:
+            return False
+        return not toxic.takes_a_broker or (not first.takes_a_broker and start >= self.free)
+
+    def _strike(self, toxic: Toxic, at: float, lasts: float) -> None:
+        self.deck.remove(toxic)
+        if toxic in self.owed:
+            self.owed.remove(toxic)
+        if toxic.takes_a_broker:
+            self.free = at + lasts + RECOVERY
+        chosen = toxic.draw(self.shape, self.draw)
+        self.blows.append(Blow(toxic=toxic, at=round(1000 * at), lasts=round(1000 * lasts), chosen=chosen))

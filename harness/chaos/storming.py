@@ -1,0 +1,117 @@
+"""The storm: blows struck on time, each in a thread of its own, and every window recorded, whatever came of it.
+
+The plan's laws hold also when a strike takes longer than planned (a broker that is slow to come back): two that need
+one power wait for each other, and so do two that take a broker away, with the time between them in which the broker
+catches up. A blow that comes to its turn when the time is over does not strike, and says so.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from threading import Event, Lock, Thread
+
+from harness.chaos.scenario import Blow
+from harness.chaos.schedule import RECOVERY
+from harness.chaos.site import Site
+from harness.chaos.toxic import Lengthy, Power
+from harness.history.operation import FaultWindow
+
+SHORTEST = 1.5
+"""Seconds that a blow is on at least, however late its turn came."""
+
+
+def storm(blows: Sequence[Blow], site: Site, stop: Event, record: Callable[[FaultWindow], None]) -> None:
+    """Strike them all; returns when every one is healed.
+
+    :param blows: ``at`` counts from now.
+    :param stop: Once it is set, what is on is healed, and nothing else begins.
+    :param record: Takes each window when it is over, one at a time, from several threads. A fault that failed, or that
+        the target has no power for, gives a window with the reason in ``how``. What ``record`` raises ends the storm.
+    """
+    turns = _Turns(site=site, stop=stop, record=record)
+    threads = [Thread(target=turns.take, args=(blow,), name=blow.toxic.name, daemon=True) for blow in blows]
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads:
+            thread.join()
+    except BaseException:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        raise
+    if turns.failures:
+        raise turns.failures[0]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Turns:
+    """Whose turn it is; ``free`` is when a broker may be taken away again, on the run's clock."""
+
+    site: Site
+    stop: Event
+    record: Callable[[FaultWindow], None]
+    failures: list[Exception] = field(default_factory=list)
+    began: float = field(init=False)
+    free: float = 0.0
+    _powers: dict[Power, Lock] = field(default_factory=lambda: {power: Lock() for power in Power})
+    _brokers: Lock = field(default_factory=Lock)
+    _records: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        """The storm begins now."""
+        self.began = self.site.clock.now()
+
+    def take(self, blow: Blow) -> None:
+        """Wait for the blow's time and its turn, strike, heal, record."""
+        self._wait_until(self.began + blow.at)
+        with ExitStack() as turn:
+            if blow.toxic.takes_a_broker:
+                turn.enter_context(self._alone_with_brokers())
+            turn.enter_context(self._powers[blow.toxic.power])
+            window = self._struck(blow)
+        try:
+            with self._records:
+                self.record(window)
+        except Exception as failure:  # noqa: BLE001  raised by storm() once all is healed
+            self.failures.append(failure)
+            self.stop.set()
+
+    def _struck(self, blow: Blow) -> FaultWindow:
+        started, proof, trouble = self.site.clock.now(), None, ""
+        try:
+            if self.stop.is_set():
+                raise TimeoutError("the time was over before its turn came")
+            with blow.toxic.strike(self.site, blow.chosen) as proof:
+                self._wait_until(self._end(blow, started))
+        except Exception as failure:  # noqa: BLE001  whatever a fault does to us, the run goes on and tells it
+            trouble = f"{type(failure).__name__}: {failure}"
+        return FaultWindow(
+            name=blow.toxic.name,
+            kind=blow.toxic.power,
+            where=proof.where if proof else json.dumps(dict(blow.chosen), sort_keys=True),
+            started=started,
+            ended=self.site.clock.now(),
+            struck=proof.struck if proof else 0,
+            how="; ".join(filter(None, (proof.how if proof else "it did not strike", trouble))),
+        )
+
+    def _end(self, blow: Blow, started: float) -> float:
+        """When it was to be over; a blow that is late is shortened, but not to nothing, a lengthy one not at all."""
+        if isinstance(blow.toxic, Lengthy):
+            return started + blow.lasts
+        least = started + min(1000 * SHORTEST, blow.lasts)
+        return max(least, min(started + blow.lasts, self.began + blow.at + blow.lasts))
+
+    def _wait_until(self, at: float) -> None:
+        self.stop.wait(max(0.0, at - self.site.clock.now()) / 1000)
+
+    @contextmanager
+    def _alone_with_brokers(self) -> Iterator[None]:
+        with self._brokers:
+            self._wait_until(self.free)
+            try:
+                yield
+            finally:
+                self.free = self.site.clock.now() + 1000 * RECOVERY
