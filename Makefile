@@ -1,6 +1,8 @@
 # The two commands: `make qualify` and `make test`. `make help` lists the rest. BACKEND is auto, process or docker.
 TARGET ?= kafka:4.3.1
 BACKEND ?= auto
+BUDGET ?=
+SEED ?=
 ARGS ?=
 PYTHON ?= python3
 
@@ -9,7 +11,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help qualify test falsify bench lint types laws selfcheck list up clean
+.PHONY: help qualify chaos test falsify bench lint types laws selfcheck list up clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -17,6 +19,9 @@ help: ## this list
 
 qualify: $(READY) ## judge TARGET and say which promises hold
 	@$(BIN)/fencepost qualify $(TARGET) --backend $(BACKEND) $(ARGS)
+
+chaos: $(READY) ## search TARGET for anomalies under faults, for BUDGET (90s, 10m, 2h) from SEED
+	@$(BIN)/fencepost chaos $(TARGET) --backend $(BACKEND) $(if $(BUDGET),--budget $(BUDGET)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 test: lint types laws selfcheck ## all tests of Fencepost itself
 

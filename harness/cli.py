@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness import wishes
+from harness.chaos.folders import is_chaos
 from harness.cluster.description import described
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import parse_target
@@ -37,6 +38,7 @@ examples:
   fencepost qualify image:me/kafka:rc1           judge a container image
   fencepost qualify external:localhost:9092      judge a running cluster
   fencepost qualify kafka:3.5.2 --select VERIFY  one group only
+  fencepost chaos kafka:4.3.1 --budget 10m       search for anomalies under faults
   fencepost list --json                          the catalogue, for machines
   fencepost replay reports/runs/…                judge last week's evidence again, offline
   fencepost up kafka:4.1.2                       the topology for a person; Ctrl-C takes it down
@@ -69,6 +71,9 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _qualify(commands.add_parser("qualify", help="judge a Kafka, requirement by requirement"))
+    _chaos(
+        commands.add_parser("chaos", help="several clients, many transactions, faults: is every record accounted for")
+    )
     _falsify(commands.add_parser("falsify", help="prove on broken Kafkas that every requirement can fail"))
     _list(commands.add_parser("list", help="print the catalogue"))
     _replay(commands.add_parser("replay", help="judge a run folder again, offline"))
@@ -89,6 +94,18 @@ def _falsify(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=lambda given: _pytest(given, ["-m", "falsify", "--falsify"]))
 
 
+def _chaos(command: argparse.ArgumentParser) -> None:
+    command.add_argument("target", help=wishes.TARGET_HELP)
+    command.add_argument("--budget", metavar="TIME", help=wishes.BUDGET_HELP)
+    command.add_argument("--scenarios", default="", metavar="NAME,…", help=wishes.SCENARIOS_HELP)
+    command.add_argument("--seed", type=int, metavar="N", help=wishes.SEED_HELP)
+    command.add_argument("--seconds", type=float, metavar="S", help=wishes.SECONDS_HELP)
+    command.add_argument("--spark-master", default="local[*]", metavar="URL", help=wishes.MASTER_HELP)
+    _cluster_options(command)
+    command.add_argument("--report-dir", type=Path, metavar="DIR", help=wishes.FOLDER_HELP)
+    command.set_defaults(run=_storm)
+
+
 def _list(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="one JSON array, a row a requirement")
     command.set_defaults(run=_print_list)
@@ -96,6 +113,7 @@ def _list(command: argparse.ArgumentParser) -> None:
 
 def _replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, help="a run folder, as named at the end of a run")
+    command.add_argument("--spark-master", default="local[*]", metavar="URL", help=wishes.MASTER_HELP)
     command.set_defaults(run=_print_replay)
 
 
@@ -122,11 +140,21 @@ def _judge(given: argparse.Namespace) -> int:
     return _pytest(given, ["-m", "live", "--target", given.target])
 
 
-def _pytest(given: argparse.Namespace, wanted: list[str]) -> int:
+def _storm(given: argparse.Namespace) -> int:
+    parse_target(given.target)
+    options = ["-m", "chaos", "--chaos", given.target, f"--scenarios={given.scenarios}"]
+    options += [f"--spark-master={given.spark_master}"]
+    options += [f"--budget={given.budget}"] if given.budget else []
+    options += [f"--seconds={given.seconds}"] if given.seconds else []
+    return _pytest(given, options, suite=wishes.SCENARIOS)
+
+
+def _pytest(given: argparse.Namespace, wanted: list[str], suite: Path = wishes.CONTRACT) -> int:
     wishes.cluster_options(given.broker_jvm_opt, given.broker_property)
     quiet = ["--capture=no", *(f"-pno:{plugin}" for plugin in UNWANTED)]
-    place = ["--rootdir", str(wishes.ROOT), "-c", str(wishes.ROOT / "pyproject.toml"), str(wishes.CONTRACT)]
-    options = ["--backend", given.backend, "--select", given.select]
+    place = ["--rootdir", str(wishes.ROOT), "-c", str(wishes.ROOT / "pyproject.toml"), str(suite)]
+    options = ["--backend", given.backend]
+    options += [f"--select={given.select}"] if getattr(given, "select", "") else []
     options += [] if given.seed is None else ["--seed", str(given.seed)]
     options += [f"--report-dir={given.report_dir.absolute()}"] if given.report_dir else []
     options += [f"--broker-jvm-opt={option}" for option in given.broker_jvm_opt]
@@ -149,9 +177,17 @@ def _print_list(given: argparse.Namespace) -> int:
 
 
 def _print_replay(given: argparse.Namespace) -> int:
+    if is_chaos(given.folder):
+        return _replay_chaos(given)
     folder, rows, verdicts, page = replay(given.folder, list(find(wishes.CONTRACT)), _rows())
     conclude(sys.stdout, folder, rows, verdicts, page)
     return Exit.KEPT if all(map(kept, verdicts)) else Exit.BROKEN
+
+
+def _replay_chaos(given: argparse.Namespace) -> int:
+    from harness.chaos.replay import replay as replay_chaos  # brings in Spark, which no other command needs
+
+    return Exit.KEPT if replay_chaos(given.folder, master=given.spark_master, progress=_say) else Exit.BROKEN
 
 
 def _stay_up(given: argparse.Namespace) -> int:

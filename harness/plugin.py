@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import pytest
 
+from harness.chaos.wish import ChaosWish
 from harness.cluster.cache import room_needed
 from harness.contract import Status, Verdict
 from harness.contract.catalogue import Row, find, row, states_requirement
@@ -24,7 +25,7 @@ from harness.run import publish
 from harness.selection import selected
 from harness.session import SESSION, Session
 from harness.trouble import Exit, Trouble
-from harness.wishes import CONTRACT, ROOT, add_options, read_wish
+from harness.wishes import CONTRACT, ROOT, add_options, read_chaos_wish, read_wish
 
 PROGRESS = pytest.StashKey[Progress]()
 
@@ -40,12 +41,21 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "control: offline, on doctored evidence")
     try:
         session = config.stash[SESSION] = Session(wish=read_wish(config), progress=_say)
+        if (chaos := read_chaos_wish(config)) is not None:
+            _register_chaos(config, chaos)
     except Trouble as trouble:
         pytest.exit(str(trouble), returncode=_code(trouble))  # before the session begins pytest prints it by itself
     if session.has_target or session.falsifying:
         config.option.xmlpath = config.option.xmlpath or str(session.wish.folder / "junit.xml")
         config.option.allure_report_dir = config.option.allure_report_dir or str(session.wish.folder / "allure-results")
         signal.signal(signal.SIGTERM, _as_interrupt)
+
+
+def _register_chaos(config: pytest.Config, wish: ChaosWish) -> None:
+    from harness.chaos import plugin, session  # brings in Spark, which judging the contract does not need
+
+    plugin.register(config, session.ChaosSession(wish=wish, progress=_say))
+    signal.signal(signal.SIGTERM, _as_interrupt)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

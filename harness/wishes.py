@@ -13,6 +13,7 @@ from typing import Protocol
 
 import pytest
 
+from harness.chaos.wish import ChaosWish, seconds
 from harness.cluster.port import ClusterOptions
 from harness.cluster.target import parse_target
 from harness.properties import parse_properties
@@ -20,6 +21,7 @@ from harness.seed import Seed
 from harness.session import Wish
 
 ROOT = Path(__file__).resolve().parent.parent
+SCENARIOS = ROOT / "suites" / "chaos" / "scenarios"
 CONTRACT = ROOT / "suites" / "contract"
 KNOWN_FAILING = ROOT / "suites" / "known_failing"
 RUNS = ROOT / "reports" / "runs"
@@ -29,6 +31,10 @@ TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | image:<reference>[#fold
 BACKENDS = ("auto", "process", "docker", "external")
 SEED_HELP = "a number that fixes everything the run draws; printed and saved when not given"
 SELECT_HELP = "requirements, groups or KIPs by name, for example KIP890-BUMP-01,VERIFY,KIP-664"
+BUDGET_HELP = "how long the session may take, such as 90s, 10m or 2h (default: every scenario once)"
+SCENARIOS_HELP = "scenarios by name, in this order (default: all; fencepost list --scenarios tells them)"
+SECONDS_HELP = "length of each round's storms in seconds (default: the scenario's own, or what the budget allows)"
+MASTER_HELP = "Spark's master for readers and judge: local[*] (default), spark://…, yarn, k8s://…"
 FOLDER_HELP = "the run folder (default: a new one under reports/runs)"
 JVM_HELP = f"extra JVM option of every node, repeatable; also {JVM_OPTS}"
 PROPERTY_HELP = f"extra broker property, repeatable; also {PROPERTIES}, one a line"
@@ -48,6 +54,11 @@ def add_options(group: _Options) -> None:
     group.addoption("--select", default="", metavar="ID,GROUP,…", help=SELECT_HELP)
     group.addoption("--report-dir", type=Path, help=FOLDER_HELP)
     group.addoption("--falsify", action="store_true", help="run the live negative controls instead")
+    group.addoption("--chaos", metavar="TARGET", help="rounds of chaos on this target instead of the contract")
+    group.addoption("--budget", metavar="TIME", help=BUDGET_HELP)
+    group.addoption("--scenarios", default="", metavar="NAME,…", help=SCENARIOS_HELP)
+    group.addoption("--seconds", type=float, help=SECONDS_HELP)
+    group.addoption("--spark-master", default="local[*]", metavar="URL", help=MASTER_HELP)
     group.addoption("--broker-jvm-opt", action="append", default=[], metavar="OPT", help=JVM_HELP)
     group.addoption("--broker-property", action="append", default=[], metavar="KEY=VALUE", help=PROPERTY_HELP)
 
@@ -67,6 +78,26 @@ def read_wish(config: pytest.Config) -> Wish:
         falsify=config.getoption("--falsify"),
         select=config.getoption("--select"),
         known_failing=KNOWN_FAILING,
+    )
+
+
+def read_chaos_wish(config: pytest.Config) -> ChaosWish | None:
+    """The wish for chaos, or None where none was asked for; :raises Trouble: when a part of it is malformed."""
+    target = config.getoption("--chaos")
+    if target is None:
+        return None
+    parse_target(target)
+    seed, budget = config.getoption("--seed"), config.getoption("--budget")
+    return ChaosWish(
+        target=target,
+        backend=config.getoption("--backend"),
+        options=cluster_options(config.getoption("--broker-jvm-opt"), config.getoption("--broker-property")),
+        seed=Seed.fresh() if seed is None else Seed(seed),
+        folder=(config.getoption("--report-dir") or new_folder(f"chaos-{target}")).absolute(),
+        budget=None if budget is None else seconds(budget),
+        seconds=config.getoption("--seconds"),
+        scenarios=config.getoption("--scenarios"),
+        spark_master=config.getoption("--spark-master"),
     )
 
 

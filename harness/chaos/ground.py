@@ -4,11 +4,13 @@ The cluster serves every round until a round leaves it unfit (a broker away for 
 back); then the next round gets a fresh one, and the folder says so.
 """
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.chaos.site import Site
+from harness.clients.port import Adapter
 from harness.clock import RunClock
 from harness.cluster.opening import Backend, choose_backend, open_cluster
 from harness.cluster.port import Cluster, ClusterOptions
@@ -48,6 +50,8 @@ class Ground:
     _cluster: Cluster | None = None
     _spark: Session | None = None
     _clusters: int = 0
+    _rounds: int = 0
+    _word: str = field(default_factory=lambda: secrets.token_hex(3))
 
     @property
     def spark(self) -> Session:
@@ -66,17 +70,30 @@ class Ground:
             )
         return self._spark
 
-    @property
-    def cluster(self) -> Cluster:
-        """The cluster, started at first use and after a round that left the last one unfit."""
+    def open(self) -> Cluster:
+        """The cluster, started at first use and after a round that left the last one unfit; Spark beside it.
+
+        :raises Trouble: When either cannot be had.
+        """
         if self._cluster is None:
             self._open()
         assert self._cluster is not None
         return self._cluster
 
-    def site(self, topics: dict[str, str]) -> Site:
+    def next_round(self) -> str:
+        """A word that no other round of this or another session has in its names."""
+        self._rounds += 1
+        return f"{self._word}{self._rounds}"
+
+    def lacking(self, adapter: Adapter) -> str | None:
+        """What the target lacks for this client; None when nothing."""
+        assert self.offer is not None
+        lacks = (adapter.lacking(offered) for offered in self.offer.brokers.values())
+        return next((lack for lack in lacks if lack), None)
+
+    def site(self, topics: dict[str, str], transactional_ids: dict[str, str]) -> Site:
         """Where one round's toxics strike, on a clock of its own; close it after the round."""
-        cluster, clock = self.cluster, RunClock()
+        cluster, clock = self.open(), RunClock()
         observer = WireClient(
             actor="observer",
             lane="observer",
@@ -86,7 +103,7 @@ class Ground:
             offered=self.offer.brokers if self.offer else None,
         )
         asker = Asker("observer", observer, Notes(), clock, {})
-        return Site(cluster=cluster, clock=clock, asker=asker, topics=topics)
+        return Site(cluster=cluster, clock=clock, asker=asker, topics=topics, transactional_ids=transactional_ids)
 
     def replace_cluster(self, why: str) -> None:
         """End the cluster; the next round opens another. A cluster that is not ours is kept."""

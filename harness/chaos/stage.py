@@ -5,14 +5,27 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 
 from harness.chaos.actor import Actor
+from harness.chaos.ground import Ground
+from harness.chaos.round import Round
 from harness.chaos.scenario import Role, Scenario
 from harness.chaos.site import Site
+from harness.chaos.toxic import Shape
+from harness.clients.adapters import ADAPTERS
 from harness.clients.port import Adapter, ClientOptions
 from harness.clients.recording import RecordingClient
 from harness.history.chronicle import Chronicle
+from harness.history.evidence import Json
+from harness.history.operation import FaultWindow
 from harness.seed import Seed
+from harness.spark.through import ThroughReader
 
 REPLICAS = 3
+READER = "spark"
+"""The name of Spark's reader in the history."""
+
+
+class Lacking(Exception):
+    """The target does not offer what the scenario's clients need; the text names it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,6 +43,9 @@ class Stage:
     site: Site
     chronicle: Chronicle
     adapters: Sequence[Adapter]
+    reader: ThroughReader
+    facts: dict[str, Json] = field(default_factory=dict)
+    faults: list[FaultWindow] = field(default_factory=list)
     stop: Event = field(default_factory=Event)
     threads: list[Thread] = field(default_factory=list)
     crashes: list[BaseException] = field(default_factory=list)
@@ -50,6 +66,19 @@ class Stage:
         """The real ones, each once."""
         ids = (role.transactional_id for role in self.scenario.workload.roles())
         return list(dict.fromkeys(self.real(one) for one in ids if one is not None))
+
+    @property
+    def shape(self) -> Shape:
+        """What the schedule may know."""
+        workload = self.scenario.workload
+        ids = dict.fromkeys(role.transactional_id for role in workload.roles() if role.transactional_id)
+        brokers = self.site.cluster.topology.brokers
+        return Shape(brokers=brokers, topics=workload.topics, transactional_ids=tuple(ids))
+
+    @property
+    def longest_timeout(self) -> float:
+        """Seconds after which the coordinator must have ended whatever a role left open."""
+        return max(role.timeout_ms for role in self.scenario.workload.roles()) / 1000
 
     @property
     def groups(self) -> Sequence[str]:
@@ -95,33 +124,58 @@ class Stage:
         self.threads.append(thread)
         thread.start()
 
+    def note_fault(self, window: FaultWindow) -> None:
+        """A fault is over."""
+        self.faults.append(window)
+        self.chronicle.write(window)
+
     def client(self, role: Role, actor: str, index: int) -> RecordingClient:
         """A fresh client for a role, recording."""
-        adapter = self.adapters[index % len(self.adapters)]
-        transactional_id = None if role.transactional_id is None else self.real(role.transactional_id)
-        group = None if role.group is None else self.real(role.group)
         options = ClientOptions(
             actor=actor,
             lane=role.lane,
             bootstrap=self.bootstrap(role.lane),
-            transactional_id=transactional_id,
+            transactional_id=None if role.transactional_id is None else self.real(role.transactional_id),
             timeout_ms=role.timeout_ms,
             request_ms=role.request_ms,
-            group=group,
+            group=None if role.group is None else self.real(role.group),
         )
-        return RecordingClient(
-            client=adapter.open(options),
-            actor=actor,
-            transactional_id=transactional_id,
-            clock=self.site.clock,
-            chronicle=self.chronicle,
-            group=group,
+        return self._recording(self.adapters[index % len(self.adapters)], options)
+
+    def probe_client(self, actor: str, transactional_id: str) -> RecordingClient:
+        """A fresh client for a probe, over the lane that carries no toxic."""
+        bootstrap = self.bootstrap("observer")
+        options = ClientOptions(
+            actor=actor, lane="observer", bootstrap=bootstrap, transactional_id=transactional_id, request_ms=5_000
         )
+        return self._recording(self.adapters[0], options)
+
+    def unfit(self, rest: Mapping[str, Json]) -> bool:
+        """Whether the cluster is not to be used again, by what settling found: a replica that is not in sync."""
+        found = rest.get("in_sync")
+        return isinstance(found, dict) and bool(found.get("amiss"))
+
+    def close(self) -> None:
+        """End the reader, the history and the site."""
+        self.reader.stop()
+        self.chronicle.close()
+        self.site.close()
+        self.site.asker.client.close()
 
     def bootstrap(self, lane: str) -> Mapping[int, str]:
         """The lane's addresses by node."""
         lanes = {str(name): addresses for name, addresses in self.site.cluster.topology.lanes.items()}
         return {node: str(address) for node, address in lanes[lane].items()}
+
+    def _recording(self, adapter: Adapter, options: ClientOptions) -> RecordingClient:
+        return RecordingClient(
+            client=adapter.open(options),
+            actor=options.actor,
+            transactional_id=options.transactional_id,
+            clock=self.site.clock,
+            chronicle=self.chronicle,
+            group=options.group,
+        )
 
     def _play(self, index: int, role: Role) -> None:
         actor = Actor(
@@ -135,6 +189,42 @@ class Stage:
             role.play(actor, self.seed.stream(f"{self.scenario.name}/{role.name}"))
         finally:
             actor.leave()
+
+
+def staged(ground: Ground, round_: Round) -> Stage:
+    """A stage for a round on the session's ground; nothing is created on the cluster yet.
+
+    :raises Lacking: When the target offers none of the scenario's clients what they need.
+    """
+    scenario, name = round_.scenario, f"fp-{ground.next_round()}-{round_.seed.value}"
+    adapters = _offered(ground, scenario)
+    topics = {word: f"{name}-{word}" for word in scenario.workload.topics}
+    ids = {role.transactional_id: f"{name}-{role.transactional_id}" for role in scenario.workload.roles()}
+    site = ground.site(topics, {word: real for word, real in ids.items() if word is not None})
+    reader = ThroughReader(
+        spark=ground.spark.spark,
+        bootstrap=site.cluster.topology.bootstrap("observer"),
+        topics=list(topics.values()),
+        folder=round_.folder / "spark" / READER,
+    )
+    return Stage(
+        scenario=scenario,
+        seed=round_.seed,
+        name=name,
+        site=site,
+        chronicle=Chronicle(round_.folder / "history"),
+        adapters=adapters,
+        reader=reader,
+        facts={"clients": [adapter.kind for adapter in adapters]},
+    )
+
+
+def _offered(ground: Ground, scenario: Scenario) -> list[Adapter]:
+    lacks = {name: ground.lacking(ADAPTERS[name]) for name in scenario.clients}
+    able = [ADAPTERS[name] for name, lack in lacks.items() if lack is None]
+    if not able:
+        raise Lacking("; ".join(f"{name}: {lack}" for name, lack in lacks.items()))
+    return able
 
 
 def _turned(brokers: Sequence[int], by: int) -> tuple[int, ...]:

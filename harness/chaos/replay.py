@@ -1,0 +1,30 @@
+"""Steps 8 and 9 on a chaos folder, of ours or of another tool: judge its history, publish its pages. Offline."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from harness.chaos.folders import rounds_of
+from harness.chaos.run import judge, publish
+from harness.history.judgement import Conclusion
+from harness.report.chaos import conclude_session, publish_session, round_line
+from harness.spark.session import open_session
+
+
+def replay(folder: Path, *, master: str, progress: Callable[[str], None]) -> bool:
+    """Judge every round of the folder with today's checks and tell it; whether all of them hold.
+
+    :raises Trouble: When a history cannot be read, or Spark cannot be had.
+    """
+    folder = folder.absolute()
+    rounds, judged = rounds_of(folder), []
+    progress(f"starting Spark on {master}")
+    with open_session(name="fencepost-replay", master=master, progress=progress) as spark:
+        for number, place in enumerate(rounds, start=1):
+            judged.append(judge(spark, place))
+            page = publish(place)
+            round_line(sys.stdout, place, number=number, of=len(rounds))
+    if folder not in rounds:
+        page = publish_session(folder, rounds)
+    conclude_session(sys.stdout, folder, rounds, page)
+    return all(judgement.conclusion is Conclusion.HOLDS for judgement in judged)

@@ -1,0 +1,81 @@
+"""One round: a scenario under one seed for so long, and the folder that keeps it.
+
+``run.json`` is written when the round begins and again when it has settled, whole each time, so that a round that is
+killed can be judged by ``fencepost replay``.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+from harness.chaos.scenario import Scenario
+from harness.history.chronicle import CHAOS_FORMAT
+from harness.history.codec import to_json
+from harness.history.evidence import Json
+from harness.history.judgement import Judgement
+from harness.history.timeline import Timeline
+from harness.seed import Seed
+from harness.trouble import Exit, Trouble
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """Everything that a second run needs to be the same.
+
+    :param seconds: Length of the storms and the quiet between them.
+    :param again: The one command that runs it again.
+    """
+
+    target: str
+    scenario: Scenario
+    seed: Seed
+    seconds: float
+    folder: Path
+    again: str
+
+    def begin(self, described: Mapping[str, Json]) -> None:
+        """Make the folder and say what is run; :raises Trouble: when the place is taken."""
+        if (self.folder / "run.json").exists():
+            raise Trouble(f"{self.folder} already holds a run; choose another --report-dir", exit=Exit.USAGE)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        _write(self.folder / "run.json", json.dumps({**self._said(), **described, "started": started}, indent=1))
+
+    def add(self, facts: Mapping[str, Json]) -> None:
+        """Put more into ``run.json``."""
+        path = self.folder / "run.json"
+        _write(path, json.dumps({**json.loads(path.read_text(encoding="utf-8")), **facts}, indent=1))
+
+    def _said(self) -> dict[str, Json]:
+        scenario = self.scenario
+        return {
+            "format": CHAOS_FORMAT,
+            "kind": "chaos",
+            "target": self.target,
+            "scenario": scenario.name,
+            "title": scenario.title,
+            "workload": scenario.workload.name,
+            "clients": list(scenario.clients),
+            "toxics": [toxic.name for toxic in scenario.toxics],
+            "survivable": scenario.survivable,
+            "seed": self.seed.value,
+            "storm_seconds": self.seconds,
+            "command": self.again,
+            "again": self.again,
+            "fencepost": installed_version("fencepost"),
+        }
+
+
+def keep(folder: Path, judgement: Judgement, timeline: Timeline) -> None:
+    """What the judge said, beside the history."""
+    _write(folder / "judgement.json", to_json(judgement))
+    _write(folder / "timeline.json", to_json(timeline))
+
+
+def _write(path: Path, text: str) -> None:
+    torn = path.with_name(path.name + ".part")
+    torn.write_text(text, encoding="utf-8")
+    torn.replace(path)

@@ -1,0 +1,14 @@
+"""Late produce under Transactions V2: the same story, and the epoch's bump at each end is the defence."""
+
+from harness.chaos.scenario import Scenario
+from suites.chaos.workloads.interleave import Interleave
+from toxics.frames import late_end_txn, late_produce
+
+SCENARIO = Scenario(
+    name="late-produce-v2",
+    title="Produce and EndTxn requests of an epoch that is over arrive late",
+    workload=Interleave(writers=4, partitions=3, request_ms=1_200),
+    clients=("wire-v2",),
+    toxics=(late_produce.TOXIC, late_end_txn.TOXIC),
+    turn=2,
+)

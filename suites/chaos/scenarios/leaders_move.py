@@ -1,0 +1,20 @@
+"""Leaders move: of data and of the transaction log, and coordinators are cut off from the others."""
+
+from harness.chaos.scenario import Scenario
+from suites.chaos.workloads.interleave import Interleave
+from toxics.coordinator import isolate_coordinator, isolate_from_controller, move_coordinator, move_leader
+
+SCENARIO = Scenario(
+    name="leaders-move",
+    title="Transactions keep their promises while leaders and coordinators move or are cut off",
+    workload=Interleave(),
+    clients=("wire-v2", "librdkafka", "wire-v1"),
+    toxics=(
+        move_coordinator.TOXIC,
+        move_leader.TOXIC,
+        isolate_coordinator.TOXIC,
+        isolate_from_controller.TOXIC,
+    ),
+    seconds=25.0,
+    turn=4,
+)

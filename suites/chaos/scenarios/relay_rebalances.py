@@ -1,0 +1,16 @@
+"""Relay and rebalances: a group of consume-transform-produce members, while nodes are killed and answers are lost."""
+
+from harness.chaos.scenario import Scenario
+from suites.chaos.workloads.relay import Relay
+from toxics.frames import lost_response
+from toxics.network import reset
+from toxics.process import pause
+
+SCENARIO = Scenario(
+    name="relay-rebalances",
+    title="Each input has one visible output, and the offsets of the group say which, whatever happens to members",
+    workload=Relay(),
+    clients=("librdkafka",),
+    toxics=(pause.TOXIC, reset.TOXIC, lost_response.TOXIC),
+    turn=2,
+)

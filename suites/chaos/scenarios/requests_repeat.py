@@ -1,0 +1,14 @@
+"""Requests repeat: each may arrive twice, not at all, or be answered into the void; all must be done once."""
+
+from harness.chaos.scenario import Scenario
+from suites.chaos.workloads.transfer import Transfer
+from toxics.frames import lost_request, lost_response, repeat_request
+
+SCENARIO = Scenario(
+    name="requests-repeat",
+    title="Requests that arrive twice are done once, and lost answers leave nothing half done",
+    workload=Transfer(tellers=4),
+    clients=("wire-v1", "wire-v2", "librdkafka"),
+    toxics=(repeat_request.TOXIC, lost_response.TOXIC, lost_request.TOXIC),
+    turn=2,
+)

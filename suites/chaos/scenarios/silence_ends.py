@@ -1,0 +1,15 @@
+"""Silence ends: producers stop in mid-transaction, while markers and verification between brokers are slow."""
+
+from harness.chaos.scenario import Scenario
+from suites.chaos.workloads.silence import Silence
+from toxics.coordinator import move_coordinator
+from toxics.frames import slow_markers, slow_verification
+
+SCENARIO = Scenario(
+    name="silence-ends",
+    title="The timeout ends what its producer has left, though markers are slow and the coordinator moves",
+    workload=Silence(),
+    clients=("wire-v2", "wire-v1", "librdkafka"),
+    toxics=(slow_markers.TOXIC, slow_verification.TOXIC, move_coordinator.TOXIC),
+    turn=2,
+)
