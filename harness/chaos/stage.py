@@ -72,8 +72,9 @@ class Stage:
         """What the schedule may know."""
         workload = self.scenario.workload
         ids = dict.fromkeys(role.transactional_id for role in workload.roles() if role.transactional_id)
+        lanes = dict.fromkeys(role.lane for role in workload.roles())  # a fault on a lane of nobody would meet nothing
         brokers = self.site.cluster.topology.brokers
-        return Shape(brokers=brokers, topics=workload.topics, transactional_ids=tuple(ids))
+        return Shape(brokers=brokers, lanes=tuple(lanes), topics=workload.topics, transactional_ids=tuple(ids))
 
     @property
     def longest_timeout(self) -> float:
