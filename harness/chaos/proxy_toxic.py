@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.chaos.drawn import number, word
+from harness.chaos.leadership import taken_back
 from harness.chaos.proxied import DIRECTIONS, Ailment, Counted, ailing, draw_proxy
 from harness.chaos.site import Site
 from harness.chaos.toxic import Power, Proof, Shape
@@ -70,8 +71,8 @@ class ProxyToxic:
 def _struck(site: Site, proxy: str, ailments: Sequence[Ailment], toxic: ProxyToxic) -> Iterator[Proof]:
     with ailing(site, (proxy,), ailments, name=toxic.name, counted=toxic.counted) as proof:
         yield proof
-    if (broker := reports_over(site, proxy)) is not None:
-        site.rejoined(broker)
+    if toxic.takes_a_broker and (broker := reports_over(site, proxy)) is not None:
+        taken_back(site, broker, proof)
 
 
 def reports_over(site: Site, proxy: str) -> int | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.chaos.drawn import number
+from harness.chaos.leadership import taken_back
 from harness.chaos.proxied import severed
 from harness.chaos.site import Powerless, Site
 from harness.chaos.toxic import Power, Proof, Shape
@@ -49,7 +50,7 @@ def _struck(site: Site, broker: int) -> Iterator[Proof]:
             yield proof
         finally:
             proof.how += "; it was fenced" if site.dropped(broker) else "; it was not fenced"
-    site.rejoined(broker)
+    taken_back(site, broker, proof)
 
 
 TOXIC = IsolatedFromController()

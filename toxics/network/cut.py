@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.chaos.drawn import word
+from harness.chaos.leadership import taken_back
 from harness.chaos.proxied import draw_proxy, severed
 from harness.chaos.proxy_toxic import reports_over
 from harness.chaos.site import Site
@@ -62,7 +63,7 @@ def _struck(site: Site, proxy: str) -> Iterator[Proof]:
     with severed(site, (proxy,)) as proof:
         yield proof
     if (broker := reports_over(site, proxy)) is not None:
-        site.rejoined(broker)
+        taken_back(site, broker, proof)
 
 
 TOXIC = Cut()

@@ -11,7 +11,7 @@ from harness.chaos.proxy_toxic import ProxyToxic, Stage
 TOXIC = ProxyToxic(
     name="slow-close",
     stages=(
-        Stage(kind="limit_data", measures={"bytes": (0, 2_000)}),
+        Stage(kind="limit_data", measures={"bytes": (0, 500)}),
         Stage(kind="slow_close", measures={"delay": (100, 1_000)}),
     ),
     sides=DIRECTIONS,

@@ -11,6 +11,7 @@ from random import Random
 
 from harness.chaos.drawn import number
 from harness.chaos.later import later
+from harness.chaos.leadership import taken_back
 from harness.chaos.site import Powerless, Site
 from harness.chaos.toxic import Power, Proof, Shape
 from harness.cluster.port import Kill
@@ -51,7 +52,7 @@ def _struck(site: Site, broker: int, down: float) -> Iterator[Proof]:
     with later(down, partial(cluster.restart, broker)):
         proof.struck += not site.answers(broker)
         yield proof
-    site.rejoined(broker)
+    taken_back(site, broker, proof)
 
 
 TOXIC = Killed()

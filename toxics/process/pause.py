@@ -5,21 +5,26 @@ for less. Needs the power to pause. Proof that it struck: a question that lay un
 answered once the broker went on.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from random import Random
 
+from harness import wait
 from harness.chaos.drawn import number
 from harness.chaos.later import later
+from harness.chaos.leadership import taken_back
 from harness.chaos.site import Powerless, Site
 from harness.chaos.toxic import Power, Proof, Shape
 from harness.cluster.port import Pause
 from harness.history.evidence import Json
+from harness.wire.errors import NoAnswer, WireError
 from harness.wire.pending import Pending
 from harness.wire.verbs.metadata import Metadata, MetadataResult
 
 SHORT_MS, LONG_MS = (300, 1_500), (2_500, 4_500)
+SILENCE, STILL = 0.1, 5.0
+"""Seconds without an answer after which a question lies, and within which one must."""
 ANSWERED = 30.0
 """Seconds within which a question that lay must be answered after the broker went on."""
 
@@ -64,9 +69,28 @@ def _struck(site: Site, broker: int, still: float) -> Iterator[Proof]:
             proof.struck += 1
 
     with later(still, go_on):
-        asked.append(client.send(broker, Metadata(), version))
+        asked.append(_lying(lambda: client.send(broker, Metadata(), version)))
         yield proof
-    site.rejoined(broker)
+    taken_back(site, broker, proof)
+
+
+def _lying(ask: Callable[[], Pending[MetadataResult]]) -> Pending[MetadataResult]:
+    """A question that is not answered; the first ones may be, since the threads of a process stop one by one.
+
+    :raises NotInTime: When the broker goes on answering.
+    """
+
+    def lies() -> Pending[MetadataResult] | None:
+        question = ask()
+        try:
+            question.wait(SILENCE)
+        except NoAnswer:
+            return question
+        except WireError:
+            return None
+        return None
+
+    return wait.until(lies, what="the silence of a paused broker", within=STILL)
 
 
 TOXIC = Paused()

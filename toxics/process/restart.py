@@ -12,6 +12,7 @@ from random import Random
 
 from harness.chaos.drawn import number
 from harness.chaos.later import later
+from harness.chaos.leadership import taken_back
 from harness.chaos.restarting import Restartable, restartable, stop
 from harness.chaos.site import Site
 from harness.chaos.toxic import Power, Proof, Shape
@@ -49,7 +50,7 @@ def _struck(site: Site, cluster: Restartable, broker: int, down: float) -> Itera
     with later(down, partial(cluster.restart, broker)):
         proof.struck += not site.answers(broker)
         yield proof
-    site.rejoined(broker)
+    taken_back(site, broker, proof)
 
 
 TOXIC = Restarted()

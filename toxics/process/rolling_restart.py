@@ -14,6 +14,7 @@ from threading import Event
 from harness import wait
 from harness.chaos.drawn import numbers
 from harness.chaos.later import later
+from harness.chaos.leadership import taken_back
 from harness.chaos.restarting import Restartable, restartable, stop
 from harness.chaos.site import Site
 from harness.chaos.toxic import Power, Proof, Shape
@@ -61,6 +62,7 @@ def _struck(site: Site, cluster: Restartable, order: Sequence[int]) -> Iterator[
             site.rejoined(broker)
             proof.struck += away
             wait.until(lambda: enough.is_set() or site.replicated(), what="full ISR", within=CAUGHT_UP, every=0.05)
+        taken_back(site, order[-1], proof)
 
     with later(0, roll):
         try:
