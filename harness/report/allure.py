@@ -1,10 +1,11 @@
-"""Allure's labels and attachments for a judged requirement; the one place that imports allure.
+"""Allure's labels and attachments for a judged requirement or round of chaos; the one place that imports allure.
 
 Called inside a running pytest item. Where allure-pytest is not active (no ``--alluredir``), every call falls on a
 plugin manager without listeners and does nothing.
 """
 
 import json
+from collections.abc import Mapping
 
 import allure
 from allure_commons.types import AttachmentType, Severity
@@ -12,7 +13,8 @@ from allure_commons.types import AttachmentType, Severity
 from harness.contract.catalogue import Row
 from harness.contract.verdict import Verdict
 from harness.history.codec import to_json
-from harness.history.evidence import Evidence
+from harness.history.evidence import Evidence, Json
+from harness.history.judgement import Conclusion, Judgement
 from harness.report.words import short
 
 SEVERITIES = {"MUST": Severity.CRITICAL, "SHOULD": Severity.NORMAL, "MAY": Severity.MINOR}
@@ -30,6 +32,24 @@ def label(row: Row, verdict: Verdict, evidence: Evidence | None = None) -> None:
     _attach(f"verdict {row.id}", to_json(verdict))
     if evidence is not None:
         _attach(f"evidence {row.id}", to_json(evidence))
+
+
+def label_round(judgement: Judgement, run: Mapping[str, Json]) -> None:
+    """Chaos as epic, scenario as feature, workload as story; anomalies and conclusion as tags; judgement attached."""
+    scenario, seed, title = (str(run.get(name) or "") for name in ("scenario", "seed", "title"))
+    broken = judgement.conclusion is Conclusion.VIOLATED
+    allure.dynamic.title(f"{scenario}, seed {seed}")
+    allure.dynamic.description("\n\n".join([title, *_round_findings(judgement), f"again: {run.get('again') or ''}"]))
+    allure.dynamic.epic("chaos")
+    allure.dynamic.feature(scenario)
+    allure.dynamic.story(str(run.get("workload") or ""))
+    allure.dynamic.severity(Severity.CRITICAL if broken else Severity.NORMAL)
+    allure.dynamic.tag(judgement.conclusion.value, *judgement.anomalies)
+    _attach(f"judgement {scenario} {seed}", to_json(judgement))
+
+
+def _round_findings(judgement: Judgement) -> list[str]:
+    return [f"{found.anomaly}: {found.detail}" for check in judgement.checks for found in check.findings]
 
 
 def _description(row: Row, verdict: Verdict) -> str:

@@ -27,12 +27,24 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--hide-scrollbars",
 )
+
+TOO_WIDE = """
+    const edge = document.documentElement.clientWidth + 1;
+    return [...document.querySelectorAll('body *')]
+      .filter(e => e.getBoundingClientRect().right > edge && !e.closest('.filter, .scroll, .sprite'))
+      .map(e => e.tagName + ' ' + e.className)
+"""
+CLIPPED = """
+    return [...document.querySelectorAll('.picture text, .timeline text')].filter(text => {
+      const word = text.getBoundingClientRect(), frame = text.ownerSVGElement.getBoundingClientRect();
+      return word.right > frame.right || word.left < frame.left || word.bottom > frame.bottom || word.top < frame.top;
+    }).map(text => text.textContent)
+"""
 
 
 @contextmanager
-def opened(profile: Path) -> Iterator[webdriver.Chrome]:
+def opened(profile: Path, *more: str) -> Iterator[webdriver.Chrome]:
     """A browser with an empty profile of its own; the typed skip where this machine has none."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     driver = shutil.which("chromedriver")
@@ -42,7 +54,7 @@ def opened(profile: Path) -> Iterator[webdriver.Chrome]:
         skip_missing(Missing.CHROMEDRIVER, remedy="apt-get install chromium-driver")
     options = webdriver.ChromeOptions()
     options.binary_location = browser
-    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+    for flag in (*FLAGS, *more, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     chromium = webdriver.Chrome(options=options, service=Service(driver))
@@ -98,7 +110,7 @@ def main() -> None:
     words.add_argument("--dark", action="store_true")
     words.add_argument("--from", dest="selector", default=None)
     given = words.parse_args()
-    with tempfile.TemporaryDirectory() as profile, opened(Path(profile)) as chromium:
+    with tempfile.TemporaryDirectory() as profile, opened(Path(profile), "--hide-scrollbars") as chromium:
         visit(chromium, given.page.absolute().as_uri(), width=given.width, scheme="dark" if given.dark else "light")
         shot(chromium, given.picture, width=given.width, height=given.height, selector=given.selector)
 

@@ -121,7 +121,7 @@ class Play:
         while (teller := min(tellers, key=lambda each: each.now)).now < HEALED:
             self._sample(teller.now)
             self._step(teller)
-        self._sample(END)
+        self._sample(END - 1)
         return self
 
     @property

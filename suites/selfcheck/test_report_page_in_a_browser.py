@@ -1,63 +1,24 @@
 """The page in a real headless Chromium, at the width of a desk and of a hand: quiet, not too wide, and it works."""
 
-import shutil
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 
 from harness.history.folder import RunFolder
 from harness.report.publish import publish
 from suites.selfcheck import doctored_run
-from suites.selfcheck.skips import Missing, skip_missing
+from suites.selfcheck.browser import CLIPPED, TOO_WIDE, opened, run, said, visit
 
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 SEEN = "return [...document.querySelectorAll('.req')].filter(r => r.offsetParent !== null).map(r => r.dataset.status)"
-TOO_WIDE = """
-    const edge = document.documentElement.clientWidth + 1;
-    return [...document.querySelectorAll('body *')]
-      .filter(e => e.getBoundingClientRect().right > edge && !e.closest('.filter, .scroll, .sprite'))
-      .map(e => e.tagName + ' ' + e.className)
-"""
-
-
-CLIPPED = """
-    return [...document.querySelectorAll('.picture text')].filter(text => {
-      const word = text.getBoundingClientRect(), frame = text.ownerSVGElement.getBoundingClientRect();
-      return word.right > frame.right || word.left < frame.left || word.bottom > frame.bottom || word.top < frame.top;
-    }).map(text => text.textContent)
-"""
 
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
     """A browser with an empty profile of its own; the typed skip where this machine has none."""
-    browser = shutil.which("chromium") or shutil.which("google-chrome")
-    driver = shutil.which("chromedriver")
-    if browser is None:
-        skip_missing(Missing.CHROMIUM, remedy="apt-get install chromium chromium-driver")
-    if driver is None:
-        skip_missing(Missing.CHROMEDRIVER, remedy="apt-get install chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    opened = webdriver.Chrome(options=options, service=Service(driver))
-    yield opened
-    opened.quit()
+    with opened(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -72,28 +33,6 @@ def empty_page(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The address of the page of a run that judged nothing."""
     folder = RunFolder.create(tmp_path_factory.mktemp("report") / "run", {})
     return publish(folder, (), ()).as_uri()
-
-
-def visit(chromium: webdriver.Chrome, address: str, *, width: int = 1280, scheme: str = "light") -> webdriver.Chrome:
-    """Open a page at a width in CSS pixels, in light or dark."""
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    preferred = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", preferred)
-    chromium.get("about:blank")
-    chromium.get(address)
-    return chromium
-
-
-def run(chromium: webdriver.Chrome, script: str) -> Any:
-    """What a script in the page returns."""
-    return chromium.execute_script(script)
-
-
-def said(chromium: webdriver.Chrome) -> list[dict[str, Any]]:
-    """What the page has put on the console since the last visit."""
-    lines: list[dict[str, Any]] = chromium.get_log("browser")  # type: ignore[no-untyped-call]
-    return lines
 
 
 def click(chromium: webdriver.Chrome, selector: str) -> None:

@@ -1,7 +1,10 @@
 """The upper strips of the timeline: phases, faults packed into rows, and a lane a role with its actors' operations."""
 
-from collections.abc import Collection, Sequence
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
 
+from harness.history.codec import Malformed, from_plain
+from harness.history.evidence import Json
 from harness.history.judgement import Judgement
 from harness.history.operation import FaultWindow, Outcome, Phase
 from harness.history.timeline import ActorSpan, Drawn, Timeline, role_of
@@ -98,10 +101,24 @@ def lanes(scale: Scale, timeline: Timeline, shown: Sequence[str], accused: Colle
 
 
 def accused_operations(judgement: Judgement | None, timeline: Timeline) -> list[Drawn]:
-    """The operations that findings point at, as far as the picture knows them."""
+    """The operations that findings point at: as the timeline drew them, else out of the findings' neighbourhoods."""
     findings = [found for check in (judgement.checks if judgement else ()) for found in check.findings]
     numbers = {number for found in findings for number in found.operations}
-    return [each for each in timeline.drawn if each.number in numbers]
+    drawn = {each.number: each for each in timeline.drawn if each.number in numbers}
+    for row in (row for found in findings for row in found.around.operations):
+        if row.get("number") in numbers - drawn.keys() and (read := _of_row(row)) is not None:
+            drawn[read.number] = read
+    return [drawn[number] for number in sorted(drawn)]
+
+
+def _of_row(row: Mapping[str, Json]) -> Drawn | None:
+    """An operation's row as the picture needs it; None where it lacks what it takes."""
+    fields = {field.name for field in dataclasses.fields(Drawn)} & row.keys()
+    place = None if row.get("topic") is None else f"{row.get('topic')}-{row.get('partition')}"
+    try:
+        return from_plain(Drawn, {**{name: row[name] for name in fields}, "place": place})
+    except Malformed:
+        return None
 
 
 def _presence(scale: Scale, span: ActorSpan, top: float) -> list[str]:
