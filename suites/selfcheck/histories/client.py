@@ -51,8 +51,8 @@ class World:
     _txns: int = 0
 
     def next_number(self) -> int:
-        """A fresh operation number."""
-        self._numbers += 1
+        """A fresh operation number; every other one is left free for what is planted."""
+        self._numbers += 2
         return self.first + self._numbers
 
     def next_txn(self) -> int:
