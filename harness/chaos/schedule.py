@@ -70,31 +70,35 @@ class _Weather:
         """Plan one more; False when there is no time for it."""
         first = self._dealt()
         start = max(self.now, self.free) if first.takes_a_broker else self.now
-        length = self._length(first, start)
+        slot = self._slot(start)
+        length = self._length(first, start, slot)
         if length < STORM[0]:
             return False
-        second = self._companion(first, start) if self.draw.random() < TWICE else None
+        scarce = slot < STORM[0] + QUIET[1]
+        second = self._companion(first, start) if self.draw.random() < TWICE or scarce else None
         self._strike(first, start, length)
         if second is not None:
             late = self.draw.uniform(0, LATEST) * length
             self._strike(second, start + late, length - late)
-        self.now = start + length + self.draw.uniform(*QUIET)
+        self.now = start + length + min(self.draw.uniform(*QUIET), max(QUIET[0], slot - length))
         return True
+
+    def _slot(self, start: float) -> float:
+        """What is left, shared among those that are owed a strike, so that all get one if that can be."""
+        lengthy = [toxic.seconds + QUIET[1] for toxic in self.owed if isinstance(toxic, Lengthy)]
+        sharers = max(1, len(self.owed) - len(lengthy))
+        return (self.end - start - sum(lengthy) + QUIET[0]) / sharers
+
+    def _length(self, toxic: Toxic, start: float, slot: float) -> float:
+        left = self.end - start
+        if isinstance(toxic, Lengthy):
+            return min(toxic.seconds, left)
+        return min(max(STORM[0], min(self.draw.uniform(*STORM), slot - QUIET[1])), left)
 
     def _dealt(self) -> Toxic:
         if not self.deck:
             self.deck = self.draw.sample(self.toxics, len(self.toxics))
         return self.deck[0]
-
-    def _length(self, toxic: Toxic, start: float) -> float:
-        """What is left is shared among those that are owed a strike, so that all get one if that can be."""
-        left = self.end - start
-        if isinstance(toxic, Lengthy):
-            return min(toxic.seconds, left)
-        lengthy = [other.seconds + QUIET[1] for other in self.owed if isinstance(other, Lengthy)]
-        sharers = max(1, len(self.owed) - len(lengthy))
-        share = (left - sum(lengthy) + QUIET[1]) / sharers - QUIET[1]
-        return min(max(STORM[0], min(self.draw.uniform(*STORM), share)), left)
 
     def _companion(self, first: Toxic, start: float) -> Toxic | None:
         return next((toxic for toxic in self.deck[1:] if self._fits(toxic, first, start)), None)

@@ -184,6 +184,13 @@ def test_every_toxic_strikes_when_there_is_time_and_none_twice_before_all_have(
     assert not counted or max(counted) - min(counted) <= 1
 
 
+@given(st.lists(POWERS, max_size=9), SEEDS)
+def test_faults_that_take_no_broker_need_but_short_quiet(powers: list[Power], seed: int) -> None:
+    toxics: list[Toxic] = [Fake(name=f"t{n}", power=power) for n, power in enumerate(powers)]
+    blows = planned(toxics, seed, CALM + len(toxics) * (STORM[0] + QUIET[0]) + AFTERMATH)
+    assert {blow.toxic.name for blow in blows} == {toxic.name for toxic in toxics}
+
+
 def test_without_time_or_toxics_there_is_no_storm() -> None:
     assert planned([], 1, 60) == ()
     assert planned([Fake(name="a", power=Power.NETWORK)], 1, CALM + STORM[0] + AFTERMATH - 0.1) == ()
