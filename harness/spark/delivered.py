@@ -26,7 +26,8 @@ def deliveries(spark: SparkSession, folder: Path) -> DataFrame:
     Spark delivers without order and does not say when, so ``position`` and ``at`` are null.
     """
     sinks = sorted(log.parent for log in (folder / READERS).glob(f"*/{DELIVERED}/_spark_metadata"))
-    none = spark.createDataFrame([], schema("reads"))
+    # Not createDataFrame, which starts Python's own workers for its rows, none included.
+    none = spark.range(0).select(*(F.lit(None).cast(field.dataType).alias(field.name) for field in schema("reads")))
     return reduce(DataFrame.unionByName, (_rows(spark, sink) for sink in sinks), none)
 
 
