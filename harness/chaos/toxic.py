@@ -84,7 +84,7 @@ class Toxic(Protocol):
 
 @runtime_checkable
 class Lengthy(Protocol):
-    """A toxic that needs more time than a storm would give it; the schedule asks ``isinstance(toxic, Lengthy)``."""
+    """A toxic that is not what it is meant to be within a short storm; the schedule asks ``isinstance``."""
 
     @property
     def seconds(self) -> float:

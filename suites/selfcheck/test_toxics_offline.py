@@ -82,9 +82,9 @@ def test_every_link_and_lane_is_drawn_sooner_or_later_and_never_the_observers() 
     assert not any(draw_proxy(SHAPE, draw, controller=False).endswith("-4") for _ in range(500))
 
 
-def test_only_the_rolling_restart_asks_for_more_time_than_a_storm() -> None:
+def test_those_that_need_a_session_to_expire_or_three_restarts_ask_for_their_time() -> None:
     asking = {name for name, toxic in TOXICS.items() if isinstance(toxic, Lengthy) and toxic.power != Power.FRAMES}
-    assert asking == {"rolling-restart"}
+    assert asking == {"isolate-from-controller", "pause", "rolling-restart"}
 
 
 def test_what_was_not_drawn_as_such_is_refused() -> None:

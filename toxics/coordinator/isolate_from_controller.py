@@ -20,11 +20,12 @@ from harness.history.evidence import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolatedFromController:
-    """Fills :class:`harness.chaos.toxic.Toxic`."""
+    """Fills :class:`harness.chaos.toxic.Toxic`, and ``Lengthy``, so that a session can expire."""
 
     name: str = "isolate-from-controller"
     power: Power = Power.NETWORK
     takes_a_broker: bool = True
+    seconds: float = 4.0
 
     def draw(self, shape: Shape, draw: Random) -> Mapping[str, Json]:
         """``broker``."""

@@ -22,7 +22,7 @@ from harness.wire.errors import NoAnswer, WireError
 from harness.wire.pending import Pending
 from harness.wire.verbs.metadata import Metadata, MetadataResult
 
-SHORT_MS, LONG_MS = (300, 1_500), (2_500, 4_500)
+SHORT_MS, LONG_MS = (300, 1_500), (2_500, 4_000)
 SILENCE, STILL = 0.1, 5.0
 """Seconds without an answer after which a question lies, and within which one must."""
 ANSWERED = 30.0
@@ -31,11 +31,12 @@ ANSWERED = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paused:
-    """Fills :class:`harness.chaos.toxic.Toxic`."""
+    """Fills :class:`harness.chaos.toxic.Toxic`, and ``Lengthy``, so that a session can expire."""
 
     name: str = "pause"
     power: Power = Power.PROCESS
     takes_a_broker: bool = True
+    seconds: float = LONG_MS[1] / 1000
 
     def draw(self, shape: Shape, draw: Random) -> Mapping[str, Json]:
         """``broker``, and ``still_ms`` before it goes on."""

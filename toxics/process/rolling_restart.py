@@ -26,7 +26,7 @@ CAUGHT_UP = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rolling:
-    """Fills :class:`harness.chaos.toxic.Toxic` and :class:`harness.chaos.toxic.Lengthy`."""
+    """Fills :class:`harness.chaos.toxic.Toxic`, and ``Lengthy``, so that all brokers can have their turn."""
 
     name: str = "rolling-restart"
     power: Power = Power.PROCESS
