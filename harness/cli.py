@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness import wishes
+from harness.chaos.catalogue import find_scenarios
 from harness.chaos.folders import is_chaos
 from harness.cluster.description import described
 from harness.cluster.opening import open_cluster
@@ -108,6 +109,7 @@ def _chaos(command: argparse.ArgumentParser) -> None:
 
 def _list(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="one JSON array, a row a requirement")
+    command.add_argument("--scenarios", action="store_true", help="the scenarios of chaos instead")
     command.set_defaults(run=_print_list)
 
 
@@ -168,6 +170,10 @@ def _rows() -> list[Row]:
 
 
 def _print_list(given: argparse.Namespace) -> int:
+    if given.scenarios:
+        for scenario in find_scenarios(wishes.SCENARIOS):
+            sys.stdout.write(f"{scenario.name:<26}  {scenario.title}\n")
+        return Exit.KEPT
     rows = _rows()
     if given.json:
         sys.stdout.write(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False) + "\n")

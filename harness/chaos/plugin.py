@@ -75,7 +75,6 @@ class ChaosPlugin:
 
 def register(config: pytest.Config, chaos: ChaosSession) -> None:
     """Make the session's rounds known to pytest; reports for CI go into its folder."""
-    config.addinivalue_line("markers", "chaos: live, one round of chaos")
     config.stash[CHAOS] = chaos
     folder = chaos.wish.folder
     config.option.xmlpath = config.option.xmlpath or str(folder / "junit.xml")

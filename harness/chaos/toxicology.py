@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from harness.chaos.toxic import Toxic
-from harness.wishes import ROOT
 
+TOXICS = Path(__file__).resolve().parents[2] / "toxics"
 NEVER_DRAWN = frozenset({"liars"})
 """Kinds that would make a sound Kafka look broken: they prove that the judge can tell."""
 
 
-def find_toxics(folder: Path = ROOT / "toxics") -> Mapping[str, Toxic]:
+def find_toxics(folder: Path = TOXICS) -> Mapping[str, Toxic]:
     """Every toxic by its name; :raises ValueError: when two files give the same name."""
     found: dict[str, Toxic] = {}
     for toxic in _toxics(folder):
