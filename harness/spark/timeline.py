@@ -7,7 +7,7 @@ by lot, by a hash of their number, so that the same history gives the same pictu
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
@@ -37,8 +37,6 @@ LOTS = 1 << 20
 SECOND = 1_000.0
 DONE = Outcome.DONE.value
 
-Told = TypeVar("Told", Drawn, Tally)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
@@ -67,9 +65,10 @@ def timeline(history: History) -> Timeline:
     operations = history.tables["operations"]
     phases, _ = _windows(history.tables["phases"], Phase)
     faults, faults_in_all = _windows(history.tables["faults"], FaultWindow)
-    extent = _extent(operations, phases, faults, history.tables["partitions"])
     actors, actors_in_all = _actors(operations)
-    levels, partitions_in_all = _levels(history.tables["levels"], history.tables["partitions"], extent)
+    ends, partitions_in_all = _ends(history.tables["partitions"])
+    sorts = _sorts(operations)
+    extent = _extent(sorts, (*phases, *faults), tuple(ends.values()))
     return Timeline(
         started=extent.started,
         ended=extent.ended,
@@ -79,12 +78,12 @@ def timeline(history: History) -> Timeline:
         drawn=_drawn(operations, extent),
         actors=actors,
         actors_in_all=actors_in_all,
-        levels=levels,
+        levels=_levels(history.tables["levels"], ends, extent),
         partitions_in_all=partitions_in_all,
         stretch_ms=extent.stretch,
         paces=_paces(operations, extent),
         latencies=_latencies(operations, phases),
-        tallies=_tallies(operations),
+        tallies=_tallies(sorts),
         faults=faults,
         faults_in_all=faults_in_all,
         phases=phases,
@@ -99,26 +98,29 @@ def _windows(table: DataFrame, kind: type) -> tuple[tuple[Any, ...], int]:
     return tuple(kind(**row.asDict()) for row in found[:WINDOWS_KEPT]), in_all
 
 
-def _extent(operations: DataFrame, phases: Sequence[Phase], faults: Sequence[FaultWindow], ends: DataFrame) -> Extent:
-    asked = operations.agg(
-        F.min("started").alias("started"),
-        F.max("ended").alias("ended"),
-        F.count("*").alias("operations"),
-        _count(_drawable() & (F.col("outcome") == DONE)).alias("done"),
-        _count(_drawable() & (F.col("outcome") != DONE)).alias("troubled"),
-        _count((F.col("verb") == "commit") & (F.col("outcome") == DONE)).alias("committed"),
+def _sorts(operations: DataFrame) -> Sequence[Row]:
+    """Operations by verb, outcome and error: the few sorts that there are, with what all parts need to know of each."""
+    return rows(
+        operations.groupBy("verb", "outcome", "error").agg(
+            F.count("*").alias("count"),
+            F.min("reason").alias("reason"),
+            F.min("started").alias("started"),
+            F.max("ended").alias("ended"),
+            _count(_drawable()).alias("drawable"),
+        )
     )
-    (row,), (last,) = rows(asked), rows(ends.agg(F.max("at").alias("at")))
-    windows: Sequence[Phase | FaultWindow] = (*phases, *faults)
-    started = [row.started, *(each.started for each in windows)]
-    ended = [row.ended, last.at, *(each.ended for each in windows)]
+
+
+def _extent(sorts: Sequence[Row], windows: Sequence[Phase | FaultWindow], ends: Sequence[LevelPoint]) -> Extent:
+    started = [each.started for each in (*sorts, *windows)]
+    ended = [each.ended for each in (*sorts, *windows)] + [end.at for end in ends]
     return Extent(
-        started=min((at for at in started if at is not None), default=0.0),
-        ended=max((at for at in ended if at is not None), default=0.0),
-        operations=row.operations,
-        done=row.done,
-        troubled=row.troubled,
-        committed=row.committed,
+        started=min(started, default=0.0),
+        ended=max(ended, default=0.0),
+        operations=sum(row["count"] for row in sorts),
+        done=sum(row.drawable for row in sorts if row.outcome == DONE),
+        troubled=sum(row.drawable for row in sorts if row.outcome != DONE),
+        committed=sum(row["count"] for row in sorts if (row.verb, row.outcome) == ("commit", DONE)),
     )
 
 
@@ -129,7 +131,7 @@ def _drawn(operations: DataFrame, extent: Extent) -> tuple[Drawn, ...]:
     fields = ("number", "actor", "verb", "outcome", "started", "ended", "error", "reason", "txn", "offset")
     place = F.when(F.col("topic").isNotNull(), F.concat_ws("-", "topic", "partition")).alias("place")
     ordered = chosen.select(*fields, place).orderBy(F.col("outcome") == DONE, "number")
-    drawn = [_typed(Drawn, row) for row in rows(ordered.limit(OPERATIONS_KEPT))]
+    drawn = [Drawn(**{**row.asDict(), "outcome": Outcome(row.outcome)}) for row in rows(ordered.limit(OPERATIONS_KEPT))]
     return tuple(sorted(drawn, key=lambda each: each.number))
 
 
@@ -162,16 +164,19 @@ def _actors(operations: DataFrame) -> tuple[tuple[ActorSpan, ...], int]:
     return tuple(sorted(kept, key=lambda span: (span.started, span.actor))), in_all
 
 
-def _levels(levels: DataFrame, ends: DataFrame, extent: Extent) -> tuple[tuple[LevelLine, ...], int]:
-    """The worst partitions' levels, and how many partitions there are."""
-    latest = ends.groupBy("topic", "partition").agg(F.max_by(_point(), "at").alias("end"))
+def _ends(partitions: DataFrame) -> tuple[Mapping[tuple[str, int], LevelPoint], int]:
+    """What the broker said of each partition in the end, the worst of them, and how many partitions there are."""
+    latest = partitions.groupBy("topic", "partition").agg(F.max_by(_point(), "at").alias("end"))
     behind = F.col("end.high_watermark") - F.col("end.last_stable_offset")
     worst = latest.orderBy(behind.desc(), F.desc("end.high_watermark"), "topic", "partition")
     found = rows(worst.limit(PARTITIONS_KEPT + 1))
     in_all = len(found) if len(found) <= PARTITIONS_KEPT else _number(latest)
-    kept = {(row.topic, row.partition): LevelPoint(**row.end.asDict()) for row in found[:PARTITIONS_KEPT]}
-    thin = _thinned(levels, list(kept), extent)
-    return tuple(_level_line(place, thin.get(place, ()), end) for place, end in sorted(kept.items())), in_all
+    return {(row.topic, row.partition): LevelPoint(**row.end.asDict()) for row in found[:PARTITIONS_KEPT]}, in_all
+
+
+def _levels(levels: DataFrame, ends: Mapping[tuple[str, int], LevelPoint], extent: Extent) -> tuple[LevelLine, ...]:
+    thin = _thinned(levels, list(ends), extent) if ends else {}
+    return tuple(_level_line(place, thin.get(place, ()), end) for place, end in sorted(ends.items()))
 
 
 def _thinned(
@@ -248,12 +253,13 @@ def _phase(phases: Sequence[Phase]) -> Column:
     return F.coalesce(*named, F.lit(""))
 
 
-def _tallies(operations: DataFrame) -> tuple[Tally, ...]:
-    counted = operations.groupBy("verb", "outcome", "error").agg(
-        F.count("*").alias("count"), F.min("reason").alias("reason")
-    )
-    most = counted.orderBy(F.desc("count"), "verb", "outcome", "error").limit(TALLIES_KEPT)
-    return tuple(_typed(Tally, row) for row in rows(most))
+def _tallies(sorts: Sequence[Row]) -> tuple[Tally, ...]:
+    told = [
+        Tally(verb=row.verb, outcome=Outcome(row.outcome), error=row.error, count=row["count"], reason=row.reason or "")
+        for row in sorts
+    ]
+    ordered = sorted(told, key=lambda each: (-each.count, each.verb, each.outcome, each.error or 0))
+    return tuple(ordered[:TALLIES_KEPT])
 
 
 def _count(condition: Column) -> Column:
@@ -264,8 +270,3 @@ def _number(frame: DataFrame) -> int:
     (row,) = rows(frame.agg(F.count("*").alias("rows")))
     number: int = row.rows
     return number
-
-
-def _typed(kind: type[Told], row: Row) -> Told:
-    """A row with an outcome as the dataclass of its columns."""
-    return kind(**{**row.asDict(), "outcome": Outcome(row.outcome)})
