@@ -14,12 +14,12 @@ import pytest
 from harness import wait
 from harness.clients.adapters import ADAPTERS
 from harness.clients.port import Adapter, Answer, Client, ClientOptions
-from harness.clients.wire.channel import Unkept
 from harness.clock import RunClock
 from harness.cluster.opening import open_cluster
 from harness.cluster.port import Cluster, ClusterOptions, Links
 from harness.cluster.target import Released
 from harness.history.operation import Outcome, Value
+from harness.history.recorder import Unrecorded
 from harness.wire.client import WireClient
 from harness.wire.verbs.create_topic import CreateTopic
 
@@ -107,7 +107,7 @@ def stage(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[Stage]:
         lane="observer",
         addresses=cluster.topology.lanes["observer"],
         clock=RunClock(),
-        recorder=Unkept(),
+        recorder=Unrecorded(),
     )
     adapter = ADAPTERS[request.param]
     assert adapter.lacking(observer.offered(1)) is None

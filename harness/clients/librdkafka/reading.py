@@ -1,15 +1,16 @@
-"""The consuming half: confluent-kafka's Consumer, read_committed, and a plain reader of whole partitions."""
+"""The consuming half: confluent-kafka's Consumer, a read_committed member of a group."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from harness.clients.librdkafka import settings
 from harness.clients.outcomes.librdkafka import row_of, told_code
 from harness.clients.port import Answer, ClientOptions, Polled
 from harness.history.operation import Outcome, Verb
+from harness.wire.records import text
 
 MOST = 500
 """Records of one poll."""
@@ -69,46 +70,6 @@ class Reading:
         self._assigned = True
 
 
-def read_all(
-    options: ClientOptions,
-    ends: Mapping[tuple[str, int], int],
-    *,
-    within: float,
-    isolation: str = "read_committed",
-    more: Mapping[str, settings.Setting] | None = None,
-) -> tuple[list[Delivered], Mapping[tuple[str, int], int]]:
-    """Read whole partitions from the beginning, without a group.
-
-    :param ends: Where each partition is to be read to: the offset after its last one, markers included.
-    :param within: Seconds; what has come by then is returned.
-    :param more: Further settings of librdkafka.
-    :returns: The records in delivery order, and the position of each partition.
-    """
-    asked = {**settings.of_consumer(options), "isolation.level": isolation, "error_cb": _ignored, **(more or {})}
-    consumer = Consumer(asked)
-    try:
-        consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for topic, partition in ends])
-        return _read_to(consumer, ends, time.monotonic() + within)
-    finally:
-        consumer.close()
-
-
-def _read_to(
-    consumer: Consumer, ends: Mapping[tuple[str, int], int], deadline: float
-) -> tuple[list[Delivered], Mapping[tuple[str, int], int]]:
-    records: list[Delivered] = []
-    positions: Mapping[tuple[str, int], int] = dict.fromkeys(ends, 0)
-    while any(positions[place] < end for place, end in ends.items()) and time.monotonic() < deadline:
-        records += _polled(consumer.consume(MOST, 0.05)).records
-        positions = _positions(consumer, ends)
-    return records, positions
-
-
-def _positions(consumer: Consumer, ends: Mapping[tuple[str, int], int]) -> Mapping[tuple[str, int], int]:
-    places = consumer.position([TopicPartition(topic, partition) for topic, partition in ends])
-    return {(place.topic, place.partition): max(0, place.offset) for place in places}
-
-
 def _polled(messages: Sequence[Message]) -> Polled:
     records = [_record(message) for message in messages if message.error() is None]
     errors: list[KafkaError] = [error for message in messages if (error := message.error()) is not None]
@@ -117,8 +78,7 @@ def _polled(messages: Sequence[Message]) -> Polled:
 
 
 def _record(message: Message) -> Delivered:
-    value = message.value() or b""
-    return message.topic(), message.partition(), message.offset(), value.decode("utf-8", "backslashreplace")
+    return message.topic(), message.partition(), message.offset(), text(message.value())
 
 
 def _failed(verb: Verb, error: KafkaError) -> Answer:

@@ -39,7 +39,7 @@ class Writing:
         answer = self._called("init", lambda: producer.init_transactions(self._seconds))
         if answer.done:
             self._statistics.needed("InitProducerId")
-            self._statistics.refresh(producer.poll, TELLING_WITHIN)
+            self._statistics.refresh(self._poll, TELLING_WITHIN)
         return self._told(answer)
 
     def begin(self) -> Answer:
@@ -107,19 +107,22 @@ class Writing:
                 {
                     **settings.of_producer(self.options),
                     "stats_cb": self._statistics.take,
-                    "error_cb": self._noted,
+                    "error_cb": _ignored,
                 }
             )
         return self._producer
 
-    def _noted(self, error: KafkaError) -> None:
-        if error.fatal():
-            self._fatal.append(error.code())
+    def _poll(self, seconds: float) -> None:
+        """Serve callbacks; a fatal error, which confluent-kafka raises here, is kept for who asks next."""
+        try:
+            self._opened().poll(seconds)
+        except KafkaException as error:
+            self._fatal.append(error.args[0].code())
 
     def _await(self, reports: list[tuple[KafkaError | None, int]]) -> None:
         deadline = time.monotonic() + self._seconds
         while not reports and (left := deadline - time.monotonic()) > 0:
-            self._opened().poll(left)
+            self._poll(left)
 
     def _reported(self, error: KafkaError | None, offset: int) -> Answer:
         if error is None:
@@ -161,10 +164,9 @@ class Writing:
 
     def _sent(self, verb: Verb) -> int | None:
         api = API_OF.get(verb)
-        producer = self._producer
-        if api is None or producer is None:
+        if api is None or self._producer is None:
             return 0
-        if not self._statistics.refresh(producer.poll, TELLING_WITHIN):
+        if not self._statistics.refresh(self._poll, TELLING_WITHIN):
             return None
         return self._statistics.sent_for_this(api)
 
@@ -175,3 +177,7 @@ class Writing:
     def _told(self, answer: Answer) -> Answer:
         producer_id, epoch = self._statistics.identity or (None, None)
         return replace(answer, producer_id=producer_id, epoch=epoch)
+
+
+def _ignored(_error: KafkaError) -> None:
+    """Connections come and go; what matters is told by the calls."""

@@ -49,14 +49,14 @@ _ADD_PARTITIONS: Mapping[int, Row] = {
     3: refused("the coordinator does not know the partition (yet)", again=True),
     55: refused("another partition of the same request was refused", again=True),
 }
-_ADD_OFFSETS: Mapping[int, Row] = {**_ASKED, 24: refused("no valid group id")}
+_ADD_OFFSETS: Mapping[int, Row] = {**_ASKED, 24: refused("the group id is not valid")}
 _OFFSETS: Mapping[int, Row] = {
     **_ASKED,
     3: refused("the group's coordinator does not know the input partition (yet)", again=True),
     12: refused("the metadata beside the offset is too large"),
     19: refused("the transaction could not be verified, or too few replicas are in sync: not appended", again=True),
     22: refused("the group has a newer generation (KIP-447)"),
-    24: refused("no valid group id"),
+    24: refused("the group id is not valid"),
     25: refused("the group does not know this member: its partitions may be another's by now"),
     27: refused("the group is rebalancing: its partitions may be another's by now"),
     28: refused("the offsets are too many for one batch"),
@@ -102,10 +102,10 @@ _GROUP: Mapping[int, Row] = {
     7: unsure("the coordinator did not write its state in time", again=True),
     14: refused("the coordinator is still loading", again=True),
     15: refused("the group has no coordinator now", again=True),
-    16: refused("not the group's coordinator", again=True),
+    16: refused("the broker does not coordinate the group now", again=True),
     22: refused("the group has a newer generation: join again"),
     23: refused("the other members know none of our assignors"),
-    24: refused("no valid group id"),
+    24: refused("the group id is not valid"),
     25: refused("the group does not know this member: join again"),
     26: refused("the session timeout is outside what the broker allows"),
     27: refused("the group is rebalancing: join again"),
@@ -119,7 +119,7 @@ _READ: Mapping[int, Row] = {
     1: refused("the log has no such offset"),
     3: refused("the partition is not here (yet)", again=True),
     5: refused("the partition has no leader now", again=True),
-    6: refused("not the leader", again=True),
+    6: refused("the broker does not lead the partition now", again=True),
     9: refused("the replica is not available now", again=True),
     14: refused("the coordinator is still loading", again=True),
     15: refused("there is no coordinator now", again=True),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from harness import wait
-from harness.clients.outcomes.row import Row, ruled
+from harness.clients.outcomes.row import ruled
 from harness.clients.outcomes.wire import MOVED, row_of
 from harness.clients.port import Answer
 from harness.clients.wire.bound import Bound
@@ -84,7 +84,7 @@ class Attempts:
         while True:
             node = where(bound)
             if node is None:
-                self.routes.forget()
+                self.routes.forget(verb.api)
             elif settled := self._once(node, verb, min(patience, bound.left), count, repeatable):
                 return settled
             if bound.over:
@@ -96,24 +96,25 @@ class Attempts:
         heard = self.channel.ask(node, verb, within)
         count.tries += heard.sent
         if heard.result is None:
-            return self._silent(heard, count, repeatable)
+            return self._silent(heard, verb.api, count, repeatable)
         count.error = heard.result.error
         if count.error == 0:
             return Tried(outcome=Outcome.DONE, error=0, reason="", tries=count.tries, result=heard.result)
-        return self._refused(row_of(verb.api, count.error), heard.result, count)
+        return self._refused(verb.api, heard.result, count)
 
-    def _silent(self, heard: Heard[R], count: _Count, repeatable: bool) -> Tried[R] | None:
-        self.routes.forget()
+    def _silent(self, heard: Heard[R], api: str, count: _Count, repeatable: bool) -> Tried[R] | None:
+        self.routes.forget(api)
         count.reason = heard.reason
         if not heard.sent:
             return None
         count.error, count.doubt = None, True
         return None if repeatable else _given_up(count)
 
-    def _refused(self, row: Row, result: R, count: _Count) -> Tried[R] | None:
+    def _refused(self, api: str, result: R, count: _Count) -> Tried[R] | None:
+        row = row_of(api, result.error)
         count.reason = row.reason
         if result.error in MOVED:
-            self.routes.forget()
+            self.routes.forget(api)
         if row.again:
             count.doubt = count.doubt or row.outcome is Outcome.UNSURE
             return None

@@ -4,34 +4,19 @@ A request that is not answered in time is left behind with its connection, becau
 connection at a time: what comes after must not wait behind it. What was written may still arrive, and be worked on.
 """
 
-import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
 from harness.clients.port import ClientOptions
 from harness.clock import RunClock
 from harness.cluster.topology import Address, Lane
-from harness.history.exchange import Exchange
+from harness.history.recorder import Unrecorded
 from harness.wire.client import WireClient
 from harness.wire.errors import NotOffered, WireError
 from harness.wire.verb import Result, Verb
 
 R = TypeVar("R", bound=Result)
-
-
-@dataclass(slots=True)
-class Unkept:
-    """A recorder that numbers exchanges and keeps none: of a chaos run the operations are kept, not the requests."""
-
-    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-
-    def next_number(self) -> int:
-        """A fresh correlation id."""
-        return next(self.numbers)
-
-    def record(self, exchange: Exchange) -> None:
-        """Nothing is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +50,7 @@ class Channel:
             lane=cast(Lane, options.lane),
             addresses=addresses,
             clock=RunClock(),
-            recorder=Unkept(),
+            recorder=Unrecorded(),
         )
         return cls(client, caps, tuple(sorted(addresses)))
 

@@ -67,7 +67,7 @@ class Reader:
         topic, partition = place
         node = self.attempts.routes.leader(topic, partition, bound)
         if node is None:
-            self.attempts.routes.forget()
+            self.attempts.routes.forget("Fetch")
             return []
         verb = FetchLog(
             topic=topic, partition=partition, offset=self.positions[place], isolation=READ_COMMITTED, max_bytes=1 << 20
@@ -84,7 +84,7 @@ class Reader:
         return [(*place, offset, value) for offset, value in visible(fetched) if offset >= position]
 
     def _lost(self, place: tuple[str, int], error: int | None, bound: Bound) -> None:
-        self.attempts.routes.forget()
+        self.attempts.routes.forget("Fetch")
         if error == OFFSET_OUT_OF_RANGE:
             self.positions[place] = self._earliest(place, bound)
 

@@ -11,6 +11,7 @@ from harness.wire.verbs.find_coordinator import GROUP, TRANSACTION, FindCoordina
 from harness.wire.verbs.metadata import Metadata, TopicPlace
 
 R = TypeVar("R", bound=Result)
+ASKED_OF_LEADERS = frozenset({"Produce", "Fetch", "ListOffsets"})
 PATIENCE = 1.0
 """Seconds that one broker is given to say who is where; then the next is asked."""
 
@@ -46,10 +47,9 @@ class Routes:
         """The node that coordinates the group; None when nobody says, or none does."""
         return self._coordinator(GROUP, group, bound)
 
-    def forget(self) -> None:
-        """Believe nothing any more."""
-        self._topics.clear()
-        self._coordinators.clear()
+    def forget(self, api: str) -> None:
+        """Look up again whom to ask: leaders for what is asked of leaders, else coordinators."""
+        (self._topics if api in ASKED_OF_LEADERS else self._coordinators).clear()
 
     def _coordinator(self, kind: int, key: str, bound: Bound) -> int | None:
         if (kind, key) not in self._coordinators:
