@@ -16,6 +16,8 @@ from harness.wire.names import name_of
 
 API_VERSIONS = 18
 UNSUPPORTED_VERSION = next(code for code, name in NAMES.items() if name == "UNSUPPORTED_VERSION")
+_ERROR = struct.Struct(">ih")  # correlation id and error code
+_NO_APIS = struct.pack(">i", 0)
 
 
 def encode(request: RequestPayload, correlation: int, client_id: str) -> bytes:
@@ -40,9 +42,25 @@ def _header(request: RequestPayload, correlation: int, client_id: str) -> Reques
 def decode(key: int, version: int, frame: bytes) -> ResponsePayload:
     """The answer to the API ``key`` at ``version``; ``frame`` begins with the header, without the length.
 
+    A broker that does not know our ApiVersions version says so in version 0, whose layout everyone knows (KIP-511); of
+    one that says it in another layout (librdkafka's mock) the error alone is read.
+
     :raises UnreadableAnswer: When the bytes are no such answer.
     """
-    schema = load_response_schema(key, _answered_version(key, version, frame))
+    if not _refuses_version(key, frame):
+        return _decode(key, version, frame)
+    try:
+        return _decode(key, 0, frame)
+    except UnreadableAnswer:
+        return _decode(key, 0, frame[: _ERROR.size] + _NO_APIS)
+
+
+def _refuses_version(key: int, frame: bytes) -> bool:
+    return key == API_VERSIONS and len(frame) >= _ERROR.size and _ERROR.unpack_from(frame)[1] == UNSUPPORTED_VERSION
+
+
+def _decode(key: int, version: int, frame: bytes) -> ResponsePayload:
+    schema = load_response_schema(key, version)
     try:
         _, offset = read_entity(schema.__header_schema__, frame)
         response, end = read_entity(schema, frame, offset)
@@ -53,9 +71,3 @@ def decode(key: int, version: int, frame: bytes) -> ResponsePayload:
     if end != len(frame):
         raise UnreadableAnswer(f"{name_of(key)} v{version} was answered with {len(frame) - end} bytes too many")
     return cast(ResponsePayload, response)
-
-
-def _answered_version(key: int, version: int, frame: bytes) -> int:
-    # A broker that does not know our ApiVersions version says so in version 0, whose layout everyone knows (KIP-511).
-    unsupported = key == API_VERSIONS and struct.unpack_from(">h", frame.ljust(6, b"\0"), 4)[0] == UNSUPPORTED_VERSION
-    return 0 if unsupported else version
