@@ -101,10 +101,11 @@ def _log(
 ) -> None:
     raw = read_raw(lookout, place, clock, within=within)
     _write(chronicle, raw.records())
-    chronicle.write(raw.end, raw.level)
     drained.high_watermarks[place] = raw.end.high_watermark
-    if not raw.still:
-        drained.notes.append(f"{partition_name(*place)} still changed when it was read")
+    if raw.still:
+        chronicle.write(raw.end, raw.level)
+    else:  # what was told at different moments does not belong together: nothing is said of its end
+        drained.notes.append(f"{partition_name(*place)} still changed {within:g} s after settling")
 
 
 def _producers(lookout: Lookout, place: Place, chronicle: Chronicle, within: float) -> None:

@@ -9,7 +9,7 @@ from harness.cluster.topology import Address, Lane
 from harness.history.evidence import Json
 from harness.history.exchange import Exchange
 from harness.history.kafka_errors import error_name
-from harness.history.recorder import Recorder
+from harness.history.recorder import Recorder, Unrecorded
 from harness.wire.connection import Connection
 from harness.wire.errors import CannotSay, ConnectionClosed, NotOffered, UnreadableAnswer
 from harness.wire.frames import UNSUPPORTED_VERSION, decode, encode
@@ -58,6 +58,7 @@ class WireClient:
         self._offered: dict[int, Offered] = dict(offered or {})
         self._asking = {node: Lock() for node in addresses}
         self._connecting = {node: Lock() for node in addresses}
+        self._plain = _nothing if isinstance(recorder, Unrecorded) else plain
 
     def offered(self, node: int, within: float = 10.0) -> Offered:
         """What the broker advertises, asked once.
@@ -137,10 +138,10 @@ class WireClient:
         request = verb.build(version)
         number = self._recorder.next_number()
         frame = encode(request, number, self._actor)
-        in_plain = plain(request)
+        in_plain = self._plain(request)
         connection = self._connection(node)
         asked = self._asked(number, node, verb.api, version, in_plain)
-        pending = Pending(asked, _reader(verb, version), self._recorder)
+        pending = Pending(asked, _reader(verb, version, self._plain), self._recorder)
         if isinstance(connection, ConnectionClosed):
             pending.failed(f"no connection: {connection}")
         else:
@@ -173,9 +174,16 @@ class WireClient:
             return current
 
 
-def _reader(verb: Verb[R], version: int) -> Callable[[bytes], tuple[R, Mapping[str, Json]]]:
+def _reader(
+    verb: Verb[R], version: int, in_plain: Callable[[object], Mapping[str, Json]]
+) -> Callable[[bytes], tuple[R, Mapping[str, Json]]]:
     def read(frame: bytes) -> tuple[R, Mapping[str, Json]]:
         response = decode(key_of(verb.api), version, frame)
-        return verb.read(response), plain(response)
+        return verb.read(response), in_plain(response)
 
     return read
+
+
+def _nothing(_entity: object) -> Mapping[str, Json]:
+    """What is not kept need not be put into words, which for a Fetch would be every record of it."""
+    return {}
