@@ -29,10 +29,12 @@ CAUGHT = 0.002
 
 ENDURING: Mapping[str, str] = {
     # A broker that was paused or cut off answers late or never: half a minute by default, while another one leads.
-    "kafka.request.timeout.ms": "5000",
-    "kafka.default.api.timeout.ms": "20000",
+    "kafka.request.timeout.ms": "4000",
+    # The driver's question for offsets stays with the leader it was meant for, dead or not, until this is over; only
+    # then does a new admin client ask the new leader. A minute by default.
+    "kafka.default.api.timeout.ms": "6000",
     "kafka.reconnect.backoff.max.ms": "500",
-    # A leader that is cut off from the controller goes on answering old leaders' answers; five minutes by default.
+    # A leader that is cut off from the controller goes on answering as it did; five minutes by default.
     "kafka.metadata.max.age.ms": "2000",
     "fetchOffset.numRetries": "10",
     "fetchOffset.retryIntervalMs": "500",
