@@ -119,7 +119,7 @@ class Attempts:
             count.doubt = count.doubt or row.outcome is Outcome.UNSURE
             return None
         outcome = ruled(row, doubt=count.doubt)
-        reason = row.reason if outcome is not Outcome.UNSURE else f"{row.reason}, after doubt"
+        reason = f"{row.reason}, after doubt" if count.doubt else row.reason
         return Tried(outcome=outcome, error=result.error, reason=reason, tries=count.tries, refusal=result)
 
 
