@@ -6,10 +6,11 @@ proxy: bytes that came in from the connecting side while it was on, or connectio
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import permutations
 from random import Random
+from threading import Event, Thread
 from typing import Literal, get_args
 
 from harness.chaos.site import Powerless, Site
@@ -19,6 +20,10 @@ from harness.cluster.topology import CONTROLLER, link_name
 
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 Counted = Literal["bytes", "connections"]
+SAMPLED = 0.25
+"""Seconds from count to count while a fault is on."""
+SWALLOWING = frozenset({"timeout", "limit_data"})
+"""Kinds of Toxiproxy toxics that throw bytes away; what was asked on such a connection is never answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +58,17 @@ def ailing(
 ) -> Iterator[Proof]:
     """Every proxy with these Toxiproxy toxics, in this order, for the length of the block.
 
+    Where bytes were thrown away, the proxy's connections end with the fault.
+
     :raises Powerless: When a proxy is not there.
     """
     sides = " and ".join(dict.fromkeys(ailment.direction for ailment in ailments))
     proof = Proof(where=f"{', '.join(known(site, proxies))} ({sides})", how=HOW[counted])
+    swallowing = any(ailment.kind in SWALLOWING for ailment in ailments)
     with ExitStack() as healing, _counting(site.links, proxies, counted, proof):
         for proxy in proxies:
+            if swallowing:
+                healing.callback(_end_connections, site.links, proxy)
             for index, ailment in enumerate(ailments):
                 _add(site.links, proxy, ailment, f"{name}-{index}", healing)
         yield proof
@@ -78,6 +88,12 @@ def severed(site: Site, proxies: Sequence[str]) -> Iterator[Proof]:
         yield proof
 
 
+def _end_connections(links: Links, proxy: str) -> None:
+    """Toxiproxy ends those that it knows when the toxic goes; one that comes at that moment would wait for good."""
+    links.disable(proxy)
+    links.enable(proxy)
+
+
 def _add(links: Links, proxy: str, ailment: Ailment, name: str, healing: ExitStack) -> None:
     healing.callback(links.remove_toxic, proxy, name)
     links.add_toxic(proxy, kind=ailment.kind, direction=ailment.direction, attributes=ailment.attributes, name=name)
@@ -85,34 +101,59 @@ def _add(links: Links, proxy: str, ailment: Ailment, name: str, healing: ExitSta
 
 @contextmanager
 def _counting(links: Links, proxies: Sequence[str], counted: Counted, proof: Proof) -> Iterator[None]:
-    before = _Count.taken(links, proxies)
+    """Fill the proof from time to time and at the end: connections come and go while a fault is on."""
+    tally = _Tally.begun(links, proxies, counted, proof)
+    over = Event()
+
+    def sample() -> None:
+        while not over.wait(SAMPLED):
+            with suppress(OSError, LookupError, ValueError):  # the last count tells what is wrong
+                tally.count()
+
+    sampler = Thread(target=sample, daemon=True)
+    sampler.start()
     try:
         yield
     finally:
-        proof.struck = _Count.taken(links, proxies).since(before, counted)
+        over.set()
+        sampler.join()
+        tally.count()
 
 
 HOW: Mapping[Counted, str] = {
     "bytes": "bytes of requests that came while it was on",
-    "connections": "open connections that it ended",
+    "connections": "connections that it ended",
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Count:
-    """What went through some proxies up to a moment."""
+@dataclass(slots=True, kw_only=True)
+class _Tally:
+    """What some proxies had received when a fault began, and the connections seen on them since."""
 
+    links: Links
+    proxies: Sequence[str]
+    counted: Counted
+    proof: Proof
     received: int
-    connections: frozenset[int]
+    seen: frozenset[int]
 
     @classmethod
-    def taken(cls, links: Links, proxies: Sequence[str]) -> "_Count":
-        return cls(
-            received=sum(map(links.traffic, proxies)),
-            connections=frozenset().union(*map(links.connections, proxies)),
-        )
+    def begun(cls, links: Links, proxies: Sequence[str], counted: Counted, proof: Proof) -> "_Tally":
+        received, seen = _received(links, proxies), _open(links, proxies)
+        return cls(links=links, proxies=proxies, counted=counted, proof=proof, received=received, seen=seen)
 
-    def since(self, before: "_Count", counted: Counted) -> int:
-        if counted == "connections":
-            return len(before.connections - self.connections)
-        return max(0, self.received - before.received)
+    def count(self) -> None:
+        if self.counted == "bytes":
+            self.proof.struck = max(self.proof.struck, _received(self.links, self.proxies) - self.received)
+        else:
+            now = _open(self.links, self.proxies)
+            self.seen |= now
+            self.proof.struck = len(self.seen - now)
+
+
+def _received(links: Links, proxies: Sequence[str]) -> int:
+    return sum(map(links.traffic, proxies))
+
+
+def _open(links: Links, proxies: Sequence[str]) -> frozenset[int]:
+    return frozenset().union(*map(links.connections, proxies))

@@ -119,8 +119,8 @@ class Site:
 
     def dropped(self, node: int) -> bool:
         """Whether another broker says that this one is gone: the controller fenced it."""
-        others = {asked: answer for asked, answer in self._metadata(()).items() if asked != node}
-        return any(node not in answer.brokers for answer in others.values())
+        others = tuple(asked for asked in self.brokers if asked != node)
+        return any(node not in answer.brokers for answer in self._metadata((), only=others).values())
 
     def answers(self, node: int) -> bool:
         """Whether the broker answers on the observer's lane within :data:`PATIENCE`."""

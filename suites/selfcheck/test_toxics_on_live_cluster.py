@@ -4,7 +4,7 @@ Needs Java, and once Maven and Go. One cluster for all; small traffic runs on th
 every lane and every link between brokers has something to meet a fault with.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from threading import Event, Thread
@@ -38,6 +38,7 @@ SHAPE = Shape(lanes=("victim",), topics={WORD: 3}, transactional_ids=("teller",)
 TOXICS = {name: toxic for name, toxic in find_toxics().items() if toxic.power is not Power.FRAMES}
 ON_PROXIES = [name for name, toxic in TOXICS.items() if "proxy" in toxic.draw(SHAPE, Random(0))]
 CALM = 60.0
+"""Seconds for whatever has to come about; three restarts on a busy machine take half of them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -127,32 +128,24 @@ def client(cluster: Cluster, lane: Lane) -> WireClient:
 def struck(toxic: Toxic, site: Site, chosen: Mapping[str, Json], traffic: Traffic) -> Proof:
     """Strike while traffic flows, until it did what it is for; heal, and heal again."""
     strike = toxic.strike(site, chosen)
-    proxy = chosen.get("proxy")
-    opened = site.links.connections(proxy) if isinstance(proxy, str) else frozenset()
     with strike as proof:
-        met = meeting(toxic, site, chosen, opened)
         traffic.flows()
-        wait.until(lambda: met(proof), what=f"{toxic.name} to strike", within=30)
+        wait.until(lambda: has_struck(toxic, site, chosen, proof), what=f"{toxic.name} to strike", within=CALM)
     strike.__exit__(None, None, None)
     return proof
 
 
-def meeting(toxic: Toxic, site: Site, chosen: Mapping[str, Json], opened: frozenset[int]) -> Callable[[Proof], bool]:
-    """Whether the fault has met what it is for, asked once it is on; ``opened`` are connections from before."""
+def has_struck(toxic: Toxic, site: Site, chosen: Mapping[str, Json], proof: Proof) -> bool:
+    """Whether the fault has done what it is for."""
     match chosen:
-        case {"proxy": str(proxy)} if toxic.name in ("cut", "reset", "slow-close"):
-            return lambda _: not opened <= site.links.connections(proxy)
-        case {"proxy": str(proxy)}:
-            received = site.links.traffic(proxy)
-            return lambda _: site.links.traffic(proxy) > received
         case {"brokers": list(brokers)}:
-            return lambda proof: proof.struck == len(brokers)
-        case {"broker": int(broker), "still_ms": int(still)} if still >= 2_500:
-            return lambda _: site.dropped(broker)
+            return proof.struck == len(brokers)
+        case {"broker": int(broker), "still_ms": int(still)}:
+            return still < 2_500 or site.dropped(broker)
         case {"broker": int(broker)} if toxic.name == "isolate-from-controller":
-            return lambda _: site.dropped(broker)
+            return site.dropped(broker)
         case _:
-            return lambda _: True
+            return proof.struck > 0
 
 
 def nothing_is_left(site: Site) -> None:
@@ -188,7 +181,7 @@ def test_a_fault_on_a_lane_or_link_meets_what_travels_there(
     nothing_is_left(site)
 
 
-@pytest.mark.parametrize("still", [400, 2_500])
+@pytest.mark.parametrize("still", [400, 4_000])
 def test_a_pause_may_outlast_the_brokers_session(still: int, site: Site, traffic: Traffic) -> None:
     proof = struck(TOXICS["pause"], site, {"broker": 2, "still_ms": still}, traffic)
     assert proof.struck == 1, proof

@@ -2,7 +2,7 @@
 
 From brokers: it cannot replicate its log, write markers or be asked for verification, while clients still reach it and
 the controller still hears it. From clients: they cannot reach it, while the cluster sees nothing amiss. Needs proxies.
-Proof that it struck: open connections that it ended.
+Proof that it struck: connections that it ended.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

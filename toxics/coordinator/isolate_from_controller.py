@@ -1,7 +1,7 @@
 """Isolate from controller: one broker is cut off from the controller, both ways, and goes on with what it knows.
 
 After its session of 2 s the controller fences it and moves its leaderships away, while clients with old metadata still
-write to it. Needs proxies. Proof that it struck: open connections that it ended, and whether it was fenced.
+write to it. Needs proxies. Proof that it struck: connections that it ended, and whether it was fenced.
 """
 
 from collections.abc import Iterator, Mapping

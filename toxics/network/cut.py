@@ -2,7 +2,7 @@
 
 A disabled Toxiproxy proxy. What lay on it, held or on its way, is lost, and the sender sees its connection end at once
 instead of waiting for its request's timeout. Needs a proxy. Proof that it struck, in the contract: a request that had
-to travel through it is answered inside the window, by the sender, with the error of a lost connection; in chaos: open
+to travel through it is answered inside the window, by the sender, with the error of a lost connection; in chaos:
 connections that it ended.
 """
 

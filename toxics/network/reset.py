@@ -1,7 +1,7 @@
 """Reset: a connection of a link or lane ends as soon as something is sent on it, and so does the next one.
 
 New connections end with a TCP reset, those that were open with an ordinary end. Needs a proxy. Proof that it struck:
-open connections that it ended.
+connections that it ended.
 """
 
 from harness.chaos.proxy_toxic import ProxyToxic, Stage

@@ -2,7 +2,7 @@
 
 After the drawn number of bytes nothing more gets through (``limit_data``), and the connection's end is told only after
 a delay (``slow_close``). Not on links to the controller: a broker would lose its session. Needs a proxy. Proof that it
-struck: open connections that it ended.
+struck: connections that it ended.
 """
 
 from harness.chaos.proxied import DIRECTIONS
