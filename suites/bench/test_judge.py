@@ -1,0 +1,129 @@
+"""The judge's speed: transactions a second, and how linear, with a driver of 4 GiB; and what the recorder costs."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from harness import wait
+from harness.clients.port import Answer, Client
+from harness.clients.recording import RecordingClient
+from harness.clock import RunClock
+from harness.history.chronicle import Chronicle
+from harness.history.judgement import Conclusion
+from harness.history.operation import Outcome, Value
+from harness.spark.history import open_history
+from harness.spark.judge import judge
+from harness.spark.session import Session, open_session
+from harness.spark.settings import Pace
+from suites.bench.clean_history import OPERATIONS_A_TXN, make_history
+
+SIZES = (100_000, 1_000_000, 10_000_000)
+"""Operations."""
+WANTED = 50_000
+"""Transactions a second that the judge is to reach."""
+
+
+@dataclass(slots=True)
+class Measured:
+    """Seconds by number of operations."""
+
+    seconds: dict[int, float] = field(default_factory=dict)
+
+    def lines(self) -> Iterator[str]:
+        """A table; linear is 1.00 where ten times the operations take ten times as long."""
+        yield f"{'operations':>12} {'seconds':>9} {'txn/s':>9} {'of wanted':>10} {'linear':>7}"
+        before: tuple[int, float] | None = None
+        for operations, seconds in sorted(self.seconds.items()):
+            rate = operations / OPERATIONS_A_TXN / seconds
+            ratio = "" if before is None else f"{seconds / before[1] / (operations / before[0]):.2f}"
+            yield f"{operations:>12,} {seconds:>9.1f} {rate:>9,.0f} {rate / WANTED:>9.0%} {ratio:>7}"
+            before = (operations, seconds)
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    """A session as a night's history is judged with."""
+    with open_session(name="bench", memory="4g", pace=Pace.STEADY) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def measured(request: pytest.FixtureRequest) -> Iterator[Measured]:
+    """What was measured, told at the end."""
+    table = Measured()
+    yield table
+    terminal = request.config.pluginmanager.get_plugin("terminalreporter")
+    assert terminal is not None
+    terminal.write_line("")
+    for line in table.lines():
+        terminal.write_line(line)
+
+
+@pytest.fixture(scope="module")
+def warm(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """The session once it has judged a little: a JVM that has just begun is not what is measured."""
+    _judge(session, make_history(session.spark, tmp_path_factory.mktemp("warm") / "run", 8_000))
+    return session
+
+
+@pytest.mark.benchmark(group="the judge on a sound history")
+@pytest.mark.parametrize("operations", SIZES, ids=lambda size: f"{size:.0e}")
+def test_judging(
+    benchmark: BenchmarkFixture, warm: Session, measured: Measured, tmp_path: Path, operations: int
+) -> None:
+    folder = make_history(warm.spark, tmp_path / "run", operations // OPERATIONS_A_TXN)
+    measured.seconds[operations] = benchmark.pedantic(_judge, args=(warm, folder), rounds=1)
+
+
+def _judge(session: Session, folder: Path) -> float:
+    started = time.monotonic()
+    judgement = judge(open_history(session.spark, folder))
+    seconds = time.monotonic() - started
+    assert (judgement.conclusion, judgement.anomalies) == (Conclusion.HOLDS, {})
+    return seconds
+
+
+ROUND_TRIP = 0.002
+"""Seconds that a produce to three replicas on one machine takes, about."""
+
+
+@dataclass(slots=True)
+class Steady:
+    """A client whose every produce is done in the same time."""
+
+    kind: str = "wire-v2"
+
+    def produce(self, topic: str, partition: int, value: Value) -> Answer:
+        """Wait for a round trip."""
+        assert topic
+        assert value.size
+        wait.pause(ROUND_TRIP)
+        return Answer(outcome=Outcome.DONE, producer_id=1, epoch=0, offset=partition)
+
+
+@pytest.mark.benchmark(group="a produce, bare and recorded")
+def test_a_bare_produce(benchmark: BenchmarkFixture) -> None:
+    client, value = Steady(), Value(txn=1, ordinal=0, size=1, payload="money:a:-5")
+    benchmark.pedantic(client.produce, args=("accounts", 0, value), rounds=1_000)
+
+
+@pytest.mark.benchmark(group="a produce, bare and recorded")
+def test_a_recorded_produce(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
+    chronicle = Chronicle(tmp_path)
+    client = RecordingClient(
+        client=cast(Client, Steady()),
+        actor="teller",
+        transactional_id="teller",
+        clock=RunClock(),
+        chronicle=chronicle,
+        txn=1,
+        size=1,
+    )
+    benchmark.pedantic(client.produce, args=("accounts", 0, "money:a:-5"), rounds=1_000)
+    chronicle.close()
+    assert len((tmp_path / "operations.jsonl").read_text().splitlines()) == 1_000
