@@ -15,6 +15,7 @@ from harness.history.codec import from_json
 from harness.history.judgement import CheckResult, Judgement
 from harness.history.timeline import Drawn, LevelLine, LevelPoint, Timeline, load_timeline, save_timeline
 from harness.report.chaos import publish_round, publish_session
+from harness.report.chaos.facts import facts
 from harness.report.chaos.lanes import accused_operations
 from harness.report.chaos.picture import left_out, picture
 from harness.report.chaos.round import Round, answer, read_round, standing, warnings
@@ -182,7 +183,7 @@ def test_a_finding_is_shown_with_its_log_operations_and_faults(broken: Path) -> 
 
 def test_a_stuck_partition_stands_out_in_the_picture(broken: Path) -> None:
     page = (broken / "index.html").read_text(encoding="utf-8")
-    assert re.findall(r'class="name stuck"[^>]*>([^<]+)', page) == ["fp-77-accounts-1"]
+    assert re.findall(r'class="name stuck"[^>]*>([^<]+)', page) == ["…accounts-1"]
     assert page.count('class="lso stuck"') == 1
     assert re.search(r"the gap was \d+ at its widest, at \d+\.\d+ s; stuck since 9\.\d+ s, for 10\.\d+ s", page)
 
@@ -191,8 +192,9 @@ def test_every_fault_phase_role_and_partition_is_in_the_picture(broken: Path) ->
     timeline = load_timeline(broken)
     assert timeline is not None
     drawn = picture(timeline, None)
-    for word in ("teller-0", "teller-3", "fp-77-accounts-2", "A latency", "E kill", "storm", "settle"):
+    for word in ("teller-0", "teller-3", "…accounts-2", "A latency", "E kill", "storm", "settle"):
         assert f">{word}<" in drawn, word
+    assert "<title>fp-77-accounts-2</title>" in drawn
     assert drawn.count('<rect class="op ') == len(timeline.drawn)
     assert left_out(timeline) == ""
 
@@ -264,6 +266,28 @@ def test_an_accused_operation_that_the_lot_left_out_is_drawn_from_its_finding(br
     assert len(kept) == 1
     assert accused_operations(judgement, replace(timeline, drawn=())) == kept
     assert isinstance(kept[0], Drawn)
+
+
+def test_facts_of_any_shape_are_told_in_words() -> None:
+    settle = {"settled_ms": 164.5, "in_sync": {"ms": 58.7, "amiss": []}, "stable": {"amiss": ["accounts-1"]}}
+    probes = [{"broker": 1, "committed": True, "ms": 352.6}, {"broker": 2, "committed": False, "ms": 9_000.0}]
+    spark = {"batches": 11, "restarts": [{"cause": "killed", "in_mid_batch": True, "resumed_after": 0}]}
+    noted: dict[str, Any] = {
+        "clients": ["wire-v1"],
+        "settle": settle,
+        "probes": probes,
+        "spark": spark,
+        "drain_notes": [],
+    }
+    assert dict(facts({"facts": noted})) == {
+        "settle settled": "164 ms",
+        "settle in sync": "59 ms",
+        "settle stable amiss": "accounts-1",
+        "probes": "1 of 2 committed, the slowest in 9 s",
+        "spark batches": "11",
+        "spark restarts": "1: cause killed, resumed after 0, in mid batch",
+    }
+    assert facts({"facts": "none"}) == facts({}) == ()
 
 
 def test_junit_properties_name_the_anomalies_and_are_printable(broken: Path) -> None:

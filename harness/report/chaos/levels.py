@@ -18,7 +18,19 @@ def shown_partitions(timeline: Timeline) -> list[LevelLine]:
     return sorted(worst, key=lambda each: (each.topic, each.partition))
 
 
-def levels(scale: Scale, each: LevelLine, y: float) -> list[str]:
+def plain_names(lines: Sequence[LevelLine]) -> list[str]:
+    """The partitions without what all their topics' names begin with: ``…accounts-0`` for ``fp-8128-accounts-0``."""
+    parts = [each.topic.split("-") for each in lines]
+    shortest = min((len(part) for part in parts), default=1)
+    shared = next((at for at in range(shortest) if len({part[at] for part in parts}) > 1), shortest)
+    cut = min(shared, shortest - 1)
+    return [
+        ("…" if cut else "") + f"{'-'.join(part[cut:])}-{each.partition}"
+        for part, each in zip(parts, lines, strict=True)
+    ]
+
+
+def levels(scale: Scale, each: LevelLine, plain: str, y: float) -> list[str]:
     """One partition: both levels as staircases, the gap between them shaded, the last values on the right."""
     points = [*each.points, *([each.end] if each.end else [])]
     if not points:
@@ -40,7 +52,7 @@ def levels(scale: Scale, each: LevelLine, y: float) -> list[str]:
         f'<polyline class="hw" points="{_path(upper)}"/><polyline class="lso" points="{_path(lower)}"/>',
         f'<polyline class="lso stuck" points="{_path(lower[-2:])}"/></g>' if stuck else "</g>",
         line(LEFT, y + LEVEL, WIDTH - RIGHT, y + LEVEL, "rule"),
-        label(LEFT - 10, y + LEVEL / 2 + 4, tail(name, 17), f"name{stuck}", name),
+        label(LEFT - 10, y + LEVEL / 2 + 4, tail(plain, 17), f"name{stuck}", name),
         *_ends(points[-1], upper[-1][1], lower[-1][1], stuck),
     ]
 

@@ -20,7 +20,7 @@ from harness.report.chaos.lanes import (
     phases,
     roles,
 )
-from harness.report.chaos.levels import LEVEL, PACE, levels, pace, shown_partitions
+from harness.report.chaos.levels import LEVEL, PACE, levels, pace, plain_names, shown_partitions
 from harness.report.chaos.scale import WIDTH, Scale, axis, clean
 from harness.report.words import count, duration
 
@@ -46,8 +46,8 @@ def picture(timeline: Timeline, judgement: Judgement | None) -> str:
         *lanes(scale, timeline, shown, accused_operations(judgement, timeline), at_lanes),
         *(
             part
-            for place, each in enumerate(partitions)
-            for part in levels(scale, each, at_levels + place * (LEVEL + 4))
+            for place, (each, plain) in enumerate(zip(partitions, plain_names(partitions), strict=True))
+            for part in levels(scale, each, plain, at_levels + place * (LEVEL + 4))
         ),
         *pace(scale, timeline, at_paces, "records", lambda each: each.records),
         *pace(scale, timeline, at_paces + PACE + 6, "commits", lambda each: each.txns),

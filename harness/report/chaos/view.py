@@ -1,14 +1,14 @@
 """View models of a round's page, made by pure functions; the template only places what it finds here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.history.anomalies import ANOMALIES
-from harness.history.evidence import Json
 from harness.history.judgement import CheckResult
 from harness.history.operation import FaultWindow
 from harness.history.timeline import Timeline
 from harness.report.about import About
+from harness.report.chaos.facts import facts
 from harness.report.chaos.neighbourhood import FindingView, findings
 from harness.report.chaos.picture import left_out, picture
 from harness.report.chaos.round import Round, answer, replay_command, standing, tally, warnings
@@ -80,6 +80,7 @@ class RoundPage:
     sentence: str
     played: tuple[tuple[str, str], ...]
     facts: tuple[tuple[str, str], ...]
+    finalized: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
     started: str
     took: str
@@ -111,7 +112,8 @@ def round_page(round_: Round) -> RoundPage:
         scenario=round_.scenario,
         sentence=round_.word("title"),
         played=tuple((name, round_.word(name)) for name in ("workload", "clients", "toxics") if round_.word(name)),
-        facts=_facts(run),
+        facts=facts(run),
+        finalized=pairs(round_.about.finalized),
         versions=pairs(round_.about.versions),
         started=moment(round_.about.started) if round_.about.started else "",
         took=duration(round_.about.seconds * 1000) if round_.about.seconds else "",
@@ -133,14 +135,6 @@ def _tallies(round_: Round) -> tuple[Tally, ...]:
     total = len(round_.checks) or 1
     found = tally(round_).items()
     return tuple(Tally(mark=mark(status), number=n, share=round(100 * n / total, 2)) for status, n in found)
-
-
-def _facts(run: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
-    told: list[tuple[str, str]] = []
-    for name in ("facts", "settling"):
-        value = run.get(name)
-        told += pairs(value) if isinstance(value, dict) else []
-    return tuple((name.replace("_", " "), value) for name, value in told)
 
 
 def _worry(check: CheckResult) -> int:
