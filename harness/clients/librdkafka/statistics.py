@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 Identity = tuple[int, int]
 """Producer id and epoch."""
 
+COUNTED = ("InitProducerId", "Produce", "TxnOffsetCommit", "EndTxn")
+"""APIs by which a verb has its effect; a broker that was asked none of them may be forgotten."""
+
 
 @dataclass(slots=True)
 class Statistics:
@@ -27,10 +30,11 @@ class Statistics:
     def take(self, emitted: str) -> None:
         """One emission (STATISTICS.md of librdkafka); ``ts`` is its monotonic clock, in microseconds."""
         told = json.loads(emitted)
-        sent = {name: broker["req"] for name, broker in told["brokers"].items()}
+        sent = {name: _counted(broker["req"]) for name, broker in told["brokers"].items()}
         self.forgetful = self.forgetful or any(
-            name not in sent or any(sent[name].get(api, 0) < count for api, count in before.items())
+            sent.get(name, {}).get(api, 0) < count
             for name, before in self._sent.items()
+            for api, count in before.items()
         )
         self._sent = sent
         self._at = told["ts"] / 1e6
@@ -58,3 +62,7 @@ class Statistics:
             return None
         total = sum(counts.get(api, 0) for counts in self._sent.values())
         return max(0, total - self._needed.get(api, 0))
+
+
+def _counted(requests: Mapping[str, int]) -> Mapping[str, int]:
+    return {api: requests.get(api, 0) for api in COUNTED}
