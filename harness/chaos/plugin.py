@@ -14,6 +14,7 @@ import pytest
 from harness.chaos.items import ChaosItem, ScenarioFile
 from harness.chaos.session import CHAOS, SCENARIOS, ChaosSession
 from harness.cluster.cache import room_needed
+from harness.report.allure import label_round
 from harness.report.chaos import conclude_session, round_line
 from harness.report.junit import chaos_properties
 from harness.trouble import Trouble
@@ -45,6 +46,15 @@ class ChaosPlugin:
         return True if isinstance(item, ChaosItem) and not self.session.reaches(item.round_) else None
 
     @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+        """What Allure's reader gets of the round."""
+        try:
+            return (yield)
+        finally:
+            if isinstance(item, ChaosItem) and item.judgement is not None:
+                label_round(item.judgement, item.round_.said())
+
+    @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -53,7 +63,7 @@ class ChaosPlugin:
         if isinstance(item, ChaosItem) and call.when == "call":
             self.told += 1
             if item.judgement is not None:
-                item.user_properties.extend(chaos_properties(item.judgement))
+                item.user_properties.extend(chaos_properties(item.judgement, item.round_.said()))
                 round_line(sys.stdout, item.round_.folder, number=self.told, of=self.total)
             elif report.failed:
                 sys.stderr.write(f"{item.round_.folder.name}: {report.longrepr}\n")

@@ -42,14 +42,15 @@ class Round:
             raise Trouble(f"{self.folder} already holds a run; choose another --report-dir", exit=Exit.USAGE)
         self.folder.mkdir(parents=True, exist_ok=True)
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        _write(self.folder / "run.json", json.dumps({**self._said(), **described, "started": started}, indent=1))
+        _write(self.folder / "run.json", json.dumps({**self.said(), **described, "started": started}, indent=1))
 
     def add(self, facts: Mapping[str, Json]) -> None:
         """Put more into ``run.json``."""
         path = self.folder / "run.json"
         _write(path, json.dumps({**json.loads(path.read_text(encoding="utf-8")), **facts}, indent=1))
 
-    def _said(self) -> dict[str, Json]:
+    def said(self) -> dict[str, Json]:
+        """What ``run.json`` says before anything was run."""
         scenario = self.scenario
         return {
             "format": CHAOS_FORMAT,
