@@ -4,11 +4,13 @@ A lie is made once for each rule and lives as long as it, so it may remember wha
 its rule takes and their answers, decoded; what it gives back is told in their place.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol, cast
 
 from harness.gate.facts import Facts, Newest
+from harness.wire.relayed import changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,3 +45,18 @@ def load(name: str) -> Lie:
     """The lie ``module:factory``, made anew; :raises ImportError, AttributeError: when there is none."""
     module, _, factory = name.partition(":")
     return cast(Lie, getattr(import_module(module), factory)())
+
+
+def with_partitions(answer: object, change: Callable[[object], object]) -> object:
+    """A Fetch answer with each partition's part changed; the very same answer where nothing changed."""
+    topics = getattr(answer, "responses", ())
+    told = tuple(_changed_topic(topic, change) for topic in topics)
+    same = all(one is other for one, other in zip(told, topics, strict=True))
+    return answer if same else changed(answer, responses=told)
+
+
+def _changed_topic(topic: object, change: Callable[[object], object]) -> object:
+    parts = getattr(topic, "partitions", ())
+    told = tuple(change(part) for part in parts)
+    same = all(one is other for one, other in zip(told, parts, strict=True))
+    return topic if same else changed(topic, partitions=told)

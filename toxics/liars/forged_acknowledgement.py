@@ -1,0 +1,47 @@
+"""Produce is answered with success and never forwarded: the acknowledged record of a committed transaction is nowhere.
+
+For clients of Transactions V1: with V2 the coordinator would never hear of the partitions, and refuse the commit.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from harness.chaos.liar import Liar
+from harness.gate.lie import Answered, Asked
+from harness.wire.reading import Reading
+from harness.wire.relayed import forged_response
+from harness.wire.rewritten import identities
+
+
+@dataclass(slots=True)
+class ForgedAcknowledgement:
+    """Acknowledges every batch, with offsets that count up."""
+
+    ends: Counter[str] = field(default_factory=Counter)
+
+    def request(self, asked: Asked) -> object:
+        """Everything was written."""
+        topics = tuple(self._topic(topic) for topic in Reading(asked.body).parts("topic_data"))
+        return Answered(forged_response(asked.facts.head, responses=topics))
+
+    def response(self, _asked: Asked, answer: object) -> object:
+        """Of what was forwarded before the lie began."""
+        return answer
+
+    def _topic(self, topic: Reading) -> dict[str, object]:
+        name, parts = topic.text("name"), topic.parts("partition_data")
+        told = tuple(self._part(f"{name or topic.uuid('topic_id')}-{part.number('index')}", part) for part in parts)
+        return {"name": name, "topic_id": topic.uuid("topic_id"), "partition_responses": told}
+
+    def _part(self, place: str, part: Reading) -> dict[str, object]:
+        base = self.ends[place]
+        self.ends[place] += sum(batch.count for batch in identities(part.octets("records")))
+        return {"index": part.number("index"), "error_code": 0, "base_offset": base, "log_start_offset": 0}
+
+
+LIAR = Liar(
+    name="forged-acknowledgement",
+    apis=("Produce",),
+    shows=("lost-commit",),
+    lie=f"{__name__}:{ForgedAcknowledgement.__name__}",
+)

@@ -1,0 +1,30 @@
+"""A Fetch answer without its list of aborted transactions: a read_committed consumer shows their records (KIP-98).
+
+The records themselves always come; leaving out what was aborted is the consumer's work, by that list.
+"""
+
+from harness.chaos.liar import Liar
+from harness.gate.lie import Asked, with_partitions
+from harness.wire.reading import Reading
+from harness.wire.relayed import changed
+
+
+class HideAbortedList:
+    """Empties the list in every answer."""
+
+    def request(self, asked: Asked) -> object:
+        """Forwarded as it is."""
+        return asked.body
+
+    def response(self, _asked: Asked, answer: object) -> object:
+        """Nothing was ever aborted."""
+        return with_partitions(answer, _without_list)
+
+
+def _without_list(part: object) -> object:
+    return changed(part, aborted_transactions=()) if Reading(part).parts("aborted_transactions") else part
+
+
+LIAR = Liar(
+    name="hide-aborted-list", apis=("Fetch",), shows=("aborted-read",), lie=f"{__name__}:{HideAbortedList.__name__}"
+)

@@ -1,0 +1,35 @@
+"""COMMIT for ABORT and the reverse, in the control batches that a reader fetches, with sound checksums.
+
+Whoever reads the raw log sees committed transactions aborted and aborted ones committed.
+"""
+
+from harness.chaos.liar import Liar
+from harness.gate.lie import Asked, with_partitions
+from harness.wire.reading import Reading
+from harness.wire.relayed import changed
+from harness.wire.rewritten import with_markers_swapped
+
+
+class SwappedMarkers:
+    """Turns every marker round."""
+
+    def request(self, asked: Asked) -> object:
+        """Forwarded as it is."""
+        return asked.body
+
+    def response(self, _asked: Asked, answer: object) -> object:
+        """The other way round."""
+        return with_partitions(answer, _swapped)
+
+
+def _swapped(part: object) -> object:
+    log, count = with_markers_swapped(Reading(part).octets("records"))
+    return changed(part, records=log) if count else part
+
+
+LIAR = Liar(
+    name="swapped-markers",
+    apis=("Fetch",),
+    shows=("resurrected", "lost-commit"),
+    lie=f"{__name__}:{SwappedMarkers.__name__}",
+)
