@@ -14,7 +14,7 @@ from typing import NoReturn
 import pytest
 
 from harness.chaos.wish import ChaosWish
-from harness.cluster.cache import room_needed
+from harness.cluster.cache import full_disk, room_needed
 from harness.contract import Status, Verdict
 from harness.contract.catalogue import Row, find, row, states_requirement
 from harness.contract.refuters import describe
@@ -123,13 +123,21 @@ def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -
     return None
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """End every cluster and write the reports, whatever happened before; say where they are."""
+def pytest_internalerror(excinfo: pytest.ExceptionInfo[BaseException]) -> bool | None:
+    """A full disk that another plugin meets first (JUnit's, Allure's) is told as one, without its trace."""
+    return True if full_disk(excinfo.value) else None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
+    """End every cluster and write the reports, also after another plugin failed at its own; say where they are."""
     ours = session.config.stash[SESSION]
     try:
         with room_needed():
-            ours.close()
+            try:
+                yield
+            finally:
+                ours.close()
     except Trouble as trouble:
         _give_up(trouble)
     if ours.falsifying:

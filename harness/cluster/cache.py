@@ -72,10 +72,18 @@ def room_needed() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not full_disk(error):
             raise
         where = f" at {error.filename}" if error.filename else ""
         raise no_room(where) from error
+
+
+def full_disk(error: BaseException | None) -> bool:
+    """Whether a full disk, or an exhausted quota, is what went wrong, or what brought it about."""
+    if error is None:
+        return False
+    met = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return met or full_disk(error.__cause__ or error.__context__)
 
 
 def require_room(folder: Path) -> None:
