@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import Path
 from random import Random
 from threading import Event
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -21,8 +22,12 @@ from pyspark.sql import SparkSession
 from harness import wait
 from harness.chaos.drain import Drained, Scope, drain
 from harness.chaos.levels import sampling
+from harness.chaos.probe import probe
 from harness.chaos.settle import settle
 from harness.chaos.site import Site
+from harness.clients.adapters import ADAPTERS
+from harness.clients.port import ClientOptions
+from harness.clients.recording import RecordingClient
 from harness.clock import RunClock
 from harness.cluster.opening import open_cluster
 from harness.cluster.port import Cluster, ClusterOptions, Kill
@@ -38,10 +43,13 @@ from harness.spark.delivered import deliveries
 from harness.spark.readers import Readers
 from harness.spark.session import Session, open_session
 from harness.spark.through import ThroughReader
+from harness.wire.transaction_state import TOPIC as TRANSACTION_STATE
 
 pytestmark = pytest.mark.live
 
 VERSION = "4.3.1"
+HOMES = 6
+"""``transaction.state.log.num.partitions`` of our clusters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +130,23 @@ def drained(ground: Ground, scope: Scope, chronicle: Chronicle) -> Drained:
     return drain(scope, chronicle, ground.clock, within=1.0)
 
 
-def test_a_drain_has_the_log_what_brokers_keep_and_what_readers_see(ground: Ground, chronicle: Chronicle) -> None:
-    lab = ground.lab
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """Two partitions with a transaction that committed on both, one aborted, one committed, and one still open."""
+
+    first: Partition
+    second: Partition
+    writer: Producer
+    idler: Producer
+
+    @property
+    def both(self) -> list[Partition]:
+        """The partitions."""
+        return [self.first, self.second]
+
+
+def play(lab: Lab) -> Played:
+    """The play, on fresh partitions."""
     first, second = lab.partition("P1", replicas=3), lab.partition("P2", replicas=3)
     writer, idler = lab.producer(), lab.producer()
     transact(writer, 1, [first, second], commit=True)
@@ -132,11 +155,16 @@ def test_a_drain_has_the_log_what_brokers_keep_and_what_readers_see(ground: Grou
     lab.completed(first, second)
     idler.add(first)
     idler.produce(first, values=("4/0/2/open", "4/1/2/open"))
-    topic, other = first.topic, second.topic
-    came = drained(ground, ground.scope([first, second], writer, idler, groups=["nobody"]), chronicle)
-    assert came.high_watermarks == {first.place: 6, second.place: 4}
+    return Played(first=first, second=second, writer=writer, idler=idler)
+
+
+def test_a_drain_has_every_record_of_the_log_with_its_markers(ground: Ground, chronicle: Chronicle) -> None:
+    played = play(ground.lab)
+    came = drained(ground, ground.scope(played.both), chronicle)
+    assert came.high_watermarks == {played.first.place: 6, played.second.place: 4}
     assert came.notes == []
-    mine, its = writer.producer_id, idler.producer_id
+    mine, its = played.writer.producer_id, played.idler.producer_id
+    topic, other = played.first.topic, played.second.topic
     log = rows(chronicle, "log")
     assert picked(log, "topic", "offset", "batch_offset", "producer_id", "sequence", "control", "value") == [
         (topic, 0, 0, mine, 0, None, "1/0/2/x"),
@@ -151,30 +179,47 @@ def test_a_drain_has_the_log_what_brokers_keep_and_what_readers_see(ground: Grou
         (other, 3, 3, mine, -1, "COMMIT", None),
     ]
     assert all(row["transactional"] and row["timestamp_ms"] for row in log)
-    ends = [(topic, 0, 6, 4), (other, 0, 4, 4)]
-    columns = ("topic", "log_start_offset", "high_watermark", "last_stable_offset")
-    assert picked(rows(chronicle, "partitions"), *columns) == ends
-    assert picked(rows(chronicle, "levels"), *(columns[0], *columns[2:])) == [
-        (t, high, low) for t, _, high, low in ends
-    ]
+
+
+def test_a_drain_has_what_brokers_keep(ground: Ground, chronicle: Chronicle) -> None:
+    played = play(ground.lab)
+    drained(ground, ground.scope(played.both, played.writer, played.idler, groups=["nobody"]), chronicle)
+    mine, its = played.writer.producer_id, played.idler.producer_id
+    topic, other = played.first.topic, played.second.topic
+    columns = ("topic", "high_watermark", "last_stable_offset")
+    assert picked(rows(chronicle, "partitions"), *columns) == [(topic, 6, 4), (other, 4, 4)]
+    assert picked(rows(chronicle, "levels"), *columns) == [(topic, 6, 4), (other, 4, 4)]
     assert picked(rows(chronicle, "producers"), "topic", "producer_id", "transaction_start_offset") == [
         (topic, mine, -1),
         (topic, its, 4),
         (other, mine, -1),
     ]
     assert picked(rows(chronicle, "transactions"), "transactional_id", "state", "producer_id", "partitions") == [
-        (writer.transactional_id, "CompleteCommit", mine, ""),
-        (idler.transactional_id, "Ongoing", its, str(first)),
+        (played.writer.transactional_id, "CompleteCommit", mine, ""),
+        (played.idler.transactional_id, "Ongoing", its, str(played.first)),
     ]
     assert picked(rows(chronicle, "offsets"), "group", "topic", "offset") == [("nobody", t, -1) for t in (topic, other)]
+
+
+def test_readers_see_what_is_committed_and_end_below_what_is_open(ground: Ground, chronicle: Chronicle) -> None:
+    played = play(ground.lab)
+    drained(ground, ground.scope(played.both), chronicle)
+    topic, other = played.first.topic, played.second.topic
     visible = {(topic, 0, "1/0/2/x"), (other, 0, "1/1/2/x"), (other, 2, "3/0/1/x")}
     assert committed_as_seen(chronicle) == {"wire": visible, "librdkafka": visible}
     assert set(picked(rows(chronicle, "readers"), "reader", "topic", "end_offset", "wanted")) == {
         (reader, *end) for reader in ("wire", "librdkafka") for end in ((topic, 4, 6), (other, 4, 4))
     }
-    assert came_to_rest(ground, [first, second], idler) == {"stable": [str(first)], "no_open_transaction": 1}
-    idler.end(commit=False)
-    assert came_to_rest(ground, [first, second], idler) == {}
+
+
+def test_a_cluster_is_at_rest_once_nothing_is_open(ground: Ground) -> None:
+    played = play(ground.lab)
+    wait.until(lambda: ground.site().replicated(), what="every replica in sync", within=30, every=0.1)
+    amiss = {"stable": [str(played.first)], "no_open_transaction": 1}
+    assert came_to_rest(ground, played.both, played.idler) == amiss
+    played.idler.end(commit=False)
+    ground.lab.completed(*played.both)
+    assert came_to_rest(ground, played.both, played.idler) == {}
 
 
 def committed_as_seen(chronicle: Chronicle) -> dict[object, set[tuple[object, ...]]]:
@@ -215,6 +260,30 @@ def test_levels_are_sampled_also_while_a_broker_is_away(ground: Ground, chronicl
         cluster.restart(3)
         back = ground.clock.now()
         wait.until(lambda: seen(far, back), what="samples of broker 3 again", within=20)
+
+
+def test_a_probe_commits_through_every_broker_to_every_partition(ground: Ground, chronicle: Chronicle) -> None:
+    partitions = [ground.lab.partition(alias, leader=leader) for alias, leader in (("P7", 1), ("P8", 3))]
+    lane = {node: str(address) for node, address in ground.cluster.topology.lanes["observer"].items()}
+
+    def opened(actor: str, transactional_id: str) -> RecordingClient:
+        options = ClientOptions(actor=actor, lane="observer", bootstrap=lane, transactional_id=transactional_id)
+        client = ADAPTERS["wire-v2"].open(options)
+        return RecordingClient(
+            client=client, actor=actor, transactional_id=transactional_id, clock=ground.clock, chronicle=chronicle
+        )
+
+    places = [partition.place for partition in partitions]
+    told: Any = probe(ground.site(), places, opened, prefix="drain-probe", within=20)
+    assert [(each["broker"], each["committed"]) for each in told] == [(1, True), (2, True), (3, True)]
+    homes = {ground.site().leader(TRANSACTION_STATE, index) for index in range(HOMES)}
+    assert {ground.lab.admin.coordinator(each["transactional_id"]) for each in told} == homes
+    done = [op for op in rows(chronicle, "operations") if op["verb"] == "produce" and op["outcome"] == "done"]
+    assert len(done) >= 6
+    ground.lab.completed(*partitions)
+    seen = {value for partition in partitions for value in ground.lab.observer.log(partition).committed}
+    committed = {op["txn"] for op in rows(chronicle, "operations") if (op["verb"], op["outcome"]) == ("commit", "done")}
+    assert seen == {f"{txn}/{ordinal}/2/probe" for txn in committed for ordinal in (0, 1)}
 
 
 @dataclass(slots=True, kw_only=True)
