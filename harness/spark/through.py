@@ -79,7 +79,8 @@ class ThroughReader:
         return Checkpoint(folder=self.folder / "checkpoint")
 
     def start(self) -> Self:
-        """Start reading, and look after the query until :meth:`stop`."""
+        """Start reading, from the checkpoint if there is one, and look after the query until :meth:`stop`."""
+        self._over.clear()
         self._open()
         self._tender = Thread(target=self._tend, name=f"tending {self.folder.name}", daemon=True)
         self._tender.start()
