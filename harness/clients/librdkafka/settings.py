@@ -4,16 +4,26 @@
 its way: Transactions V1 cannot tell a late EndTxn from the end of the next transaction (KIP-890, motivation).
 """
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from harness.clients.port import ClientOptions
 
-Setting: TypeAlias = "str | int | bool | Callable[[str], None] | Callable[[object], None]"
+Setting: TypeAlias = "str | int | bool | Callable[[str], None] | Callable[[object], None] | logging.Logger"
 
 STATISTICS_MS = 100
 SHORTEST_SESSION_MS = 6_000
 """Kafka's default ``group.min.session.timeout.ms``."""
+
+
+def silent() -> logging.Logger:
+    """Where librdkafka's own log goes: nowhere. A fenced producer is its emergency and our evidence, in the history."""
+    logger = logging.getLogger("fencepost.librdkafka")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    return logger
 
 
 def common(options: ClientOptions) -> dict[str, Setting]:
@@ -22,6 +32,7 @@ def common(options: ClientOptions) -> dict[str, Setting]:
         "bootstrap.servers": ",".join(options.bootstrap[node] for node in sorted(options.bootstrap)),
         "client.id": options.actor,
         "log_level": 0,
+        "logger": silent(),
         "reconnect.backoff.ms": 20,
         "reconnect.backoff.max.ms": 200,
     }
