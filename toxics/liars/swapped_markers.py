@@ -1,6 +1,7 @@
 """COMMIT for ABORT and the reverse, in the control batches that a reader fetches, with sound checksums.
 
-Whoever reads the raw log sees committed transactions aborted and aborted ones committed.
+Whoever reads the raw log sees committed transactions aborted and aborted ones committed; a consumer, who goes by the
+list of aborted transactions, then seems to deliver what was aborted.
 """
 
 from harness.chaos.liar import Liar
@@ -30,6 +31,6 @@ def _swapped(part: object) -> object:
 LIAR = Liar(
     name="swapped-markers",
     apis=("Fetch",),
-    shows=("resurrected", "lost-commit"),
+    shows=("resurrected", "lost-commit", "aborted-read"),
     lie=f"{__name__}:{SwappedMarkers.__name__}",
 )
