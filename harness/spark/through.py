@@ -20,7 +20,8 @@ from harness.history.operation import ReaderEnd
 from harness.spark.checkpoint import Checkpoint
 from harness.spark.reader import CommittedReader
 
-PACE_MS = 500
+PACE_MS = 1_000
+"""Twice as many micro-batches took a third of a core and a visible part of a workload's throughput; these take half."""
 TENDED = 1.0
 """Seconds between two looks whether the query is alive; also what a dead one waits for its restart."""
 EVERY = 0.05
