@@ -42,9 +42,17 @@ class FrameToxic:
     by_id: bool = True
 
     def draw(self, shape: Shape, draw: Random) -> Mapping[str, Json]:
-        """One transactional id or all of them, a seed for the gate's own draws, and what the toxic draws."""
-        ids = [EVERY_ID, *(shape.transactional_ids if self.by_id else ())]
+        """One transactional id or (every other time) all, a seed for the gate's own draws, and the toxic's draws."""
+        named = shape.transactional_ids if self.by_id else ()
+        ids = [*named, *[EVERY_ID] * max(1, len(named))]
         return {"transactional_id": draw.choice(ids), "seed": draw.randrange(2**31), **self.drawn(draw)}
+
+    def prepare(self, site: Site) -> None:
+        """Put the gate into the path before anyone connects, so that the first strike costs nobody a connection.
+
+        :raises Powerless: As for a strike.
+        """
+        _led_through(site, self)
 
     def strike(self, site: Site, chosen: Mapping[str, Json]) -> AbstractContextManager[Proof]:
         """The rule is on for the block; what it holds is delivered on leaving.
@@ -65,12 +73,11 @@ class Aim:
 @contextmanager
 def _struck(site: Site, toxic: FrameToxic, chosen: Mapping[str, Json]) -> Iterator[Proof]:
     when, then = toxic.rule(chosen, _aim(site, chosen))
-    proxies = lanes_of(site) if toxic.on == "lanes" else links_of(site)
+    proxies = _led_through(site, toxic)
     where = f"{'clients' if toxic.on == 'lanes' else 'brokers'}: {', '.join(when.apis)}"
     proof = Proof(where=f"{where} of {chosen['transactional_id']}", how=toxic.how)
     rule = Rule(name=toxic.name, proxies=proxies, when=when, then=then)
     try:
-        site.gate.through(*proxies)
         engagement = site.gate.engage(rule)
     except GateFailed as failed:
         raise Powerless(str(failed)) from failed
@@ -78,6 +85,15 @@ def _struck(site: Site, toxic: FrameToxic, chosen: Mapping[str, Json]) -> Iterat
         yield proof
     finally:
         proof.struck = engagement.off().struck
+
+
+def _led_through(site: Site, toxic: FrameToxic) -> tuple[str, ...]:
+    proxies = lanes_of(site) if toxic.on == "lanes" else links_of(site)
+    try:
+        site.gate.through(*proxies)
+    except GateFailed as failed:
+        raise Powerless(str(failed)) from failed
+    return proxies
 
 
 def _aim(site: Site, chosen: Mapping[str, Json]) -> Aim:

@@ -6,7 +6,7 @@ A :class:`~harness.chaos.ground.Ground` is what lasts for the session: the warm 
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,8 +19,10 @@ from harness.chaos.probe import probe
 from harness.chaos.round import Round, keep
 from harness.chaos.schedule import schedule
 from harness.chaos.settle import settle as wait_for_rest
+from harness.chaos.site import Powerless
 from harness.chaos.stage import Stage, staged
 from harness.chaos.storming import storm
+from harness.chaos.toxic import Prepared
 from harness.history.judgement import Judgement
 from harness.history.operation import Phase
 from harness.report.chaos import publish_round
@@ -36,7 +38,7 @@ PROBED = 20.0
 """Seconds within which every coordinator must serve again after heal."""
 MARGIN = 6.0
 """Seconds beyond the longest transaction timeout that settling may take: the coordinator's search, and the markers."""
-READ = 15.0
+READ = 10.0
 """Seconds that a reader may take to the end, once nothing is written any more."""
 
 
@@ -68,11 +70,20 @@ def connect(ground: Ground, round_: Round) -> Iterator[Stage]:
     stage = staged(ground, round_)
     try:
         stage.create_topics()
+        prepare(stage)
         yield stage
     finally:
         stage.leave(LEAVING)
         heal(stage)
         stage.close()
+
+
+def prepare(stage: Stage) -> None:
+    """What toxics put into the path before anyone connects; one without its power says so when it is to strike."""
+    for toxic in stage.scenario.toxics:
+        if isinstance(toxic, Prepared):
+            with suppress(Powerless):
+                toxic.prepare(stage.site)
 
 
 def drive(stage: Stage, round_: Round) -> None:

@@ -25,6 +25,8 @@ class Role:
     :param play: Drives the actor until ``actor.over``; called in a thread of its own.
     :param lane: ``victim`` or ``rival``.
     :param group: Consumer group, for a role that consumes.
+    :param fresh_ids: Each successor takes a transactional id of its own, so that nobody fences or ends what the one
+        before has left.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Role:
     play: "Callable[[Actor, Random], None]"
     lane: str = "victim"
     group: str | None = None
+    fresh_ids: bool = False
     timeout_ms: int = 6_000
     request_ms: int = 3_000
 

@@ -34,6 +34,7 @@ class Stage:
 
     :param adapters: The scenario's clients, dealt out to the roles in turn.
     :param name: Part of every topic, transactional id and group, so that rounds on one cluster do not meet.
+    :param taken: Transactional ids of all clients so far.
     :param crashes: What went wrong in our own threads; a round with a crash says nothing.
     """
 
@@ -46,6 +47,7 @@ class Stage:
     reader: ThroughReader
     facts: dict[str, Json] = field(default_factory=dict)
     faults: list[FaultWindow] = field(default_factory=list)
+    taken: list[str] = field(default_factory=list)
     stop: Event = field(default_factory=Event)
     threads: list[Thread] = field(default_factory=list)
     crashes: list[BaseException] = field(default_factory=list)
@@ -63,9 +65,9 @@ class Stage:
 
     @property
     def transactional_ids(self) -> Sequence[str]:
-        """The real ones, each once."""
+        """The real ones, each once; those of successors as far as they have come."""
         ids = (role.transactional_id for role in self.scenario.workload.roles())
-        return list(dict.fromkeys(self.real(one) for one in ids if one is not None))
+        return list(dict.fromkeys([*(self.real(one) for one in ids if one is not None), *self.taken]))
 
     @property
     def shape(self) -> Shape:
@@ -136,7 +138,7 @@ class Stage:
             actor=actor,
             lane=role.lane,
             bootstrap=self.bootstrap(role.lane),
-            transactional_id=None if role.transactional_id is None else self.real(role.transactional_id),
+            transactional_id=self._id_of(role, actor),
             timeout_ms=role.timeout_ms,
             request_ms=role.request_ms,
             group=None if role.group is None else self.real(role.group),
@@ -167,6 +169,13 @@ class Stage:
         """The lane's addresses by node."""
         lanes = {str(name): addresses for name, addresses in self.site.cluster.topology.lanes.items()}
         return {node: str(address) for node, address in lanes[lane].items()}
+
+    def _id_of(self, role: Role, actor: str) -> str | None:
+        if role.transactional_id is None:
+            return None
+        successor = actor.removeprefix(role.name) if role.fresh_ids else ""
+        self.taken.append(self.real(role.transactional_id) + successor)
+        return self.taken[-1]
 
     def _recording(self, adapter: Adapter, options: ClientOptions) -> RecordingClient:
         return RecordingClient(

@@ -90,3 +90,12 @@ class Lengthy(Protocol):
     def seconds(self) -> float:
         """How long it wants to be on."""
         ...
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """A toxic that wants to put something into the path before anyone connects."""
+
+    def prepare(self, site: Site) -> None:
+        """Changes nothing that a client could notice; :raises Powerless: when this target lacks the power."""
+        ...

@@ -16,12 +16,16 @@ ABORTED = 0.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interleave:
-    """Writers with transactions of one to five records and pauses between the records."""
+    """Writers with transactions of one to five records and pauses between the records.
+
+    :param fresh: How many of the writers take a new transactional id with each successor.
+    """
 
     writers: int = 5
     partitions: int = 2
     request_ms: int = 3_000
     pause: float = 0.03
+    fresh: int = 0
     name: str = "interleave"
 
     @property
@@ -37,6 +41,7 @@ class Interleave:
                 transactional_id=f"writer-{number}",
                 play=self._play,
                 lane=("victim", "rival")[number % 2],
+                fresh_ids=number < self.fresh,
                 request_ms=self.request_ms,
             )
             for number in range(self.writers)
