@@ -75,7 +75,7 @@ def _struck(site: Site, toxic: FrameToxic, chosen: Mapping[str, Json]) -> Iterat
     when, then = toxic.rule(chosen, _aim(site, chosen))
     proxies = _led_through(site, toxic)
     where = f"{'clients' if toxic.on == 'lanes' else 'brokers'}: {', '.join(when.apis)}"
-    proof = Proof(where=f"{where} of {chosen['transactional_id']}", how=toxic.how)
+    proof = Proof(where=f"{where} of {chosen['transactional_id']}" if toxic.by_id else where, how=toxic.how)
     rule = Rule(name=toxic.name, proxies=proxies, when=when, then=then)
     try:
         engagement = site.gate.engage(rule)
