@@ -17,6 +17,7 @@ from harness.history.evidence import Json
 from harness.history.mark import Mark, parquet_files, whole
 from harness.spark.seal import Sealing, complete, lines_of, read_sealed, refuse
 from harness.spark.tables import Field, sealed_schema, table_fields
+from harness.spark.tuning import PLAIN, tuned
 from harness.spark.wellformed import first_fault
 
 KIND = "chaos"
@@ -104,7 +105,8 @@ def _foreign(spark: SparkSession, history: Path, names: Sequence[str]) -> Mappin
     if not tables:
         return {}
     try:
-        fault = first_fault(tables)
+        with tuned(spark, PLAIN):
+            fault = first_fault(tables)
     except (PySparkException, Py4JJavaError) as error:
         refuse(f"the Parquet of {history} cannot be read: {_first_line(error)}")
     if fault is not None:

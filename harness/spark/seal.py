@@ -19,6 +19,7 @@ from harness.history.mark import Mark
 from harness.spark.delivered import deliveries
 from harness.spark.shapes import first_misfit
 from harness.spark.tables import VALUED, parts_of_value, schema, sealed_schema, table_fields
+from harness.spark.tuning import PLAIN, tuned
 from harness.spark.wellformed import first_fault
 from harness.trouble import Exit, Trouble
 
@@ -69,8 +70,13 @@ class Sealing:
 
     def run(self) -> Mapping[str, DataFrame]:
         """The tables, sealed; :raises Trouble: when one is malformed, and then none is."""
-        self._see_what_is_torn()
-        self._refuse_misfits()
+        with tuned(self.spark, PLAIN):
+            self._see_what_is_torn()
+            self._refuse_misfits()
+            self._make()
+        return {table: read_sealed(self.spark, self.target / f"{table}.parquet", table) for table in self.tables}
+
+    def _make(self) -> None:
         drafts = {table: self.target / f"{table}.parquet.part" for table in self.tables}
         try:
             for table, draft in drafts.items():
@@ -81,7 +87,6 @@ class Sealing:
         finally:
             for draft in drafts.values():
                 shutil.rmtree(draft, ignore_errors=True)
-        return {table: read_sealed(self.spark, self.target / f"{table}.parquet", table) for table in self.tables}
 
     @property
     def _long(self) -> Sequence[str]:

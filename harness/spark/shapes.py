@@ -13,6 +13,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from harness.spark.rows import rows
 from harness.spark.tables import Field, table_fields
 
 ENTRY = re.compile(r"(\w+): ([A-Z]+)(?:\(\d+,\d+\))?")
@@ -42,7 +43,7 @@ def first_misfit(spark: SparkSession, files: Mapping[str, Path], torn: Mapping[s
     if not files:
         return None
     counted = reduce(DataFrame.unionAll, (_shapes(spark, table, path) for table, path in files.items()))
-    for row in counted.collect():
+    for row in rows(counted):
         if row.shape is None and row.lines == (row.table in torn):
             continue
         if (reason := _misfit(row.shape, table_fields(row.table))) is not None:

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from harness.history.operation import NEEDED
+from harness.spark.rows import rows as brought
 from harness.spark.tables import table_fields
 
 
@@ -92,7 +93,7 @@ def first_fault(tables: Mapping[str, DataFrame]) -> Fault | None:
     if not searches:
         return None
     numbered = (search.withColumn("place", F.lit(place)) for place, search in enumerate(searches))
-    found = [row for row in reduce(DataFrame.unionAll, numbered).collect() if row.reason is not None]
+    found = [row for row in brought(reduce(DataFrame.unionAll, numbered)) if row.reason is not None]
     first = min(found, key=lambda row: row.place, default=None)
     return None if first is None else Fault(table=first.table, reason=first.reason)
 
