@@ -81,6 +81,7 @@ def _small(master: str, flags: Sequence[str], memory: str, pace: Pace) -> Mappin
         "spark.sql.shuffle.partitions": "2",
         # The default one goes through Hadoop's FileContext, which forks a process for every file: 100 ms a micro-batch.
         "spark.sql.streaming.checkpointFileManagerClass": f"{EXECUTION}.FileSystemBasedCheckpointFileManager",
+        "spark.sql.codegen.cache.maxEntries": "5000",  # a judge has some hundred expressions, and meets them again
         "spark.sql.codegen.wholeStage": "false",  # compiling a plan takes longer than reading a few records with it
     }
 

@@ -1,0 +1,46 @@
+"""Since when a producer is fenced: the first init of its transactional id by another actor that is newer than its own.
+
+Newer is what certainly came later: an init that began after one's own had ended, or one that overlapped it and was
+handed a higher epoch of the same producer id.
+"""
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+NEIGHBOURS = (-3, 8)
+"""Inits of the same transactional id that are looked at, before and after one's own; the earliest newer one is near."""
+
+
+def fences(operations: DataFrame) -> DataFrame:
+    """Inits that were followed by another's: actor (hash), first and last operation number, fenced_at (ms), fence.
+
+    ``fence`` is the number of the other's init. An actor's operations from ``first`` to ``last`` rest on this init.
+    """
+    inits = operations.where("verb = 'init' AND outcome <> 'refused'").select(
+        "number",
+        "actor",
+        "started",
+        "ended",
+        F.col("transactional_id").alias("tid"),
+        F.col("producer_id").alias("pid"),
+        "epoch",
+        (F.col("outcome") == "done").alias("done"),
+    )
+    near = Window.partitionBy("tid").orderBy("started", "number").rowsBetween(*NEIGHBOURS)
+    own = Window.partitionBy("actor").orderBy("number")
+    others = F.collect_list(F.struct("ended", "number", "started", "actor", "pid", "epoch", "done"))
+    seen = inits.select("*", others.over(near).alias("others"), F.lead("number").over(own).alias("next"))
+    met = seen.withColumn("met", F.array_min(F.filter("others", _newer))).where("met IS NOT NULL")
+    return met.select(
+        F.xxhash64("actor").alias("actor"),
+        F.col("number").alias("first"),
+        F.coalesce(F.col("next") - 1, F.lit(2**62)).alias("last"),
+        F.col("met.ended").alias("fenced_at"),
+        F.col("met.number").alias("fence"),
+    )
+
+
+def _newer(other: object) -> object:
+    later = other["started"] >= F.col("ended")  # type: ignore[index]
+    higher = (other["pid"] == F.col("pid")) & (other["epoch"] > F.col("epoch"))  # type: ignore[index]
+    return other["done"] & (other["actor"] != F.col("actor")) & F.coalesce(later | higher, later)  # type: ignore[index]
