@@ -15,6 +15,7 @@ from harness.history.chronicle import CHAOS_FORMAT, REQUIRED, TABLES
 from harness.history.codec import Malformed
 from harness.history.evidence import Json
 from harness.history.mark import Mark, parquet_files, whole
+from harness.spark.master import first_line
 from harness.spark.seal import Sealing, complete, lines_of, read_sealed, refuse
 from harness.spark.tables import Field, sealed_schema, table_fields
 from harness.spark.tuning import PLAIN, tuned
@@ -108,7 +109,7 @@ def _foreign(spark: SparkSession, history: Path, names: Sequence[str]) -> Mappin
         with tuned(spark, PLAIN):
             fault = first_fault(tables)
     except (PySparkException, Py4JJavaError) as error:
-        refuse(f"the Parquet of {history} cannot be read: {_first_line(error)}")
+        refuse(f"the Parquet of {history} cannot be read: {first_line(error)}")
     if fault is not None:
         refuse(f"{history}/{fault.table}.parquet: {fault.reason}")
     return tables
@@ -123,7 +124,7 @@ def _written_elsewhere(spark: SparkSession, path: Path, table: str) -> DataFrame
     try:
         rows = spark.read.parquet(str(path))
     except (PySparkException, Py4JJavaError) as error:
-        refuse(f"{path} cannot be read: {_first_line(error)}")
+        refuse(f"{path} cannot be read: {first_line(error)}")
     return complete(table, rows.select(*(_column(path, field, dict(rows.dtypes)) for field in table_fields(table))))
 
 
@@ -151,8 +152,3 @@ def _scratch(spark: SparkSession, history: Path) -> Path:
 
 def _missed(table: str) -> str:
     return f"there is no table {table}: what rests on it is not exercised"
-
-
-def _first_line(error: Exception) -> str:
-    said = str(getattr(error, "java_exception", None) or error)
-    return said.strip().partition("\n")[0]

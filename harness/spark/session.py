@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
@@ -23,6 +23,7 @@ from pyspark.sql import SparkSession
 from harness.cluster import toolchain
 from harness.spark.archive import Archive
 from harness.spark.jars import connector_jars
+from harness.spark.master import demand_master, first_line
 from harness.spark.settings import Pace, settings
 from harness.trouble import Exit, Trouble
 
@@ -85,8 +86,9 @@ def open_session(
     :param log: The file that gets all that Spark says; without one nobody hears it.
     :param memory: The JVM's heap, for a local master: ``4g`` judges ten million operations.
     :param pace: What the JVM is tuned for, likewise.
-    :raises Trouble: When a tool is missing, or the JVM does not start.
+    :raises Trouble: When a tool is missing, the master does not answer, or the JVM does not start.
     """
+    demand_master(master)
     java = toolchain.java()
     jars = connector_jars(progress)
     archive = Archive.of(jars, java)
@@ -121,6 +123,10 @@ def _launch(conf: Any, cwd: Path, log: Path | None) -> Any:
 def _connect(gateway: Any, chosen: Mapping[str, str]) -> SparkSession:
     try:
         return SparkSession(SparkContext(conf=_conf(chosen), gateway=gateway))
+    except Py4JJavaError as error:
+        said = first_line(error)  # the JVM tells it, and is ended then
+        _end(gateway)
+        raise Trouble(f"Spark does not start on {chosen['spark.master']}: {said}", exit=Exit.TOOL_MISSING) from None
     except BaseException:
         _end(gateway)
         raise
