@@ -18,7 +18,7 @@ ALSO = ("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCom
 
 
 def _drawn(draw: Random) -> Mapping[str, Json]:
-    apis: list[Json] = [draw.choice(OFTEN), *draw.sample(ALSO, draw.randint(0, 2))]
+    apis: list[Json] = [*draw.sample(OFTEN, draw.randint(1, 2)), *draw.sample(ALSO, draw.randint(0, 2))]
     return {"apis": apis, "percent": draw.randint(10, 60), "hang_up": draw.random() < 0.7}
 
 

@@ -14,12 +14,11 @@ from harness.chaos.frame_toxic import Aim, FrameToxic
 from harness.gate.rule import Then, When
 from harness.history.evidence import Json
 
-OFTEN = ("Produce", "EndTxn")
-ALSO = ("Produce", "EndTxn", "AddPartitionsToTxn", "TxnOffsetCommit")
+ALSO = ("EndTxn", "AddPartitionsToTxn", "TxnOffsetCommit")
 
 
 def _drawn(draw: Random) -> Mapping[str, Json]:
-    apis: list[Json] = list(dict.fromkeys([draw.choice(OFTEN), *draw.sample(ALSO, draw.randint(0, 3))]))
+    apis: list[Json] = ["Produce", *draw.sample(ALSO, draw.randint(0, 3))]
     return {"apis": apis, "percent": draw.randint(20, 100)}
 
 

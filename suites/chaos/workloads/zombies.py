@@ -17,9 +17,12 @@ IDS = {"haunted-2": 2, "haunted-3": 3}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Zombies:
-    """Producers that stay in mid-transaction until another has taken over, and then go on."""
+    """Producers that stay in mid-transaction until another has taken over, and then go on.
 
-    partitions: int = 3
+    One partition, so that what a zombie writes meets the transaction that its rival has open there.
+    """
+
+    partitions: int = 1
     request_ms: int = 3_000
     name: str = "zombies"
 
@@ -46,9 +49,9 @@ class Zombies:
         actor.pause(draw.uniform(0, 0.3))
         while not actor.over:
             partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(2, 4))]
-            stay, rest, stubborn, quick = draw.uniform(0.1, 0.6), draw.uniform(0, 0.2), draw.random(), draw.random()
+            stay, rest, stubborn, quick = draw.uniform(0.05, 0.4), draw.uniform(0, 0.1), draw.random(), draw.random()
             writings = [Writing(topic="haunted", partition=partition) for partition in partitions]
-            if quick < 0.5:
+            if quick < 0.4:
                 actor.transact(writings, commit=draw.random() < 0.8)
             else:
                 self._linger(actor, writings, stay, stubborn < 0.5)
