@@ -12,6 +12,7 @@ from harness.spark.judge.scene import Scene
 from harness.spark.judge.segments import ABORTED, COMMITTED, OPEN, UNKNOWN, mark, printed
 from harness.spark.judge.transactions import PROMISED
 from harness.spark.judge.views import ACTOR, PAIR, views
+from harness.spark.rows import rows as taken
 
 ANOMALIES = (
     "unknown-record",
@@ -29,9 +30,9 @@ def examine(scene: Scene) -> Examined:
     if "reads" in scene.history.missing:
         return Examined(witnesses=0, reason="there is no table of reads")
     seen = scene.keep(views(scene))
-    delivered, doubted, wanting = seen.agg(
-        F.sum("delivered"), F.count(F.when(~F.col("agrees"), 1)), F.count(F.when(F.col("end") < F.col("wanted"), 1))
-    ).collect()[0]
+    disagreeing, halted = F.when(~F.col("agrees"), 1), F.when(F.col("end") < F.col("wanted"), 1)
+    totals = seen.agg(F.sum("delivered"), F.count(disagreeing), F.count(halted))
+    ((delivered, doubted, wanting),) = taken(totals)
     found = _look(scene, seen) if doubted else []
     short = _short(scene, seen) if wanting else []
     undecided = "; ".join((*short, *([scene.ground.lacking] if scene.ground.lacking else [])))
@@ -45,7 +46,7 @@ def _short(scene: Scene, seen: DataFrame) -> list[str]:
     stable = scene.ground.rows.select("place", "topic", "partition", "stable")
     short = seen.join(F.broadcast(stable), "place").where("end < least(wanted, stable)")
     sentence = say("%s came to %s of %s in %s-%s", "reader", "end", "wanted", "topic", "partition")
-    return [row.said for row in short.select(sentence.alias("said")).limit(3).collect()]
+    return [row.said for row in taken(short.select(sentence.alias("said")).limit(3))]
 
 
 def _look(scene: Scene, seen: DataFrame) -> list[DataFrame]:

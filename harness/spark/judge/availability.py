@@ -6,15 +6,16 @@ from pyspark.sql import functions as F
 from harness.history.anomalies import PROBE
 from harness.spark.judge.check import Check, Examined, findings, say
 from harness.spark.judge.scene import Scene
+from harness.spark.rows import rows as taken
 
 
 def examine(scene: Scene) -> Examined:
     """Witnesses: probes. The tries of a probe share its transactional id."""
     probes = _probes(scene.operations)
-    told = probes.agg(F.count("*"), F.count(F.when(~F.col("served"), 1))).collect()[0]
+    ((sent, wanting),) = taken(probes.agg(F.count("*"), F.count(F.when(~F.col("served"), 1))))
     return Examined(
-        witnesses=told[0],
-        findings=[_named(probes.where("NOT served"))] if told[1] else [],
+        witnesses=sent,
+        findings=[_named(probes.where("NOT served"))] if wanting else [],
         reason="no probe was sent after heal",
     )
 

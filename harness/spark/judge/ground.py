@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from harness.spark.history import History
+from harness.spark.rows import rows as taken
 
 SCHEMA = "place: INT, topic: STRING, partition: LONG, low: LONG, stable: LONG, whole: BOOLEAN"
 
@@ -100,7 +101,7 @@ def survey(history: History) -> Ground:
     kept = open_.groupBy("topic", "partition").agg(F.count("*").alias("kept_open"))
     key = ["topic", "partition"]
     both = log.join(written, key, "full").join(ends, key, "full").join(kept, key, "full")
-    places = tuple(_place(row.asDict(recursive=True)) for row in both.orderBy(*key).collect())
+    places = tuple(_place(row.asDict(recursive=True)) for row in taken(both.orderBy(*key)))
     return Ground(places=places, rows=_rows(history, places))
 
 

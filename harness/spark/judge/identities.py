@@ -5,6 +5,7 @@ from pyspark.sql import functions as F
 
 from harness.spark.judge.check import Check, Examined, findings, say
 from harness.spark.judge.scene import Scene
+from harness.spark.rows import rows as taken
 
 
 def examine(scene: Scene) -> Examined:
@@ -16,7 +17,7 @@ def examine(scene: Scene) -> Examined:
     same = handed.groupBy("pid", "epoch").agg(F.count("*").alias("times"))
     ids = inits.groupBy("pid").agg(F.min("tid").alias("least"), F.max("tid").alias("most")).where("least <> most")
     epochs = same.agg(F.sum("times").alias("handed"), F.count(F.when(F.col("times") > 1, 1)).alias("twice"))
-    handed_out, twice, shared = epochs.crossJoin(ids.agg(F.count("*"))).collect()[0]
+    ((handed_out, twice, shared),) = taken(epochs.crossJoin(ids.agg(F.count("*"))))
     found = []
     if twice:
         found.append(_epochs(handed, same.where("times > 1").select("pid", "epoch")))

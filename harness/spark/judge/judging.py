@@ -17,6 +17,7 @@ from harness.spark.judge.ground import Ground, survey
 from harness.spark.judge.neighbourhood import surrounded
 from harness.spark.judge.scene import scene
 from harness.spark.judge.sizing import sized
+from harness.spark.rows import rows as taken
 
 
 def judge(history: History, *, shown: int = SHOWN, checks: Sequence[Check] = CHECKS) -> Judgement:
@@ -86,7 +87,7 @@ def _first_of(frame: DataFrame, ground: Ground, shown: int) -> list[dict[str, An
     rows = frame.select("*", F.count("*").over(one).alias("counted"), F.row_number().over(ordered).alias("nth"))
     places = F.broadcast(ground.rows.select("place", "topic", "partition"))
     told = rows.where(F.col("nth") <= shown).join(places, "place", "left").orderBy("check", "anomaly", "nth")
-    return [row.asDict() for row in told.collect()]
+    return [row.asDict() for row in taken(told)]
 
 
 def _found(row: Mapping[str, Any]) -> Found:

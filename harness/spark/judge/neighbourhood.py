@@ -14,6 +14,7 @@ from harness.history.evidence import Json
 from harness.history.judgement import Found, Neighbourhood
 from harness.spark.history import History
 from harness.spark.judge.ground import inline
+from harness.spark.rows import rows as taken
 
 OPERATIONS, OFFSETS, NEARBY, FAULTS = 30, 8, 6, 20
 """Operations shown; offsets before and after; numbers before and after of the same actor; faults shown."""
@@ -25,7 +26,7 @@ def surrounded(history: History, found: Sequence[Found]) -> list[Found]:
         return []
     operations = _operations(history.tables["operations"], found)
     log = _log(history, found)
-    faults = [_plain(row) for row in history.tables["faults"].orderBy("started").limit(5_000).collect()]
+    faults = [_plain(row) for row in taken(history.tables["faults"].orderBy("started").limit(5_000))]
     return [replace(one, around=_around(one, operations, faults, log)) for one in found]
 
 
@@ -37,7 +38,7 @@ def _operations(table: DataFrame, found: Sequence[Found]) -> list[dict[str, Json
     if first is not None:
         near = table.join(F.broadcast(first), "actor").where(F.abs(F.col("number") - F.col("at")) <= 4 * NEARBY)
         wanted = wanted.union(near.select(*table.columns))
-    return [_plain(row) for row in wanted.distinct().orderBy("number").limit(20_000).collect()]
+    return [_plain(row) for row in taken(wanted.distinct().orderBy("number").limit(20_000))]
 
 
 def _log(history: History, found: Sequence[Found]) -> Mapping[tuple[str, int], list[dict[str, Json]]]:
@@ -53,7 +54,8 @@ def _log(history: History, found: Sequence[Found]) -> Mapping[tuple[str, int], l
     asked = [{"topic": topic, "partition": partition, "offset": offset} for topic, partition, offset in sorted(spots)]
     wanted = inline(history.spark, asked, "topic: STRING, partition: LONG, offset: LONG")
     near = history.tables["log"].join(F.broadcast(wanted), ["topic", "partition", "offset"], "left_semi")
-    for row in near.drop("txn", "ordinal", "size", "payload").orderBy("topic", "partition", "offset").collect():
+    plain = near.drop("txn", "ordinal", "size", "payload").orderBy("topic", "partition", "offset")
+    for row in taken(plain):
         rows.setdefault((row.topic, row.partition), []).append(_plain(row))
     return rows
 

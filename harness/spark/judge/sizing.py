@@ -11,6 +11,7 @@ from dataclasses import replace
 from pyspark.sql import DataFrame, SparkSession
 
 from harness.spark.history import History
+from harness.spark.tuning import PLAIN, tuned
 
 LARGE = 12 << 20
 """Bytes of Parquet from which spreading and compiling pay: some hundred thousand operations with their readers."""
@@ -22,7 +23,7 @@ WEIGHTY = ("operations", "log", "reads")
 
 SMALL: Mapping[str, str] = {
     "spark.sql.shuffle.partitions": "1",
-    "spark.sql.adaptive.enabled": "false",
+    **PLAIN,
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.optimizer.disableHints": "true",
     "spark.sql.codegen.wholeStage": "false",
@@ -35,10 +36,10 @@ def sized(history: History) -> Iterator[History]:
     """The history, laid out for its size, with the session's settings for it until the end of the block."""
     weight = sum(min(_weight(history.tables[name]), UNKNOWN) for name in WEIGHTY) % UNKNOWN
     if weight >= LARGE:
-        with _settings(history.spark, _spread(history.spark, weight)):
+        with tuned(history.spark, _spread(history.spark, weight)):
             yield history
     else:
-        with _settings(history.spark, SMALL):
+        with tuned(history.spark, SMALL):
             yield replace(history, tables={name: table.coalesce(1) for name, table in history.tables.items()})
 
 
@@ -54,15 +55,3 @@ def _spread(spark: SparkSession, weight: int) -> Mapping[str, str]:
         "spark.sql.codegen.wholeStage": "true",
         "spark.sql.requireAllClusterKeysForCoPartition": "false",  # rows of a transaction are shuffled once
     }
-
-
-@contextmanager
-def _settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
-    before = {name: spark.conf.get(name, None) for name in wanted}
-    try:
-        for name, value in wanted.items():
-            spark.conf.set(name, value)
-        yield
-    finally:
-        for name, value in before.items():
-            spark.conf.unset(name) if value is None else spark.conf.set(name, value)

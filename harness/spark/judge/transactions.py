@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from harness.spark.judge.segments import COMMITTED, OPEN, mark
+from harness.spark.rows import rows as taken
 
 NEVER, DOUBTFUL, PROMISED = 0, 1, 2
 """A transaction's fate: its commit was never asked for or was refused; was unsure; was done."""
@@ -129,8 +130,9 @@ def census(rows: DataFrame) -> Census:
         F.count(F.when(F.col("offsets") > 0, 1)).alias("groups"),
         F.sum("unsorted").alias("unsorted"),
         F.count(F.when(F.col("runs") > 0, 1)).alias("logged"),
-    ).collect()[0]
-    return Census(**{name: value or 0 for name, value in totals.asDict().items()})
+    )
+    (row,) = taken(totals)
+    return Census(**{name: value or 0 for name, value in row.asDict().items()})
 
 
 def by_actor() -> Any:

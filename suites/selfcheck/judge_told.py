@@ -1,0 +1,580 @@
+"""Stories for the judge: each tells of one anomaly in a few lines, or of something legal that looks like one.
+
+A story's function returns the anomalies that are to be named, and its name says what happens.
+"""
+
+from collections.abc import Callable, Sequence
+
+from harness.history.operation import GroupOffset, Level, OpenProducer, Phase
+from suites.selfcheck.judge_stories import REFUSED, UNSURE, Story
+
+Teller = Callable[[Story], Sequence[str]]
+
+
+def records_of_an_aborted_transaction_get_a_commit_marker(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.abort(1, control="COMMIT")
+    s.end()
+    return ["resurrected"]
+
+
+def a_transaction_that_nobody_committed_is_committed_by_the_timeout(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.marker("COMMIT")
+    s.end()
+    return ["resurrected"]
+
+
+def a_commit_that_was_refused_is_applied(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.commit(1, outcome=REFUSED)
+    s.end()
+    return ["resurrected"]
+
+
+def a_timeout_aborts_what_nobody_ended(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.marker("ABORT", epoch=1)
+    s.end()
+    return []
+
+
+def a_commit_whose_answer_was_lost_is_applied_and_the_successor_finds_it_done(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.commit(1, outcome=UNSURE, error=None)
+    s.operation("abort", txn=s.txn(1), outcome=REFUSED, error=48)
+    s.init("b", epoch=1)
+    s.begin(2, actor="b")
+    s.produce(2, actor="b", epoch=1, outcome=REFUSED, error=48)
+    s.abort(2, actor="b")
+    s.end()
+    return []
+
+
+def a_commit_whose_request_was_lost_is_aborted_by_the_successor(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1, 2)
+    s.produce(1, 0, size=2)
+    s.produce(1, 1, size=2, at=1)
+    s.commit(1, outcome=UNSURE, error=None, control=None)
+    s.init("b", epoch=1)
+    s.marker("ABORT", 0, 1, epoch=1)
+    s.whole(2, 0, 1, actor="b")
+    s.end()
+    return []
+
+
+def an_unsure_commit_is_applied_on_one_partition_only(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1, 2)
+    s.produce(1, 0, size=2)
+    s.produce(1, 1, size=2, at=1)
+    s.commit(1, outcome=UNSURE, error=None)
+    s.marker("ABORT", 1)
+    s.end()
+    return ["torn-transaction"]
+
+
+def an_unsure_produce_may_be_there_or_not(s: Story) -> Sequence[str]:
+    s.init()
+    for txn, there in ((1, True), (2, False)):
+        s.begin(txn, 2)
+        s.produce(txn, 0, size=2, payload="money:a:-5")
+        s.produce(txn, 1, size=2, payload="money:b:+5", outcome=UNSURE, error=None, log=there)
+        s.commit(txn)
+    s.end()
+    return []
+
+
+def a_promised_record_is_lost(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1, 2)
+    s.produce(1, 0, size=2)
+    s.produce(1, 1, size=2, at=1, log=False)
+    s.commit(1)
+    s.whole(2, 0, 1)
+    s.end()
+    return ["torn-transaction"]
+
+
+def all_promised_records_are_aborted(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.commit(1, control="ABORT")
+    s.end()
+    return ["lost-commit"]
+
+
+def a_marker_is_lost_and_the_next_transaction_commits_both(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.abort(1, control=None)
+    s.whole(2)
+    s.end()
+    return ["leaked-into-next"]
+
+
+def a_late_produce_is_committed_by_the_next_transaction(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1, 2)
+    s.produce(1, 0, size=2)
+    s.operation("produce", outcome=UNSURE, txn=s.txn(1), ordinal=1, size=2, payload="", topic=s.topic, partition=0)
+    s.abort(1)
+    s.append(s.value(1, 1, 2))
+    s.whole(2)
+    s.end()
+    return ["leaked-into-next"]
+
+
+def a_late_produce_hangs_and_holds_up_the_readers(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1, 2)
+    s.produce(1, 0, size=2)
+    s.operation("produce", outcome=UNSURE, txn=s.txn(1), ordinal=1, size=2, payload="", topic=s.topic, partition=0)
+    s.abort(1)
+    s.append(s.value(1, 1, 2))
+    s.tell(
+        *(Level(at=at, topic=s.topic, partition=0, high_watermark=3, last_stable_offset=2) for at in (5e9, 6e9)),
+        OpenProducer(
+            topic=s.topic,
+            partition=0,
+            producer_id=s.pid(),
+            epoch=0,
+            transaction_start_offset=2,
+            last_timestamp_ms=0,
+        ),
+    )
+    s.end()
+    return ["hanging-transaction", "stuck-lso"]
+
+
+def a_leader_keeps_a_transaction_that_the_log_does_not_have(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.tell(
+        OpenProducer(
+            topic=s.topic, partition=0, producer_id=s.pid(), epoch=0, transaction_start_offset=2, last_timestamp_ms=0
+        )
+    )
+    s.end()
+    return ["hanging-transaction"]
+
+
+def a_fenced_producer_writes_with_success(s: Story) -> Sequence[str]:
+    s.init()
+    s.init("b", epoch=1)
+    s.begin(1)
+    s.produce(1)
+    s.commit(1)
+    s.end()
+    return ["fenced-but-visible"]
+
+
+def a_write_that_was_refused_by_fencing_is_committed_by_the_successor(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.init("b", epoch=1)
+    s.produce(1, outcome=REFUSED, log=True)
+    s.whole(2, actor="b")
+    s.end()
+    return ["fenced-but-visible"]
+
+
+def a_write_that_was_refused_for_another_reason_is_there(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1, 2)
+    s.produce(1, 0, size=2)
+    s.produce(1, 1, size=2, outcome=REFUSED, error=10, log=True)
+    s.commit(1)
+    s.end()
+    return ["refused-but-visible"]
+
+
+def two_inits_overlap_and_the_one_that_won_writes(s: Story) -> Sequence[str]:
+    s.init("b", epoch=0)
+    first = s.init("a", epoch=1)
+    s.change("operations", 0, ended=first.ended + 1)
+    s.whole(1, actor="a")
+    s.end()
+    return []
+
+
+def a_write_under_way_while_another_inits_may_win(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    written = s.produce(1)
+    s.commit(1)
+    s.init("b", epoch=1)
+    s.change("operations", -1, started=written.started - 5, ended=written.started + 2)
+    s.end()
+    return []
+
+
+def producers_take_turns_with_one_transactional_id(s: Story) -> Sequence[str]:
+    for turn, actor in enumerate("abc"):
+        s.init(actor, epoch=turn)
+        s.whole(9 - turn, actor=actor)
+    s.end()
+    return []
+
+
+def one_actor_inits_again_and_goes_on(s: Story) -> Sequence[str]:
+    s.init("b", epoch=0)
+    s.init("a", epoch=1)
+    s.init("b", epoch=2)
+    s.whole(1, actor="b")
+    s.end()
+    return []
+
+
+def a_retry_is_appended_twice(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.append(s.value(1))
+    s.commit(1)
+    s.end()
+    return ["duplicate"]
+
+
+def a_retry_is_appended_twice_and_both_are_aborted(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.append(s.value(1))
+    s.abort(1)
+    s.end()
+    return []
+
+
+def two_records_change_places(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1, 2)
+    s.produce(1, 0, size=2)
+    s.produce(1, 1, size=2)
+    s.commit(1)
+    first, second = (row.value for row in s.events["log"][:2])
+    s.change("log", 0, value=second)
+    s.change("log", 1, value=first)
+    s.end()
+    return ["reordered"]
+
+
+def transactions_are_numbered_against_their_order(s: Story) -> Sequence[str]:
+    s.init()
+    for txn in (5, 3, 8, 1):
+        s.whole(txn, 0, 0)
+    s.end()
+    return []
+
+
+def transactions_numbered_against_their_order_change_places(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(5)
+    s.whole(3)
+    first, second = s.events["log"][0].value, s.events["log"][2].value
+    s.change("log", 0, value=second)
+    s.change("log", 2, value=first)
+    s.end()
+    return ["reordered"]
+
+
+def a_record_says_something_else(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1, payload="right")
+    s.commit(1)
+    s.change("log", 0, value=s.value(1, payload="wrong"))
+    s.end()
+    return ["altered-record"]
+
+
+def a_record_that_nobody_wrote(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.append(s.value(77))
+    s.commit(1)
+    s.end()
+    return ["unknown-record"]
+
+
+def a_record_of_somebody_else(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.append("hello")
+    s.commit(1)
+    s.end()
+    return ["unknown-record"]
+
+
+def half_a_transfer_was_never_written(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1, 2)
+    s.produce(1, 0, size=2, payload="money:a:-5")
+    s.commit(1)
+    s.end()
+    return ["broken-sum"]
+
+
+def half_a_transfer_is_lost(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1, 2)
+    s.produce(1, 0, size=2, payload="money:a:-5")
+    s.produce(1, 1, size=2, payload="money:b:+5", log=False)
+    s.commit(1)
+    s.end()
+    return ["torn-transaction"]
+
+
+def a_reader_is_shown_an_aborted_record(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1, commit=False)
+    s.whole(2)
+    s.end()
+    s.tell(s.read("spark", 0, s.value(1)))
+    return ["aborted-read"]
+
+
+def an_actor_was_shown_an_aborted_record(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1, commit=False)
+    s.end()
+    s.tell(s.read("actor", 0, s.value(1)))
+    return ["aborted-read"]
+
+
+def a_reader_is_shown_an_open_record(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.begin(2)
+    s.produce(2)
+    s.end()
+    s.tell(s.read("wire", 2, s.value(2)))
+    return ["dirty-read", "hanging-transaction", "stuck-lso"]
+
+
+def a_reader_was_shown_what_is_nowhere_now(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1, outcome=UNSURE, log=False)
+    s.abort(1)
+    s.end()
+    s.tell(s.read("wire", 0, s.value(1)))
+    return ["dirty-read"]
+
+
+def a_reader_lacks_a_transaction(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.whole(2)
+    s.end()
+    s.events["reads"].remove(s.read("spark", 0, s.value(1)))
+    return ["lost-commit"]
+
+
+def a_reader_lacks_half_a_transaction(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1, 0, 1)
+    s.end()
+    s.events["reads"].remove(s.read("wire", 0, s.value(1, 0, 2)))
+    return ["torn-transaction"]
+
+
+def a_reader_delivers_an_offset_twice(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.end()
+    s.tell(s.read("spark", 0, s.value(1)))
+    return ["duplicate"]
+
+
+def a_reader_delivers_something_else(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.end(readers=["wire"])
+    s.tell(s.came_to("spark", 0, 2), s.read("spark", 0, s.value(1, payload="else")))
+    return ["altered-record"]
+
+
+def a_reader_that_did_not_come_far_lacks_nothing(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.whole(2)
+    s.end(readers=["wire"])
+    s.tell(s.came_to("librdkafka", 0, 2), s.read("librdkafka", 0, s.value(1)))
+    return []
+
+
+def an_actor_reads_again_and_stops_anywhere(s: Story) -> Sequence[str]:
+    s.init()
+    for txn in (1, 2, 3):
+        s.whole(txn)
+    s.end()
+    s.tell(*(s.read("actor", 0, s.value(1)) for _ in range(2)), s.read("actor", 2, s.value(2)))
+    s.tell(s.came_to("actor", 0, 6))
+    return []
+
+
+def the_last_stable_offset_is_stuck_with_nothing_open(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.end(lso={0: 1})
+    return ["stuck-lso"]
+
+
+def the_last_stable_offset_is_above_what_is_open(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.end(lso={0: 1}, readers=[])
+    return ["hanging-transaction", "wrong-lso"]
+
+
+def fetch_tells_another_last_stable_offset(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.end()
+    s.change("levels", -1, last_stable_offset=0)
+    return ["wrong-lso"]
+
+
+def an_epoch_is_not_bumped_by_an_end(s: Story) -> Sequence[str]:
+    s.init(client="wire-v2")
+    s.begin(1)
+    s.produce(1)
+    s.commit(1, client="wire-v2", producer_id=s.pid(), epoch=0)
+    s.end()
+    return ["epoch-reuse"]
+
+
+def an_epoch_is_handed_to_two_actors(s: Story) -> Sequence[str]:
+    s.init()
+    s.init("b")
+    s.end()
+    return ["epoch-reuse"]
+
+
+def ends_of_v1_hand_out_nothing_and_those_of_v2_the_next(s: Story) -> Sequence[str]:
+    s.init()
+    for txn in (1, 2):
+        s.begin(txn)
+        s.produce(txn)
+        s.commit(txn, producer_id=s.pid(), epoch=0)
+    s.init("b", epoch=1, client="wire-v2")
+    for txn in (3, 4):
+        s.begin(txn, actor="b")
+        s.produce(txn, actor="b", epoch=txn - 2)
+        s.commit(txn, actor="b", client="wire-v2", producer_id=s.pid(), epoch=txn - 1)
+    s.begin(5, actor="b")
+    s.abort(5, actor="b", control=None, client="wire-v2", producer_id=s.pid(), epoch=3)
+    s.end()
+    return []
+
+
+def a_producer_id_is_handed_to_two_transactional_ids(s: Story) -> Sequence[str]:
+    s.init()
+    s.init("b", epoch=1, transactional_id=f"other-{s.number}")
+    s.end()
+    return ["producer-id-reuse"]
+
+
+def relay(s: Story, txn: int, inputs: Sequence[int], *, group: str = "g", **ending: object) -> None:
+    """A relay of inputs at partition 0 to outputs on partition 1."""
+    s.begin(txn, len(inputs))
+    for nth, offset in enumerate(inputs):
+        s.produce(txn, nth, size=len(inputs), at=1, payload=f"relay:{s.topic}-0@{offset}")
+    upto, name = max(inputs) + 1, f"{group}-{s.number}"
+    s.operation("send_offsets", txn=s.txn(txn), topic=s.topic, partition=0, offset=upto, group=name)
+    s.commit(txn, 1, **ending)  # type: ignore[arg-type]
+
+
+def kept(s: Story, offset: int) -> GroupOffset:
+    """The group's offset after settling."""
+    return GroupOffset(group=f"g-{s.number}", topic=s.topic, partition=0, offset=offset)
+
+
+def an_input_is_relayed_again_after_an_abort(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1, 0, 0)
+    relay(s, 2, [0, 1], outcome=REFUSED, control="ABORT")
+    relay(s, 3, [0, 1])
+    s.end()
+    s.tell(kept(s, 2))
+    return []
+
+
+def an_input_is_relayed_twice(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    relay(s, 2, [0])
+    relay(s, 3, [0])
+    s.end()
+    s.tell(kept(s, 1))
+    return ["duplicate"]
+
+
+def offsets_are_committed_though_the_transaction_was_aborted(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1, 0, 0)
+    relay(s, 2, [0])
+    relay(s, 3, [1], outcome=UNSURE, control="ABORT")
+    s.end()
+    s.tell(kept(s, 2))
+    return ["offsets-without-records"]
+
+
+def offsets_are_not_committed_though_the_transaction_was(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1, 0, 0)
+    relay(s, 2, [0])
+    relay(s, 3, [1])
+    s.end()
+    s.tell(kept(s, 1))
+    return ["records-without-offsets"]
+
+
+def an_output_is_lost_which_has_a_name_of_its_own(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    relay(s, 2, [0], control="ABORT")
+    s.end()
+    s.tell(kept(s, 1))
+    return ["lost-commit"]
+
+
+def no_probe_can_commit(s: Story) -> Sequence[str]:
+    for tried in ("probe-1", "probe-1.2"):
+        s.operation("init", tried, outcome=UNSURE, error=None, reason="no answer")
+    s.tell(Phase(name="settle", started=1, ended=2))
+    s.end()
+    return ["unavailable-after-heal"]
+
+
+def a_probe_commits_in_its_second_try(s: Story) -> Sequence[str]:
+    s.operation("init", "probe-1", outcome=UNSURE, error=None)
+    s.init("probe-1.2")
+    s.whole(1, actor="probe-1.2")
+    s.end()
+    return []
+
+
+STORIES: tuple[Teller, ...] = tuple(
+    one
+    for name, one in list(globals().items())
+    if callable(one) and name[0].islower() and name not in ("relay", "kept")
+)
+"""Every story of this module."""
