@@ -120,7 +120,8 @@ def _log(records: DataFrame) -> DataFrame:
         "partition",
         "a",
         "epoch",
-        "explode(array(struct(offset, value, -1 AS marker), struct(offset + 2 AS offset, NULL, int(aborted)))) AS row",
+        "explode(array(named_struct('offset', offset, 'value', value, 'marker', -1), "
+        "named_struct('offset', offset + 2, 'value', NULL, 'marker', int(aborted)))) AS row",
     )
     return marked.selectExpr(
         "'accounts' AS topic",

@@ -1,6 +1,7 @@
 """The judge's speed: transactions a second, and how linear, with a driver of 4 GiB; and what the recorder costs."""
 
 import time
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,11 +58,14 @@ def measured(request: pytest.FixtureRequest) -> Iterator[Measured]:
     """What was measured, told at the end."""
     table = Measured()
     yield table
-    terminal = request.config.pluginmanager.get_plugin("terminalreporter")
+    plugins = request.config.pluginmanager
+    terminal, capture = plugins.get_plugin("terminalreporter"), plugins.get_plugin("capturemanager")
     assert terminal is not None
-    terminal.write_line("")
-    for line in table.lines():
-        terminal.write_line(line)
+    assert capture is not None
+    with capture.global_and_fixture_disabled():
+        terminal.write_line("")
+        for line in table.lines():
+            terminal.write_line(line)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +86,9 @@ def test_judging(
 
 def _judge(session: Session, folder: Path) -> float:
     started = time.monotonic()
-    judgement = judge(open_history(session.spark, folder))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # pyspark leaves collect()'s sockets to the collector
+        judgement = judge(open_history(session.spark, folder))
     seconds = time.monotonic() - started
     assert (judgement.conclusion, judgement.anomalies) == (Conclusion.HOLDS, {})
     return seconds
