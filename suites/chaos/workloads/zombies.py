@@ -49,26 +49,30 @@ class Zombies:
         actor.pause(draw.uniform(0, 0.3))
         while not actor.over:
             partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(2, 4))]
-            stay, rest, stubborn, quick = draw.uniform(0.05, 0.4), draw.uniform(0, 0.1), draw.random(), draw.random()
+            stay, rest, before = draw.uniform(0.05, 0.4), draw.uniform(0, 0.1), draw.randint(0, 1)
+            stubborn, quick = draw.random(), draw.random()
             writings = [Writing(topic="haunted", partition=partition) for partition in partitions]
             if quick < 0.4:
                 actor.transact(writings, commit=draw.random() < 0.8)
             else:
-                self._linger(actor, writings, stay, stubborn < 0.5)
+                self._linger(actor, writings, before, stay, stubborn < 0.5)
             actor.pause(rest)
 
     @staticmethod
-    def _linger(actor: Actor, writings: Sequence[Writing], stay: float, stubborn: bool) -> None:
-        """Half a transaction, a long pause in which a rival may come, and the other half, told to leave or not."""
+    def _linger(actor: Actor, writings: Sequence[Writing], before: int, stay: float, stubborn: bool) -> None:
+        """Some of a transaction, a pause in which a rival may come, and the rest of it, told to leave or not.
+
+        :param before: Records before the pause; with none, the zombie's first is the one that meets its rival.
+        """
         if not actor.begin(len(writings)):
             return
-        first, *rest = writings
-        if not actor.write(first):
-            actor.give_up()
-            return
+        for writing in writings[:before]:
+            if not actor.write(writing):
+                actor.give_up()
+                return
         actor.pause(stay)
         sure = True
-        for writing in rest:
+        for writing in writings[before:]:
             sure = actor.write(writing) and sure
             if actor.in_doubt:
                 break
