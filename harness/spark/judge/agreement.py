@@ -63,11 +63,13 @@ def _look(scene: Scene, seen: DataFrame) -> list[DataFrame]:
 def _given(scene: Scene, pairs: DataFrame) -> DataFrame:
     """What the views in question delivered, beside what the log has there; ``matched`` where that is the same."""
     reads = scene.ground.numbered(scene.history.tables["reads"])
-    reads = reads.select("reader", "place", "offset", "txn", "ordinal", mark().alias("mark"), printed().alias("print"))
+    reads = reads.select(
+        "reader", "place", "offset", "txn", "ordinal", mark().alias("mark"), printed(mark()).alias("print")
+    )
     given = reads.groupBy(*reads.columns).agg(F.count("*").alias("times")).join(pairs, PAIR)
     places = pairs.select("place").distinct()
     log = scene.log.join(F.broadcast(places), "place", "left_semi")
-    there = log.select("place", "offset", F.col("print").alias("there"), "status", "pid", "epoch")
+    there = log.select("place", "offset", printed().alias("there"), "status", "pid", "epoch")
     rows = given.join(there, ["place", "offset"], "left")
     return rows.withColumn("matched", F.coalesce(F.col("print") == F.col("there"), F.lit(False)))
 

@@ -1,20 +1,19 @@
 """The raw log with each record's segment: who ends it, with which marker; made once, used by every check.
 
-One window over (partition, producer id), newest record first, tells a record the marker that ends its segment and the
-record that follows it. Columns:
+Over (partition, producer id), newest record first, one window tells a record the marker that ends its segment, and
+another, markers left out, the record that follows it. Columns:
 
 place, pid, epoch, offset, txn, ordinal
     as the log has them; txn and ordinal null for a value that is none of ours
-mark, print
-    64-bit hashes of what an operation wrote (topic, partition, size, payload) and of what a reader must deliver
-    (offset and value)
+mark
+    64-bit hash of what an operation wrote: topic, partition, size, payload
 amount, input, input_offset
     of ``money:`` and ``relay:`` payloads, else null; ``input`` is the hash of ``topic-partition``
 segment, status
     offset of the marker (null: none yet; -1: not transactional), and COMMITTED, ABORTED, OPEN or UNKNOWN
 run_end, mixed, unsorted
     the record that follows it in the segment is of another transaction or none; is of another one; the record that
-    follows it in any segment is of a lower (txn, ordinal)
+    follows it in any segment is of a lower (txn, ordinal); a value that is none of ours counts as both
 """
 
 from typing import Any
@@ -39,7 +38,6 @@ def segmented(log: DataFrame, ground: Ground) -> DataFrame:
         "txn",
         "ordinal",
         mark().alias("mark"),
-        printed().alias("print"),
         *_payload(),
         F.col("transactional").alias("bound"),
         "control",
@@ -52,9 +50,9 @@ def mark() -> Any:
     return F.xxhash64("topic", "partition", "size", "payload")
 
 
-def printed() -> Any:
-    """Hash of what a reader delivers."""
-    return F.xxhash64("offset", "txn", "ordinal", "size", "payload")
+def printed(mark_: Any = "mark") -> Any:
+    """Hash of what a reader delivers: the offset and the value."""
+    return F.xxhash64("offset", "txn", "ordinal", mark_)
 
 
 def _payload() -> list[Any]:
@@ -71,22 +69,22 @@ def _payload() -> list[Any]:
 def _looking_ahead(rows: DataFrame) -> DataFrame:
     newest_first = Window.partitionBy("place", "pid").orderBy(F.col("offset").desc())
     until_here = newest_first.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    before = newest_first.rowsBetween(Window.unboundedPreceding, -1)
     marker = F.when(F.col("control").isNotNull(), F.col("offset") * 2 + (F.col("control") == "COMMIT").cast("long"))
-    bound = F.col("control").isNull() & F.col("bound")
-    return rows.select(
+    ended = rows.withColumn("ended", F.last(marker, ignorenulls=True).over(until_here)).where("control IS NULL")
+    following = F.when(F.col("bound"), F.coalesce("ended", F.lit(-1)))
+    return ended.drop("control").select(
         "*",
-        F.last(marker, ignorenulls=True).over(until_here).alias("ended"),
-        F.lag(bound).over(newest_first).alias("goes_on"),
-        F.last("txn", ignorenulls=True).over(before).alias("next_txn"),
-        F.last("ordinal", ignorenulls=True).over(before).alias("next_ordinal"),
-    ).where("control IS NULL")
+        F.lag(following).over(newest_first).alias("next_ended"),
+        F.lag("txn").over(newest_first).alias("next_txn"),
+        F.lag("ordinal").over(newest_first).alias("next_ordinal"),
+        F.lag(F.lit(True), 1, False).over(newest_first).alias("followed"),
+    )
 
 
 def _judged(rows: DataFrame) -> DataFrame:
     ended, bound = F.col("ended"), F.col("bound")
     other = F.col("next_txn") != F.col("txn")
-    goes_on = F.coalesce("goes_on", F.lit(False))
+    goes_on = F.coalesce(F.col("next_ended") == F.coalesce(ended, F.lit(-1)), F.lit(False))
     status = (
         F.when(~bound | (ended % 2 == 1), COMMITTED)
         .when(ended.isNotNull(), ABORTED)
@@ -94,10 +92,10 @@ def _judged(rows: DataFrame) -> DataFrame:
     )
     earlier = (F.col("next_txn") < F.col("txn")) | (~other & (F.col("next_ordinal") <= F.col("ordinal")))
     return rows.select(
-        *("place", "pid", "epoch", "offset", "txn", "ordinal", "mark", "print", "amount", "input", "input_offset"),
+        *("place", "pid", "epoch", "offset", "txn", "ordinal", "mark", "amount", "input", "input_offset"),
         F.when(bound, F.shiftright(ended, 1)).otherwise(-1).alias("segment"),
         status.cast("byte").alias("status"),
         (bound & F.coalesce(~goes_on | other, F.lit(True))).alias("run_end"),
-        (bound & goes_on & F.coalesce(other, F.lit(False))).alias("mixed"),
-        F.coalesce(earlier, F.lit(False)).alias("unsorted"),
+        (bound & goes_on & F.coalesce(other, F.lit(True))).alias("mixed"),
+        F.coalesce(earlier, F.col("followed")).alias("unsorted"),
     )

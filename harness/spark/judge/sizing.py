@@ -53,5 +53,6 @@ def _spread(spark: SparkSession, weight: int) -> Mapping[str, str]:
     return {
         "spark.sql.shuffle.partitions": str(-(-tasks // cores) * cores),
         "spark.sql.codegen.wholeStage": "true",
+        "spark.sql.inMemoryColumnarStorage.compressed": "false",  # what is kept is hashes, and is asked soon
         "spark.sql.requireAllClusterKeysForCoPartition": "false",  # rows of a transaction are shuffled once
     }

@@ -43,11 +43,11 @@ def transactions(operations: DataFrame, log: DataFrame, fences: DataFrame) -> Da
     records; ``end_pid`` and ``end_epoch`` are what its end handed out, where it was one of Transactions V2.
     """
     asked, there = _asked(operations), _there(log)
-    rows = asked.join(there, "txn", "full")
+    rows = asked.join(there.hint("shuffle_hash"), "txn", "full")
     early = F.broadcast(fences.select(F.col("actor").alias("who"), "first", "last", "fenced_at"))
     mine = (F.col("actor") == F.col("who")) & F.col("number").between(F.col("first"), F.col("last"))
     rows = rows.join(early, mine, "left").drop("who", "first", "last")
-    return rows.fillna(0, subset=list(COUNTS)).withColumn("suspect", _suspect()).drop("fenced_at", "produced_at")
+    return rows.fillna(0, subset=list(COUNTS)).withColumn("suspect", _suspect()).drop(*ONLY_FOR_THE_SIEVE)
 
 
 COUNTS = (
@@ -55,6 +55,9 @@ COUNTS = (
     *("money", "amount", "relayed", "unsorted"),
 )
 """Columns that are 0 where there is nothing."""
+
+
+ONLY_FOR_THE_SIEVE = ("fenced_at", "produced_at", "done_x", "committed_x", "places")
 
 
 def _asked(operations: DataFrame) -> DataFrame:

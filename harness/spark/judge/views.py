@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from harness.spark.judge.scene import Scene
-from harness.spark.judge.segments import COMMITTED, printed
+from harness.spark.judge.segments import COMMITTED, mark, printed
 
 ACTOR = "actor"
 PAIR = ["reader", "place"]
@@ -52,7 +52,8 @@ def _readers(scene: Scene) -> DataFrame:
 
 
 def _delivered(scene: Scene) -> DataFrame:
-    rows = scene.history.tables["reads"].select("reader", "topic", "partition", printed().alias("print"))
+    rows = scene.history.tables["reads"]
+    rows = rows.select("reader", "topic", "partition", printed(mark()).alias("print"))
     counted = rows.groupBy("reader", "topic", "partition").agg(
         F.count("*").alias("delivered"), F.bit_xor("print").alias("given_x"), F.sum(_folded()).alias("given_s")
     )
@@ -61,8 +62,10 @@ def _delivered(scene: Scene) -> DataFrame:
 
 def _owed(scene: Scene, ends: DataFrame) -> DataFrame:
     rows = scene.log.where(F.col("status") == COMMITTED).join(F.broadcast(ends), "place").where("offset < end")
-    return rows.groupBy("place", "end").agg(
-        F.count("*").alias("owed"), F.bit_xor("print").alias("owed_x"), F.sum(_folded()).alias("owed_s")
+    return (
+        rows.withColumn("print", printed())
+        .groupBy("place", "end")
+        .agg(F.count("*").alias("owed"), F.bit_xor("print").alias("owed_x"), F.sum(_folded()).alias("owed_s"))
     )
 
 
