@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from harness.history.operation import GroupOffset, Phase
+from harness.history.operation import GroupOffset, Level, Phase
 from suites.selfcheck.judge_stories import REFUSED, UNSURE, Story
 
 Teller = Callable[[Story], Sequence[str]]
@@ -120,6 +120,43 @@ def fetch_tells_another_last_stable_offset(s: Story) -> Sequence[str]:
     return ["wrong-lso"]
 
 
+def sample(s: Story, at: float, high_watermark: int, last_stable_offset: int) -> Level:
+    """A sample of partition 0's levels."""
+    told = {"high_watermark": high_watermark, "last_stable_offset": last_stable_offset}
+    return Level(at=at, topic=s.topic, partition=0, **told)
+
+
+def the_last_stable_offset_was_above_what_was_open(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.tell(*(sample(s, at, 1, 1) for at in (1, 2)))
+    s.commit(1)
+    s.end()
+    return ["wrong-lso"]
+
+
+def a_marker_comes_between_the_two_numbers_of_a_sample(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.tell(sample(s, 1, 1, 0), sample(s, 2, 1, 1))
+    s.commit(1)
+    s.tell(sample(s, 3, 2, 2), sample(s, 4, 2, 2))
+    s.end()
+    return []
+
+
+def the_log_begins_later_than_the_run(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.whole(2)
+    s.end()
+    del s.events["log"][:2]
+    s.change("partitions", 0, log_start_offset=2)
+    return []
+
+
 def an_epoch_is_not_bumped_by_an_end(s: Story) -> Sequence[str]:
     s.init(client="wire-v2")
     s.begin(1)
@@ -215,6 +252,18 @@ def offsets_are_not_committed_though_the_transaction_was(s: Story) -> Sequence[s
     return ["records-without-offsets"]
 
 
+def offsets_that_were_sent_in_doubt_may_be_committed_or_not(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1, 0, 0)
+    relay(s, 2, [0])
+    relay(s, 3, [1])
+    sent = [n for n, one in enumerate(s.events["operations"]) if one.verb == "send_offsets"]
+    s.change("operations", sent[1], outcome=UNSURE, error=None)
+    s.end()
+    s.tell(kept(s, 1))
+    return []
+
+
 def an_output_is_lost_which_has_a_name_of_its_own(s: Story) -> Sequence[str]:
     s.init()
     s.whole(1)
@@ -243,6 +292,6 @@ def a_probe_commits_in_its_second_try(s: Story) -> Sequence[str]:
 STORIES: tuple[Teller, ...] = tuple(
     one
     for name, one in list(globals().items())
-    if callable(one) and name[0].islower() and name not in ("relay", "kept")
+    if callable(one) and name[0].islower() and name not in ("relay", "kept", "sample")
 )
 """Every story of this module."""

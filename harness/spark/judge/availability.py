@@ -10,12 +10,17 @@ from harness.spark.rows import rows as taken
 
 
 def examine(scene: Scene) -> Examined:
-    """Witnesses: probes. The tries of a probe share its transactional id."""
+    """Witnesses: probes. The tries of a probe share its transactional id.
+
+    Where no partition could be read after the run either, the target is gone: who ended it the history cannot tell.
+    """
     probes = _probes(scene.operations)
     ((sent, wanting),) = taken(probes.agg(F.count("*"), F.count(F.when(~F.col("served"), 1))))
+    gone = bool(wanting) and all(place.high_watermark is None for place in scene.ground.places)
     return Examined(
         witnesses=sent,
-        findings=[_named(probes.where("NOT served"))] if wanting else [],
+        findings=[_named(probes.where("NOT served"))] if wanting and not gone else [],
+        undecided="no probe was served and no partition could be read: the target is gone" if gone else "",
         reason="no probe was sent after heal",
     )
 

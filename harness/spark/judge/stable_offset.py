@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from harness.spark.judge.check import Check, Examined, findings, say
 from harness.spark.judge.ground import Place
 from harness.spark.judge.hanging import left_open
+from harness.spark.judge.high_levels import too_high
 from harness.spark.judge.scene import Scene
 
 
@@ -32,7 +33,7 @@ def _untold(scene: Scene) -> list[str]:
 
 
 def _findings(scene: Scene) -> list[DataFrame]:
-    found = [_wrong_by_fetch(scene)]
+    found = [_wrong_by_fetch(scene), too_high(scene)] if "levels" not in scene.history.missing else []
     if any(_stuck(place) for place in scene.ground.places):
         found.append(_named_stuck(scene))
     if scene.census.open or scene.ground.kept_open:
