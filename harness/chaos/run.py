@@ -5,7 +5,7 @@ A :class:`~harness.chaos.ground.Ground` is what lasts for the session: the warm 
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from harness.chaos.site import Powerless
 from harness.chaos.stage import Stage, staged
 from harness.chaos.storming import storm
 from harness.chaos.toxic import Prepared
+from harness.history.evidence import Json
 from harness.history.judgement import Judgement
 from harness.history.operation import Phase
 from harness.report.chaos import publish_round
@@ -50,7 +51,7 @@ def perform(ground: Ground, round_: Round) -> Judgement:
         drive(stage, round_)
         heal(stage)
         settle(ground, stage)
-        drain(stage)
+        drain(ground, stage)
     seal(ground, round_, stage)
     judgement = judge(ground.spark, round_.folder)
     round_.add({"seconds": round(time.monotonic() - started, 1)})
@@ -131,7 +132,7 @@ def settle(ground: Ground, stage: Stage) -> None:
         ground.replace_cluster("this one did not come to rest")
 
 
-def drain(stage: Stage) -> None:
+def drain(ground: Ground, stage: Stage) -> None:
     """Step 6: the raw log, what brokers keep, and every read_committed reader, Spark among them, up to its end."""
     scope = Scope(
         places=stage.places,
@@ -140,6 +141,8 @@ def drain(stage: Stage) -> None:
         groups=stage.groups,
     )
     drained = drain_partitions(scope, stage.chronicle, stage.site.clock)
+    if not drained.high_watermarks:
+        ground.wanted.progress("the target is gone: no broker answers any more; what was recorded is kept and judged")
     stage.chronicle.write(*stage.reader.finish(drained.high_watermarks, within=READ))
     stage.facts["spark"] = stage.reader.facts()
     stage.facts["drain_notes"] = list(drained.notes)
@@ -157,9 +160,16 @@ def judge(spark: Session, folder: Path) -> Judgement:
     """Step 8: DataFrame programs over the sealed history, the same in replay."""
     history = open_history(spark.spark, folder)
     judgement = judge_history(history)
-    judgement = replace(judgement, notes=(*judgement.notes, *history.notes))
+    judgement = replace(judgement, notes=(*judgement.notes, *drain_notes(history.run)))
     keep(folder, judgement, timeline(history))
     return judgement
+
+
+def drain_notes(run: Mapping[str, Json]) -> Iterator[str]:
+    """What could not be read after the run, as ``run.json`` keeps it."""
+    facts = run.get("facts")
+    notes = facts.get("drain_notes") if isinstance(facts, dict) else None
+    return (str(note) for note in notes) if isinstance(notes, list) else iter(())
 
 
 def publish(folder: Path) -> Path:
