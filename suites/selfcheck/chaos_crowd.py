@@ -85,7 +85,9 @@ class Crowd:
     _txn: int = 0
 
     def begin(self) -> None:
-        """One thread for each."""
+        """One thread for each; after an end, everybody begins again."""
+        self.over.clear()
+        self.threads.clear()
         for kind, adapter in self.adapters.items():
             self.ended[kind] = self.committed[kind] = 0
             self.threads.append(Thread(target=self._play, args=(kind, adapter), daemon=True))
