@@ -3,7 +3,8 @@
 A sample tells high watermark and last stable offset of one moment. A segment whose marker lies at or beyond that high
 watermark was open at that moment, so the last stable offset could not be above its first record. A leader reads the
 two numbers one after the other, and a marker may come in between; so it takes two samples that accuse one segment:
-what a marker in between explains in the first, it cannot explain in the second.
+what a marker in between explains in the first, it cannot explain in the second. Segments that never ended hang, and
+what the last stable offset should be for them is asked at the end.
 """
 
 from pyspark.sql import DataFrame, Window
@@ -11,9 +12,7 @@ from pyspark.sql import functions as F
 
 from harness.spark.judge.check import findings, say
 from harness.spark.judge.scene import Scene
-from harness.spark.judge.segments import UNKNOWN
 
-NEVER_ENDED = 2**62
 SAMPLES = 2
 """Samples that must accuse the same segment."""
 
@@ -41,13 +40,12 @@ def too_high(scene: Scene) -> DataFrame:
 
 
 def _segments(scene: Scene) -> DataFrame:
-    """A row a segment: its first record, and the offset of its marker."""
-    known = scene.log.where((F.col("status") != UNKNOWN) & F.coalesce(F.col("segment") >= 0, F.lit(True)))
+    """A row a segment that was ended: its first record, and the offset of its marker."""
+    ended = scene.log.where("segment >= 0")
     first = F.min(F.struct(F.col("offset").alias("first"), "pid", "txn")).alias("segment")
-    rows = known.withColumnRenamed("segment", "marker").groupBy("place", "pid", "marker").agg(first)
-    until = F.coalesce("marker", F.lit(NEVER_ENDED)).alias("until")
+    rows = ended.withColumnRenamed("segment", "until").groupBy("place", "pid", "until").agg(first)
     nothing = [F.lit(None).cast("double").alias("at"), F.lit(None).cast("long").alias("lso")]
-    return rows.select("place", until, "segment", F.lit(False).alias("sample"), *nothing)
+    return rows.select("place", "until", "segment", F.lit(False).alias("sample"), *nothing)
 
 
 def _samples(scene: Scene) -> DataFrame:
