@@ -13,7 +13,7 @@ from harness.history.judgement import SHOWN, CheckResult, Found, Judgement
 from harness.spark.history import History
 from harness.spark.judge.check import Check, Examined
 from harness.spark.judge.checks import CHECKS
-from harness.spark.judge.ground import Ground, survey
+from harness.spark.judge.ground import Ground
 from harness.spark.judge.neighbourhood import surrounded
 from harness.spark.judge.scene import scene
 from harness.spark.judge.sizing import sized
@@ -25,14 +25,14 @@ def judge(history: History, *, shown: int = SHOWN, checks: Sequence[Check] = CHE
 
     :param shown: Findings of one anomaly in one check that are kept whole; the rest are counted.
     """
-    with sized(history) as at_hand, scene(at_hand, ground := survey(at_hand)) as made:
+    with sized(history) as at_hand, scene(at_hand) as made:
         results, frames = [], []
         for check in checks:
             began = time.monotonic()
             examined = check.examine(made)
             results.append(_result(check, examined, time.monotonic() - began))
             frames += [frame.withColumn("check", F.lit(check.name)) for frame in examined.findings]
-        found = _taken(frames, ground, shown) if frames else []
+        found = _taken(frames, made.ground, shown) if frames else []
         counted = {(row["check"], row["anomaly"]): row["counted"] for row in found}
         whole = surrounded(at_hand, [_found(row) for row in found])
     by_check = [(row["check"], one) for row, one in zip(found, whole, strict=True)]

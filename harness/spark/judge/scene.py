@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
 from harness.spark.history import History
 from harness.spark.judge.close_look import CloseLook
 from harness.spark.judge.fencing import fences
-from harness.spark.judge.ground import Ground
+from harness.spark.judge.ground import Ground, survey
 from harness.spark.judge.segments import segmented
 from harness.spark.judge.transactions import Census, census, transactions
 from harness.spark.keeping import Keeping
@@ -44,11 +44,13 @@ class Scene:
 
 
 @contextmanager
-def scene(history: History, ground: Ground) -> Iterator[Scene]:
+def scene(history: History) -> Iterator[Scene]:
     """Make everything ready; what is kept in memory or on disk is let go at the end of the block."""
     keeping = Keeping()
     keep = keeping.keep
     try:
+        surveyed = survey(history)
+        ground = replace(surveyed, rows=keep(surveyed.rows))
         operations = history.tables["operations"]
         fenced = keep(fences(operations))
         log = keep(segmented(history.tables["log"], ground))
