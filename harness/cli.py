@@ -30,8 +30,11 @@ PYTEST_EXITS = {
     pytest.ExitCode.USAGE_ERROR: Exit.USAGE,
     pytest.ExitCode.NO_TESTS_COLLECTED: Exit.USAGE,
 }
-UNWANTED = ("terminal", "cacheprovider", "randomly", "hypothesispytest", "benchmark")
-"""Plugins of pytest that a judging session has no use for; the verdicts are told by ours."""
+UNWANTED = (
+    *("terminal", "cacheprovider", "randomly", "hypothesispytest", "benchmark"),
+    *("warnings", "unraisableexception", "threadexception"),
+)
+"""Plugins of pytest that a judging session has no use for: verdicts are told by ours, and a warning is no verdict."""
 EPILOG = """\
 examples:
   fencepost qualify kafka:4.3.1                  judge a release
@@ -214,7 +217,3 @@ def _stay_up(given: argparse.Namespace) -> int:
 
 def _say(sentence: str) -> None:
     sys.stderr.write(sentence + "\n")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -15,7 +15,7 @@ def chaos(folder: Path, target: str, *more: str) -> "subprocess.CompletedProcess
     """A session of the command, its report in ``folder``."""
     words = ["chaos", target, "--backend", "process", "--spark-master", "local[2]", "--report-dir", str(folder), *more]
     return subprocess.run(
-        [sys.executable, "-m", "harness.cli", *words], capture_output=True, text=True, timeout=BOUND, check=False
+        [sys.executable, "-m", "harness", *words], capture_output=True, text=True, timeout=BOUND, check=False
     )
 
 
@@ -39,7 +39,7 @@ def test_a_sound_kafka_is_clean_and_its_session_can_be_judged_again_offline(tmp_
     assert done.returncode == Exit.KEPT, done.stdout + done.stderr
     assert anomalies(folder) == set()
     replayed = subprocess.run(
-        [sys.executable, "-m", "harness.cli", "replay", str(folder), "--spark-master", "local[2]"],
+        [sys.executable, "-m", "harness", "replay", str(folder), "--spark-master", "local[2]"],
         capture_output=True,
         text=True,
         timeout=BOUND,

@@ -4,9 +4,11 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from harness.__main__ import main as entry
 from harness.cli import main
 from harness.trouble import Exit
 from harness.wishes import ROOT
@@ -14,7 +16,7 @@ from harness.wishes import ROOT
 
 def fencepost(*words: str, cwd: Path = ROOT, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command as a person would, from any folder."""
-    command = [sys.executable, "-m", "harness.cli", *words]
+    command = [sys.executable, "-m", "harness", *words]
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -80,3 +82,16 @@ def test_an_unknown_word_is_a_usage_error() -> None:
     with pytest.raises(SystemExit) as ended:
         main(["qualfy", "kafka:4.3.1"])
     assert ended.value.code == Exit.USAGE
+
+
+def test_an_interrupt_while_the_command_is_read_in_is_told_in_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupting(ModuleType):
+        def __getattr__(self, name: str) -> object:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "harness.cli", Interrupting("harness.cli"))
+    monkeypatch.setattr("harness.__main__.signal.signal", lambda *_handler: None)
+    assert entry() == Exit.INTERRUPTED
+    assert capsys.readouterr().err == "fencepost: interrupted\n"

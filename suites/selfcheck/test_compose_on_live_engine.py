@@ -57,7 +57,7 @@ def compose(*words: str, environment: dict[str, str]) -> None:
 @pytest.mark.usefixtures("by_compose")
 def test_three_requirements_hold_on_it_as_on_anybodys_cluster(tmp_path: Path) -> None:
     target = "external:" + ",".join(map(str, OBSERVER.values()))
-    command = [sys.executable, "-m", "harness.cli", "qualify", target, "--select", THREE]
+    command = [sys.executable, "-m", "harness", "qualify", target, "--select", THREE]
     ran = subprocess.run(
         [*command, "--report-dir", str(tmp_path / "run")], capture_output=True, text=True, check=False, timeout=120
     )

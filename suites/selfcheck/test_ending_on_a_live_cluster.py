@@ -20,6 +20,8 @@ from harness.trouble import Exit
 pytestmark = pytest.mark.live
 NODES = 5
 """Three brokers, a controller and Toxiproxy."""
+PROGRAMS = ("java", "server")
+"""What the nodes run, Toxiproxy's being called server; the command asks smaller helpers first."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -37,9 +39,9 @@ def _everything_fetched(tmp_path_factory: pytest.TempPathFactory) -> None:
 @contextmanager
 def running(tmp_path: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     """The command at work; killed with its children when the test is over, whatever happened."""
-    command = [sys.executable, "-m", "harness.cli", *words]
+    command = [sys.executable, "-m", "harness", *words]
     with (tmp_path / "said").open("w") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=said, text=True)
+        process = subprocess.Popen(command, stdout=said, stderr=said, text=True, preexec_fn=_heeding_interrupts)
     family = psutil.Process(process.pid)
     try:
         yield process
@@ -52,10 +54,16 @@ def running(tmp_path: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
                 child.kill()
 
 
+def _heeding_interrupts() -> None:
+    """A shell's background job is started with SIGINT ignored, and its children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def children(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """Everything that the command started and that still runs."""
+    """The nodes that the command started and that still run."""
     try:
-        return psutil.Process(process.pid).children(recursive=True)
+        family = psutil.Process(process.pid).children(recursive=True)
+        return [one for one in family if one.name() in PROGRAMS]
     except psutil.NoSuchProcess:
         return []
 
