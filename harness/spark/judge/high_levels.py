@@ -7,7 +7,7 @@ what a marker in between explains in the first, it cannot explain in the second.
 what the last stable offset should be for them is asked at the end.
 """
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.spark.judge.check import findings, say
@@ -15,42 +15,44 @@ from harness.spark.judge.scene import Scene
 
 SAMPLES = 2
 """Samples that must accuse the same segment."""
+STRETCH = 6
+"""Segments and samples meet in stretches of 2^6 offsets, which is longer than most segments are."""
 
 
 def too_high(scene: Scene) -> DataFrame:
     """Segments that lay below the last stable offset while they were open."""
-    latest_first = Window.partitionBy("place").orderBy(F.col("until").desc(), "sample")
-    so_far = latest_first.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    rows = _segments(scene).unionByName(_samples(scene)).withColumn("open", F.min("segment").over(so_far))
-    accused = rows.where("sample AND lso > open.first").groupBy("place", "open")
-    told = accused.agg(F.count("*").alias("samples"), F.min(F.struct("at", "lso", "until")).alias("one"))
+    met = _segments(scene).join(_samples(scene), ["place", "stretch"])
+    accused = met.where("first < least(lso, hw) AND hw <= until").groupBy("place", "first", "until", "pid", "txn")
+    told = accused.agg(F.sum("times").alias("samples"), F.min(F.struct("at", "lso", "hw")).alias("one"))
     return findings(
         told.where(F.col("samples") >= SAMPLES),
         anomaly=F.lit("wrong-lso"),
         detail=say(
             "%s samples, the first at %s ms, have the last stable offset above the transaction of producer id %s that "
             "was open from offset %s on: at %s with a high watermark of %s",
-            *("samples", "one.at", "open.pid", "open.first", "one.lso", "one.until"),
+            *("samples", "one.at", "pid", "first", "one.lso", "one.hw"),
         ),
-        txn="open.txn",
+        txn="txn",
         place="place",
-        offset="open.first",
-        producer_id="open.pid",
+        offset="first",
+        producer_id="pid",
     )
 
 
 def _segments(scene: Scene) -> DataFrame:
-    """A row a segment that was ended: its first record, and the offset of its marker."""
-    ended = scene.log.where("segment >= 0")
-    first = F.min(F.struct(F.col("offset").alias("first"), "pid", "txn")).alias("segment")
-    rows = ended.withColumnRenamed("segment", "until").groupBy("place", "pid", "until").agg(first)
-    nothing = [F.lit(None).cast("double").alias("at"), F.lit(None).cast("long").alias("lso")]
-    return rows.select("place", "until", "segment", F.lit(False).alias("sample"), *nothing)
+    """A row a segment that was ended and stretch that it lies in: its first record, and the offset of its marker."""
+    ended = scene.log.where("starts AND segment >= 0")
+    rows = ended.select("place", "pid", "txn", F.col("offset").alias("first"), F.col("segment").alias("until"))
+    stretches = F.sequence(F.shiftright("first", STRETCH), F.shiftright("until", STRETCH))
+    return rows.select("*", F.explode(stretches).alias("stretch"))
 
 
 def _samples(scene: Scene) -> DataFrame:
-    """A row a sample, which sees the segments that end at its high watermark or later."""
+    """A row a (last stable offset, high watermark) that was seen, in the stretch of the last offset below both.
+
+    A segment that it accuses begins at that offset or before and ends above it, so it lies in that stretch too.
+    """
     rows = scene.ground.numbered(scene.history.tables["levels"])
-    none = F.lit(None).cast("struct<first: bigint, pid: bigint, txn: bigint>").alias("segment")
-    until, lso = F.col("high_watermark").alias("until"), F.col("last_stable_offset").alias("lso")
-    return rows.select("place", until, none, F.lit(True).alias("sample"), "at", lso)
+    seen = rows.groupBy("place", F.col("last_stable_offset").alias("lso"), F.col("high_watermark").alias("hw"))
+    stretch = F.shiftright(F.least("lso", "hw") - 1, STRETCH)
+    return seen.agg(F.count("*").alias("times"), F.min("at").alias("at")).withColumn("stretch", stretch)

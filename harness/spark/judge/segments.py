@@ -11,6 +11,8 @@ amount, input, input_offset
     of ``money:`` and ``relay:`` payloads, else null; ``input`` is the hash of ``topic-partition``
 segment, status
     offset of the marker (null: none yet; -1: not transactional), and COMMITTED, ABORTED, OPEN or UNKNOWN
+starts
+    it is the first record of its segment
 run_end, mixed, unsorted
     the record that follows it in the segment is of another transaction or none; is of another one; the record that
     follows it in any segment is of a lower (txn, ordinal); a value that is none of ours counts as both
@@ -74,6 +76,7 @@ def _looking_ahead(rows: DataFrame) -> DataFrame:
     following = F.when(F.col("bound"), F.coalesce("ended", F.lit(-1)))
     return ended.drop("control").select(
         "*",
+        F.lead(following).over(newest_first).alias("previous_ended"),
         F.lag(following).over(newest_first).alias("next_ended"),
         F.lag("txn").over(newest_first).alias("next_txn"),
         F.lag("ordinal").over(newest_first).alias("next_ordinal"),
@@ -95,6 +98,7 @@ def _judged(rows: DataFrame) -> DataFrame:
         *("place", "pid", "epoch", "offset", "txn", "ordinal", "mark", "amount", "input", "input_offset"),
         F.when(bound, F.shiftright(ended, 1)).otherwise(-1).alias("segment"),
         status.cast("byte").alias("status"),
+        F.coalesce(F.col("previous_ended") != F.coalesce(ended, F.lit(-1)), F.lit(True)).alias("starts"),
         (bound & F.coalesce(~goes_on | other, F.lit(True))).alias("run_end"),
         (bound & goes_on & F.coalesce(other, F.lit(True))).alias("mixed"),
         F.coalesce(earlier, F.col("followed")).alias("unsorted"),
