@@ -2,7 +2,8 @@
 
 The plan's laws hold also when a strike takes longer than planned (a broker that is slow to come back): two that need
 one power wait for each other, and so do two that take a broker away, with the time between them in which the broker
-catches up. A blow that comes to its turn when the time is over does not strike, and says so.
+catches up. When its turn comes only after the planned storm is over, a blow is left out if its toxic has struck before,
+and else strikes; one that is stopped before its turn says so.
 """
 
 import json
@@ -29,7 +30,7 @@ def storm(blows: Sequence[Blow], site: Site, stop: Event, record: Callable[[Faul
     :param record: Takes each window when it is over, one at a time, from several threads. A fault that failed, or that
         the target has no power for, gives a window with the reason in ``how``. What ``record`` raises ends the storm.
     """
-    turns = _Turns(site=site, stop=stop, record=record)
+    turns = _Turns(site=site, stop=stop, record=record, planned=max((b.at + b.lasts for b in blows), default=0.0))
     threads = [Thread(target=turns.take, args=(blow,), name=blow.toxic.name, daemon=True) for blow in blows]
     for thread in threads:
         thread.start()
@@ -47,14 +48,19 @@ def storm(blows: Sequence[Blow], site: Site, stop: Event, record: Callable[[Faul
 
 @dataclass(slots=True, kw_only=True)
 class _Turns:
-    """Whose turn it is; ``free`` is when a broker may be taken away again, on the run's clock."""
+    """Whose turn it is; ``free`` is when a broker may be taken away again, on the run's clock.
+
+    :param planned: Milliseconds that the storm was to last.
+    """
 
     site: Site
     stop: Event
     record: Callable[[FaultWindow], None]
+    planned: float
     failures: list[Exception] = field(default_factory=list)
     began: float = field(init=False)
     free: float = 0.0
+    _struck_before: set[str] = field(default_factory=set)
     _powers: dict[Power, Lock] = field(default_factory=lambda: {power: Lock() for power in Power})
     _brokers: Lock = field(default_factory=Lock)
     _records: Lock = field(default_factory=Lock)
@@ -70,7 +76,16 @@ class _Turns:
             if blow.toxic.takes_a_broker:
                 turn.enter_context(self._alone_with_brokers())
             turn.enter_context(self._powers[blow.toxic.power])
+            if self._is_over() and blow.toxic.name in self._struck_before:
+                return
             window = self._struck(blow)
+            self._struck_before |= {blow.toxic.name} if window.struck else set()
+        self._keep(window)
+
+    def _is_over(self) -> bool:
+        return self.site.clock.now() > self.began + self.planned
+
+    def _keep(self, window: FaultWindow) -> None:
         try:
             with self._records:
                 self.record(window)

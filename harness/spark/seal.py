@@ -7,6 +7,7 @@ intact needs no second examination, and one that lost a file or was cut is not t
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,10 +17,11 @@ from pyspark.sql import functions as F
 from harness.history.chronicle import REQUIRED, TABLES
 from harness.history.lines import first_bad_line, torn_last_line
 from harness.history.mark import Mark
+from harness.spark.at_once import at_once
 from harness.spark.delivered import deliveries
 from harness.spark.shapes import first_misfit
 from harness.spark.tables import VALUED, parts_of_value, schema, sealed_schema, table_fields
-from harness.spark.tuning import PLAIN, tuned
+from harness.spark.tuning import PLAIN, SMALL, tuned
 from harness.spark.wellformed import first_fault
 from harness.trouble import Exit, Trouble
 
@@ -70,7 +72,7 @@ class Sealing:
 
     def run(self) -> Mapping[str, DataFrame]:
         """The tables, sealed; :raises Trouble: when one is malformed, and then none is."""
-        with tuned(self.spark, PLAIN):
+        with tuned(self.spark, PLAIN if self._long else SMALL):
             self._see_what_is_torn()
             self._refuse_misfits()
             self._make()
@@ -79,14 +81,16 @@ class Sealing:
     def _make(self) -> None:
         drafts = {table: self.target / f"{table}.parquet.part" for table in self.tables}
         try:
-            for table, draft in drafts.items():
-                self._typed(table).write.mode("overwrite").parquet(str(draft))
+            at_once([partial(self._write, table, draft) for table, draft in drafts.items()])
             self._refuse_faults(drafts)
             for table, draft in drafts.items():
                 _replace(draft, self.target / f"{table}.parquet")
         finally:
             for draft in drafts.values():
                 shutil.rmtree(draft, ignore_errors=True)
+
+    def _write(self, table: str, draft: Path) -> None:
+        self._typed(table).write.mode("overwrite").parquet(str(draft))
 
     @property
     def _long(self) -> Sequence[str]:
@@ -115,7 +119,8 @@ class Sealing:
         # What Spark's readers delivered is no line of any journal.
         full = {"reads", *(table for table in drafts if self._lines(table).stat().st_size)}
         written = {table: draft for table, draft in drafts.items() if table in full}
-        if fault := first_fault({name: read_sealed(self.spark, draft, name) for name, draft in written.items()}):
+        tables = {name: read_sealed(self.spark, draft, name) for name, draft in written.items()}
+        if fault := first_fault(tables if self._long else {name: rows.coalesce(1) for name, rows in tables.items()}):
             self._refuse(fault.table, fault.reason)
 
     def _refuse(self, table: str, reason: str, line: str | None = None) -> NoReturn:

@@ -7,6 +7,15 @@ from pyspark.sql import SparkSession
 
 PLAIN: Mapping[str, str] = {"spark.sql.adaptive.enabled": "false"}
 """For many small jobs: a plan that changes as it runs takes longer to make than the job to run."""
+SMALL: Mapping[str, str] = {
+    **PLAIN,
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.optimizer.disableHints": "true",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",  # compiling an expression takes longer than a few rows do
+}
+"""For tables of one partition each: no shuffles, and nothing is compiled."""
 
 
 @contextmanager

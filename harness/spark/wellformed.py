@@ -6,12 +6,13 @@ on nonsense. Histories are also written by others, so every table is checked tha
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F
 
 from harness.history.operation import NEEDED
+from harness.spark.at_once import at_once
 from harness.spark.rows import rows as brought
 from harness.spark.tables import table_fields
 
@@ -88,21 +89,23 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 
 def first_fault(tables: Mapping[str, DataFrame]) -> Fault | None:
-    """Something that is wrong with the tables, rows first; None when nothing is. One Spark job."""
-    searches = [*_row_faults(tables), *_table_faults(tables)]
-    if not searches:
-        return None
-    numbered = (search.withColumn("place", F.lit(place)) for place, search in enumerate(searches))
-    found = [row for row in brought(reduce(DataFrame.unionAll, numbered)) if row.reason is not None]
-    first = min(found, key=lambda row: row.place, default=None)
+    """Something that is wrong with the tables, rows first; None when nothing is."""
+    found = at_once([partial(_found, list(search(tables))) for search in (_row_faults, _table_faults)])
+    first = next((row for rows in found for row in rows if row.reason is not None), None)
     return None if first is None else Fault(table=first.table, reason=first.reason)
+
+
+def _found(searches: Sequence[DataFrame]) -> Sequence[Row]:
+    """What the searches tell, in their order; one Spark job."""
+    numbered = (search.withColumn("place", F.lit(place)) for place, search in enumerate(searches))
+    return sorted(brought(reduce(DataFrame.unionAll, numbered)), key=lambda row: int(row.place)) if searches else ()
 
 
 def _row_faults(tables: Mapping[str, DataFrame]) -> Iterator[DataFrame]:
     for table, rows in tables.items():
         rules = (*_column_rules(table), *RULES.get(table, ()))
-        cases = [F.when(F.expr(rule.wrong), F.expr(f"concat({rule.says})")) for rule in rules]
-        yield _told(table, rows.select(F.coalesce(*cases).alias("reason")))
+        cases = " ".join(f"WHEN {rule.wrong} THEN concat_ws('', {rule.says})" for rule in rules)
+        yield _told(table, rows.select(F.expr(f"CASE {cases} END").alias("reason")))
 
 
 def _column_rules(table: str) -> Iterator[Rule]:

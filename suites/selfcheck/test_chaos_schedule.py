@@ -21,6 +21,7 @@ from harness.chaos.toxic import Lengthy, Power, Proof, Shape, Toxic
 from harness.clock import RunClock
 from harness.history.evidence import Json
 from harness.history.operation import FaultWindow
+from harness.wait import pause
 
 SHAPE = Shape(topics={"accounts": 3}, transactional_ids=("teller",))
 NOBODY = cast(Workload, None)
@@ -291,3 +292,11 @@ def test_a_history_that_takes_no_more_ends_the_storm_with_everything_healed() ->
     with pytest.raises(OSError, match="no room"):
         storm([blow(first), blow(long, lasts=3_600_000)], site(), Event(), full)
     assert seen.on == []
+
+
+def test_a_repeat_whose_turn_comes_after_the_planned_end_is_left_out_and_a_first_strike_is_not() -> None:
+    slow = Fake(name="slow", power=Power.PROCESS, entering=lambda: pause(0.02))
+    other = Fake(name="other", power=Power.PROCESS, entering=lambda: pause(0.02))
+    windows: list[FaultWindow] = []
+    storm([blow(one, lasts=5) for one in (slow, slow, other, other)], site(), Event(), windows.append)
+    assert sorted(window.name for window in windows) == ["other", "slow"]

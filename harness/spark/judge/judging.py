@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, Window
@@ -10,12 +11,13 @@ from pyspark.sql import functions as F
 
 from harness.history.anomalies import ANOMALIES
 from harness.history.judgement import SHOWN, CheckResult, Found, Judgement
+from harness.spark.at_once import at_once
 from harness.spark.history import History
 from harness.spark.judge.check import Check, Examined
 from harness.spark.judge.checks import CHECKS
 from harness.spark.judge.ground import Ground
 from harness.spark.judge.neighbourhood import surrounded
-from harness.spark.judge.scene import scene
+from harness.spark.judge.scene import Scene, scene
 from harness.spark.judge.sizing import sized
 from harness.spark.rows import rows as taken
 
@@ -26,12 +28,9 @@ def judge(history: History, *, shown: int = SHOWN, checks: Sequence[Check] = CHE
     :param shown: Findings of one anomaly in one check that are kept whole; the rest are counted.
     """
     with sized(history) as at_hand, scene(at_hand) as made:
-        results, frames = [], []
-        for check in checks:
-            began = time.monotonic()
-            examined = check.examine(made)
-            results.append(_result(check, examined, time.monotonic() - began))
-            frames += [frame.withColumn("check", F.lit(check.name)) for frame in examined.findings]
+        told = at_once([partial(_examined, check, made) for check in checks])
+        results = [result for result, _ in told]
+        frames = [frame for _, found in told for frame in found]
         found = _taken(frames, made.ground, shown) if frames else []
         counted = {(row["check"], row["anomaly"]): row["counted"] for row in found}
         whole = surrounded(at_hand, [_found(row) for row in found])
@@ -47,6 +46,13 @@ def judge(history: History, *, shown: int = SHOWN, checks: Sequence[Check] = CHE
         ),
         notes=history.notes,
     )
+
+
+def _examined(check: Check, made: Scene) -> tuple[CheckResult, Sequence[DataFrame]]:
+    began = time.monotonic()
+    examined = check.examine(made)
+    found = [frame.withColumn("check", F.lit(check.name)) for frame in examined.findings]
+    return _result(check, examined, time.monotonic() - began), found
 
 
 def _result(check: Check, examined: Examined, seconds: float) -> CheckResult:
@@ -67,8 +73,7 @@ def _taken(frames: Sequence[DataFrame], ground: Ground, shown: int) -> list[Mapp
     """
     several: dict[tuple[str, str], list[dict[str, Any]]] = {}
     counts: dict[tuple[str, str], int] = {}
-    for frame in frames:
-        rows = _first_of(frame, ground, shown)
+    for rows in at_once([partial(_first_of, frame, ground, shown) for frame in frames]):
         for key, counted in {(row["check"], row["anomaly"]): row["counted"] for row in rows}.items():
             counts[key] = counts.get(key, 0) + counted
         for row in rows:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pyspark.sql import DataFrame, SparkSession
 
 from harness.spark.history import History
-from harness.spark.tuning import PLAIN, tuned
+from harness.spark.tuning import SMALL, tuned
 
 LARGE = 12 << 20
 """Bytes of Parquet from which spreading and compiling pay: some hundred thousand operations with their readers."""
@@ -20,15 +20,6 @@ UNKNOWN = 1 << 50
 TASK = 16 << 20
 """Bytes of Parquet that one task sorts: some 300,000 rows of the log."""
 WEIGHTY = ("operations", "log", "reads")
-
-SMALL: Mapping[str, str] = {
-    "spark.sql.shuffle.partitions": "1",
-    **PLAIN,
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
-    "spark.sql.optimizer.disableHints": "true",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",  # compiling an expression takes longer than a few rows do
-}
 
 
 @contextmanager
