@@ -74,6 +74,16 @@ def a_commit_whose_request_was_lost_is_aborted_by_the_successor(s: Story) -> Seq
     return []
 
 
+def a_commit_in_doubt_is_applied_though_the_abort_after_it_was_done(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.operation("commit", outcome=UNSURE, error=None, txn=s.txn(1))
+    s.abort(1, control="COMMIT")
+    s.end()
+    return ["resurrected"]
+
+
 def an_unsure_commit_is_applied_on_one_partition_only(s: Story) -> Sequence[str]:
     s.init()
     s.begin(1, 2)
@@ -172,26 +182,6 @@ def a_leader_keeps_a_transaction_that_the_log_does_not_have(s: Story) -> Sequenc
     return ["hanging-transaction"]
 
 
-def a_fenced_producer_writes_with_success(s: Story) -> Sequence[str]:
-    s.init()
-    s.init("b", epoch=1)
-    s.begin(1)
-    s.produce(1)
-    s.commit(1)
-    s.end()
-    return ["fenced-but-visible"]
-
-
-def a_write_that_was_refused_by_fencing_is_committed_by_the_successor(s: Story) -> Sequence[str]:
-    s.init()
-    s.begin(1)
-    s.init("b", epoch=1)
-    s.produce(1, outcome=REFUSED, log=True)
-    s.whole(2, actor="b")
-    s.end()
-    return ["fenced-but-visible"]
-
-
 def a_write_that_was_refused_for_another_reason_is_there(s: Story) -> Sequence[str]:
     s.init()
     s.begin(1, 2)
@@ -200,43 +190,6 @@ def a_write_that_was_refused_for_another_reason_is_there(s: Story) -> Sequence[s
     s.commit(1)
     s.end()
     return ["refused-but-visible"]
-
-
-def two_inits_overlap_and_the_one_that_won_writes(s: Story) -> Sequence[str]:
-    s.init("b", epoch=0)
-    first = s.init("a", epoch=1)
-    s.change("operations", 0, ended=first.ended + 1)
-    s.whole(1, actor="a")
-    s.end()
-    return []
-
-
-def a_write_under_way_while_another_inits_may_win(s: Story) -> Sequence[str]:
-    s.init()
-    s.begin(1)
-    written = s.produce(1)
-    s.commit(1)
-    s.init("b", epoch=1)
-    s.change("operations", -1, started=written.started - 5, ended=written.started + 2)
-    s.end()
-    return []
-
-
-def producers_take_turns_with_one_transactional_id(s: Story) -> Sequence[str]:
-    for turn, actor in enumerate("abc"):
-        s.init(actor, epoch=turn)
-        s.whole(9 - turn, actor=actor)
-    s.end()
-    return []
-
-
-def one_actor_inits_again_and_goes_on(s: Story) -> Sequence[str]:
-    s.init("b", epoch=0)
-    s.init("a", epoch=1)
-    s.init("b", epoch=2)
-    s.whole(1, actor="b")
-    s.end()
-    return []
 
 
 def a_retry_is_appended_twice(s: Story) -> Sequence[str]:

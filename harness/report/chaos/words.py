@@ -13,6 +13,7 @@ PHRASES: Mapping[str, str] = {
     "dirty-read": "shows records of open transactions",
     "aborted-read": "shows aborted records",
     "fenced-but-visible": "commits records of fenced producers",
+    "fenced-but-acknowledged": "goes on serving fenced producers",
     "refused-but-visible": "commits records that it had refused",
     "leaked-into-next": "lets records leak into the next transaction",
     "resurrected": "commits what was never to be committed",

@@ -3,6 +3,7 @@
 from harness.spark.judge import (
     agreement,
     availability,
+    fenced,
     hanging,
     identities,
     money,
@@ -24,6 +25,7 @@ CHECKS: tuple[Check, ...] = (
     money.CHECK,
     offsets.CHECK,
     identities.CHECK,
+    fenced.CHECK,
     hanging.CHECK,
     stable_offset.CHECK,
     availability.CHECK,

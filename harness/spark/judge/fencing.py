@@ -4,7 +4,7 @@ Newer is what certainly came later: an init that began after one's own had ended
 handed a higher epoch of the same producer id.
 """
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 NEIGHBOURS = (-3, 8)
@@ -40,7 +40,13 @@ def fences(operations: DataFrame) -> DataFrame:
     )
 
 
-def _newer(other: object) -> object:
-    later = other["started"] >= F.col("ended")  # type: ignore[index]
-    higher = (other["pid"] == F.col("pid")) & (other["epoch"] > F.col("epoch"))  # type: ignore[index]
-    return other["done"] & (other["actor"] != F.col("actor")) & F.coalesce(later | higher, later)  # type: ignore[index]
+def _newer(other: Column) -> Column:
+    later = other["started"] >= F.col("ended")
+    higher = (other["pid"] == F.col("pid")) & (other["epoch"] > F.col("epoch")) & ~F.exists("others", _twin)
+    return other["done"] & (other["actor"] != F.col("actor")) & F.coalesce(later | higher, later)
+
+
+def _twin(other: Column) -> Column:
+    """An init that got the same identity: then epochs do not tell which came later."""
+    same = (other["pid"] == F.col("pid")) & (other["epoch"] == F.col("epoch"))
+    return F.coalesce(same, F.lit(False)) & (other["number"] != F.col("number"))

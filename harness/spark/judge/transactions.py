@@ -15,7 +15,8 @@ from harness.spark.judge.segments import COMMITTED, OPEN, mark
 from harness.spark.rows import rows as taken
 
 NEVER, DOUBTFUL, PROMISED = 0, 1, 2
-"""A transaction's fate: its commit was never asked for or was refused; was unsure; was done."""
+"""A transaction's fate: its commit was never asked for or was refused, or its abort was done; its commit was unsure;
+its commit was done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,20 +35,24 @@ class Census:
     groups: int
     unsorted: int
     logged: int
+    challenged: int
+    defied: int
 
 
 def transactions(operations: DataFrame, log: DataFrame, fences: DataFrame) -> DataFrame:
     """A row a transaction (txn null: all records that are none of ours), with ``suspect`` as the sieve's answer.
 
     ``actor`` is a hash; ``number`` and ``upto`` are its first and last operation; ``committed`` and the like count
-    records; ``end_pid`` and ``end_epoch`` are what its end handed out, where it was one of Transactions V2.
+    records; ``end_pid`` and ``end_epoch`` are what its end handed out, where it was one of Transactions V2;
+    ``challenged`` and ``defied``: it went on, and with success, after the init ``fence`` had fenced its producer.
     """
     asked, there = _asked(operations), _there(log)
     rows = asked.join(there.hint("shuffle_hash"), "txn", "full")
-    early = F.broadcast(fences.select(F.col("actor").alias("who"), "first", "last", "fenced_at"))
+    early = F.broadcast(fences.select(F.col("actor").alias("who"), "first", "last", "fenced_at", "fence"))
     mine = (F.col("actor") == F.col("who")) & F.col("number").between(F.col("first"), F.col("last"))
     rows = rows.join(early, mine, "left").drop("who", "first", "last")
-    return rows.fillna(0, subset=list(COUNTS)).withColumn("suspect", _suspect()).drop(*ONLY_FOR_THE_SIEVE)
+    told = {"suspect": _suspect(), "challenged": _fenced("tried_at"), "defied": _fenced("done_at") & _wrote()}
+    return rows.fillna(0, subset=list(COUNTS)).withColumns(told).drop(*ONLY_FOR_THE_SIEVE)
 
 
 COUNTS = (
@@ -57,14 +62,16 @@ COUNTS = (
 """Columns that are 0 where there is nothing."""
 
 
-ONLY_FOR_THE_SIEVE = ("fenced_at", "produced_at", "done_x", "committed_x", "places")
+ONLY_FOR_THE_SIEVE = ("fenced_at", "tried_at", "done_at", "done_x", "committed_x", "places")
 
 
 def _asked(operations: DataFrame) -> DataFrame:
     verb, outcome = F.col("verb"), F.col("outcome")
     done = outcome == "done"
     write = (verb == "produce") & done
-    fate = F.when(verb == "commit", F.when(done, PROMISED).when(outcome == "unsure", DOUBTFUL))
+    doubt = (verb == "commit") & (outcome == "unsure")
+    promised, aborted = F.max((verb == "commit") & done), F.max((verb == "abort") & done)
+    fate = F.when(promised, PROMISED).when(aborted, NEVER).when(F.max(doubt), DOUBTFUL).otherwise(NEVER)
     handed = verb.isin("commit", "abort") & done & F.col("client").endswith("-v2")
     return (
         operations.where("txn IS NOT NULL")
@@ -73,11 +80,12 @@ def _asked(operations: DataFrame) -> DataFrame:
             F.min(F.xxhash64("actor")).alias("actor"),
             F.min("number").alias("number"),
             F.max("number").alias("upto"),
-            F.max(fate).alias("fate"),
+            fate.alias("fate"),
             F.count(F.when(write, 1)).alias("done"),
             F.bit_xor(F.when(write, F.xxhash64("ordinal", mark()))).alias("done_x"),
             F.count(F.when((verb == "send_offsets") & done, 1)).alias("offsets"),
-            F.max(F.when(verb == "produce", F.col("started"))).alias("produced_at"),
+            F.max(F.when(verb.isin("produce", "commit"), F.col("started"))).alias("tried_at"),
+            F.max(F.when(verb.isin("produce", "commit") & done, F.col("started"))).alias("done_at"),
             F.max(F.when(handed, F.col("number"))).alias("end_number"),
             F.max(F.when(handed, F.col("producer_id"))).alias("end_pid"),
             F.max(F.when(handed, F.col("epoch"))).alias("end_epoch"),
@@ -109,10 +117,19 @@ def _suspect() -> Any:
     empty = col("committed") == 0
     kept = (col("committed") == col("done")) & (col("committed_x") == col("done_x"))
     as_told = F.when(col("fate") == PROMISED, kept).when(col("fate") == DOUBTFUL, kept | empty).otherwise(empty)
-    fenced = F.coalesce(col("produced_at") > col("fenced_at"), F.lit(False))
     # Two segments on one partition give more runs than partitions; 64 partitions share the bits, which only adds doubt.
     apart = (col("runs") > col("places")) | (col("mixed") > 0)
-    return ~as_told | (~empty & (apart | fenced | (col("amount") != 0)))
+    return ~as_told | (~empty & (apart | _fenced("tried_at") | (col("amount") != 0)))
+
+
+def _fenced(at: str) -> Any:
+    """Whether the operation that began at ``at`` began after a newer init of the transactional id was done."""
+    return F.coalesce(F.col(at) > F.col("fenced_at"), F.lit(False))
+
+
+def _wrote() -> Any:
+    """Clients end a transaction in which nothing was written without asking anybody."""
+    return F.col("done") + F.col("offsets") > 0
 
 
 def census(rows: DataFrame) -> Census:
@@ -133,6 +150,8 @@ def census(rows: DataFrame) -> Census:
         F.count(F.when(F.col("offsets") > 0, 1)).alias("groups"),
         F.sum("unsorted").alias("unsorted"),
         F.count(F.when(F.col("runs") > 0, 1)).alias("logged"),
+        F.count(F.when(F.col("challenged"), 1)).alias("challenged"),
+        F.count(F.when(F.col("defied"), 1)).alias("defied"),
     )
     (row,) = taken(totals)
     return Census(**{name: value or 0 for name, value in row.asDict().items()})

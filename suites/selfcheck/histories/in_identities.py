@@ -10,6 +10,8 @@ from suites.selfcheck.histories.synthetic import Synthetic
 
 FRESH = 30_000
 """An epoch that no history reaches."""
+STEP = 0.05
+"""Milliseconds; less than any two events of the model are apart."""
 
 
 def init_hands_an_epoch_out_again(history: Synthetic, rng: Random) -> bool:
@@ -40,6 +42,33 @@ def end_hands_the_same_epoch_out(history: Synthetic, rng: Random) -> bool:
         return False
     before, end = rng.choice(found)
     swap(history.operations, end, replace(end, epoch=before.epoch))
+    return True
+
+
+def fenced_write_is_acknowledged(history: Synthetic, rng: Random) -> bool:
+    """Another's init was done before records were acknowledged that are aborted; then their actor inits again."""
+    told = [story for story in stories(history) if story.acknowledged]
+    found = [
+        (story.produces[0], end)
+        for story in told
+        for end in story.ends
+        if end.verb == "abort" and end.outcome is Outcome.DONE
+    ]
+    if not found:
+        return False
+    first, last = rng.choice(found)
+    init = Operation(
+        number=first.number - 1,
+        actor=f"{history.name}ghost",
+        client="librdkafka",
+        verb="init",
+        started=first.started - 2 * STEP,
+        ended=first.started - STEP,
+        outcome=Outcome.DONE,
+        transactional_id=first.transactional_id,
+    )
+    again = replace(init, number=last.number + 1, actor=last.actor, started=last.ended + STEP, ended=last.ended + STEP)
+    history.operations += [init, again]
     return True
 
 

@@ -54,6 +54,7 @@ PLANTS: tuple[Plant, ...] = (
     Plant(anomaly="aborted-read", doctor=in_readers.delivers_an_aborted_record),
     Plant(anomaly="fenced-but-visible", doctor=in_log.fenced_yet_there),
     Plant(anomaly="fenced-but-visible", doctor=in_log.written_after_a_newer_init),
+    Plant(anomaly="fenced-but-acknowledged", doctor=in_identities.fenced_write_is_acknowledged),
     Plant(anomaly="refused-but-visible", doctor=in_log.refused_yet_there),
     Plant(anomaly="leaked-into-next", doctor=in_log.aborted_record_in_a_later_segment),
     Plant(anomaly="resurrected", doctor=in_log.abort_marker_says_commit),
