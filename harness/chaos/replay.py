@@ -9,6 +9,7 @@ from harness.chaos.run import judge, publish
 from harness.history.judgement import Conclusion
 from harness.report.chaos import conclude_session, publish_session, round_line
 from harness.spark.session import open_session
+from harness.spark.settings import Build
 
 
 def replay(folder: Path, *, master: str, progress: Callable[[str], None]) -> bool:
@@ -18,8 +19,9 @@ def replay(folder: Path, *, master: str, progress: Callable[[str], None]) -> boo
     """
     folder = folder.absolute()
     rounds, judged = rounds_of(folder), []
+    build = Build.fit_for(max(map(_size, rounds)))
     progress(f"starting Spark on {master}")
-    with open_session(name="fencepost-replay", master=master, progress=progress) as spark:
+    with open_session(name="fencepost-replay", master=master, progress=progress, build=build) as spark:
         for number, place in enumerate(rounds, start=1):
             judged.append(judge(spark, place))
             page = publish(place)
@@ -28,3 +30,8 @@ def replay(folder: Path, *, master: str, progress: Callable[[str], None]) -> boo
         page = publish_session(folder, rounds)
     conclude_session(sys.stdout, folder, rounds, page)
     return all(judgement.conclusion is Conclusion.HOLDS for judgement in judged)
+
+
+def _size(round_: Path) -> int:
+    """Bytes of its history."""
+    return sum(file.stat().st_size for file in (round_ / "history").rglob("*") if file.is_file())

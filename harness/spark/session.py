@@ -24,7 +24,7 @@ from harness.cluster import toolchain
 from harness.spark.archive import Archive
 from harness.spark.jars import connector_jars
 from harness.spark.master import demand_master, first_line
-from harness.spark.settings import Pace, settings
+from harness.spark.settings import QUICKEST, Build, Pace, settings
 from harness.trouble import Exit, Trouble
 
 ENDING = 10.0
@@ -78,14 +78,12 @@ def open_session(
     master: str = "local[2]",
     log: Path | None = None,
     progress: Callable[[str], None] = lambda _: None,
-    memory: str = "768m",
-    pace: Pace = Pace.QUICK,
+    build: Build = QUICKEST,
 ) -> Session:
     """A session of its own JVM, with the Kafka connector.
 
     :param log: The file that gets all that Spark says; without one nobody hears it.
-    :param memory: The JVM's heap, for a local master: ``4g`` judges ten million operations.
-    :param pace: What the JVM is tuned for, likewise.
+    :param build: What its JVM is like, for a local master.
     :raises Trouble: When a tool is missing, the master does not answer, or the JVM does not start.
     """
     demand_master(master)
@@ -98,9 +96,8 @@ def open_session(
         name=name,
         jars=jars,
         scratch=Path(scratch.name),
-        flags=archive.flags(master) if pace is Pace.QUICK else (),
-        memory=memory,
-        pace=pace,
+        flags=archive.flags(master) if build.pace is Pace.QUICK else (),
+        build=build,
     )
     try:
         gateway = _launch(_conf(chosen), Path(scratch.name), log)

@@ -1,6 +1,7 @@
 """What a local session is started with, each setting with its why. Pure: no JVM, no files."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -23,6 +24,29 @@ class Pace(StrEnum):
     """It has the machine, and much to do."""
 
 
+HEAVY = 256 << 20
+"""Bytes of a history from which its JVM is to have the room and the better compiler: about a million transactions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """A local session's JVM.
+
+    :param memory: The heap.
+    :param pace: What the JVM is tuned for.
+    """
+
+    memory: str = "768m"
+    pace: Pace = Pace.QUICK
+
+    @classmethod
+    def fit_for(cls, size: int) -> "Build":
+        """What judges a history of ``size`` bytes: ten million operations need the larger one."""
+        return cls(memory="4g", pace=Pace.STEADY) if size >= HEAVY else cls()
+
+
+QUICKEST = Build()
+"""What starts and judges a round soonest."""
 FLAGS: Mapping[Pace, tuple[str, ...]] = {Pace.QUICK: QUICK, Pace.STEADY: STEADY}
 
 
@@ -33,22 +57,21 @@ def settings(
     jars: Sequence[Path],
     scratch: Path,
     flags: Sequence[str] = (),
-    memory: str = "768m",
-    pace: Pace = Pace.QUICK,
+    build: Build = QUICKEST,
 ) -> Mapping[str, str]:
     """Spark's configuration.
 
     :param jars: The connector's jars.
     :param scratch: A folder of this session's own, for all that Spark writes beside results.
     :param flags: More options of the JVM.
-    :param memory: The heap of a local session's JVM (``4g``); a cluster's is its own affair.
+    :param build: A local session's JVM; a cluster's is its own affair.
     """
     return {
         "spark.master": master,
         "spark.app.name": name,
         **_classes(master, jars),
         **_quiet(scratch),
-        **_small(master, flags, memory, pace),
+        **_small(master, flags, build),
     }
 
 
@@ -70,14 +93,14 @@ def _quiet(scratch: Path) -> Mapping[str, str]:
     }
 
 
-def _small(master: str, flags: Sequence[str], memory: str, pace: Pace) -> Mapping[str, str]:
+def _small(master: str, flags: Sequence[str], build: Build) -> Mapping[str, str]:
     if not _is_local(master):
         return {"spark.driver.extraJavaOptions": " ".join(flags)} if flags else {}
     return {
         "spark.driver.host": LOOPBACK,
         "spark.driver.bindAddress": LOOPBACK,
-        "spark.driver.memory": memory,
-        "spark.driver.extraJavaOptions": " ".join((*FLAGS[pace], *flags)),
+        "spark.driver.memory": build.memory,
+        "spark.driver.extraJavaOptions": " ".join((*FLAGS[build.pace], *flags)),
         "spark.sql.shuffle.partitions": "2",
         # The default one goes through Hadoop's FileContext, which forks a process for every file: 100 ms a micro-batch.
         "spark.sql.streaming.checkpointFileManagerClass": f"{EXECUTION}.FileSystemBasedCheckpointFileManager",

@@ -20,10 +20,10 @@ from harness.history.operation import Outcome, Value
 from harness.spark.history import open_history
 from harness.spark.judge import judge
 from harness.spark.session import Session, open_session
-from harness.spark.settings import Pace
+from harness.spark.settings import Build, Pace
 from suites.bench.clean_history import OPERATIONS_A_TXN, make_history
 
-SIZES = (100_000, 1_000_000, 10_000_000)
+SIZES = (100_000, 1_000_000, 5_000_000, 10_000_000)
 """Operations."""
 WANTED = 50_000
 """Transactions a second that the judge is to reach."""
@@ -31,25 +31,30 @@ WANTED = 50_000
 
 @dataclass(slots=True)
 class Measured:
-    """Seconds by number of operations."""
+    """Seconds by number of operations: of the first judgement, and of the last when the JVM had compiled its plans."""
 
-    seconds: dict[int, float] = field(default_factory=dict)
+    first: dict[int, float] = field(default_factory=dict)
+    last: dict[int, float] = field(default_factory=dict)
 
     def lines(self) -> Iterator[str]:
-        """A table; linear is 1.00 where ten times the operations take ten times as long."""
-        yield f"{'operations':>12} {'seconds':>9} {'txn/s':>9} {'of wanted':>10} {'linear':>7}"
-        before: tuple[int, float] | None = None
-        for operations, seconds in sorted(self.seconds.items()):
+        """A table; ``of line`` compares with a straight line through the smallest and the largest history."""
+        yield f"{'operations':>12} {'first':>8} {'last':>8} {'txn/s':>9} {'of wanted':>10} {'of line':>8}"
+        for operations, seconds in sorted(self.last.items()):
             rate = operations / OPERATIONS_A_TXN / seconds
-            ratio = "" if before is None else f"{seconds / before[1] / (operations / before[0]):.2f}"
-            yield f"{operations:>12,} {seconds:>9.1f} {rate:>9,.0f} {rate / WANTED:>9.0%} {ratio:>7}"
-            before = (operations, seconds)
+            straight = f"{seconds / self._line(operations):.2f}" if len(self.last) > 1 else ""
+            counts = f"{operations:>12,} {self.first[operations]:>7.1f}s {seconds:>7.1f}s {rate:>9,.0f}"
+            yield f"{counts} {rate / WANTED:>10.0%} {straight:>8}"
+
+    def _line(self, operations: int) -> float:
+        least, most = min(self.last), max(self.last)
+        slope = (self.last[most] - self.last[least]) / (most - least)
+        return self.last[least] + slope * (operations - least)
 
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Session]:
     """A session as a night's history is judged with."""
-    with open_session(name="bench", memory="4g", pace=Pace.STEADY) as opened:
+    with open_session(name="bench", build=Build(memory="4g", pace=Pace.STEADY)) as opened:
         yield opened
 
 
@@ -81,7 +86,8 @@ def test_judging(
     benchmark: BenchmarkFixture, warm: Session, measured: Measured, tmp_path: Path, operations: int
 ) -> None:
     folder = make_history(warm.spark, tmp_path / "run", operations // OPERATIONS_A_TXN)
-    measured.seconds[operations] = benchmark.pedantic(_judge, args=(warm, folder), rounds=1)
+    measured.first[operations] = _judge(warm, folder)
+    measured.last[operations] = benchmark.pedantic(_judge, args=(warm, folder), rounds=1)
 
 
 def _judge(session: Session, folder: Path) -> float:

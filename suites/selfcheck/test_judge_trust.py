@@ -17,6 +17,7 @@ from harness.history.anomalies import ANOMALIES
 from harness.history.judgement import Conclusion, Found, Judgement
 from harness.spark.judge.checks import CHECKS
 from harness.spark.session import Session, open_session
+from harness.spark.settings import Build
 from harness.wishes import ROOT
 from suites.selfcheck.histories.planting import PLANTS, Plant
 from suites.selfcheck.histories.trial import Planted, by_history, clean, judged, judged_folder, planted
@@ -30,7 +31,7 @@ BATCHES = 2
 @pytest.fixture(scope="module")
 def session() -> Iterator[Session]:
     """One JVM for this file."""
-    with open_session(name="trust", memory="1g") as opened:
+    with open_session(name="trust", build=Build(memory="1g")) as opened:
         yield opened
 
 

@@ -8,7 +8,7 @@ from harness.spark.archive import Archive
 from harness.spark.jars import connector_jars, not_shipped, shipped_jars
 from harness.spark.readers import Readers
 from harness.spark.session import open_session
-from harness.spark.settings import settings
+from harness.spark.settings import HEAVY, Build, settings
 from harness.trouble import Exit, Trouble
 
 JAR = Path("/cache/kafka-clients-3.9.0.jar")
@@ -76,3 +76,13 @@ def test_readers_that_never_read_have_nothing_to_end(tmp_path: Path) -> None:
     readers.close()
     readers.close()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_large_history_gets_the_heap_and_the_compiler_that_it_needs(tmp_path: Path) -> None:
+    few, many = (
+        settings(master="local[2]", name="x", jars=[JAR], scratch=tmp_path, build=Build.fit_for(size))
+        for size in (HEAVY - 1, HEAVY)
+    )
+    assert (few["spark.driver.memory"], many["spark.driver.memory"]) == ("768m", "4g")
+    assert "TieredStopAtLevel" in few["spark.driver.extraJavaOptions"]
+    assert "TieredStopAtLevel" not in many["spark.driver.extraJavaOptions"]

@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from harness.spark.history import History
 from harness.spark.tuning import SMALL, tuned
 
-LARGE = 12 << 20
-"""Bytes of Parquet from which spreading and compiling pay: some hundred thousand operations with their readers."""
+LARGE = 6 << 20
+"""Bytes of Parquet from which spreading and compiling pay: some 150,000 operations with their readers."""
 UNKNOWN = 1 << 50
 """What Spark takes the size of rows for that come from no file."""
 TASK = 16 << 20
