@@ -1,4 +1,4 @@
-"""The folder of one running cluster, and the processes that it started: nothing of them outlives the run.
+"""The folder of one running cluster or Spark session, and the processes it started: nothing of them outlives the run.
 
 A run that ends, however it ends short of ``kill -9``, ends its children and removes its folder by
 :meth:`RunArea.close`. A run that was killed leaves both behind; the next start finds them by the folder's records
@@ -27,7 +27,7 @@ ENDING = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunArea:
-    """One cluster's folder under the cache; ``processes`` are those that it started."""
+    """A folder under the cache of this run's own; ``processes`` are those that were started from it."""
 
     folder: Path
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
@@ -69,7 +69,7 @@ class RunArea:
 
 
 def open_area() -> RunArea:
-    """A folder for a new cluster, after the orphans of killed runs were ended."""
+    """A new folder, after the orphans of killed runs were ended and their folders removed."""
     runs = cache.cache_root() / "runs"
     runs.mkdir(parents=True, exist_ok=True)
     end_orphans(runs)

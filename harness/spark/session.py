@@ -2,11 +2,10 @@
 
 The JVM is a child of ours that reads our end of a pipe: when this process is gone, kill -9 included, the pipe is, and
 the JVM ends by itself. Everything it writes beside results (``spark-warehouse``, ``artifacts``, temporary folders)
-goes to a scratch folder that is its working directory, and is removed with it.
+goes to a scratch folder that is its working directory, and is removed with it, or by the next start.
 """
 
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from harness.cluster import toolchain
+from harness.cluster.run_area import RunArea, open_area
 from harness.spark.archive import Archive
 from harness.spark.jars import connector_jars
 from harness.spark.master import demand_master, first_line
@@ -40,7 +40,7 @@ class Session:
 
     spark: SparkSession
     gateway: Any
-    scratch: "tempfile.TemporaryDirectory[str]"
+    scratch: RunArea
     archive: Archive
 
     def close(self, *, in_order: bool = True) -> None:
@@ -56,7 +56,7 @@ class Session:
         finally:
             _end(self.gateway)
             self.archive.drop()
-            self.scratch.cleanup()
+            self.scratch.close()
 
     def _stop(self) -> None:
         with suppress(Py4JError, OSError):  # the JVM may be gone already, and then there is nothing to stop
@@ -90,21 +90,21 @@ def open_session(
     java = toolchain.java()
     jars = connector_jars(progress)
     archive = Archive.of(jars, java)
-    scratch = tempfile.TemporaryDirectory(prefix="fencepost-spark-")
+    scratch = open_area()
     chosen = settings(
         master=master,
         name=name,
         jars=jars,
-        scratch=Path(scratch.name),
+        scratch=scratch.folder,
         flags=archive.flags(master) if build.pace is Pace.QUICK else (),
         build=build,
     )
     try:
-        gateway = _launch(_conf(chosen), Path(scratch.name), log)
+        gateway = _launch(_conf(chosen), scratch.folder, log)
         return Session(spark=_connect(gateway, chosen), gateway=gateway, scratch=scratch, archive=archive)
     except BaseException:
         archive.drop()
-        scratch.cleanup()
+        scratch.close()
         raise
 
 
