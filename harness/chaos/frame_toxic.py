@@ -98,7 +98,9 @@ def _led_through(site: Site, toxic: FrameToxic) -> tuple[str, ...]:
 
 def _aim(site: Site, chosen: Mapping[str, Json]) -> Aim:
     drawn = word(chosen, "transactional_id")
-    ids = () if drawn == EVERY_ID else (site.transactional_ids.get(drawn, drawn),)
+    name = site.transactional_ids.get(drawn, drawn)
+    # Successors that take an id of their own add to the name after a full stop; they are the same role to a toxic.
+    ids = () if drawn == EVERY_ID else (name, f"{name}.*")
     return Aim(transactional_ids=ids, seed=number(chosen, "seed"))
 
 

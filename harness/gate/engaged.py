@@ -99,7 +99,7 @@ class Engaged:
         return (
             (not when.versions or when.versions[0] <= facts.head.version <= when.versions[-1])
             and _one_of(when.client_ids, (facts.head.client_id,))
-            and _one_of(when.transactional_ids, facts.transactional_ids)
+            and _begun_with(when.transactional_ids, facts.transactional_ids)
             and _one_of(when.partitions, facts.partitions)
             and (when.producer_id is None or when.producer_id in [who for who, _ in facts.identities])
             and when.commits in (None, facts.commits)
@@ -111,6 +111,11 @@ class Engaged:
 
 def _one_of(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
     return not wanted or any(name in wanted for name in found)
+
+
+def _begun_with(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
+    beginnings = tuple(name.removesuffix("*") for name in wanted if name.endswith("*"))
+    return _one_of(wanted, found) or any(name.startswith(beginnings) for name in found)
 
 
 def _listed(facts: Facts, proxy: str, fate: str) -> Strike:

@@ -20,6 +20,7 @@ class When:
 
     :param apis: Names in Kafka's spelling.
     :param versions: Lowest and highest request version.
+    :param transactional_ids: One that ends in ``*`` is the beginning of names.
     :param partitions: ``topic-partition``; from Produce v13 on topics go by id, so give ``<topic id>-partition`` too.
     :param epochs: How the request's identity stands to the newest one that the gate saw a coordinator hand out for its
         transactional id (answers to InitProducerId, and to EndTxn from v5 on). One of which it saw none fits only

@@ -201,6 +201,8 @@ def test_a_repeated_request_comes_twice_and_is_answered_once(way: Bench) -> None
         (When(apis=("EndTxn",), versions=(4, 5)), [2]),
         (When(apis=("Produce",), partitions=("x-0",)), [3]),
         (When(apis=("Produce",), transactional_ids=("u",)), [4]),
+        (When(apis=("Produce",), transactional_ids=("no", "u*")), [4]),
+        (When(apis=("Produce",), transactional_ids=("u.*",)), []),
         (When(apis=("EndTxn", "Produce"), client_ids=("other",)), [4]),
         (When(apis=("Produce",), producer_id=8), []),
         (When(apis=("EndTxn", "Produce"), every=2), [2, 4]),
