@@ -112,6 +112,13 @@ class Ground:
             self._cluster.close()
             self._cluster = None
 
+    def start_afresh(self, why: str) -> None:
+        """End the cluster, where it is ours, and Spark; the next round opens others."""
+        self.replace_cluster(why)
+        spark, self._spark = self._spark, None
+        if spark is not None:
+            spark.close(in_order=False)
+
     def close(self) -> None:
         """End the cluster and Spark. May be called twice."""
         cluster, self._cluster = self._cluster, None

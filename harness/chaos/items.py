@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from harness.chaos.round import Round
-from harness.chaos.session import CHAOS
+from harness.chaos.session import CHAOS, Crashed
 from harness.chaos.stage import Lacking
 from harness.history.judgement import Conclusion, Judgement
 
@@ -43,8 +43,8 @@ class ChaosItem(pytest.Item):
             raise Broken(sentence(judgement, self.round_))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002
-        """A verdict reads as a sentence; anything else keeps its traceback."""
-        return str(excinfo.value) if excinfo.errisinstance(Broken) else str(super().repr_failure(excinfo))
+        """A verdict reads as a sentence, and so does a crash; anything else keeps its traceback."""
+        return str(excinfo.value) if excinfo.errisinstance((Broken, Crashed)) else str(super().repr_failure(excinfo))
 
 
 def sentence(judgement: Judgement, round_: Round) -> str:

@@ -64,8 +64,9 @@ class ChaosPlugin:
             self.told += 1
             if item.judgement is not None:
                 item.user_properties.extend(chaos_properties(item.judgement, item.round_.said()))
+            if item.round_ in self.session.ended:
                 round_line(sys.stdout, item.round_.folder, number=self.told, of=self.total)
-            elif report.failed:
+            if report.failed and item.judgement is None:
                 sys.stderr.write(f"{item.round_.folder.name}: {report.longrepr}\n")
         return report
 
@@ -79,7 +80,7 @@ class ChaosPlugin:
             sys.stderr.write(f"fencepost: {trouble}\n")
             session.exitstatus = trouble.exit
             return
-        if self.session.judged:
+        if self.session.ended:
             conclude_session(sys.stdout, self.session.wish.folder, self.session.folders, self.session.page)
 
 

@@ -1,6 +1,7 @@
 """A pytest session's chaos: its rounds in order, on one ground, until the budget is used up."""
 
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,26 +11,35 @@ import pytest
 from harness.chaos.catalogue import chosen, find_scenarios
 from harness.chaos.ground import Ground, Wanted
 from harness.chaos.round import Round
-from harness.chaos.run import perform
+from harness.chaos.run import perform, publish
 from harness.chaos.scenario import Scenario
+from harness.chaos.stage import Lacking
 from harness.chaos.wish import ChaosWish
 from harness.history.judgement import Judgement
 from harness.report.chaos import publish_session
 from harness.seed import Seed
+from harness.trouble import Trouble
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "suites" / "chaos" / "scenarios"
+
+
+CRASH = "crash.txt"
+
+
+class Crashed(Exception):
+    """Fencepost failed in a round, which says nothing then; the text is one sentence with the place of the trace."""
 
 
 @dataclass(slots=True, kw_only=True)
 class ChaosSession:
     """The rounds of one session.
 
-    :param judged: Each round that was judged, with its folder.
+    :param ended: Each round that came to its end, judged or not.
     """
 
     wish: ChaosWish
     progress: Callable[[str], None]
-    judged: list[tuple[Round, Judgement]] = field(default_factory=list)
+    ended: list[Round] = field(default_factory=list)
     page: Path | None = None
     started: float = field(default_factory=time.monotonic)
     _ground: Ground | None = None
@@ -44,16 +54,24 @@ class ChaosSession:
 
     def reaches(self, round_: Round) -> bool:
         """Whether the budget still reaches for a round; it always does for the first."""
-        if self.wish.budget is None or not self.judged:
+        if self.wish.budget is None or not self.ended:
             return True
         return time.monotonic() - self.started + round_.seconds < self.wish.budget
 
     def examine(self, round_: Round) -> Judgement:
-        """Perform one round."""
-        if self._ground is None:
-            self._ground = Ground(wanted=self._wanted())
-        judgement = perform(self._ground, round_)
-        self.judged.append((round_, judgement))
+        """Perform one round.
+
+        :raises Crashed: When that fails by a fault of ours; the next round begins with everything fresh.
+        """
+        ground = self._ground = self._ground or Ground(wanted=self._wanted())
+        try:
+            judgement = perform(ground, round_)
+        except (Lacking, Trouble):
+            raise
+        except Exception as failure:
+            ground.start_afresh("the last round crashed")
+            raise self._crashed(round_, failure) from failure
+        self.ended.append(round_)
         return judgement
 
     def close(self) -> None:
@@ -61,13 +79,24 @@ class ChaosSession:
         ground, self._ground = self._ground, None
         if ground is not None:
             ground.close()
-        if self.judged:
+        if self.ended:
             self.page = publish_session(self.wish.folder, self.folders)
 
     @property
     def folders(self) -> list[Path]:
-        """Of the rounds that were judged."""
-        return [round_.folder for round_, _ in self.judged]
+        """Of the rounds that came to their end."""
+        return [round_.folder for round_ in self.ended]
+
+    def _crashed(self, round_: Round, failure: Exception) -> Crashed:
+        """Keep the trace beside what was recorded; a round that had begun gets its page, as one that was not judged."""
+        trace = round_.folder / CRASH
+        trace.parent.mkdir(parents=True, exist_ok=True)
+        trace.write_text("".join(traceback.format_exception(failure)), encoding="utf-8")
+        if (round_.folder / "run.json").exists():
+            self.ended.append(round_)
+            publish(round_.folder)
+        said = str(failure).strip().partition("\n")[0]
+        return Crashed(f"Fencepost failed in this round ({type(failure).__name__}: {said}); the trace is in {trace}")
 
     def _round(self, number: int, scenario: Scenario, seconds: float, seed: Seed) -> Round:
         return Round(
