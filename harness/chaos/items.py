@@ -31,6 +31,7 @@ class ChaosItem(pytest.Item):
         super().__init__(**rest)  # type: ignore[arg-type]
         self.round_ = round_
         self.judgement: Judgement | None = None
+        self.lacking = ""
         self.add_marker("chaos")
 
     def runtest(self) -> None:
@@ -38,6 +39,7 @@ class ChaosItem(pytest.Item):
         try:
             judgement = self.judgement = self.config.stash[CHAOS].examine(self.round_)
         except Lacking as lack:
+            self.lacking = str(lack)
             pytest.skip(f"NOT_OFFERED: {lack}")
         if judgement.conclusion is not Conclusion.HOLDS:
             raise Broken(sentence(judgement, self.round_))

@@ -15,7 +15,7 @@ from harness.chaos.items import ChaosItem, ScenarioFile
 from harness.chaos.session import CHAOS, SCENARIOS, ChaosSession
 from harness.cluster.cache import room_needed
 from harness.report.allure import label_round
-from harness.report.chaos import conclude_session, round_line
+from harness.report.chaos import conclude_session, not_offered_line, round_line
 from harness.report.junit import chaos_properties
 from harness.trouble import Trouble
 
@@ -66,6 +66,9 @@ class ChaosPlugin:
                 item.user_properties.extend(chaos_properties(item.judgement, item.round_.said()))
             if item.round_ in self.session.ended:
                 round_line(sys.stdout, item.round_.folder, number=self.told, of=self.total)
+            if item.lacking:
+                name = item.round_.scenario.name
+                not_offered_line(sys.stdout, name, item.lacking, number=self.told, of=self.total)
             if report.failed and item.judgement is None:
                 sys.stderr.write(f"{item.round_.folder.name}: {report.longrepr}\n")
         return report

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.report.chaos import conclude_session, publish_session, round_line
+from harness.report.chaos import conclude_session, not_offered_line, publish_session, round_line
 from suites.selfcheck import chaos_round
 
 pytest_plugins = ("pytester",)
@@ -89,3 +89,9 @@ def test_allure_gets_scenario_workload_and_anomalies_of_a_round(pytester: pytest
     assert {("epic", "chaos"), ("feature", "late-produce"), ("tag", "VIOLATED"), ("tag", "stuck-lso")} <= labels
     assert result["name"] == "late-produce, seed 8128"
     assert result["attachments"][0]["name"] == "judgement late-produce 8128"
+
+
+def test_a_round_that_is_not_offered_is_a_line_with_the_reason() -> None:
+    stream = io.StringIO()
+    not_offered_line(stream, "late-produce-v2", "wire-v2: no Produce v12", number=3, of=12)
+    assert stream.getvalue() == "[ 3/12] late-produce-v2           not offered: wire-v2: no Produce v12\n"

@@ -35,12 +35,22 @@ def round_line(stream: TextIO, folder: Path, *, number: int, of: int | None = No
     """
     round_ = read_round(folder)
     console = _console(stream)
-    place = f"[{number:>{len(str(of))}}/{of}]" if of else f"[{number}]"
-    line = Text(f"{place} {short(round_.scenario, 24):<24}  seed {text(round_.about.seed):<10}  ")
+    line = Text(f"{_place(number, of)} {short(round_.scenario, 24):<24}  seed {text(round_.about.seed):<10}  ")
     line.append(f"{round_.conclusion:<13}", style=STYLES[round_.conclusion])
     line.append(f"{_took(round_):>8}  ")
     line.append(short(_said(round_), max(console.width - len(line.plain) - 1, 24)), style="dim")
     console.print(line, soft_wrap=True)
+
+
+def not_offered_line(stream: TextIO, scenario: str, why: str, *, number: int, of: int) -> None:
+    """One line for a round that the target gives no occasion for; ``why`` is a clause."""
+    line = Text(f"{_place(number, of)} {short(scenario, 24):<24}  ")
+    line.append("not offered: " + short(why, 400), style="dim")
+    _console(stream).print(line, soft_wrap=True)
+
+
+def _place(number: int, of: int | None) -> str:
+    return f"[{number:>{len(str(of))}}/{of}]" if of else f"[{number}]"
 
 
 def conclude_session(stream: TextIO, folder: Path, rounds: Sequence[Path], page: Path | None) -> bool:
