@@ -16,8 +16,8 @@ from harness.cluster.port import ClusterOptions
 from harness.seed import Seed
 from harness.trouble import Exit, Trouble
 
-OVERHEAD = 10.0
-"""Seconds that a warm round takes beside its storms: healing, settling, draining, judging."""
+OVERHEAD = 14.0
+"""Seconds that a round takes beside its storms: settling, sealing, judging, and its share of the start."""
 SHORTEST = 8.0
 """Seconds of storms below which a round is not worth its overhead."""
 MOST_PASSES = 10_000

@@ -12,7 +12,7 @@ import pytest
 from harness.chaos.actor import Actor, Writing
 from harness.chaos.catalogue import chosen
 from harness.chaos.scenario import Role, Scenario, Workload
-from harness.chaos.wish import ChaosWish, seconds
+from harness.chaos.wish import OVERHEAD, ChaosWish, seconds
 from harness.clients.port import Answer, Polled
 from harness.clients.recording import RecordingClient
 from harness.clock import RunClock
@@ -244,7 +244,7 @@ def scenario(name: str, length: float = 20.0) -> Scenario:
 
 
 def test_a_small_budget_shortens_rounds_and_a_large_one_repeats_them() -> None:
-    assert wish(budget=100.0).length(scenario("a"), of=4) == 15.0
+    assert wish(budget=100.0).length(scenario("a"), of=4) == 100 / 4 - OVERHEAD
     assert wish(budget=10.0).length(scenario("a"), of=4) == 8.0
     assert wish(budget=3600.0).length(scenario("a"), of=4) == 20.0
     assert wish(budget=200.0).passes([20.0, 20.0]) == 6
