@@ -233,7 +233,7 @@ def _offered(ground: Ground, scenario: Scenario) -> list[Adapter]:
     lacks = {name: ground.lacking(ADAPTERS[name]) for name in scenario.clients}
     able = [ADAPTERS[name] for name, lack in lacks.items() if lack is None]
     if not able:
-        raise Lacking("; ".join(f"{name}: {lack}" for name, lack in lacks.items()))
+        raise Lacking("; ".join(filter(None, lacks.values())))
     return able
 
 
