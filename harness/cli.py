@@ -4,8 +4,8 @@ import argparse
 import json
 import signal
 import sys
+import tempfile
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,7 +16,6 @@ from harness.chaos.catalogue import find_scenarios
 from harness.chaos.folders import is_chaos
 from harness.cluster.description import described
 from harness.cluster.opening import open_cluster
-from harness.cluster.run_area import open_area
 from harness.cluster.target import parse_target
 from harness.contract import kept
 from harness.contract.catalogue import Row, find, row
@@ -203,9 +202,9 @@ def _replay_chaos(given: argparse.Namespace) -> int:
 def _stay_up(given: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     options = wishes.cluster_options(given.broker_jvm_opt, given.broker_property)
-    with closing(open_area()) as logs:
+    with tempfile.TemporaryDirectory(prefix="fencepost-up-") as logs:
         cluster = open_cluster(
-            parse_target(given.target), backend=given.backend, options=options, run_dir=logs.folder, progress=_say
+            parse_target(given.target), backend=given.backend, options=options, run_dir=Path(logs), progress=_say
         )
         try:
             sys.stdout.write(described(cluster))

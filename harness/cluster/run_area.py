@@ -2,7 +2,7 @@
 
 A run that ends, however it ends short of ``kill -9``, ends its children and removes its folder by
 :meth:`RunArea.close`. A run that was killed leaves both behind; the next start finds them by the folder's records
-(process id and start time, because ids are used again) and ends exactly those.
+(process id and start time, because ids are used again), or by the folder, in which they work, and ends exactly those.
 """
 
 import json
@@ -84,11 +84,17 @@ def end_orphans(runs: Path) -> list[int]:
     ended: list[int] = []
     for owner in runs.glob(f"*/{OWNER}"):
         if not any(map(alive, _records(owner))):
-            orphans = [process for record in _records(owner.parent / CHILDREN) if (process := alive(record))]
+            orphans = _orphans(owner.parent)
             ended += [process.pid for process in orphans]
             _end(orphans)
             shutil.rmtree(owner.parent, ignore_errors=True)
     return ended
+
+
+def _orphans(folder: Path) -> list[psutil.Process]:
+    """What was recorded, and what was started so late that its record was never written."""
+    recorded = {process for record in _records(folder / CHILDREN) if (process := alive(record))}
+    return list(recorded.union(process for process in psutil.process_iter() if _works_in(process, folder)))
 
 
 def _end(processes: Sequence[psutil.Process]) -> None:

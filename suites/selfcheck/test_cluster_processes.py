@@ -63,6 +63,19 @@ def test_a_torn_record_does_not_hide_the_others(tmp_path: Path) -> None:
         orphan.wait()
 
 
+def test_an_orphan_whose_record_was_never_written_is_known_by_its_folder(tmp_path: Path) -> None:
+    folder = killed_run(tmp_path)
+    orphan, stranger = subprocess.Popen(SLEEPER, cwd=folder), subprocess.Popen(SLEEPER, cwd=tmp_path)
+    try:
+        assert end_orphans(tmp_path) == [orphan.pid]
+        assert stranger.poll() is None
+        assert not folder.exists()
+    finally:
+        for process in (orphan, stranger):
+            process.kill()
+            process.wait()
+
+
 def test_a_run_that_lives_keeps_its_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     area = open_area()
