@@ -200,7 +200,6 @@ def _replay_chaos(given: argparse.Namespace) -> int:
 
 
 def _stay_up(given: argparse.Namespace) -> int:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     options = wishes.cluster_options(given.broker_jvm_opt, given.broker_property)
     with tempfile.TemporaryDirectory(prefix="fencepost-up-") as logs:
         cluster = open_cluster(

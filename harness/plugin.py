@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Generator
 from pathlib import Path
-from types import FrameType
 from typing import NoReturn
 
 import pytest
@@ -48,14 +47,14 @@ def pytest_configure(config: pytest.Config) -> None:
     if session.has_target or session.falsifying:
         config.option.xmlpath = config.option.xmlpath or str(session.wish.folder / "junit.xml")
         config.option.allure_report_dir = config.option.allure_report_dir or str(session.wish.folder / "allure-results")
-        signal.signal(signal.SIGTERM, _as_interrupt)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def _register_chaos(config: pytest.Config, wish: ChaosWish) -> None:
     from harness.chaos import plugin, session  # brings in Spark, which judging the contract does not need
 
     plugin.register(config, session.ChaosSession(wish=wish, progress=_say))
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -189,7 +188,3 @@ def _rank(item: pytest.Item) -> tuple[int, str, int, str]:
 
 def _say(sentence: str) -> None:
     sys.stderr.write(sentence + "\n")
-
-
-def _as_interrupt(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
