@@ -5,7 +5,7 @@ given what a sound broker would show it.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -255,3 +255,13 @@ def history_of(spark: SparkSession, stories: Sequence[Story], folder: Path, miss
         path.write_text("".join(to_json(event) + "\n" for event in events), encoding="utf-8")
         tables[name] = complete(name, spark.read.schema(schema(name)).json(str(path)))
     return History(spark=spark, tables=tables, missing=frozenset(missing), run={}, notes=())
+
+
+Teller = Callable[[Story], Sequence[str]]
+"""Tells a story and gives the anomalies that are to be named."""
+
+
+def told_in(names: Mapping[str, Any], *, helpers: Sequence[str] = ()) -> tuple[Teller, ...]:
+    """Every story of a module, out of its ``globals()``: the functions of its own but for the ``helpers``."""
+    own = [one for one in names.values() if getattr(one, "__module__", "") == names["__name__"]]
+    return tuple(one for one in own if callable(one) and one.__name__ not in helpers)

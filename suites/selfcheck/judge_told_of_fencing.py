@@ -1,10 +1,8 @@
 """Stories of producers that are fenced, and of some that only seem to be: see the stories of what was written."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from suites.selfcheck.judge_stories import REFUSED, Story
-
-Teller = Callable[[Story], Sequence[str]]
+from suites.selfcheck.judge_stories import REFUSED, Story, told_in
 
 
 def a_fenced_producer_writes_with_success(s: Story) -> Sequence[str]:
@@ -84,5 +82,5 @@ def one_actor_inits_again_and_goes_on(s: Story) -> Sequence[str]:
     return []
 
 
-STORIES: tuple[Teller, ...] = tuple(one for name, one in list(globals().items()) if callable(one) and name[0].islower())
+STORIES = told_in(globals())
 """Every story of this module."""

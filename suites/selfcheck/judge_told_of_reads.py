@@ -1,11 +1,9 @@
 """Stories of readers, offsets, identities and what is left: see the stories of what was written."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from harness.history.operation import GroupOffset, Level, Phase
-from suites.selfcheck.judge_stories import REFUSED, UNSURE, Story
-
-Teller = Callable[[Story], Sequence[str]]
+from suites.selfcheck.judge_stories import REFUSED, UNSURE, Story, told_in
 
 
 def a_reader_is_shown_an_aborted_record(s: Story) -> Sequence[str]:
@@ -289,9 +287,5 @@ def a_probe_commits_in_its_second_try(s: Story) -> Sequence[str]:
     return []
 
 
-STORIES: tuple[Teller, ...] = tuple(
-    one
-    for name, one in list(globals().items())
-    if callable(one) and name[0].islower() and name not in ("relay", "kept", "sample")
-)
+STORIES = told_in(globals(), helpers=("relay", "kept", "sample"))
 """Every story of this module."""

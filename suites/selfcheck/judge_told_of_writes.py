@@ -3,12 +3,10 @@
 A story's function returns the anomalies that are to be named, and its name says what happens.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from harness.history.operation import Level, OpenProducer
-from suites.selfcheck.judge_stories import REFUSED, UNSURE, Story
-
-Teller = Callable[[Story], Sequence[str]]
+from suites.selfcheck.judge_stories import REFUSED, UNSURE, Story, told_in
 
 
 def records_of_an_aborted_transaction_get_a_commit_marker(s: Story) -> Sequence[str]:
@@ -293,5 +291,5 @@ def half_a_transfer_is_lost(s: Story) -> Sequence[str]:
     return ["torn-transaction"]
 
 
-STORIES: tuple[Teller, ...] = tuple(one for name, one in list(globals().items()) if callable(one) and name[0].islower())
+STORIES = told_in(globals())
 """Every story of this module."""

@@ -15,8 +15,8 @@ from harness.spark.judge import judge
 from harness.spark.judge.checks import CHECKS
 from harness.spark.session import Session, open_session
 from suites.selfcheck import judge_told_of_fencing, judge_told_of_reads, judge_told_of_writes
-from suites.selfcheck.judge_stories import Story, history_of
-from suites.selfcheck.judge_told_of_reads import Teller, a_reader_lacks_a_transaction
+from suites.selfcheck.judge_stories import Story, Teller, history_of
+from suites.selfcheck.judge_told_of_reads import a_reader_lacks_a_transaction
 
 STORIES = (*judge_told_of_writes.STORIES, *judge_told_of_fencing.STORIES, *judge_told_of_reads.STORIES)
 
