@@ -1,3 +1,3 @@
 """Registers Fencepost's plugin; the catalogue is found by the plugin under ``suites/contract``."""
 
-pytest_plugins = ["harness.plugin", "pytester"]
+pytest_plugins = ["harness.app.plugin", "pytester"]

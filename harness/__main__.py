@@ -16,7 +16,7 @@ def main() -> int:
     """Run the command line and give its exit code."""
     heed_interrupts()
     try:
-        from harness.cli import main as command
+        from harness.app.cli import main as command
 
         return command()
     except KeyboardInterrupt:

@@ -1,8 +1,8 @@
 """The flow, on one page: from a target to a verdict in nine steps.
 
 :func:`examine` takes one requirement through all nine on the session's warm cluster. A :class:`Run` is what lasts for
-the session: the cluster, the folder, one clock, one journal, one seed. ``replay`` (:mod:`harness.replay`) is steps 8
-and 9 on a folder from last week.
+the session: the cluster, the folder, one clock, one journal, one seed. ``replay``
+(:mod:`harness.app.contract_replay`) is steps 8 and 9 on a folder from last week.
 """
 
 import time
@@ -12,22 +12,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
-from harness import wait
-from harness.clock import RunClock
+from harness.base import wait
+from harness.base.clock import RunClock
+from harness.base.seed import Seed
+from harness.base.user_error import ExitCode, UserError
+from harness.cluster.cluster import Cluster, ClusterOptions
 from harness.cluster.opening import Backend, choose_backend, open_cluster
-from harness.cluster.port import Cluster, ClusterOptions
 from harness.cluster.target import parse_target
 from harness.contract import Failpoint, Refuter, Release, Requirement, Setting, Status, Unrefuted, Verdict, judge
-from harness.history.codec import to_json
-from harness.history.evidence import Evidence, LogTruth
-from harness.history.folder import Journal, RunFolder
-from harness.known import KnownFailures
+from harness.contract.known_failures import KnownFailures
+from harness.evidence.json_codec import to_json
+from harness.evidence.requirement_evidence import Evidence, LogTruth
+from harness.evidence.run_folder import Journal, RunFolder
+from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
 from harness.lab import Lab, Unprepared
-from harness.offers import Offer, lacking, read_offer
-from harness.seed import Seed
-from harness.spark.readers import Readers
-from harness.trouble import Exit, Trouble
-from harness.wire.errors import WireError
+from harness.spark.readers.spark_readers import Readers
+from harness.wire.wire_errors import WireError
 
 SETTLE_BOUND = 3.0
 """Seconds that the partitions of a requirement may take until no transaction is open on them."""
@@ -54,7 +54,7 @@ class Run:
     journal: Journal
     clock: RunClock = field(default_factory=RunClock)
     cluster: Cluster | None = None
-    offer: Offer | None = None
+    offer: TargetFeatures | None = None
     known: KnownFailures = field(default_factory=KnownFailures)
     verdicts: list[Verdict] = field(default_factory=list)
     readers: Readers = field(init=False)
@@ -80,7 +80,7 @@ def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None 
     return publish(run, verdict)
 
 
-def open_target(run: Run) -> tuple[Cluster, Offer]:
+def open_target(run: Run) -> tuple[Cluster, TargetFeatures]:
     """Step 1: the session's cluster, started at first use and seen to be healthy, and what it offers."""
     if run.cluster is None:
         plan, target = run.plan, parse_target(run.plan.target)
@@ -91,13 +91,13 @@ def open_target(run: Run) -> tuple[Cluster, Offer]:
             target, backend=plan.backend, options=plan.options, run_dir=run.folder.path, progress=plan.progress
         )
     if run.offer is None:
-        run.offer = read_offer(run.cluster, run.clock, run.journal)
+        run.offer = read_target_features(run.cluster, run.clock, run.journal)
         run.folder.write_run({**run.folder.run(), **run.offer.described(run.cluster)})
     return run.cluster, run.offer
 
 
 @contextmanager
-def connect(run: Run, cluster: Cluster, offer: Offer, requirement: Requirement[Lab]) -> Iterator[Lab]:
+def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: Requirement[Lab]) -> Iterator[Lab]:
     """Step 2: a lab whose clients record into the run's one journal on the run's one clock; healed when it closes."""
     again = sum(verdict.id == requirement.id for verdict in run.verdicts)  # with refuters: topics need fresh names
     lab = Lab(
@@ -193,7 +193,7 @@ def made_to_fail(lab: Lab, refuter: Refuter | None) -> AbstractContextManager[ob
         case Failpoint(rules=rules):
             return lab.broken(rules)
         case Unrefuted(reason=reason):
-            raise Trouble(f"{lab.requirement} has no live refuter: {reason}", exit=Exit.USAGE)
+            raise UserError(f"{lab.requirement} has no live refuter: {reason}", exit=ExitCode.USAGE)
     assert_never(refuter)
 
 

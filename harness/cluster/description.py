@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from harness.cluster.port import Cluster
-from harness.cluster.topology import LANES
+from harness.base.addresses import LANES
+from harness.cluster.cluster import Cluster
 
 
 def described(cluster: Cluster) -> str:

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.cluster import cache
-from harness.cluster.maven import Artifact, copy_jars
+from harness.base.user_error import ExitCode, UserError
 from harness.cluster.target import Distribution, Released
-from harness.trouble import Exit, Trouble
+from harness.machine import download_cache
+from harness.machine.maven import Artifact, copy_jars
 
 KAFKA = "org.apache.kafka"
 # Only the logging binding is ours to add: the released POMs bring SLF4J's API in and nothing that writes (all of
@@ -44,7 +44,7 @@ class KafkaFiles:
     def fingerprint(self) -> str:
         """Tells two sets of jars apart; a jar's time counts, because the JVM refuses an archive by it."""
         stats = ((jar, jar.stat()) for jar in self.jars())
-        return cache.fingerprint(f"{jar} {stat.st_size} {stat.st_mtime_ns}" for jar, stat in stats)
+        return download_cache.fingerprint(f"{jar} {stat.st_size} {stat.st_mtime_ns}" for jar, stat in stats)
 
 
 def released(target: Released, progress: Callable[[str], None]) -> KafkaFiles:
@@ -52,10 +52,10 @@ def released(target: Released, progress: Callable[[str], None]) -> KafkaFiles:
 
     :raises Trouble: When the version is unknown, or Maven is missing.
     """
-    place = cache.cache_root() / "kafka" / target.version
+    place = download_cache.cache_root() / "kafka" / target.version
     if not place.is_dir():
         progress(f"bringing in Kafka {target.version} by Maven (once; some 50 MB)")
-    cache.made_once(place, lambda draft: _from_maven(target.version, draft / "libs"))
+    download_cache.made_once(place, lambda draft: _from_maven(target.version, draft / "libs"))
     return KafkaFiles(version=target.version, libs=place / "libs", origin="from Maven")
 
 
@@ -83,10 +83,10 @@ def distribution(target: Distribution, progress: Callable[[str], None]) -> Kafka
 def _unpacked(target: Distribution, progress: Callable[[str], None]) -> KafkaFiles:
     with target.path.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
-    place = cache.cache_root() / "dist" / digest[:16]
+    place = download_cache.cache_root() / "dist" / digest[:16]
     if not place.is_dir():
         progress(f"unpacking {target.path.name}")
-    cache.made_once(place, lambda draft: _unpack(target, draft))
+    download_cache.made_once(place, lambda draft: _unpack(target, draft))
     return _in_folder(place, target)
 
 
@@ -111,6 +111,6 @@ def _version(libs: Path) -> str | None:
     return next((v for v in versions if not v.endswith(("-sources", "-javadoc", "-scaladoc", "-test"))), None)
 
 
-def _wrong(target: Distribution, why: str) -> Trouble:
+def _wrong(target: Distribution, why: str) -> UserError:
     sentence = f"{target.path} cannot be tried: {why}; give the .tgz that the Kafka project publishes, or it unpacked"
-    return Trouble(sentence, exit=Exit.TARGET_UNKNOWN)
+    return UserError(sentence, exit=ExitCode.TARGET_UNKNOWN)

@@ -11,22 +11,24 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.cluster import probe, toxiproxy
-from harness.cluster.nodes.ports import LANE_PORTS
-from harness.cluster.port import ClusterOptions
-from harness.cluster.process.addresses import Block, claim_block
-from harness.cluster.run_area import open_area
+from harness.base.addresses import LANES, Address, Lane
+from harness.base.user_error import ExitCode, UserError
+from harness.cluster import toxiproxy
+from harness.cluster.cluster import ClusterOptions
+from harness.cluster.nodes import readiness_probe
+from harness.cluster.nodes.node_ports import LANE_PORTS
+from harness.cluster.process.loopback_addresses import LoopbackBlock, claim_block
 from harness.cluster.target import External
-from harness.cluster.topology import LANES, Address, Lane, Topology, lane_name
+from harness.cluster.topology import Topology, lane_name
 from harness.cluster.toxiproxy import Proxy, ToxiproxyLinks
-from harness.trouble import Exit, Trouble
+from harness.machine.run_processes import open_run_processes
 
 FIRST_HOST = 2  # of a block; 1 is Toxiproxy's API
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalCluster:
-    """Fills :class:`harness.cluster.port.Cluster`; offers no powers."""
+    """Fills :class:`harness.cluster.cluster.Cluster`; offers no powers."""
 
     identity: str
     topology: Topology
@@ -78,7 +80,7 @@ def learn_brokers(given: Sequence[Address]) -> Mapping[int, Address]:
 
     :raises Trouble: TARGET_UNREACHABLE.
     """
-    listed = next(filter(None, map(probe.brokers, given)), None)
+    listed = next(filter(None, map(readiness_probe.brokers, given)), None)
     if listed is None:
         raise _unreachable(", ".join(map(str, given)))
     if len(listed) == len(given) == 1:  # a port that was mapped: what it advertises need not lead anywhere from here
@@ -86,16 +88,16 @@ def learn_brokers(given: Sequence[Address]) -> Mapping[int, Address]:
     spelled = {_resolved(address): address for address in given}
     brokers = {node: spelled.get(_resolved(address), address) for node, address in sorted(listed.items())}
     for node, address in brokers.items():
-        if probe.brokers(address) is None:
+        if readiness_probe.brokers(address) is None:
             raise _unreachable(f"broker {node} at {address}")
     return brokers
 
 
-def _unreachable(who: str) -> Trouble:
-    return Trouble(
+def _unreachable(who: str) -> UserError:
+    return UserError(
         f"{who} did not answer a Metadata request; check that a Kafka listens there, that it can be reached from this"
         " machine, and that its listener is plaintext",
-        exit=Exit.TARGET_UNREACHABLE,
+        exit=ExitCode.TARGET_UNREACHABLE,
     )
 
 
@@ -112,12 +114,12 @@ def _lanes(
 ) -> tuple[ToxiproxyLinks | None, Sequence[tuple[Lane, int, Proxy]]]:
     try:
         program = toxiproxy.program(progress)
-    except Trouble as missing:
+    except UserError as missing:
         progress(f"no lane can be disturbed: {missing}")
         return None, []
     logs = run_dir / "logs"
     logs.mkdir(parents=True, exist_ok=True)
-    area = open_area()
+    area = open_run_processes()
     undo.callback(area.close)
     block = claim_block()
     undo.callback(block.guard.close)
@@ -128,7 +130,7 @@ def _lanes(
     return links, lanes
 
 
-def _proxies(block: Block, brokers: Mapping[int, Address]) -> Sequence[tuple[Lane, int, Proxy]]:
+def _proxies(block: LoopbackBlock, brokers: Mapping[int, Address]) -> Sequence[tuple[Lane, int, Proxy]]:
     """Two for each broker, on addresses in order: an external cluster's node ids can be any number."""
     return [
         (lane, node, Proxy(name=lane_name(lane, node), listen=_listen(block, i, lane), upstream=address))
@@ -138,7 +140,7 @@ def _proxies(block: Block, brokers: Mapping[int, Address]) -> Sequence[tuple[Lan
     ]
 
 
-def _listen(block: Block, index: int, lane: Lane) -> Address:
+def _listen(block: LoopbackBlock, index: int, lane: Lane) -> Address:
     return Address(block.host(FIRST_HOST + index), LANE_PORTS[lane])
 
 

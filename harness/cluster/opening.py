@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from harness.cluster import cache, distribution
-from harness.cluster.docker.presence import engine_may_answer
+from harness.base.user_error import ExitCode, UserError
+from harness.cluster import distribution
+from harness.cluster.cluster import Cluster, ClusterOptions
+from harness.cluster.docker.engine_presence import engine_may_answer
 from harness.cluster.external import open_external
-from harness.cluster.port import Cluster, ClusterOptions
-from harness.cluster.process.cluster import find_tools, open_process
+from harness.cluster.process.process_cluster import find_tools, open_process
 from harness.cluster.target import Distribution, External, Image, Released, Target
-from harness.trouble import Exit, Trouble
+from harness.machine import download_cache
 
 Backend: TypeAlias = Literal["auto", "process", "docker", "external"]
 Progress: TypeAlias = Callable[[str], None]
@@ -38,7 +39,7 @@ def choose_backend(target: Target, backend: Backend) -> Choice:
     if backend == "auto":
         return _automatic(target)
     if backend not in ABLE[type(target)]:
-        raise Trouble(f"the {backend} backend cannot open {target}; leave --backend at auto", exit=Exit.USAGE)
+        raise UserError(f"the {backend} backend cannot open {target}; leave --backend at auto", exit=ExitCode.USAGE)
     return Choice(backend=backend, why="it was asked for")
 
 
@@ -57,7 +58,9 @@ def _no_containers(target: Target) -> str | None:
     """Why the target cannot be opened in containers, or None."""
     if not engine_may_answer():
         return "there is no container engine"
-    from harness.cluster.docker.choice import lacking  # slow to import, which a machine without an engine need not pay
+    from harness.cluster.docker.engine_choice import (
+        lacking,  # slow to import, which a machine without an engine need not pay
+    )
 
     return lacking(target)
 
@@ -69,7 +72,7 @@ def open_cluster(
 
     :raises Trouble: When it cannot be had, in one sentence.
     """
-    with cache.room_needed():
+    with download_cache.room_needed():
         return OPENERS[choose_backend(target, backend).backend](target, options, run_dir, progress)
 
 
@@ -81,21 +84,23 @@ def _process(target: Target, options: ClusterOptions, run_dir: Path, progress: P
         case Distribution():
             files = distribution.distribution(target, progress)
         case Image():
-            raise Trouble(f"{target} needs a container engine; leave --backend at auto", exit=Exit.USAGE)
+            raise UserError(f"{target} needs a container engine; leave --backend at auto", exit=ExitCode.USAGE)
         case External():
-            raise Trouble(f"{target} runs already; open it by the external backend", exit=Exit.USAGE)
+            raise UserError(f"{target} runs already; open it by the external backend", exit=ExitCode.USAGE)
     return open_process(files, tools, options, run_dir, progress)
 
 
 def _docker(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:
-    from harness.cluster.docker.cluster import open_docker  # the engine's client is slow to import, and not all need it
+    from harness.cluster.docker.docker_cluster import (
+        open_docker,  # the engine's client is slow to import, and not all need it
+    )
 
     return open_docker(target, options, run_dir, progress)
 
 
 def _external(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:
     if not isinstance(target, External):
-        raise Trouble(f"{target} is not a running cluster", exit=Exit.USAGE)
+        raise UserError(f"{target} is not a running cluster", exit=ExitCode.USAGE)
     return open_external(target, options, run_dir, progress)
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from harness.cluster.topology import Address
-from harness.trouble import Exit, Trouble
+from harness.base.addresses import Address
+from harness.base.user_error import ExitCode, UserError
 
 SYNTAX = (
     "kafka:<version> | dist:<Kafka .tgz or unpacked folder> | image:<reference>[#<Kafka's folder>]"
@@ -78,15 +78,19 @@ def parse_target(text: str) -> Target:
             return _image(rest)
         case "external" if rest:
             return External(tuple(_address(part) for part in rest.split(",")))
-    raise Trouble(f"{text!r} is not a target; write {SYNTAX}", exit=Exit.USAGE)
+    raise UserError(f"{text!r} is not a target; write {SYNTAX}", exit=ExitCode.USAGE)
 
 
 def _released(version: str) -> Released:
     if not re.fullmatch(r"\d+\.\d+\.\d+(-\w+)?", version):
-        raise Trouble(f"{version!r} is not a Kafka version; write for example kafka:4.3.1", exit=Exit.TARGET_UNKNOWN)
+        raise UserError(
+            f"{version!r} is not a Kafka version; write for example kafka:4.3.1", exit=ExitCode.TARGET_UNKNOWN
+        )
     if tuple(int(part) for part in version.split("-")[0].split(".")) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
-        raise Trouble(f"Kafka {version} is too old; the oldest that can be tried is {oldest}", exit=Exit.TARGET_UNKNOWN)
+        raise UserError(
+            f"Kafka {version} is too old; the oldest that can be tried is {oldest}", exit=ExitCode.TARGET_UNKNOWN
+        )
     return Released(version)
 
 
@@ -94,12 +98,12 @@ def _image(text: str) -> Image:
     reference, _, home = text.partition("#")
     home = home.rstrip("/") or KAFKA_HOME
     if not re.fullmatch(r"[\w.:/@-]+", reference) or not home.startswith("/"):
-        raise Trouble(f"{text!r} is not an image; write image:<reference>[#<Kafka's folder>]", exit=Exit.USAGE)
+        raise UserError(f"{text!r} is not an image; write image:<reference>[#<Kafka's folder>]", exit=ExitCode.USAGE)
     return Image(reference, home)
 
 
 def _address(text: str) -> Address:
     host, _, port = text.strip().rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65536:
-        raise Trouble(f"{text!r} is not host:port; write external:<host:port,host:port,…>", exit=Exit.USAGE)
+        raise UserError(f"{text!r} is not host:port; write external:<host:port,host:port,…>", exit=ExitCode.USAGE)
     return Address(host, int(port))

@@ -8,23 +8,11 @@ what the judge reads is never the fault.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
 
-Lane: TypeAlias = Literal["victim", "rival", "observer"]
-LANES: tuple[Lane, ...] = get_args(Lane)
+from harness.base.addresses import Address, Lane
+
 CONTROLLER = 4
 BROKERS = (1, 2, 3)
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Address:
-    """A host and a TCP port; ``str`` gives ``host:port``."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

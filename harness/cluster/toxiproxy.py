@@ -19,13 +19,13 @@ import requests
 from toxiproxy.api import APIConsumer
 from toxiproxy.exceptions import InvalidToxic, NotFound, ProxyExists
 
-from harness import wait
-from harness.cluster import cache, toolchain
-from harness.cluster.port import Direction
-from harness.cluster.run_area import RunArea
-from harness.cluster.sockets import Connection, established
-from harness.cluster.topology import Address
-from harness.trouble import Exit, Trouble
+from harness.base import wait
+from harness.base.addresses import Address
+from harness.base.user_error import ExitCode, UserError
+from harness.cluster.cluster import Direction
+from harness.machine import download_cache, toolchain
+from harness.machine.run_processes import RunProcesses
+from harness.machine.socket_traffic import TcpConnection, established
 
 VERSION = "v2.12.0"
 MODULE = f"github.com/Shopify/toxiproxy/v2/cmd/server@{VERSION}"
@@ -47,7 +47,7 @@ class Proxy:
 
 @dataclass(frozen=True, slots=True)
 class ToxiproxyLinks:
-    """The proxies of one server; fills :class:`harness.cluster.port.Links`.
+    """The proxies of one server; fills :class:`harness.cluster.cluster.Links`.
 
     :param doorstep: An address of this machine that the server reaches.
     :param reached_at: Hosts of upstreams, as the server knows them, to what they are from this machine.
@@ -122,7 +122,7 @@ class ToxiproxyLinks:
         """Those that are open now, by numbers that are never used again; none where the kernel does not show them."""
         return frozenset(connection.number for connection in self._open(proxy))
 
-    def _open(self, proxy: str) -> Sequence[Connection]:
+    def _open(self, proxy: str) -> Sequence[TcpConnection]:
         listen = str(self._say("get", f"/proxies/{proxy}").json()["listen"])
         try:
             return [one for one in established(self.namespace) if str(one.local) == listen]
@@ -167,7 +167,7 @@ class ToxiproxyLinks:
         return response
 
 
-def launch(area: RunArea, program: Path, api: Address, *, log: Path) -> ToxiproxyLinks:
+def launch(area: RunProcesses, program: Path, api: Address, *, log: Path) -> ToxiproxyLinks:
     """Start the server without waiting for it, so that the brokers' JVMs can start at the same time."""
     quiet = {**os.environ, "LOG_LEVEL": "warn"}  # its log would tell every connection of every run
     area.start([program, "-host", api.host, "-port", str(api.port), COUNTING], log=log, environment=quiet)
@@ -182,7 +182,9 @@ def await_answer(links: ToxiproxyLinks) -> None:
     try:
         wait.until(links.answers, what="Toxiproxy", within=READY)
     except wait.NotInTime as late:
-        raise Trouble(f"Toxiproxy did not answer at {links.api} within {READY:g} s", exit=Exit.NOT_READY) from late
+        raise UserError(
+            f"Toxiproxy did not answer at {links.api} within {READY:g} s", exit=ExitCode.NOT_READY
+        ) from late
 
 
 def program(progress: Callable[[str], None]) -> Path:
@@ -200,10 +202,10 @@ def built(progress: Callable[[str], None]) -> Path:
 
     :raises Trouble: TOOL_MISSING, when there is no Go.
     """
-    place = cache.cache_root() / "toxiproxy" / VERSION
+    place = download_cache.cache_root() / "toxiproxy" / VERSION
     if not place.is_dir():
         progress(f"building Toxiproxy {VERSION} with Go (once)")
-    return cache.made_once(place, _build) / "server"
+    return download_cache.made_once(place, _build) / "server"
 
 
 def _build(draft: Path) -> None:
@@ -214,9 +216,9 @@ def _build(draft: Path) -> None:
     )
     if said.returncode:
         if "no space left on device" in said.stderr:
-            raise cache.no_room(" while Go was building Toxiproxy")
+            raise download_cache.no_room(" while Go was building Toxiproxy")
         last = (said.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise Trouble(
+        raise UserError(
             f"Go cannot build Toxiproxy {VERSION} ({last}); check the network, or put toxiproxy-server on the PATH",
-            exit=Exit.TOOL_MISSING,
+            exit=ExitCode.TOOL_MISSING,
         )

@@ -1,6 +1,6 @@
 """The contract's form: a requirement with its proof that it can fail, the judge, and the verdict.
 
-Imports nothing else of ours but ``harness.history``. Requirement files import their whole vocabulary from here.
+Imports nothing else of ours but ``harness.evidence``. Requirement files import their whole vocabulary from here.
 """
 
 from harness.contract.expect import (

@@ -15,7 +15,8 @@ broker and a sound client would; ``with_log(…, last_stable_offset=0)`` doctors
 from collections.abc import Mapping
 from dataclasses import replace
 
-from harness.history.evidence import Batch, Evidence, Fault, Json, LogTruth, Marker, Sample, Step
+from harness.base.json_value import Json
+from harness.evidence.requirement_evidence import Batch, Evidence, Fault, LogTruth, Marker, Sample, Step
 
 
 def evidence(

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from harness.history.evidence import Evidence, Fault, Json, NotSeen, Step
-from harness.history.kafka_errors import error_name
+from harness.base.json_value import Json
+from harness.base.kafka_error import error_name
+from harness.evidence.requirement_evidence import Evidence, Fault, NotSeen, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

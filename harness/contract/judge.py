@@ -5,7 +5,7 @@ import traceback
 from harness.contract.expect import Finding, Witness
 from harness.contract.requirement import LabT, Requirement
 from harness.contract.verdict import Status, Verdict
-from harness.history.evidence import Evidence, NotSeen
+from harness.evidence.requirement_evidence import Evidence, NotSeen
 
 
 def judge(requirement: Requirement[LabT], evidence: Evidence, *, seconds: float = 0.0) -> Verdict:

@@ -11,7 +11,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from harness.contract.expect import Observation
 from harness.contract.refuters import Refuter
-from harness.history.evidence import Evidence
+from harness.evidence.requirement_evidence import Evidence
 
 LabT = TypeVar("LabT", contravariant=True)
 Check: TypeAlias = Callable[[Evidence], Iterable[Observation]]

@@ -5,10 +5,10 @@ disturbed, an administrator. Everything that goes over the wire is recorded; wha
 the evidence.
 """
 
-from harness.lab.asking import Unprepared
 from harness.lab.group import Group
 from harness.lab.lab import Lab
 from harness.lab.partition import Partition
-from harness.lab.producer import Late, Producer
+from harness.lab.producer import PendingRequest, Producer
+from harness.lab.step_recorder import Unprepared
 
-__all__ = ["Group", "Lab", "Late", "Partition", "Producer", "Unprepared"]
+__all__ = ["Group", "Lab", "Partition", "PendingRequest", "Producer", "Unprepared"]

@@ -9,22 +9,23 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from uuid import UUID
 
-from harness import wait
-from harness.history.evidence import Json, Step
-from harness.history.kafka_errors import error_name
-from harness.lab.asking import RETRIABLE, Asker, ResultT, Unprepared
+from harness.base import wait
+from harness.base.json_value import Json
+from harness.base.kafka_error import error_name
+from harness.evidence.requirement_evidence import Step
 from harness.lab.partition import Partition
-from harness.wire.transaction_state import state_partition
-from harness.wire.verb import Verb
-from harness.wire.verbs.create_topic import CreateTopic
-from harness.wire.verbs.delete_topics import DeleteTopics
-from harness.wire.verbs.describe_configs import DescribeConfigs
-from harness.wire.verbs.find_coordinator import TRANSACTION, FindCoordinator
-from harness.wire.verbs.incremental_alter_configs import IncrementalAlterConfigs
-from harness.wire.verbs.list_offsets import ListOffsets
-from harness.wire.verbs.metadata import Metadata, PartitionPlace
-from harness.wire.verbs.update_features import UpdateFeatures
-from harness.wire.verbs.write_txn_markers import WriteTxnMarkers
+from harness.lab.step_recorder import RETRIABLE, ResultT, StepRecorder, Unprepared
+from harness.wire.api_request import ApiRequest
+from harness.wire.records.transaction_state import state_partition
+from harness.wire.requests.cluster.create_topic import CreateTopic
+from harness.wire.requests.cluster.delete_topics import DeleteTopics
+from harness.wire.requests.cluster.describe_configs import DescribeConfigs
+from harness.wire.requests.cluster.incremental_alter_configs import IncrementalAlterConfigs
+from harness.wire.requests.cluster.metadata import Metadata, PartitionMetadata
+from harness.wire.requests.cluster.update_features import UpdateFeatures
+from harness.wire.requests.groups.find_coordinator import TRANSACTION, FindCoordinator
+from harness.wire.requests.log.list_offsets import ListOffsets
+from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
 
 BROKER = 4
 """Config resource type of a broker (``ConfigResource.Type``)."""
@@ -39,7 +40,7 @@ PROPAGATION = 10.0
 class Admin:
     """Changes that an administrator may make, and the questions that go with them."""
 
-    asker: Asker
+    asker: StepRecorder
     brokers: Sequence[int]
 
     def create_topic(
@@ -85,7 +86,7 @@ class Admin:
         index = state_partition(key, len(places))
         return index, places[index]["leader_epoch"]
 
-    def _places(self, topic: str) -> Mapping[int, PartitionPlace]:
+    def _places(self, topic: str) -> Mapping[int, PartitionMetadata]:
         node = self.brokers[0]
         version = self.asker.client.highest(node, "Metadata")
         return self.asker.client.call(node, Metadata(topics=(topic,)), version).result.topics[topic]["partitions"]
@@ -188,7 +189,7 @@ class Admin:
         verb = ListOffsets(topic=topic, partition=index, timestamp=-1, isolation=0)
         return self.asker.client.call(leader, verb, version).result.error == 0
 
-    def _do(self, node: int, verb: Verb[ResultT]) -> ResultT:
+    def _do(self, node: int, verb: ApiRequest[ResultT]) -> ResultT:
         version = self.asker.client.highest(node, verb.api)
         result = self.asker.client.call(node, verb, version, within=30.0).result
         if result.error != 0:

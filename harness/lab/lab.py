@@ -11,24 +11,25 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Literal
 
-from harness import wait
-from harness.clock import RunClock
-from harness.cluster.port import BreakCode, Cluster, Links
-from harness.cluster.topology import LANES, Lane
-from harness.history.evidence import Evidence, Json, LogTruth, Step
-from harness.history.recorder import Recorder
+from harness.base import wait
+from harness.base.addresses import LANES, Lane
+from harness.base.clock import RunClock
+from harness.base.json_value import Json
+from harness.cluster.cluster import BreakCode, Cluster, Links
+from harness.evidence.recorder import Recorder
+from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
 from harness.lab.admin import Admin
-from harness.lab.asking import Asker, Unprepared
+from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.group import CONSUMER_OFFSETS, Group
-from harness.lab.notes import Notes
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
-from harness.lab.reading import Reading, stream_of
-from harness.spark.readers import Readers
-from harness.wire.client import Offered, WireClient
-from harness.wire.transaction_state import TOPIC as TRANSACTION_STATE
-from harness.wire.verbs.find_coordinator import GROUP
+from harness.lab.spark_reading import StreamReading, stream_of
+from harness.lab.step_recorder import StepRecorder, Unprepared
+from harness.spark.readers.spark_readers import Readers
+from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
+from harness.wire.requests.groups.find_coordinator import GROUP
+from harness.wire.wire_client import Offered, WireClient
 
 DRAWS = 50
 """Transactional ids drawn before a coordinator away from the partitions' leaders is given up."""
@@ -45,11 +46,11 @@ class Lab:
     clock: RunClock
     recorder: Recorder
     readers: Readers
-    notes: Notes = field(default_factory=Notes)
+    notes: EvidenceBuilder = field(default_factory=EvidenceBuilder)
     partitions: list[Partition] = field(default_factory=list)
     producers: list[Producer] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)
-    _askers: dict[Lane, Asker] = field(default_factory=dict)
+    _askers: dict[Lane, StepRecorder] = field(default_factory=dict)
 
     # Who acts
 
@@ -114,11 +115,11 @@ class Lab:
         return made
 
     @contextmanager
-    def committed_reader(self, *partitions: Partition) -> Iterator[Reading]:
+    def committed_reader(self, *partitions: Partition) -> Iterator[StreamReading]:
         """Spark reading these partitions with read_committed over the observer's lane, for the length of the block."""
         bootstrap, topics = self.cluster.topology.bootstrap("observer"), [partition.topic for partition in partitions]
         with stream_of(self.readers, bootstrap, topics) as reader:
-            yield Reading(observer=self.observer, reader=reader, partitions=partitions)
+            yield StreamReading(observer=self.observer, reader=reader, partitions=partitions)
 
     @property
     def observer(self) -> Observer:
@@ -230,11 +231,11 @@ class Lab:
         for asker in self._askers.values():
             asker.client.close()
 
-    def asker(self, lane: Lane) -> Asker:
+    def asker(self, lane: Lane) -> StepRecorder:
         """The lane's one client, opened at first use."""
         if lane not in self._askers:
             assert lane in LANES
-            self._askers[lane] = Asker(lane, self._client(lane), self.notes, self.clock, self._proxies(lane))
+            self._askers[lane] = StepRecorder(lane, self._client(lane), self.notes, self.clock, self._proxies(lane))
         return self._askers[lane]
 
     def _stable(self, partition: Partition) -> bool:

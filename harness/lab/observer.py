@@ -3,20 +3,21 @@
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 
-from harness.history.evidence import Batch, Json, LogTruth, Sample, Step
-from harness.lab.asking import Asker, Unprepared
+from harness.base.json_value import Json
+from harness.evidence.requirement_evidence import Batch, LogTruth, Sample, Step
 from harness.lab.group import Group
 from harness.lab.partition import Partition
-from harness.wire.isolation import committed_view
-from harness.wire.transaction_state import TOPIC, state_partition
-from harness.wire.verbs.api_versions import ApiVersions
-from harness.wire.verbs.describe_producers import DescribeProducers
-from harness.wire.verbs.describe_transactions import DescribeTransactions
-from harness.wire.verbs.fetch import Fetch, FetchResult
-from harness.wire.verbs.fetch_transaction_state import FetchTransactionState
-from harness.wire.verbs.list_offsets import ListOffsets
-from harness.wire.verbs.list_transactions import ListTransactions
-from harness.wire.verbs.metadata import Metadata
+from harness.lab.step_recorder import StepRecorder, Unprepared
+from harness.wire.records.isolation import committed_view
+from harness.wire.records.transaction_state import TOPIC, state_partition
+from harness.wire.requests.cluster.api_versions import ApiVersions
+from harness.wire.requests.cluster.metadata import Metadata
+from harness.wire.requests.log.fetch import Fetch, FetchResult
+from harness.wire.requests.log.fetch_transaction_state import FetchTransactionState
+from harness.wire.requests.log.list_offsets import ListOffsets
+from harness.wire.requests.transactions.describe_producers import DescribeProducers
+from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
+from harness.wire.requests.transactions.list_transactions import ListTransactions
 
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 LATEST = -1
@@ -27,7 +28,7 @@ WHOLE_LOGS = 16 * 1024 * 1024
 class Observer:
     """Questions about the state of partitions, producers and transactions."""
 
-    asker: Asker
+    asker: StepRecorder
 
     def end_offset(self, partition: Partition, *, as_: str | None = None) -> int:
         """The high watermark (ListOffsets, latest, read_uncommitted)."""

@@ -9,28 +9,29 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal
 
-from harness.history.evidence import Json, Step
-from harness.lab.asking import BOUND, RETRIABLE, Asker, ResultT, Unprepared
+from harness.base.json_value import Json
+from harness.evidence.requirement_evidence import Step
 from harness.lab.group import Group
 from harness.lab.partition import Partition
-from harness.wire.client import Pending
-from harness.wire.records import NewBatch
-from harness.wire.verbs.add_partitions_to_txn import AddPartitionsToTxn
-from harness.wire.verbs.end_txn import EndTxn, EndTxnResult
-from harness.wire.verbs.init_producer_id import InitProducerId
-from harness.wire.verbs.produce import PartitionBatch, Produce, ProduceResult
-from harness.wire.verbs.txn_offset_commit import TxnOffsetCommit
+from harness.lab.step_recorder import BOUND, RETRIABLE, ResultT, StepRecorder, Unprepared
+from harness.wire.records.record_batch import NewBatch
+from harness.wire.requests.log.produce import PartitionBatch, Produce, ProduceResult
+from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
+from harness.wire.requests.transactions.end_txn import EndTxn, EndTxnResult
+from harness.wire.requests.transactions.init_producer_id import InitProducerId
+from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
+from harness.wire.wire_client import PendingResponse
 
-OLDEST_ERA = {"Produce": 11, "EndTxn": 4, "AddPartitionsToTxn": 3, "TxnOffsetCommit": 4}
+HIGHEST_V1_VERSIONS = {"Produce": 11, "EndTxn": 4, "AddPartitionsToTxn": 3, "TxnOffsetCommit": 4}
 """Highest versions of a Transactions V1 client (Kafka 3.8, ``TransactionManager``)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Late(Generic[ResultT]):
+class PendingRequest(Generic[ResultT]):
     """A request that was sent and whose answer is not asked for yet."""
 
-    asker: Asker
-    pending: Pending[ResultT]
+    asker: StepRecorder
+    pending: PendingResponse[ResultT]
     request: dict[str, Json]
 
     def answer(self, *, as_: str | None, within: float = BOUND) -> Step:
@@ -46,7 +47,7 @@ class Late(Generic[ResultT]):
 class Producer:
     """A producer on one lane, initialised; see the module's docstring."""
 
-    asker: Asker
+    asker: StepRecorder
     transactional_id: str
     coordinator: int
     protocol: Literal[1, 2] = 1
@@ -68,7 +69,7 @@ class Producer:
 
     def version(self, api: str, cap: int | None = None) -> int:
         """The highest version of ``api`` that this producer's protocol speaks and the broker offers."""
-        limit = OLDEST_ERA.get(api) if self.protocol == 1 else (12 if api == "Produce" else None)
+        limit = HIGHEST_V1_VERSIONS.get(api) if self.protocol == 1 else (12 if api == "Produce" else None)
         return self.asker.client.highest(self.coordinator, api, cap if cap is not None else limit)
 
     def init(
@@ -188,11 +189,11 @@ class Producer:
         epoch: int | None = None,
         sequence: int | None = None,
         values: Sequence[str] = (),
-    ) -> Late[ProduceResult]:
+    ) -> PendingRequest[ProduceResult]:
         """Send a Produce and go on; the answer is asked for later."""
         verb, said = self._batches(partitions, "late", epoch, None, sequence, values)
         used = self.version("Produce") if version is None else version
-        return Late(self.asker, self.asker.start(partitions[0].leader, verb, used), said)
+        return PendingRequest(self.asker, self.asker.start(partitions[0].leader, verb, used), said)
 
     def end(
         self,
@@ -215,11 +216,11 @@ class Producer:
             self._ended(step)
         return step
 
-    def start_end(self, *, commit: bool, version: int | None = None) -> Late[EndTxnResult]:
+    def start_end(self, *, commit: bool, version: int | None = None) -> PendingRequest[EndTxnResult]:
         """Send an EndTxn and go on; the answer is asked for later and changes nothing here."""
         verb = self._ending(commit, None, None, None)
         used = self.version("EndTxn") if version is None else version
-        return Late(self.asker, self.asker.start(self.coordinator, verb, used), _said(verb))
+        return PendingRequest(self.asker, self.asker.start(self.coordinator, verb, used), _said(verb))
 
     def _ending(self, commit: bool, epoch: int | None, producer_id: int | None, transactional_id: str | None) -> EndTxn:
         return EndTxn(

@@ -6,9 +6,9 @@ from contextlib import suppress
 from threading import Lock, Thread, current_thread
 from typing import Protocol
 
-from harness.clock import RunClock
-from harness.cluster.topology import Address
-from harness.wire.errors import ConnectionClosed
+from harness.base.addresses import Address
+from harness.base.clock import RunClock
+from harness.wire.wire_errors import ConnectionClosed
 
 CONNECT_WITHIN = 5.0
 """Seconds that a connect may take, and that a write may be stuck in full buffers."""

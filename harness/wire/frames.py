@@ -9,10 +9,10 @@ from kio.serial import entity_writer
 from kio.serial.errors import SerialError
 from kio.static.protocol import RequestHeader, RequestPayload, ResponsePayload
 
-from harness.history.kafka_errors import NAMES
-from harness.wire.decode import read_entity
-from harness.wire.errors import UnreadableAnswer
-from harness.wire.names import name_of
+from harness.base.kafka_error import NAMES
+from harness.wire.api_names import name_of
+from harness.wire.codec.entity_decoder import read_entity
+from harness.wire.wire_errors import UnreadableAnswer
 
 API_VERSIONS = 18
 UNSUPPORTED_VERSION = next(code for code, name in NAMES.items() if name == "UNSUPPORTED_VERSION")

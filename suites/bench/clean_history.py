@@ -11,10 +11,10 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from harness.history.chronicle import CHAOS_FORMAT, TABLES
-from harness.history.mark import Mark
-from harness.spark.seal import complete
-from harness.spark.tables import table_fields
+from harness.evidence.history_writer import CHAOS_FORMAT, TABLES
+from harness.evidence.seal_manifest import SealManifest
+from harness.spark.history.seal import complete
+from harness.spark.history.table_schema import table_fields
 
 OPERATIONS_A_TXN = 5
 RECORDS_A_TXN = 3
@@ -32,7 +32,7 @@ def make_history(spark: SparkSession, folder: Path, txns: int) -> Path:
     for table, rows in tables.items():
         whole = complete(table, _filled(spark.range(0) if rows is None else rows, table))
         whole.write.parquet(str(history / f"{table}.parquet"))
-    Mark.of(history, tuple(tables), ()).write(history)
+    SealManifest.of(history, tuple(tables), ()).write(history)
     return folder
 
 

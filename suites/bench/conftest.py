@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.history.folder import RunFolder
+from harness.evidence.run_folder import RunFolder
 from harness.run import Plan, Run, close, open_target
 
 VERSION = "4.3.1"

@@ -7,10 +7,10 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from harness import wait
-from harness.cluster import probe
+from harness.base import wait
+from harness.base.addresses import Address
 from harness.cluster.distribution import KafkaFiles
-from harness.cluster.topology import Address
+from harness.cluster.nodes import readiness_probe
 
 ADDRESS, CONTROLLER = Address("127.0.250.1", 9092), Address("127.0.250.1", 9093)
 SCRIPT_FLAGS = (
@@ -24,12 +24,14 @@ BOUND = 60.0
 
 def lists_itself() -> bool:
     """The broker answers Metadata and is in it."""
-    return bool(probe.brokers(ADDRESS))
+    return bool(readiness_probe.brokers(ADDRESS))
 
 
 def first_transaction() -> bool:
     """The broker hands out a producer id for a transactional id: what our clusters are ready for."""
-    return probe.coordinator(ADDRESS, "bench") is not None and probe.transaction_possible(ADDRESS, "bench")
+    return readiness_probe.coordinator(ADDRESS, "bench") is not None and readiness_probe.transaction_possible(
+        ADDRESS, "bench"
+    )
 
 
 def start_and_stop(java: str, files: KafkaFiles, folder: Path, ready: Callable[[], bool]) -> None:

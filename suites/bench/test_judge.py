@@ -10,17 +10,17 @@ from typing import cast
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from harness import wait
-from harness.clients.port import Answer, Client
-from harness.clients.recording import RecordingClient
-from harness.clock import RunClock
-from harness.history.chronicle import Chronicle
-from harness.history.judgement import Conclusion
-from harness.history.operation import Outcome, Value
-from harness.spark.history import open_history
-from harness.spark.judge import judge
-from harness.spark.session import Session, open_session
-from harness.spark.settings import Build, Pace
+from harness.base import wait
+from harness.base.clock import RunClock
+from harness.clients.client import CallResult, Client
+from harness.clients.recording_client import RecordingClient
+from harness.evidence.history_writer import HistoryWriter
+from harness.evidence.judgement import Conclusion
+from harness.evidence.operation import Outcome, Value
+from harness.judge import judge
+from harness.spark.history.history_frames import open_history
+from harness.spark.session.spark_session import SparkHandle, open_session
+from harness.spark.session.spark_settings import Build, JvmPace
 from suites.bench.clean_history import OPERATIONS_A_TXN, make_history
 
 SIZES = (100_000, 1_000_000, 5_000_000, 10_000_000)
@@ -52,9 +52,9 @@ class Measured:
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
+def session() -> Iterator[SparkHandle]:
     """A session as a night's history is judged with."""
-    with open_session(name="bench", build=Build(memory="4g", pace=Pace.STEADY)) as opened:
+    with open_session(name="bench", build=Build(memory="4g", pace=JvmPace.STEADY)) as opened:
         yield opened
 
 
@@ -74,7 +74,7 @@ def measured(request: pytest.FixtureRequest) -> Iterator[Measured]:
 
 
 @pytest.fixture(scope="module")
-def warm(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Session:
+def warm(session: SparkHandle, tmp_path_factory: pytest.TempPathFactory) -> SparkHandle:
     """The session once it has judged a little: a JVM that has just begun is not what is measured."""
     _judge(session, make_history(session.spark, tmp_path_factory.mktemp("warm") / "run", 8_000))
     return session
@@ -83,14 +83,14 @@ def warm(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Session:
 @pytest.mark.benchmark(group="the judge on a sound history")
 @pytest.mark.parametrize("operations", SIZES, ids=lambda size: f"{size:.0e}")
 def test_judging(
-    benchmark: BenchmarkFixture, warm: Session, measured: Measured, tmp_path: Path, operations: int
+    benchmark: BenchmarkFixture, warm: SparkHandle, measured: Measured, tmp_path: Path, operations: int
 ) -> None:
     folder = make_history(warm.spark, tmp_path / "run", operations // OPERATIONS_A_TXN)
     measured.first[operations] = _judge(warm, folder)
     measured.last[operations] = benchmark.pedantic(_judge, args=(warm, folder), rounds=1)
 
 
-def _judge(session: Session, folder: Path) -> float:
+def _judge(session: SparkHandle, folder: Path) -> float:
     started = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # pyspark leaves collect()'s sockets to the collector
@@ -110,12 +110,12 @@ class Steady:
 
     kind: str = "wire-v2"
 
-    def produce(self, topic: str, partition: int, value: Value) -> Answer:
+    def produce(self, topic: str, partition: int, value: Value) -> CallResult:
         """Wait for a round trip."""
         assert topic
         assert value.size
         wait.pause(ROUND_TRIP)
-        return Answer(outcome=Outcome.DONE, producer_id=1, epoch=0, offset=partition)
+        return CallResult(outcome=Outcome.DONE, producer_id=1, epoch=0, offset=partition)
 
 
 @pytest.mark.benchmark(group="a produce, bare and recorded")
@@ -126,16 +126,16 @@ def test_a_bare_produce(benchmark: BenchmarkFixture) -> None:
 
 @pytest.mark.benchmark(group="a produce, bare and recorded")
 def test_a_recorded_produce(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
-    chronicle = Chronicle(tmp_path)
+    history_writer = HistoryWriter(tmp_path)
     client = RecordingClient(
         client=cast(Client, Steady()),
         actor="teller",
         transactional_id="teller",
         clock=RunClock(),
-        chronicle=chronicle,
+        history_writer=history_writer,
         txn=1,
         size=1,
     )
     benchmark.pedantic(client.produce, args=("accounts", 0, "money:a:-5"), rounds=1_000)
-    chronicle.close()
+    history_writer.close()
     assert len((tmp_path / "operations.jsonl").read_text().splitlines()) == 1_000

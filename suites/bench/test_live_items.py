@@ -3,16 +3,16 @@
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from harness.app.options import CONTRACT
 from harness.contract import Order, Status
-from harness.contract.catalogue import Entry, find
+from harness.contract.requirement_catalogue import CatalogueEntry, find
 from harness.run import Run, examine
-from harness.wishes import CONTRACT
 
 CALM = [entry for entry in find(CONTRACT) if entry.requirement.order is Order.CALM]
 
 
 @pytest.mark.benchmark(group="a wire requirement's live item")
 @pytest.mark.parametrize("entry", CALM, ids=lambda entry: entry.requirement.id)
-def test_live_item(benchmark: BenchmarkFixture, warm_run: Run, entry: Entry) -> None:
+def test_live_item(benchmark: BenchmarkFixture, warm_run: Run, entry: CatalogueEntry) -> None:
     verdict = benchmark.pedantic(examine, args=(warm_run, entry.requirement), rounds=7, warmup_rounds=2)
     assert verdict.status in (Status.HOLDS, Status.NOT_OFFERED)

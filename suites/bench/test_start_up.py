@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from harness.cluster import toolchain
+from harness.cluster.cluster import ClusterOptions
 from harness.cluster.distribution import released
 from harness.cluster.opening import Backend, open_cluster
-from harness.cluster.port import ClusterOptions
 from harness.cluster.target import Released
+from harness.machine import toolchain
 from suites.bench.conftest import VERSION
 from suites.bench.stock_node import first_transaction, lists_itself, start_and_stop
-from suites.selfcheck.engines import left_on_engine
+from suites.selfcheck.fixtures.engines import left_on_engine
 
 TARGET = Released(VERSION)
 ROUNDS = 5

@@ -10,56 +10,58 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from random import Random
 
-from harness.chaos.drawn import word
-from harness.chaos.proxied import severed
-from harness.chaos.site import Site
-from harness.chaos.toxic import Power, Proof, Shape
+from harness.base.json_value import Json
 from harness.cluster.topology import CONTROLLER
-from harness.history.evidence import Json
-from harness.lab.asking import Unprepared
+from harness.faults.fault_target import FaultTarget
+from harness.faults.proxy_faults import with_connections_cut
+from harness.faults.toxic import ClusterShape, Power, StrikeCount
+from harness.faults.typed_draws import word
+from harness.lab.step_recorder import Unprepared
 
 BROKERS, CLIENTS = "brokers", "clients"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolatedCoordinator:
-    """Fills :class:`harness.chaos.toxic.Toxic`."""
+    """Fills :class:`harness.faults.toxic.Toxic`."""
 
     name: str = "isolate-coordinator"
     power: Power = Power.NETWORK
-    takes_a_broker: bool = True
+    disrupts_broker: bool = True
 
-    def draw(self, shape: Shape, draw: Random) -> Mapping[str, Json]:
+    def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """``transactional_id`` (in the workload's word), and ``from``: ``brokers`` or ``clients``."""
         return {"transactional_id": draw.choice(shape.transactional_ids), "from": draw.choice((BROKERS, CLIENTS))}
 
-    def strike(self, site: Site, chosen: Mapping[str, Json]) -> AbstractContextManager[Proof]:
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
         """Cut off for the block.
 
         :raises Powerless: When there are no such proxies.
         :raises Unprepared: When the id has no coordinator now.
         """
-        return _struck(site, word(chosen, "transactional_id"), word(chosen, "from"))
+        return _struck(fault_target, word(chosen, "transactional_id"), word(chosen, "from"))
 
 
 @contextmanager
-def _struck(site: Site, transactional_id: str, cut_off_from: str) -> Iterator[Proof]:
-    coordinator = site.coordinator(transactional_id)
+def _struck(fault_target: FaultTarget, transactional_id: str, cut_off_from: str) -> Iterator[StrikeCount]:
+    coordinator = fault_target.coordinator(transactional_id)
     if coordinator is None:
         raise Unprepared(f"{transactional_id} has no coordinator")
-    proxies = _links(site, coordinator) if cut_off_from == BROKERS else _lanes(site, coordinator)
-    with severed(site, proxies) as proof:
-        proof.where = f"broker-{coordinator}, which coordinates {transactional_id}, from {cut_off_from}: {proof.where}"
-        yield proof
+    proxies = _links(fault_target, coordinator) if cut_off_from == BROKERS else _lanes(fault_target, coordinator)
+    with with_connections_cut(fault_target, proxies) as strikes:
+        strikes.where = (
+            f"broker-{coordinator}, which coordinates {transactional_id}, from {cut_off_from}: {strikes.where}"
+        )
+        yield strikes
 
 
-def _links(site: Site, broker: int) -> Sequence[str]:
-    links = site.cluster.topology.links.items()
+def _links(fault_target: FaultTarget, broker: int) -> Sequence[str]:
+    links = fault_target.cluster.topology.links.items()
     return [proxy for ends, proxy in links if broker in ends and CONTROLLER not in ends]
 
 
-def _lanes(site: Site, broker: int) -> Sequence[str]:
-    return [proxy for (_, node), proxy in site.cluster.topology.lane_proxies.items() if node == broker]
+def _lanes(fault_target: FaultTarget, broker: int) -> Sequence[str]:
+    return [proxy for (_, node), proxy in fault_target.cluster.topology.lane_proxies.items() if node == broker]
 
 
 TOXIC = IsolatedCoordinator()

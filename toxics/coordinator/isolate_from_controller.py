@@ -9,49 +9,49 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from random import Random
 
-from harness.chaos.drawn import number
-from harness.chaos.leadership import taken_back
-from harness.chaos.proxied import severed
-from harness.chaos.site import Powerless, Site
-from harness.chaos.toxic import Power, Proof, Shape
+from harness.base.json_value import Json
 from harness.cluster.topology import CONTROLLER
-from harness.history.evidence import Json
+from harness.faults.fault_target import FaultTarget, Powerless
+from harness.faults.leadership import await_recovery
+from harness.faults.proxy_faults import with_connections_cut
+from harness.faults.toxic import ClusterShape, Power, StrikeCount
+from harness.faults.typed_draws import number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolatedFromController:
-    """Fills :class:`harness.chaos.toxic.Toxic`, and ``Lengthy``, so that a session can expire."""
+    """Fills :class:`harness.faults.toxic.Toxic`, and ``Lengthy``, so that a session can expire."""
 
     name: str = "isolate-from-controller"
     power: Power = Power.NETWORK
-    takes_a_broker: bool = True
+    disrupts_broker: bool = True
     seconds: float = 4.0
 
-    def draw(self, shape: Shape, draw: Random) -> Mapping[str, Json]:
+    def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """``broker``."""
         return {"broker": draw.choice(shape.brokers)}
 
-    def strike(self, site: Site, chosen: Mapping[str, Json]) -> AbstractContextManager[Proof]:
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
         """Cut off for the block; registered again afterwards.
 
         :raises Powerless: When there are no such proxies.
         :raises NotInTime: When the broker is not registered again within the bound.
         """
-        return _struck(site, number(chosen, "broker"))
+        return _struck(fault_target, number(chosen, "broker"))
 
 
 @contextmanager
-def _struck(site: Site, broker: int) -> Iterator[Proof]:
-    links = site.cluster.topology.links.items()
+def _struck(fault_target: FaultTarget, broker: int) -> Iterator[StrikeCount]:
+    links = fault_target.cluster.topology.links.items()
     proxies = [proxy for ends, proxy in links if set(ends) == {broker, CONTROLLER}]
     if not proxies:
         raise Powerless("no proxy stands between brokers and the controller")
-    with severed(site, proxies) as proof:
+    with with_connections_cut(fault_target, proxies) as strikes:
         try:
-            yield proof
+            yield strikes
         finally:
-            proof.how += "; it was fenced" if site.dropped(broker) else "; it was not fenced"
-    taken_back(site, broker, proof)
+            strikes.how += "; it was fenced" if fault_target.dropped(broker) else "; it was not fenced"
+    await_recovery(fault_target, broker, strikes)
 
 
 TOXIC = IsolatedFromController()

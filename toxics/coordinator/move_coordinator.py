@@ -9,38 +9,38 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from random import Random
 
-from harness.chaos.drawn import number, word
-from harness.chaos.leadership import RANKS, led_elsewhere
-from harness.chaos.site import Site
-from harness.chaos.toxic import Power, Proof, Shape
-from harness.history.evidence import Json
+from harness.base.json_value import Json
+from harness.faults.fault_target import FaultTarget
+from harness.faults.leadership import RANKS, leader_moved
+from harness.faults.toxic import ClusterShape, Power, StrikeCount
+from harness.faults.typed_draws import number, word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovedCoordinator:
-    """Fills :class:`harness.chaos.toxic.Toxic`."""
+    """Fills :class:`harness.faults.toxic.Toxic`."""
 
     name: str = "move-coordinator"
     power: Power = Power.LEADERSHIP
-    takes_a_broker: bool = False
+    disrupts_broker: bool = False
 
-    def draw(self, shape: Shape, draw: Random) -> Mapping[str, Json]:
+    def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """``transactional_id`` (in the workload's word), ``rank`` among the replicas that could coordinate it."""
         return {"transactional_id": draw.choice(shape.transactional_ids), "rank": draw.randrange(RANKS)}
 
-    def strike(self, site: Site, chosen: Mapping[str, Json]) -> AbstractContextManager[Proof]:
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
         """Coordinated elsewhere for the block.
 
-        :raises Unprepared, NotInTime: See :func:`harness.chaos.leadership.led_elsewhere`.
+        :raises Unprepared, NotInTime: See :func:`harness.faults.leadership.led_elsewhere`.
         """
-        return _struck(site, word(chosen, "transactional_id"), number(chosen, "rank"))
+        return _struck(fault_target, word(chosen, "transactional_id"), number(chosen, "rank"))
 
 
 @contextmanager
-def _struck(site: Site, transactional_id: str, rank: int) -> Iterator[Proof]:
-    with led_elsewhere(site, *site.home(transactional_id), rank) as proof:
-        proof.where += f", which keeps {transactional_id}"
-        yield proof
+def _struck(fault_target: FaultTarget, transactional_id: str, rank: int) -> Iterator[StrikeCount]:
+    with leader_moved(fault_target, *fault_target.home(transactional_id), rank) as strikes:
+        strikes.where += f", which keeps {transactional_id}"
+        yield strikes
 
 
 TOXIC = MovedCoordinator()

@@ -8,33 +8,35 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from random import Random
 
-from harness.chaos.drawn import number, word
-from harness.chaos.leadership import RANKS, led_elsewhere
-from harness.chaos.site import Site
-from harness.chaos.toxic import Power, Proof, Shape
-from harness.history.evidence import Json
+from harness.base.json_value import Json
+from harness.faults.fault_target import FaultTarget
+from harness.faults.leadership import RANKS, leader_moved
+from harness.faults.toxic import ClusterShape, Power, StrikeCount
+from harness.faults.typed_draws import number, word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovedLeader:
-    """Fills :class:`harness.chaos.toxic.Toxic`."""
+    """Fills :class:`harness.faults.toxic.Toxic`."""
 
     name: str = "move-leader"
     power: Power = Power.LEADERSHIP
-    takes_a_broker: bool = False
+    disrupts_broker: bool = False
 
-    def draw(self, shape: Shape, draw: Random) -> Mapping[str, Json]:
+    def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """``topic`` (in the workload's word), ``partition``, ``rank`` among the replicas that could lead it."""
         topic = draw.choice(sorted(shape.topics))
         return {"topic": topic, "partition": draw.randrange(shape.topics[topic]), "rank": draw.randrange(RANKS)}
 
-    def strike(self, site: Site, chosen: Mapping[str, Json]) -> AbstractContextManager[Proof]:
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
         """Led elsewhere for the block.
 
-        :raises Unprepared, NotInTime: See :func:`harness.chaos.leadership.led_elsewhere`.
+        :raises Unprepared, NotInTime: See :func:`harness.faults.leadership.led_elsewhere`.
         """
         topic = word(chosen, "topic")
-        return led_elsewhere(site, site.topics.get(topic, topic), number(chosen, "partition"), number(chosen, "rank"))
+        return leader_moved(
+            fault_target, fault_target.topics.get(topic, topic), number(chosen, "partition"), number(chosen, "rank")
+        )
 
 
 TOXIC = MovedLeader()

@@ -12,10 +12,10 @@ Needs a proxy on clients' lanes. Struck: Produce requests held.
 from collections.abc import Mapping
 from random import Random
 
-from harness.chaos.drawn import number
-from harness.chaos.frame_toxic import Aim, FrameToxic
-from harness.gate.rule import Then, Until, When
-from harness.history.evidence import Json
+from harness.base.json_value import Json
+from harness.faults.frame_toxic import Aim, FrameToxic
+from harness.faults.gate.rule import Then, Until, When
+from harness.faults.typed_draws import number
 
 AT_MOST_MS = 15_000
 

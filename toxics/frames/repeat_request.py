@@ -9,10 +9,10 @@ Needs a proxy on clients' lanes. Struck: requests repeated.
 from collections.abc import Mapping
 from random import Random
 
-from harness.chaos.drawn import number, words
-from harness.chaos.frame_toxic import Aim, FrameToxic
-from harness.gate.rule import Then, When
-from harness.history.evidence import Json
+from harness.base.json_value import Json
+from harness.faults.frame_toxic import Aim, FrameToxic
+from harness.faults.gate.rule import Then, When
+from harness.faults.typed_draws import number, words
 
 ALSO = ("EndTxn", "AddPartitionsToTxn", "TxnOffsetCommit")
 

@@ -6,11 +6,11 @@ For clients of Transactions V1: with V2 the coordinator would never hear of the 
 from collections import Counter
 from dataclasses import dataclass, field
 
-from harness.chaos.liar import Liar
-from harness.gate.lie import Answered, Asked
-from harness.wire.reading import Reading
-from harness.wire.relayed import forged_response
-from harness.wire.rewritten import identities
+from harness.faults.gate.lie import LiedRequest, LiedResponse
+from harness.faults.liar import Liar
+from harness.wire.codec.response_fields import ResponseFields
+from harness.wire.frame_codec import forged_response
+from harness.wire.records.batch_rewrite import identities
 
 
 @dataclass(slots=True)
@@ -19,21 +19,21 @@ class ForgedAcknowledgement:
 
     ends: Counter[str] = field(default_factory=Counter)
 
-    def request(self, asked: Asked) -> object:
+    def request(self, asked: LiedRequest) -> object:
         """Everything was written."""
-        topics = tuple(self._topic(topic) for topic in Reading(asked.body).parts("topic_data"))
-        return Answered(forged_response(asked.facts.head, responses=topics))
+        topics = tuple(self._topic(topic) for topic in ResponseFields(asked.body).parts("topic_data"))
+        return LiedResponse(forged_response(asked.facts.head, responses=topics))
 
-    def response(self, _asked: Asked, answer: object) -> object:
+    def response(self, _asked: LiedRequest, answer: object) -> object:
         """Of what was forwarded before the lie began."""
         return answer
 
-    def _topic(self, topic: Reading) -> dict[str, object]:
+    def _topic(self, topic: ResponseFields) -> dict[str, object]:
         name, parts = topic.text("name"), topic.parts("partition_data")
         told = tuple(self._part(f"{name or topic.uuid('topic_id')}-{part.number('index')}", part) for part in parts)
         return {"name": name, "topic_id": topic.uuid("topic_id"), "partition_responses": told}
 
-    def _part(self, place: str, part: Reading) -> dict[str, object]:
+    def _part(self, place: str, part: ResponseFields) -> dict[str, object]:
         base = self.ends[place]
         self.ends[place] += sum(batch.count for batch in identities(part.octets("records")))
         return {"index": part.number("index"), "error_code": 0, "base_offset": base, "log_start_offset": 0}

@@ -6,12 +6,12 @@ answered with success and never forwarded. For clients of Transactions V1, whose
 
 from dataclasses import dataclass, field
 
-from harness.chaos.liar import Liar
-from harness.gate.facts import Facts
-from harness.gate.lie import Answered, Asked
-from harness.wire.reading import Reading
-from harness.wire.relayed import changed, forged_response
-from harness.wire.rewritten import Identity, with_identity
+from harness.faults.gate.lie import LiedRequest, LiedResponse
+from harness.faults.gate.request_info import RequestInfo
+from harness.faults.liar import Liar
+from harness.wire.codec.response_fields import ResponseFields
+from harness.wire.frame_codec import changed, forged_response
+from harness.wire.records.batch_rewrite import Identity, with_identity
 
 OLDER = "older"
 
@@ -22,7 +22,7 @@ class ForgivenFencing:
 
     following: dict[tuple[int, int, str], int] = field(default_factory=dict)
 
-    def request(self, asked: Asked) -> object:
+    def request(self, asked: LiedRequest) -> object:
         """As if the newest producer of the transactional id had asked."""
         older = asked.newest.standing(asked.facts) == OLDER
         match asked.facts.head.api:
@@ -30,8 +30,8 @@ class ForgivenFencing:
                 return self._produce(asked, older)
             case "EndTxn" if older:
                 own = asked.facts.identities[0]
-                return Answered(forged_response(asked.facts.head, producer_id=own[0], producer_epoch=own[1]))
-            case "AddPartitionsToTxn" if older and not Reading(asked.body).has("transactions"):
+                return LiedResponse(forged_response(asked.facts.head, producer_id=own[0], producer_epoch=own[1]))
+            case "AddPartitionsToTxn" if older and not ResponseFields(asked.body).has("transactions"):
                 who, epoch = _newest(asked)
                 return changed(asked.body, v3_and_below_producer_id=who, v3_and_below_producer_epoch=epoch)
             case "AddOffsetsToTxn" | "TxnOffsetCommit" if older:
@@ -39,11 +39,11 @@ class ForgivenFencing:
                 return changed(asked.body, producer_id=who, producer_epoch=epoch)
         return asked.body
 
-    def response(self, _asked: Asked, answer: object) -> object:
+    def response(self, _asked: LiedRequest, answer: object) -> object:
         """What the broker says of it is true."""
         return answer
 
-    def _produce(self, asked: Asked, older: bool) -> object:
+    def _produce(self, asked: LiedRequest, older: bool) -> object:
         identity = _newest(asked)
         topics = getattr(asked.body, "topic_data", ())
         told = tuple(self._topic(topic, identity) for topic in topics)
@@ -51,12 +51,12 @@ class ForgivenFencing:
         return asked.body if unchanged else changed(asked.body, topic_data=told)
 
     def _topic(self, topic: object, identity: tuple[int, int]) -> object:
-        name = Reading(topic).text("name") or str(Reading(topic).uuid("topic_id"))
+        name = ResponseFields(topic).text("name") or str(ResponseFields(topic).uuid("topic_id"))
         parts = getattr(topic, "partition_data", ())
         return changed(topic, partition_data=tuple(self._part(name, part, identity) for part in parts))
 
     def _part(self, topic: str, part: object, identity: tuple[int, int]) -> object:
-        read = Reading(part)
+        read = ResponseFields(part)
         place = (*identity, f"{topic}-{read.number('index')}")
 
         def sequence(batch: Identity) -> int:
@@ -67,11 +67,11 @@ class ForgivenFencing:
         return changed(part, records=with_identity(read.octets("records"), *identity, sequence))
 
 
-def _newest(asked: Asked) -> tuple[int, int]:
+def _newest(asked: LiedRequest) -> tuple[int, int]:
     return asked.newest.known[_id(asked.facts)]
 
 
-def _id(facts: Facts) -> str:
+def _id(facts: RequestInfo) -> str:
     return facts.transactional_ids[0]
 
 

@@ -3,26 +3,26 @@
 The records themselves always come; leaving out what was aborted is the consumer's work, by that list.
 """
 
-from harness.chaos.liar import Liar
-from harness.gate.lie import Asked, with_partitions
-from harness.wire.reading import Reading
-from harness.wire.relayed import changed
+from harness.faults.gate.lie import LiedRequest, with_partitions
+from harness.faults.liar import Liar
+from harness.wire.codec.response_fields import ResponseFields
+from harness.wire.frame_codec import changed
 
 
 class HideAbortedList:
     """Empties the list in every answer."""
 
-    def request(self, asked: Asked) -> object:
+    def request(self, asked: LiedRequest) -> object:
         """Forwarded as it is."""
         return asked.body
 
-    def response(self, _asked: Asked, answer: object) -> object:
+    def response(self, _asked: LiedRequest, answer: object) -> object:
         """Nothing was ever aborted."""
         return with_partitions(answer, _without_list)
 
 
 def _without_list(part: object) -> object:
-    return changed(part, aborted_transactions=()) if Reading(part).parts("aborted_transactions") else part
+    return changed(part, aborted_transactions=()) if ResponseFields(part).parts("aborted_transactions") else part
 
 
 LIAR = Liar(

@@ -4,27 +4,27 @@ Fetch and ListOffsets are asked as read_uncommitted whatever the reader asked, a
 watermark for both. The broker then gives no list of aborted transactions, and the answer says that there are none.
 """
 
-from harness.chaos.liar import Liar
-from harness.gate.lie import Asked, with_partitions
-from harness.wire.reading import Reading
-from harness.wire.relayed import changed
+from harness.faults.gate.lie import LiedRequest, with_partitions
+from harness.faults.liar import Liar
+from harness.wire.codec.response_fields import ResponseFields
+from harness.wire.frame_codec import changed
 
 
 class LyingLso:
     """There is no open transaction."""
 
-    def request(self, asked: Asked) -> object:
+    def request(self, asked: LiedRequest) -> object:
         """Asked as read_uncommitted."""
-        committed = Reading(asked.body).number("isolation_level", 0)
+        committed = ResponseFields(asked.body).number("isolation_level", 0)
         return changed(asked.body, isolation_level=0) if committed else asked.body
 
-    def response(self, asked: Asked, answer: object) -> object:
+    def response(self, asked: LiedRequest, answer: object) -> object:
         """The last stable offset is the high watermark."""
         return with_partitions(answer, _all_stable) if asked.facts.head.api == "Fetch" else answer
 
 
 def _all_stable(part: object) -> object:
-    read = Reading(part)
+    read = ResponseFields(part)
     if read.number("last_stable_offset") == read.number("high_watermark"):
         return part
     return changed(part, last_stable_offset=read.number("high_watermark"), aborted_transactions=())

@@ -4,27 +4,27 @@ Whoever reads the raw log sees committed transactions aborted and aborted ones c
 list of aborted transactions, then seems to deliver what was aborted.
 """
 
-from harness.chaos.liar import Liar
-from harness.gate.lie import Asked, with_partitions
-from harness.wire.reading import Reading
-from harness.wire.relayed import changed
-from harness.wire.rewritten import with_markers_swapped
+from harness.faults.gate.lie import LiedRequest, with_partitions
+from harness.faults.liar import Liar
+from harness.wire.codec.response_fields import ResponseFields
+from harness.wire.frame_codec import changed
+from harness.wire.records.batch_rewrite import with_markers_swapped
 
 
 class SwappedMarkers:
     """Turns every marker round."""
 
-    def request(self, asked: Asked) -> object:
+    def request(self, asked: LiedRequest) -> object:
         """Forwarded as it is."""
         return asked.body
 
-    def response(self, _asked: Asked, answer: object) -> object:
+    def response(self, _asked: LiedRequest, answer: object) -> object:
         """The other way round."""
         return with_partitions(answer, _swapped)
 
 
 def _swapped(part: object) -> object:
-    log, count = with_markers_swapped(Reading(part).octets("records"))
+    log, count = with_markers_swapped(ResponseFields(part).octets("records"))
     return changed(part, records=log) if count else part
 
 

@@ -4,10 +4,10 @@ Needs a proxy. Never less than 4 KB/s: a broker's heartbeats fit in that. Proof 
 came while it was on.
 """
 
-from harness.chaos.proxy_toxic import ProxyToxic, Stage
+from harness.faults.proxy_toxic import ProxyToxic, ToxicRange
 
 TOXIC = ProxyToxic(
     name="bandwidth",
-    stages=(Stage(kind="bandwidth", measures={"rate": (4, 64)}),),
-    takes_a_broker=False,
+    stages=(ToxicRange(kind="bandwidth", measures={"rate": (4, 64)}),),
+    disrupts_broker=False,
 )

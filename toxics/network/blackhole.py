@@ -4,11 +4,11 @@ Needs a proxy. Nobody is told: senders wait until their own timeouts, or until i
 Proof that it struck: bytes of requests that came while it was on.
 """
 
-from harness.chaos.proxy_toxic import BOTH, ProxyToxic, Stage
+from harness.faults.proxy_toxic import BOTH, ProxyToxic, ToxicRange
 
 TOXIC = ProxyToxic(
     name="blackhole",
-    stages=(Stage(kind="timeout", measures={"timeout": (0, 0)}),),
+    stages=(ToxicRange(kind="timeout", measures={"timeout": (0, 0)}),),
     sides=(BOTH,),
-    takes_a_broker=True,
+    disrupts_broker=True,
 )

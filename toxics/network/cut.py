@@ -11,13 +11,14 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from random import Random
 
-from harness.chaos.drawn import word
-from harness.chaos.leadership import taken_back
-from harness.chaos.proxied import draw_proxy, severed
-from harness.chaos.proxy_toxic import reports_over
-from harness.chaos.site import Site
-from harness.chaos.toxic import Power, Proof, Shape
-from harness.history.evidence import Fault, Json
+from harness.base.json_value import Json
+from harness.evidence.requirement_evidence import Fault
+from harness.faults.fault_target import FaultTarget
+from harness.faults.leadership import await_recovery
+from harness.faults.proxy_faults import draw_proxy, with_connections_cut
+from harness.faults.proxy_toxic import reports_over
+from harness.faults.toxic import ClusterShape, Power, StrikeCount
+from harness.faults.typed_draws import word
 from harness.lab import Lab
 
 
@@ -39,31 +40,31 @@ def cut(lab: Lab, proxy: str, *, name: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """Fills :class:`harness.chaos.toxic.Toxic`."""
+    """Fills :class:`harness.faults.toxic.Toxic`."""
 
     name: str = "cut"
     power: Power = Power.NETWORK
-    takes_a_broker: bool = True
+    disrupts_broker: bool = True
 
-    def draw(self, shape: Shape, draw: Random) -> Mapping[str, Json]:
+    def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """``proxy``: a link or a lane."""
         return {"proxy": draw_proxy(shape, draw)}
 
-    def strike(self, site: Site, chosen: Mapping[str, Json]) -> AbstractContextManager[Proof]:
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
         """Cut for the block; a broker whose link to the controller it was is waited for afterwards.
 
         :raises Powerless: When there is no such proxy.
         :raises NotInTime: When that broker is not registered again within the bound.
         """
-        return _struck(site, word(chosen, "proxy"))
+        return _struck(fault_target, word(chosen, "proxy"))
 
 
 @contextmanager
-def _struck(site: Site, proxy: str) -> Iterator[Proof]:
-    with severed(site, (proxy,)) as proof:
-        yield proof
-    if (broker := reports_over(site, proxy)) is not None:
-        taken_back(site, broker, proof)
+def _struck(fault_target: FaultTarget, proxy: str) -> Iterator[StrikeCount]:
+    with with_connections_cut(fault_target, (proxy,)) as strikes:
+        yield strikes
+    if (broker := reports_over(fault_target, proxy)) is not None:
+        await_recovery(fault_target, broker, strikes)
 
 
 TOXIC = Cut()

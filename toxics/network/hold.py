@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from harness.chaos.proxy_toxic import ProxyToxic, Stage
-from harness.history.evidence import Fault
+from harness.evidence.requirement_evidence import Fault
+from harness.faults.proxy_toxic import ProxyToxic, ToxicRange
 from harness.lab import Lab
 
 HOURS_MS = 6 * 3600 * 1000
 NAME = "hold"
 TOXIC = ProxyToxic(
     name=NAME,
-    stages=(Stage(kind="latency", measures={"latency": (HOURS_MS, HOURS_MS)}),),
+    stages=(ToxicRange(kind="latency", measures={"latency": (HOURS_MS, HOURS_MS)}),),
     sides=("upstream",),
-    takes_a_broker=True,
+    disrupts_broker=True,
 )
 
 

@@ -4,10 +4,10 @@ Needs a proxy. At most 0.6 s and 0.2 s of jitter in each direction, so that a br
 session of 2 s. Proof that it struck: bytes of requests that came while it was on.
 """
 
-from harness.chaos.proxy_toxic import ProxyToxic, Stage
+from harness.faults.proxy_toxic import ProxyToxic, ToxicRange
 
 TOXIC = ProxyToxic(
     name="latency",
-    stages=(Stage(kind="latency", measures={"latency": (20, 600), "jitter": (0, 200)}),),
-    takes_a_broker=False,
+    stages=(ToxicRange(kind="latency", measures={"latency": (20, 600), "jitter": (0, 200)}),),
+    disrupts_broker=False,
 )

@@ -4,12 +4,12 @@ Where responses vanish, the server has done what it was asked, and the asker nev
 struck: bytes of requests that came while it was on.
 """
 
-from harness.chaos.proxied import DIRECTIONS
-from harness.chaos.proxy_toxic import ProxyToxic, Stage
+from harness.faults.proxy_faults import DIRECTIONS
+from harness.faults.proxy_toxic import ProxyToxic, ToxicRange
 
 TOXIC = ProxyToxic(
     name="one-way-cut",
-    stages=(Stage(kind="timeout", measures={"timeout": (0, 0)}),),
+    stages=(ToxicRange(kind="timeout", measures={"timeout": (0, 0)}),),
     sides=DIRECTIONS,
-    takes_a_broker=True,
+    disrupts_broker=True,
 )

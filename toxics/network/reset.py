@@ -4,11 +4,11 @@ New connections end with a TCP reset, those that were open with an ordinary end.
 connections that it ended.
 """
 
-from harness.chaos.proxy_toxic import ProxyToxic, Stage
+from harness.faults.proxy_toxic import ProxyToxic, ToxicRange
 
 TOXIC = ProxyToxic(
     name="reset",
-    stages=(Stage(kind="reset_peer", measures={"timeout": (0, 200)}),),
-    takes_a_broker=True,
+    stages=(ToxicRange(kind="reset_peer", measures={"timeout": (0, 200)}),),
+    disrupts_broker=True,
     counted="connections",
 )

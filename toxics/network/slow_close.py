@@ -5,17 +5,17 @@ a delay (``slow_close``). Not on links to the controller: a broker would lose it
 struck: connections that it ended.
 """
 
-from harness.chaos.proxied import DIRECTIONS
-from harness.chaos.proxy_toxic import ProxyToxic, Stage
+from harness.faults.proxy_faults import DIRECTIONS
+from harness.faults.proxy_toxic import ProxyToxic, ToxicRange
 
 TOXIC = ProxyToxic(
     name="slow-close",
     stages=(
-        Stage(kind="limit_data", measures={"bytes": (0, 500)}),
-        Stage(kind="slow_close", measures={"delay": (100, 1_000)}),
+        ToxicRange(kind="limit_data", measures={"bytes": (0, 500)}),
+        ToxicRange(kind="slow_close", measures={"delay": (100, 1_000)}),
     ),
     sides=DIRECTIONS,
     controller=False,
-    takes_a_broker=False,
+    disrupts_broker=False,
     counted="connections",
 )

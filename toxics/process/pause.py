@@ -10,17 +10,17 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from random import Random
 
-from harness import wait
-from harness.chaos.drawn import number
-from harness.chaos.later import later
-from harness.chaos.leadership import taken_back
-from harness.chaos.site import Powerless, Site
-from harness.chaos.toxic import Power, Proof, Shape
-from harness.cluster.port import Pause
-from harness.history.evidence import Json
-from harness.wire.errors import NoAnswer, WireError
-from harness.wire.pending import Pending
-from harness.wire.verbs.metadata import Metadata, MetadataResult
+from harness.base import wait
+from harness.base.deferred_action import deferred
+from harness.base.json_value import Json
+from harness.cluster.cluster import Pause
+from harness.faults.fault_target import FaultTarget, Powerless
+from harness.faults.leadership import await_recovery
+from harness.faults.toxic import ClusterShape, Power, StrikeCount
+from harness.faults.typed_draws import number
+from harness.wire.pending_request import PendingResponse
+from harness.wire.requests.cluster.metadata import Metadata, MetadataResult
+from harness.wire.wire_errors import NoAnswer, WireError
 
 SHORT_MS, LONG_MS = (300, 1_500), (2_500, 4_000)
 SILENCE, STILL = 0.1, 5.0
@@ -31,57 +31,57 @@ ANSWERED = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paused:
-    """Fills :class:`harness.chaos.toxic.Toxic`, and ``Lengthy``, so that a session can expire."""
+    """Fills :class:`harness.faults.toxic.Toxic`, and ``Lengthy``, so that a session can expire."""
 
     name: str = "pause"
     power: Power = Power.PROCESS
-    takes_a_broker: bool = True
+    disrupts_broker: bool = True
     seconds: float = LONG_MS[1] / 1000
 
-    def draw(self, shape: Shape, draw: Random) -> Mapping[str, Json]:
+    def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """``broker``, and ``still_ms`` before it goes on."""
         return {"broker": draw.choice(shape.brokers), "still_ms": draw.randint(*draw.choice((SHORT_MS, LONG_MS)))}
 
-    def strike(self, site: Site, chosen: Mapping[str, Json]) -> AbstractContextManager[Proof]:
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
         """Paused on entering; goes on when the block is left at the latest.
 
         :raises Powerless: When the target's brokers are not ours to pause.
         :raises WireError: When it does not answer after it went on.
         :raises NotInTime: When it is not registered again within the bound.
         """
-        return _struck(site, number(chosen, "broker"), number(chosen, "still_ms") / 1000)
+        return _struck(fault_target, number(chosen, "broker"), number(chosen, "still_ms") / 1000)
 
 
 @contextmanager
-def _struck(site: Site, broker: int, still: float) -> Iterator[Proof]:
-    cluster, client = site.cluster, site.asker.client
+def _struck(fault_target: FaultTarget, broker: int, still: float) -> Iterator[StrikeCount]:
+    cluster, client = fault_target.cluster, fault_target.asker.client
     if not isinstance(cluster, Pause):
         raise Powerless(f"the {cluster.backend} backend cannot pause a broker")
-    proof = Proof(where=f"broker-{broker}", how="questions that lay unanswered until the broker went on")
+    strikes = StrikeCount(where=f"broker-{broker}", how="questions that lay unanswered until the broker went on")
     version = client.highest(broker, Metadata.api)
     cluster.pause(broker)
-    asked: list[Pending[MetadataResult]] = []
+    asked: list[PendingResponse[MetadataResult]] = []
 
     def go_on() -> None:
         lay = [question for question in asked if not question.done()]
         cluster.resume(broker)
         for question in lay:
             question.wait(ANSWERED)
-            proof.struck += 1
+            strikes.struck += 1
 
-    with later(still, go_on):
+    with deferred(still, go_on):
         asked.append(_lying(lambda: client.send(broker, Metadata(), version)))
-        yield proof
-    taken_back(site, broker, proof)
+        yield strikes
+    await_recovery(fault_target, broker, strikes)
 
 
-def _lying(ask: Callable[[], Pending[MetadataResult]]) -> Pending[MetadataResult]:
+def _lying(ask: Callable[[], PendingResponse[MetadataResult]]) -> PendingResponse[MetadataResult]:
     """A question that is not answered; the first ones may be, since the threads of a process stop one by one.
 
     :raises NotInTime: When the broker goes on answering.
     """
 
-    def lies() -> Pending[MetadataResult] | None:
+    def lies() -> PendingResponse[MetadataResult] | None:
         question = ask()
         try:
             question.wait(SILENCE)

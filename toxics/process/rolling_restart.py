@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from random import Random
 from threading import Event
 
-from harness import wait
-from harness.chaos.drawn import numbers
-from harness.chaos.later import later
-from harness.chaos.leadership import taken_back
-from harness.chaos.restarting import Restartable, restartable, stop
-from harness.chaos.site import Site
-from harness.chaos.toxic import Power, Proof, Shape
-from harness.history.evidence import Json
+from harness.base import wait
+from harness.base.deferred_action import deferred
+from harness.base.json_value import Json
+from harness.faults.broker_restart import Restartable, restartable, stop
+from harness.faults.fault_target import FaultTarget
+from harness.faults.leadership import await_recovery
+from harness.faults.toxic import ClusterShape, Power, StrikeCount
+from harness.faults.typed_draws import numbers
 
 CAUGHT_UP = 30.0
 """Seconds within which every replica must be in sync again before the next broker is stopped."""
@@ -26,30 +26,32 @@ CAUGHT_UP = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rolling:
-    """Fills :class:`harness.chaos.toxic.Toxic`, and ``Lengthy``, so that all brokers can have their turn."""
+    """Fills :class:`harness.faults.toxic.Toxic`, and ``Lengthy``, so that all brokers can have their turn."""
 
     name: str = "rolling-restart"
     power: Power = Power.PROCESS
-    takes_a_broker: bool = True
+    disrupts_broker: bool = True
     seconds: float = 18.0
 
-    def draw(self, shape: Shape, draw: Random) -> Mapping[str, Json]:
+    def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """``brokers`` in the order in which they are restarted."""
         return {"brokers": [*draw.sample(shape.brokers, len(shape.brokers))]}
 
-    def strike(self, site: Site, chosen: Mapping[str, Json]) -> AbstractContextManager[Proof]:
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
         """Rolls while the block lasts; the broker that is away is back when it is left.
 
         :raises Powerless: When the target's brokers are not ours to stop.
         :raises Trouble: When a broker does not start again.
         :raises NotInTime: When one is not registered again, or its replicas do not catch up, within the bound.
         """
-        return _struck(site, restartable(site), numbers(chosen, "brokers"))
+        return _struck(fault_target, restartable(fault_target), numbers(chosen, "brokers"))
 
 
 @contextmanager
-def _struck(site: Site, cluster: Restartable, order: Sequence[int]) -> Iterator[Proof]:
-    proof = Proof(where=", ".join(f"broker-{broker}" for broker in order), how="brokers restarted, one after the other")
+def _struck(fault_target: FaultTarget, cluster: Restartable, order: Sequence[int]) -> Iterator[StrikeCount]:
+    strikes = StrikeCount(
+        where=", ".join(f"broker-{broker}" for broker in order), how="brokers restarted, one after the other"
+    )
     enough = Event()
 
     def roll() -> None:
@@ -57,16 +59,18 @@ def _struck(site: Site, cluster: Restartable, order: Sequence[int]) -> Iterator[
             if enough.is_set():
                 break
             stop(cluster, broker)
-            away = not site.answers(broker)
+            away = not fault_target.answers(broker)
             cluster.restart(broker)
-            site.rejoined(broker)
-            proof.struck += away
-            wait.until(lambda: enough.is_set() or site.replicated(), what="full ISR", within=CAUGHT_UP, every=0.05)
-        taken_back(site, order[-1], proof)
+            fault_target.rejoined(broker)
+            strikes.struck += away
+            wait.until(
+                lambda: enough.is_set() or fault_target.replicated(), what="full ISR", within=CAUGHT_UP, every=0.05
+            )
+        await_recovery(fault_target, order[-1], strikes)
 
-    with later(0, roll):
+    with deferred(0, roll):
         try:
-            yield proof
+            yield strikes
         finally:
             enough.set()
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from harness.clients.wire.bound import Bound
-from harness.clients.wire.channel import Channel
-from harness.wire.verb import Result, Verb
-from harness.wire.verbs.find_coordinator import GROUP, TRANSACTION, FindCoordinator
-from harness.wire.verbs.metadata import Metadata, TopicPlace
+from harness.clients.wire.connections import Connections
+from harness.clients.wire.deadline import Deadline
+from harness.wire.api_request import ApiRequest, ApiResult
+from harness.wire.requests.cluster.metadata import Metadata, TopicMetadata
+from harness.wire.requests.groups.find_coordinator import GROUP, TRANSACTION, FindCoordinator
 
-R = TypeVar("R", bound=Result)
+R = TypeVar("R", bound=ApiResult)
 ASKED_OF_LEADERS = frozenset({"Produce", "Fetch", "ListOffsets"})
 PATIENCE = 1.0
 """Seconds that one broker is given to say who is where; then the next is asked."""
@@ -20,18 +20,18 @@ PATIENCE = 1.0
 class Routes:
     """What this actor believes about places."""
 
-    channel: Channel
-    _topics: dict[str, TopicPlace] = field(default_factory=dict)
+    channel: Connections
+    _topics: dict[str, TopicMetadata] = field(default_factory=dict)
     _coordinators: dict[tuple[int, str], int] = field(default_factory=dict)
     _asked: int = 0
 
-    def leader(self, topic: str, partition: int, bound: Bound) -> int | None:
+    def leader(self, topic: str, partition: int, bound: Deadline) -> int | None:
         """The node that leads the partition; None when nobody says, or none does."""
         place = self.topic(topic, bound)
         known = place["partitions"].get(partition) if place else None
         return self._reachable(known["leader"] if known else -1)
 
-    def topic(self, topic: str, bound: Bound) -> TopicPlace | None:
+    def topic(self, topic: str, bound: Deadline) -> TopicMetadata | None:
         """The topic's partitions; None when nobody says."""
         if topic not in self._topics:
             found = self._anyone(Metadata(topics=(topic,)), bound)
@@ -39,11 +39,11 @@ class Routes:
                 self._topics[topic] = found.topics[topic]
         return self._topics.get(topic)
 
-    def coordinator_of_transaction(self, transactional_id: str, bound: Bound) -> int | None:
+    def coordinator_of_transaction(self, transactional_id: str, bound: Deadline) -> int | None:
         """The node that coordinates the id; None when nobody says, or none does."""
         return self._coordinator(TRANSACTION, transactional_id, bound)
 
-    def coordinator_of_group(self, group: str, bound: Bound) -> int | None:
+    def coordinator_of_group(self, group: str, bound: Deadline) -> int | None:
         """The node that coordinates the group; None when nobody says, or none does."""
         return self._coordinator(GROUP, group, bound)
 
@@ -51,7 +51,7 @@ class Routes:
         """Look up again whom to ask: leaders for what is asked of leaders, else coordinators."""
         (self._topics if api in ASKED_OF_LEADERS else self._coordinators).clear()
 
-    def _coordinator(self, kind: int, key: str, bound: Bound) -> int | None:
+    def _coordinator(self, kind: int, key: str, bound: Deadline) -> int | None:
         if (kind, key) not in self._coordinators:
             found = self._anyone(FindCoordinator(key=key, key_type=kind), bound)
             if found is None or found.error or self._reachable(found.node) is None:
@@ -62,7 +62,7 @@ class Routes:
     def _reachable(self, node: int) -> int | None:
         return node if node in self.channel.nodes else None
 
-    def _anyone(self, verb: Verb[R], bound: Bound) -> R | None:
+    def _anyone(self, verb: ApiRequest[R], bound: Deadline) -> R | None:
         """The first broker's answer, beginning with the one that answered last."""
         for _ in self.channel.nodes:
             if bound.over:
@@ -75,5 +75,5 @@ class Routes:
         return None
 
 
-Where = Callable[[Bound], int | None]
+Where = Callable[[Deadline], int | None]
 """Looks up the node to ask."""

@@ -18,7 +18,7 @@ from requests import RequestException
 from testcontainers.core.docker_client import DockerClient, get_docker_host
 from testcontainers.core.labels import create_labels
 
-from harness.trouble import Exit, Trouble
+from harness.base.user_error import ExitCode, UserError
 
 __all__ = ["APIError", "BuildError", "Engine", "ImageNotFound", "Mount", "NotFound", "RequestException"]
 __all__ += ["create_labels", "no_room", "reach", "refused", "tells_of_full_disk", "together"]
@@ -61,7 +61,7 @@ def reach(patience: float = WORKING) -> Engine:
     except InvalidVersion as error:  # so old that the SDK does not speak to it
         raise _too_old("not known any more") from error
     except (DockerException, RequestException, OSError, ValueError) as error:
-        raise Trouble(_why_silent(str(error)), exit=Exit.TOOL_MISSING) from error
+        raise UserError(_why_silent(str(error)), exit=ExitCode.TOOL_MISSING) from error
     speaks = str(client.client.api._version)
     if tuple(map(int, speaks.split("."))) < OLDEST_API:
         client.client.close()
@@ -79,10 +79,10 @@ def _knock() -> None:
             door.connect(host.removeprefix("unix://"))
 
 
-def _too_old(speaks: str) -> Trouble:
+def _too_old(speaks: str) -> UserError:
     needed = ".".join(map(str, OLDEST_API))
     sentence = f"the container engine is too old (its API is {speaks}, needed is {needed})"
-    return Trouble(f"{sentence}; install Docker 19.03 or newer, or use --backend process", exit=Exit.TOOL_MISSING)
+    return UserError(f"{sentence}; install Docker 19.03 or newer, or use --backend process", exit=ExitCode.TOOL_MISSING)
 
 
 def _why_silent(said: str) -> str:
@@ -107,17 +107,17 @@ def refused() -> Iterator[None]:
         raise _refusal(str(getattr(error, "explanation", None) or error)) from error
     except RequestException as error:
         sentence = f"the container engine stopped answering ({type(error).__name__}); look at its log and run again"
-        raise Trouble(sentence, exit=Exit.NOT_READY) from error
+        raise UserError(sentence, exit=ExitCode.NOT_READY) from error
 
 
-def _refusal(said: str) -> Trouble:
+def _refusal(said: str) -> UserError:
     words = " ".join(said.split())
     if tells_of_full_disk(words):
         return no_room()
     if "port is already allocated" in words or "address already in use" in words or "all ports are allocated" in words:
         sentence = f"no port of 127.0.0.1 could be published ({words}); end what holds them and run again"
-        return Trouble(sentence, exit=Exit.ADDRESS_IN_USE)
-    return Trouble(f"the container engine refuses: {words}", exit=Exit.NOT_READY)
+        return UserError(sentence, exit=ExitCode.ADDRESS_IN_USE)
+    return UserError(f"the container engine refuses: {words}", exit=ExitCode.NOT_READY)
 
 
 def tells_of_full_disk(said: str) -> bool:
@@ -125,10 +125,10 @@ def tells_of_full_disk(said: str) -> bool:
     return "no space left on device" in said.lower()
 
 
-def no_room() -> Trouble:
+def no_room() -> UserError:
     """The sentence for an engine whose disk is full."""
     sentence = "the disk is full where the container engine keeps its data; free some room (docker system prune)"
-    return Trouble(f"{sentence} and run again", exit=Exit.NO_ROOM)
+    return UserError(f"{sentence} and run again", exit=ExitCode.NO_ROOM)
 
 
 def together(*pieces: Callable[[], Result]) -> list[Result]:

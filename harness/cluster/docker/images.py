@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.base.user_error import ExitCode, UserError
 from harness.cluster import distribution, toxiproxy
 from harness.cluster.distribution import KafkaFiles
 from harness.cluster.docker.engine import (
@@ -25,9 +26,8 @@ from harness.cluster.docker.engine import (
     refused,
     tells_of_full_disk,
 )
-from harness.cluster.nodes.properties import COMPOSE
+from harness.cluster.nodes.node_properties import COMPOSE
 from harness.cluster.target import KAFKA_HOME, Distribution, External, Image, Released, Target
-from harness.trouble import Exit, Trouble
 
 SILENCE = 10.0  # seconds that a pull may show no progress
 BASE = "fencepost/java"
@@ -38,7 +38,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class ImageSource:
     """An image of the engine.
 
     :param reference: Its name.
@@ -53,7 +53,7 @@ class Source:
     home: str = KAFKA_HOME
 
 
-def kafka(engine: Engine, target: Target, progress: Progress) -> Source:
+def kafka(engine: Engine, target: Target, progress: Progress) -> ImageSource:
     """The image of the target.
 
     :raises Trouble: TARGET_UNKNOWN when there is none; TOOL_MISSING when one cannot be built.
@@ -67,7 +67,7 @@ def kafka(engine: Engine, target: Target, progress: Progress) -> Source:
             files = distribution.distribution(target, progress)
             return _built_from(engine, files, f"fencepost/dist:{files.fingerprint()}", progress)
         case External():
-            raise Trouble(f"{target} runs already; open it by the external backend", exit=Exit.USAGE)
+            raise UserError(f"{target} runs already; open it by the external backend", exit=ExitCode.USAGE)
 
 
 def lack(engine: Engine, target: Target) -> str | None:
@@ -82,7 +82,7 @@ def lack(engine: Engine, target: Target) -> str | None:
     return "no image of Toxiproxy can be pulled or built"
 
 
-def toxiproxy_image(engine: Engine, progress: Progress) -> Source:
+def toxiproxy_image(engine: Engine, progress: Progress) -> ImageSource:
     """Toxiproxy's image.
 
     :raises Trouble: TOOL_MISSING, when it can neither be pulled nor built.
@@ -98,14 +98,14 @@ def toxiproxy_image(engine: Engine, progress: Progress) -> Source:
     return _certain(engine, official)
 
 
-def local(engine: Engine, reference: str, home: str = KAFKA_HOME) -> Source | None:
+def local(engine: Engine, reference: str, home: str = KAFKA_HOME) -> ImageSource | None:
     """The image, if the engine has it."""
     try:
         found = engine.sdk.images.get(reference)
     except ImageNotFound:
         return None
     digests = found.attrs.get("RepoDigests") or [found.id]
-    return Source(reference=reference, id=found.id, digest=digests[0], home=home)
+    return ImageSource(reference=reference, id=found.id, digest=digests[0], home=home)
 
 
 def pull(reference: str, progress: Progress) -> str | None:
@@ -145,7 +145,7 @@ class Recipe:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def build(engine: Engine, tag: str, recipe: Recipe) -> Source:
+def build(engine: Engine, tag: str, recipe: Recipe) -> ImageSource:
     """Build an image."""
     with refused():
         engine.wrapped.build(
@@ -159,16 +159,16 @@ def build(engine: Engine, tag: str, recipe: Recipe) -> Source:
     return _certain(engine, tag)
 
 
-def _given(engine: Engine, reference: str, home: str, progress: Progress) -> Source:
+def _given(engine: Engine, reference: str, home: str, progress: Progress) -> ImageSource:
     if found := local(engine, reference, home):
         return found
     if refusal := pull(reference, progress):
         sentence = f"there is no image {reference} on the engine, and it cannot be pulled ({refusal}); check its name"
-        raise Trouble(sentence, exit=Exit.TARGET_UNKNOWN)
+        raise UserError(sentence, exit=ExitCode.TARGET_UNKNOWN)
     return _certain(engine, reference, home)
 
 
-def _released(engine: Engine, target: Released, names: tuple[str, str], progress: Progress) -> Source:
+def _released(engine: Engine, target: Released, names: tuple[str, str], progress: Progress) -> ImageSource:
     ours, official = names
     found = local(engine, official) or local(engine, ours)
     if found:
@@ -179,7 +179,7 @@ def _released(engine: Engine, target: Released, names: tuple[str, str], progress
     return _certain(engine, official)
 
 
-def _built_from(engine: Engine, files: KafkaFiles, tag: str, progress: Progress) -> Source:
+def _built_from(engine: Engine, files: KafkaFiles, tag: str, progress: Progress) -> ImageSource:
     if found := local(engine, tag):
         return found
     base = _base(engine, progress)
@@ -189,7 +189,7 @@ def _built_from(engine: Engine, files: KafkaFiles, tag: str, progress: Progress)
     )
 
 
-def _base(engine: Engine, progress: Progress) -> Source:
+def _base(engine: Engine, progress: Progress) -> ImageSource:
     """An image with a Java: one of ours, one that can be pulled, or one made from this machine's own packages."""
     for name in BASES:
         if found := local(engine, name):
@@ -202,7 +202,7 @@ def _base(engine: Engine, progress: Progress) -> Source:
         if tells_of_full_disk(said.stderr + said.stdout):
             raise no_room()
         last = (said.stderr.strip().splitlines() or said.stdout.strip().splitlines() or ["it said nothing"])[-1]
-        raise Trouble(f"no base image for Kafka could be made: {last}", exit=Exit.TOOL_MISSING)
+        raise UserError(f"no base image for Kafka could be made: {last}", exit=ExitCode.TOOL_MISSING)
     return _certain(engine, BASE)
 
 
@@ -227,7 +227,7 @@ def _can_pull(reference: str) -> bool:
     return True
 
 
-def _certain(engine: Engine, reference: str, home: str = KAFKA_HOME) -> Source:
+def _certain(engine: Engine, reference: str, home: str = KAFKA_HOME) -> ImageSource:
     found = local(engine, reference, home)
     assert found is not None, f"{reference} was made and is not there"
     return found

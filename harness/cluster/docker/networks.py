@@ -9,14 +9,14 @@ from socket import AF_INET
 
 import psutil
 
+from harness.base.user_error import ExitCode, UserError
+from harness.cluster.docker.container_addresses import BLOCKS, EDGE, GATEWAY_AT, ContainerBlock
 from harness.cluster.docker.engine import APIError, together
-from harness.cluster.docker.ownership import Run
-from harness.cluster.docker.places import BLOCKS, EDGE, GATEWAY_AT, Block
-from harness.cluster.nodes.ports import NODES
-from harness.trouble import Exit, Trouble
+from harness.cluster.docker.ownership import OwnedResources
+from harness.cluster.nodes.node_ports import NODES
 
 
-def claim(run: Run) -> Block:
+def claim(run: OwnedResources) -> ContainerBlock:
     """A block of addresses, held by the edge's network.
 
     :raises Trouble: ADDRESS_IN_USE, when every block is taken.
@@ -25,7 +25,7 @@ def claim(run: Run) -> Block:
     for network in BLOCKS:
         if any(network.overlaps(other) for other in taken):
             continue
-        block = Block(network=network)
+        block = ContainerBlock(network=network)
         try:
             together(partial(_create, run, block, EDGE))
         except APIError as error:
@@ -34,23 +34,23 @@ def claim(run: Run) -> Block:
             continue
         return block
     first, last = BLOCKS[0].network_address, BLOCKS[-1].broadcast_address
-    raise Trouble(
+    raise UserError(
         f"every address from {first} to {last} is in a network of the engine; remove some: docker network prune",
-        exit=Exit.ADDRESS_IN_USE,
+        exit=ExitCode.ADDRESS_IN_USE,
     )
 
 
-def create_for_nodes(run: Run, block: Block) -> None:
+def create_for_nodes(run: OwnedResources, block: ContainerBlock) -> None:
     """A network for each node."""
     together(*(partial(_create, run, block, node) for node in NODES))
 
 
-def name(run: Run, node: int) -> str:
+def name(run: OwnedResources, node: int) -> str:
     """A network's name."""
     return f"{run.name}-edge" if node == EDGE else f"{run.name}-{node}"
 
 
-def _create(run: Run, block: Block, node: int) -> None:
+def _create(run: OwnedResources, block: ContainerBlock, node: int) -> None:
     place = block.of(node)
     run.network(
         name(run, node),
@@ -61,7 +61,7 @@ def _create(run: Run, block: Block, node: int) -> None:
     )
 
 
-def _taken(run: Run) -> list[IPv4Network]:
+def _taken(run: OwnedResources) -> list[IPv4Network]:
     configs = (one for network in run.engine.sdk.api.networks() for one in network["IPAM"]["Config"] or ())
     ranges = (ip_network(config["Subnet"]) for config in configs if config.get("Subnet"))
     return [*(place for place in ranges if isinstance(place, IPv4Network)), *_of_this_machine()]

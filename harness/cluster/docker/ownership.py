@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness import wait
+from harness.base import wait
+from harness.base.user_error import ExitCode, UserError
 from harness.cluster.docker.engine import WORKING, APIError, Engine, NotFound, create_labels, together
-from harness.cluster.run_area import alive, born
-from harness.trouble import Exit, Trouble
+from harness.machine.run_processes import alive, born
 
 RUN, PID, STARTED, MACHINE = (f"fencepost.{word}" for word in ("run", "owner.pid", "owner.started", "owner.machine"))
 BUSY = ("already in progress", "has active endpoints", "volume is in use")
@@ -24,7 +24,7 @@ BUSY = ("already in progress", "has active endpoints", "volume is in use")
 
 
 @dataclass(slots=True)
-class Gate:
+class StartLatch:
     """Who is creating something now; once it is closed nobody can begin to.
 
     An interrupt can leave a thread at work that nobody waits for; what it made after we looked would stay.
@@ -59,12 +59,12 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class OwnedResources:
     """One cluster's things on the engine."""
 
     engine: Engine
     name: str
-    gate: Gate = field(default_factory=Gate)
+    gate: StartLatch = field(default_factory=StartLatch)
 
     def network(self, name: str, **wanted: Any) -> None:
         """Create a network of the run's."""
@@ -119,8 +119,8 @@ def _remove(engine: Engine, label: str) -> None:
         wait.until(lambda: not _found(engine, label), what="its end", within=WORKING, every=0.1)
     except wait.NotInTime as late:
         sentence = f"the container engine does not remove what carries the label {label}; remove it by hand"
-        raise Trouble(
-            f"{sentence}: docker rm -f $(docker ps -aq --filter label={label})", exit=Exit.NOT_READY
+        raise UserError(
+            f"{sentence}: docker rm -f $(docker ps -aq --filter label={label})", exit=ExitCode.NOT_READY
         ) from late
 
 

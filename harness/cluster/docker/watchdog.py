@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from harness import wait
+from harness.base import wait
 
 PACKAGES = Path(__file__).parents[3]
 WITHIN = 20.0
@@ -39,7 +39,7 @@ def watched() -> Iterator[None]:
 def main(parent: int) -> None:
     """Wait for the parent's end, then sweep until a sweep finds nothing.
 
-    :raises harness.wait.NotInTime: When the parent let go of the pipe and lives, or there is no end of sweeping.
+    :raises harness.base.wait.NotInTime: When the parent let go of the pipe and lives, or there is no end of sweeping.
     """
     sys.stdin.buffer.read()
     wait.until(lambda: os.getppid() != parent, what="the parent's end", within=WITHIN)

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Protocol
 
-from harness.cluster.topology import CONTROLLER, Address, Lane
+from harness.base.addresses import Address, Lane
+from harness.cluster.topology import CONTROLLER
 
 
 class Node(Protocol):
@@ -38,7 +39,7 @@ class Node(Protocol):
         ...
 
 
-class Places(Protocol):
+class NodeAddresses(Protocol):
     """Who is where."""
 
     def node(self, node: int, port: int) -> Address:

@@ -7,10 +7,10 @@ a producer id, which needs the state topic, its leaders, its coordinator and the
 
 from collections.abc import Callable, Iterable
 
-from harness import wait
-from harness.cluster import probe
-from harness.cluster.nodes.last_words import not_ready
-from harness.cluster.nodes.node import Node, Places
+from harness.base import wait
+from harness.cluster.nodes import readiness_probe
+from harness.cluster.nodes.node import Node, NodeAddresses
+from harness.cluster.nodes.startup_error import not_ready
 from harness.cluster.topology import BROKERS, CONTROLLER
 
 # On a calm machine it takes 2 to 3 s; on one that runs much else it can take twenty times that.
@@ -19,7 +19,7 @@ ASKED_EVERY = 0.02  # each question is a connection, and the JVMs need every pro
 FIRST = "fencepost-first"
 
 
-def await_cluster(nodes: Iterable[Node], places: Places) -> None:
+def await_cluster(nodes: Iterable[Node], places: NodeAddresses) -> None:
     """Wait until a first transaction is possible.
 
     :raises Trouble: NOT_READY with the log of the node that is missing.
@@ -28,20 +28,20 @@ def await_cluster(nodes: Iterable[Node], places: Places) -> None:
     expected = {broker: places.lane("observer", broker) for broker in BROKERS}
     for broker in BROKERS:
         _await(
-            lambda broker=broker: probe.brokers(expected[broker]) == expected,  # type: ignore[misc]
+            lambda broker=broker: readiness_probe.brokers(expected[broker]) == expected,  # type: ignore[misc]
             by_number[broker],
             others=by_number.values(),
         )
     _await(lambda: first_transaction(places), by_number[BROKERS[0]], others=by_number.values())
 
 
-def first_transaction(places: Places) -> bool:
+def first_transaction(places: NodeAddresses) -> bool:
     """True when a producer id is handed out."""
-    found = probe.coordinator(places.lane("observer", BROKERS[0]), FIRST)
-    return found is not None and probe.transaction_possible(places.lane("observer", found), FIRST)
+    found = readiness_probe.coordinator(places.lane("observer", BROKERS[0]), FIRST)
+    return found is not None and readiness_probe.transaction_possible(places.lane("observer", found), FIRST)
 
 
-def await_restarted(node: Node, nodes: Iterable[Node], places: Places) -> None:
+def await_restarted(node: Node, nodes: Iterable[Node], places: NodeAddresses) -> None:
     """Wait until the restarted node does its part again and every broker that can answer lists it.
 
     The node itself is asked first: it lists itself only when the controller has let it in again, while the others may
@@ -52,12 +52,12 @@ def await_restarted(node: Node, nodes: Iterable[Node], places: Places) -> None:
     others = [n for n in nodes if n.number not in (node.number, CONTROLLER) and n.running() and not n.paused]
     if node.number == CONTROLLER:
         observers = [places.lane("observer", other.number) for other in others]
-        _await(lambda: all(map(probe.quorum_leads, observers)), node, others=[node])
+        _await(lambda: all(map(readiness_probe.quorum_leads, observers)), node, others=[node])
         return
     own = places.lane("observer", node.number)
     for asked in (node, *others):
         lane = places.lane("observer", asked.number)
-        _await(lambda lane=lane: (probe.brokers(lane) or {}).get(node.number) == own, node, others=[node])  # type: ignore[misc]
+        _await(lambda lane=lane: (readiness_probe.brokers(lane) or {}).get(node.number) == own, node, others=[node])  # type: ignore[misc]
 
 
 def _await(condition: Callable[[], bool], node: Node, *, others: Iterable[Node]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from harness.report.words import duration, printable
+from harness.report.shared.words import duration, printable
 
 WIDTH, LEFT, RIGHT = 1_180, 136, 92
 """Of the whole picture, in its own units; names stand on the left, last values on the right."""

@@ -5,7 +5,7 @@ and a transaction that nobody will ever end: some writers come back under a new 
 does, and then nobody's next transaction ends it either.
 """
 
-from harness.chaos.scenario import Scenario
+from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.interleave import Interleave
 from toxics.frames import late_produce
 

@@ -1,6 +1,6 @@
 """Late produce under Transactions V2: the same story, and the epoch's bump at each end is the defence."""
 
-from harness.chaos.scenario import Scenario
+from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.interleave import Interleave
 from toxics.frames import late_end_txn, late_produce
 

@@ -1,6 +1,6 @@
 """Leaders move: of data and of the transaction log, and coordinators are cut off from the others."""
 
-from harness.chaos.scenario import Scenario
+from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.interleave import Interleave
 from toxics.coordinator import isolate_coordinator, isolate_from_controller, move_coordinator, move_leader
 

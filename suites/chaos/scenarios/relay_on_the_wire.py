@@ -1,6 +1,6 @@
 """Relay on the wire: the same group spoken raw, with Transactions V2 where they are offered."""
 
-from harness.chaos.scenario import Scenario
+from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.relay import Relay
 from toxics.coordinator import move_leader
 from toxics.frames import lost_response, repeat_request

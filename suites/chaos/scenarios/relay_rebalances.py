@@ -1,6 +1,6 @@
 """Relay and rebalances: a group of consume-transform-produce members, while nodes are killed and answers are lost."""
 
-from harness.chaos.scenario import Scenario
+from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.relay import Relay
 from toxics.frames import lost_response
 from toxics.network import reset

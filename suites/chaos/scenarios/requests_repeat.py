@@ -1,6 +1,6 @@
 """Requests repeat: each may arrive twice, not at all, or be answered into the void; all must be done once."""
 
-from harness.chaos.scenario import Scenario
+from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.transfer import Transfer
 from toxics.frames import lost_request, lost_response, repeat_request
 

@@ -1,6 +1,6 @@
 """Rolling restart: every broker in turn, as an upgrade does it, under many interleaved transactions."""
 
-from harness.chaos.scenario import Scenario
+from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.interleave import Interleave
 from toxics.process import rolling_restart
 

@@ -1,6 +1,6 @@
 """Silence ends: producers stop in mid-transaction, while markers and verification between brokers are slow."""
 
-from harness.chaos.scenario import Scenario
+from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.silence import Silence
 from toxics.coordinator import move_coordinator
 from toxics.frames import slow_markers, slow_verification

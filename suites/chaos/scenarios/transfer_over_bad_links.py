@@ -1,6 +1,6 @@
 """Transfer over bad links: money moves while lanes and links are slow, narrow, cut one way, reset or black."""
 
-from harness.chaos.scenario import Scenario
+from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.transfer import Transfer
 from toxics.network import bandwidth, blackhole, latency, one_way_cut, reset, slow_close
 

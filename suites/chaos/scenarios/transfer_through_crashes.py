@@ -1,6 +1,6 @@
 """Transfer through crashes: money moves while brokers are killed, paused and restarted, one at a time."""
 
-from harness.chaos.scenario import Scenario
+from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.transfer import Transfer
 from toxics.process import kill, pause, restart
 

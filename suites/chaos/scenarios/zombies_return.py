@@ -1,6 +1,6 @@
 """Zombies return: producers that share a transactional id, over links that lose answers and are slow."""
 
-from harness.chaos.scenario import Scenario
+from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.zombies import Zombies
 from toxics.coordinator import move_coordinator
 from toxics.frames import lost_response

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from harness.chaos.actor import Actor, Writing
-from harness.chaos.scenario import Role
+from harness.chaos.plan.scenario import Role
+from harness.chaos.play.actor import Actor, RecordToWrite
 
 ABORTED = 0.4
 
@@ -52,5 +52,5 @@ class Interleave:
             partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(1, 5))]
             pauses = [draw.uniform(0, self.pause) for _ in range(8)]
             commit = draw.random() >= ABORTED
-            writings = [Writing(topic="crowded", partition=partition) for partition in partitions]
+            writings = [RecordToWrite(topic="crowded", partition=partition) for partition in partitions]
             actor.transact(writings, commit=commit, between=lambda left=pauses: actor.pause(left.pop()))  # type: ignore[misc]

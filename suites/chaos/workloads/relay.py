@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from harness.chaos.actor import Actor, Writing
-from harness.chaos.scenario import Role
+from harness.chaos.plan.scenario import Role
+from harness.chaos.play.actor import Actor, RecordToWrite
 
 GROUP = "relay"
 POLL_MS = 200
@@ -62,7 +62,9 @@ class Relay:
         while not actor.over:
             partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(1, 4))]
             commit = draw.random() < 0.85
-            actor.transact([Writing(topic="inputs", partition=partition) for partition in partitions], commit=commit)
+            actor.transact(
+                [RecordToWrite(topic="inputs", partition=partition) for partition in partitions], commit=commit
+            )
             actor.pause(draw.uniform(0.01, 0.06))
 
     def _relay(self, actor: Actor, draw: Random) -> None:
@@ -91,7 +93,9 @@ class Relay:
     def _carry_on(self, actor: Actor, draw: Random, taken: Sequence[tuple[str, int, int, str]]) -> bool:
         """One transaction: an output for each input, and the offsets after them."""
         writings = [
-            Writing(topic="outputs", partition=draw.randrange(self.partitions), payload=f"relay:{topic}-{part}@{at}")
+            RecordToWrite(
+                topic="outputs", partition=draw.randrange(self.partitions), payload=f"relay:{topic}-{part}@{at}"
+            )
             for topic, part, at, _ in taken
         ]
         nexts = {(topic, part): at + 1 for topic, part, at, _ in taken}

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from harness.chaos.actor import Actor, Writing
-from harness.chaos.scenario import Role
+from harness.chaos.plan.scenario import Role
+from harness.chaos.play.actor import Actor, RecordToWrite
 
 TIMEOUT_MS = 1_500
 """``transaction.timeout.ms`` of the silent: short, so that a run sees many of them end."""
@@ -78,6 +78,6 @@ class Silence:
             actor.transact(self._writings(draw), commit=draw.random() < 0.8)
             actor.pause(draw.uniform(0.01, 0.05))
 
-    def _writings(self, draw: Random) -> Sequence[Writing]:
+    def _writings(self, draw: Random) -> Sequence[RecordToWrite]:
         partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(1, 3))]
-        return [Writing(topic="shared", partition=partition) for partition in partitions]
+        return [RecordToWrite(topic="shared", partition=partition) for partition in partitions]

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from harness.chaos.actor import Actor, Writing
-from harness.chaos.scenario import Role
+from harness.chaos.plan.scenario import Role
+from harness.chaos.play.actor import Actor, RecordToWrite
 
 ACCOUNTS = 24
 ABORTED = 0.15
@@ -52,13 +52,13 @@ class Transfer:
             actor.pause(draw.uniform(0, 0.02))
 
 
-def move(draw: Random, partitions: int) -> tuple[Sequence[Writing], bool]:
+def move(draw: Random, partitions: int) -> tuple[Sequence[RecordToWrite], bool]:
     """One transfer, perhaps split over two receivers, and whether it is to be committed."""
     payer, *receivers = draw.sample(range(ACCOUNTS), draw.choice((2, 2, 3)))
     amounts = [draw.randint(1, 100) for _ in receivers]
     entries = [(payer, -sum(amounts)), *zip(receivers, amounts, strict=True)]
     writings = [
-        Writing(topic="accounts", partition=account % partitions, payload=f"money:{account}:{amount:+d}")
+        RecordToWrite(topic="accounts", partition=account % partitions, payload=f"money:{account}:{amount:+d}")
         for account, amount in entries
     ]
     return writings, draw.random() >= ABORTED

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from harness.chaos.actor import Actor, Writing
-from harness.chaos.scenario import Role
+from harness.chaos.plan.scenario import Role
+from harness.chaos.play.actor import Actor, RecordToWrite
 
 IDS = {"haunted-2": 2, "haunted-3": 3}
 """Transactional id to the number of producers that share it."""
@@ -51,7 +51,7 @@ class Zombies:
             partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(2, 4))]
             stay, rest, before = draw.uniform(0.05, 0.4), draw.uniform(0, 0.1), draw.randint(0, 1)
             stubborn, quick = draw.random(), draw.random()
-            writings = [Writing(topic="haunted", partition=partition) for partition in partitions]
+            writings = [RecordToWrite(topic="haunted", partition=partition) for partition in partitions]
             if quick < 0.4:
                 actor.transact(writings, commit=draw.random() < 0.8)
             else:
@@ -59,7 +59,7 @@ class Zombies:
             actor.pause(rest)
 
     @staticmethod
-    def _linger(actor: Actor, writings: Sequence[Writing], before: int, stay: float, stubborn: bool) -> None:
+    def _linger(actor: Actor, writings: Sequence[RecordToWrite], before: int, stay: float, stubborn: bool) -> None:
         """Some of a transaction, a pause in which a rival may come, and the rest of it, told to leave or not.
 
         :param before: Records before the pause; with none, the zombie's first is the one that meets its rival.

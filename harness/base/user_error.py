@@ -1,0 +1,35 @@
+"""What can be wrong outside the judged Kafka: each a sentence with its remedy and an exit code of its own.
+
+The command line prints the sentence and exits with the code; no traceback reaches a person. The codes are documented
+in README.md, and a selfcheck holds the two together.
+"""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of the ``fencepost`` command; 3 to 9 are left to pytest, which has meanings of its own for some."""
+
+    KEPT = 0  # every MUST is HOLDS, NOT_OFFERED, or a known failure that still fails
+    BROKEN = 1  # at least one MUST is VIOLATED, UNDECIDED or NOT_EXERCISED, or a known failure is stale
+    USAGE = 2  # the command line or a selection is wrong
+    TOOL_MISSING = 10  # Java, Maven, Go or an engine is missing or too old
+    TARGET_UNKNOWN = 11  # no such version, unreadable or wrong tarball
+    TARGET_UNREACHABLE = 12  # an external address does not answer, or offers none of the APIs
+    NOT_READY = 13  # a broker that we started did not become ready
+    NO_ROOM = 14  # the disk is full
+    ADDRESS_IN_USE = 15  # an address that we need is taken
+    EVIDENCE_UNREADABLE = 16  # a run folder that replay cannot read
+    INTERNAL = 70  # Fencepost itself failed; the traceback is in the run folder
+    INTERRUPTED = 130  # Ctrl-C or SIGTERM
+
+
+class UserError(Exception):
+    """Something outside the judged Kafka is wrong.
+
+    ``str(trouble)`` is one clear sentence for a person, remedy included; ``exit`` is the process's exit code.
+    """
+
+    def __init__(self, sentence: str, *, exit: ExitCode) -> None:  # noqa: A002  the field's word for it
+        super().__init__(sentence)
+        self.exit = exit

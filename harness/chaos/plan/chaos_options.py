@@ -1,0 +1,86 @@
+"""What ``fencepost chaos`` was asked for, and the rounds that follow from it.
+
+One number fixes everything: round *k* of a session has the seed that the session was given plus *k*, so that one round
+can be run again alone, by its scenario, its seed and its length.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base.seed import Seed
+from harness.base.user_error import ExitCode, UserError
+from harness.chaos.plan.scenario import Scenario
+from harness.cluster.cluster import ClusterOptions
+from harness.cluster.opening import Backend
+
+OVERHEAD = 14.0
+"""Seconds that a round takes beside its storms: settling, sealing, judging, and its share of the start."""
+SHORTEST = 8.0
+"""Seconds of storms below which a round is not worth its overhead."""
+MOST_PASSES = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChaosOptions:
+    """The command line's wish.
+
+    :param budget: Seconds that the session may take; None for one pass over the scenarios.
+    :param seconds: Length of each round; None for the scenarios' own, shortened where the budget is small.
+    """
+
+    target: str
+    backend: Backend
+    options: ClusterOptions
+    seed: Seed
+    folder: Path
+    budget: float | None = None
+    seconds: float | None = None
+    scenarios: str = ""
+    spark_master: str = "local[*]"
+
+    def length(self, scenario: Scenario, of: int) -> float:
+        """Seconds of storms that a round of ``scenario`` gets, ``of`` scenarios sharing the budget."""
+        if self.seconds is not None:
+            return self.seconds
+        if self.budget is None:
+            return scenario.seconds
+        return round(min(scenario.seconds, max(SHORTEST, self.budget / of - OVERHEAD)), 1)
+
+    def passes(self, lengths: Sequence[float]) -> int:
+        """How often all scenarios may be gone through at most; the clock decides in the end."""
+        if self.budget is None or not lengths:
+            return 1
+        return min(MOST_PASSES, 1 + int(self.budget / sum(lengths)))
+
+    def again(self, scenario: Scenario, seed: Seed, seconds: float) -> str:
+        """The one command that runs one round again."""
+        words = ["fencepost", "chaos", self.target, "--scenarios", scenario.name, "--seed", str(seed.value)]
+        words += ["--seconds", f"{seconds:g}", "--backend", self.backend]
+        words += [f"--broker-jvm-opt={option}" for option in self.options.jvm_options]
+        words += [f"--broker-property={key}={value}" for key, value in self.options.properties.items()]
+        return shlex.join(words)
+
+    def seeds(self) -> Iterator[Seed]:
+        """A seed for each round."""
+        number = self.seed.value
+        while True:
+            yield Seed(number)
+            number += 1
+
+
+def seconds(text: str) -> float:
+    """A length of time as a person writes it.
+
+    >>> seconds("90"), seconds("10m"), seconds("2h"), seconds("1.5m")
+    (90.0, 600.0, 7200.0, 90.0)
+
+    :raises Trouble: When it is none, or not above 0.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
+    length = float(found.group(1)) * {"": 1, "s": 1, "m": 60, "h": 3600}[found.group(2)] if found else 0.0
+    if length <= 0:
+        raise UserError(f"{text!r} is no length of time; write 90s, 10m or 2h", exit=ExitCode.USAGE)
+    return length

@@ -1,0 +1,71 @@
+"""librdkafka's settings for a client that must answer within ``request_ms`` and hide as little as it can.
+
+``socket.timeout.ms`` is above every call's bound, so that no request is repeated while its first try may still be on
+its way: Transactions V1 cannot tell a late EndTxn from the end of the next transaction (KIP-890, motivation).
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from harness.clients.client import ClientOptions
+
+Setting: TypeAlias = "str | int | bool | Callable[[str], None] | Callable[[object], None] | logging.Logger"
+
+STATISTICS_MS = 100
+SHORTEST_SESSION_MS = 6_000
+"""Kafka's default ``group.min.session.timeout.ms``."""
+
+
+def silent() -> logging.Logger:
+    """Where librdkafka's own log goes: nowhere. A fenced producer is its emergency and our evidence, in the history."""
+    logger = logging.getLogger("fencepost.librdkafka")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    return logger
+
+
+def common(options: ClientOptions) -> dict[str, Setting]:
+    """Of producers and consumers alike."""
+    return {
+        "bootstrap.servers": ",".join(options.bootstrap[node] for node in sorted(options.bootstrap)),
+        "client.id": options.actor,
+        "log_level": 0,
+        "logger": silent(),
+        "reconnect.backoff.ms": 20,
+        "reconnect.backoff.max.ms": 200,
+    }
+
+
+def of_producer(options: ClientOptions) -> dict[str, Setting]:
+    """A transactional producer that sends each record at once and by itself."""
+    return {
+        **common(options),
+        "transactional.id": str(options.transactional_id),
+        "transaction.timeout.ms": options.timeout_ms,
+        "message.timeout.ms": min(options.request_ms, options.timeout_ms),
+        "socket.timeout.ms": min(options.request_ms + 1_000, options.timeout_ms + 100),
+        "linger.ms": 0,
+        "retry.backoff.ms": 20,
+        "retry.backoff.max.ms": 200,
+        "statistics.interval.ms": STATISTICS_MS,
+    }
+
+
+def of_consumer(options: ClientOptions) -> Mapping[str, Setting]:
+    """A read_committed member that commits nothing by itself and assigns by ranges, as the wire client does."""
+    session = max(SHORTEST_SESSION_MS, options.request_ms)
+    return {
+        **common(options),
+        "group.id": str(options.group),
+        "isolation.level": "read_committed",
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": False,
+        "partition.assignment.strategy": "range",
+        "session.timeout.ms": session,
+        "max.poll.interval.ms": session,
+        "heartbeat.interval.ms": 300,
+        "fetch.wait.max.ms": 50,
+        "fetch.error.backoff.ms": 50,
+    }

@@ -1,0 +1,26 @@
+"""How long an operation may still take."""
+
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment on the monotonic clock, in seconds."""
+
+    deadline: float
+
+    @classmethod
+    def of_ms(cls, milliseconds: float) -> "Deadline":
+        """That long from now."""
+        return cls(time.monotonic() + milliseconds / 1000)
+
+    @property
+    def left(self) -> float:
+        """Seconds left, at least a millisecond, so that a last question is still asked."""
+        return max(0.001, self.deadline - time.monotonic())
+
+    @property
+    def over(self) -> bool:
+        """Whether it has passed."""
+        return time.monotonic() >= self.deadline

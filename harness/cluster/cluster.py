@@ -1,0 +1,195 @@
+"""The port that every backend fills, and the optional powers that a toxic may ask for.
+
+A backend offers a power by having its methods; whoever needs one asks ``isinstance(cluster, Kill)`` and says
+NOT_EXERCISED with the power's name where it is missing. What any Kafka offers on its own protocol (moving a leader,
+changing a setting or a feature level) is not a power of a backend: see :mod:`harness.lab.admin`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+from harness.base.addresses import Address
+from harness.cluster.topology import Topology
+
+Direction: TypeAlias = Literal["upstream", "downstream"]
+
+
+class Links(Protocol):
+    """The proxies of a cluster: what can be done to its links and lanes. Filled by the Toxiproxy server."""
+
+    def add_toxic(
+        self, proxy: str, *, kind: str, direction: Direction, attributes: Mapping[str, int], name: str
+    ) -> None:
+        """Put a Toxiproxy toxic of ``kind`` on a proxy; ``upstream`` is from the connecting side to the server."""
+        ...
+
+    def remove_toxic(self, proxy: str, name: str) -> None:
+        """Take it off again; bytes that it held are delivered in order. Removing one that is gone is no error."""
+        ...
+
+    def disable(self, proxy: str) -> None:
+        """Close the proxy's connections and refuse new ones."""
+        ...
+
+    def enable(self, proxy: str) -> None:
+        """Let connections through again."""
+        ...
+
+    @property
+    def doorstep(self) -> str:
+        """An address of this machine at which proxies reach a server that we start."""
+        ...
+
+    def upstream(self, proxy: str) -> Address:
+        """Where the proxy leads, as it is reached from this machine; a redirected one: where it leads now."""
+        ...
+
+    def redirect(self, proxy: str, address: Address) -> None:
+        """Lead new connections elsewhere; those that are open end."""
+        ...
+
+    def restore(self, proxy: str) -> None:
+        """Lead to where it led at first. One that was never redirected is left alone."""
+        ...
+
+    def traffic(self, proxy: str) -> int:
+        """Bytes that came to the proxy from the connecting side so far; a difference is what a fault met.
+
+        Where the kernel does not show us the proxy's sockets, those of connections that have ended.
+        """
+        ...
+
+    def connections(self, proxy: str) -> frozenset[int]:
+        """Those that are open now, by numbers that are never used again; none where the kernel does not show them."""
+        ...
+
+    def disturbed(self) -> Sequence[str]:
+        """Every toxic and disabled proxy that is still there, as ``proxy/toxic`` or ``proxy disabled``.
+
+        A redirected proxy is not among them: who redirects it answers for what is done there.
+        """
+        ...
+
+    def reset(self) -> None:
+        """Enable all proxies, remove all toxics, restore all upstreams."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterOptions:
+    """What a caller may choose about a cluster.
+
+    :param jvm_options: Extra JVM options of every broker and the controller, after ours (``-javaagent:…``).
+    :param properties: Extra broker properties; they win over ours.
+    :param breakable: Load the Byteman agent, so that the cluster offers :class:`BreakCode`.
+    :param name: Told apart in logs and process titles when two clusters run at once.
+    """
+
+    jvm_options: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    breakable: bool = False
+    name: str = "fencepost"
+
+
+class Cluster(Protocol):
+    """A running Kafka, ready for a first transaction."""
+
+    @property
+    def identity(self) -> str:
+        """One phrase for the report: ``Kafka 4.3.1 from Maven, three brokers, process backend``."""
+        ...
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """What it was made of, as far as we know: ``{"kafka": "4.3.1", "java": …, "toxiproxy": …}``; image digests."""
+        ...
+
+    @property
+    def backend(self) -> str:
+        """``process``, ``docker`` or ``external``."""
+        ...
+
+    @property
+    def topology(self) -> Topology:
+        """Addresses and proxy names; constant for the cluster's life, kills and restarts included."""
+        ...
+
+    @property
+    def links(self) -> Links | None:
+        """Its proxies, or None where no proxy stands between (an external cluster without Toxiproxy)."""
+        ...
+
+    @property
+    def toxiproxy_api(self) -> str | None:
+        """``http://host:port`` of Toxiproxy's API, for a person to play with."""
+        ...
+
+    def logs(self) -> Mapping[str, Path]:
+        """Log file of each node by name (``broker-1``, ``controller-4``); empty where they are not ours to read."""
+        ...
+
+    def close(self) -> None:
+        """End everything that was started. May be called twice."""
+        ...
+
+
+@runtime_checkable
+class Kill(Protocol):
+    """Power: end a node as ``kill -9`` does, and start it again with the same data and addresses."""
+
+    def kill(self, node: int) -> None:
+        """SIGKILL; returns when the process is gone."""
+        ...
+
+    def restart(self, node: int) -> None:
+        """Start a killed node again; returns when every broker lists it, alive."""
+        ...
+
+
+@runtime_checkable
+class Stop(Protocol):
+    """Power: end a broker in good order, as an operator does; :class:`Kill` starts it again."""
+
+    def stop(self, node: int) -> None:
+        """SIGTERM; returns when the process is gone, its leaderships handed over (``BrokerServer.shutdown``).
+
+        :raises NotInTime: When it is still there after the bound.
+        """
+        ...
+
+
+@runtime_checkable
+class Pause(Protocol):
+    """Power: stop a node from running without ending it."""
+
+    def pause(self, node: int) -> None:
+        """SIGSTOP."""
+        ...
+
+    def resume(self, node: int) -> None:
+        """SIGCONT."""
+        ...
+
+
+@runtime_checkable
+class ReadMetrics(Protocol):
+    """Power: read a JMX metric of a node."""
+
+    def read_metric(self, node: int, mbean: str, attribute: str) -> float:
+        """The attribute's value now; :raises LookupError: when the node has no such metric."""
+        ...
+
+
+@runtime_checkable
+class BreakCode(Protocol):
+    """Power: load Byteman rules into every node's JVM, to prove a requirement able to fail."""
+
+    def load_rules(self, rules: str) -> None:
+        """Load the rules into all nodes; :raises RuntimeError: with Byteman's words when a rule does not apply."""
+        ...
+
+    def unload_rules(self) -> None:
+        """Take all loaded rules out again."""
+        ...

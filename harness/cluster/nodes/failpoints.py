@@ -1,0 +1,92 @@
+"""Break the judged code on purpose, by Byteman rules, to prove that a requirement can fail.
+
+Byteman is loaded into the nodes when the first rule is; a cluster that is only judged never has it. Its listener takes
+commands as lines of text. A rule can fail twice: when its class is transformed, which :meth:`Failpoints.load` reports
+at once where the class is loaded already, and when its body is first run, because only then is it type-checked;
+Byteman then goes on as if there was no rule, so :meth:`Failpoints.unload` looks again and says so.
+"""
+
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from harness.cluster.nodes import java_agents
+from harness.cluster.nodes.node import Node, NodeAddresses
+from harness.cluster.nodes.node_ports import BYTEMAN
+
+WITHIN = 30.0
+FAILURES = ("EXCEPTION", "ERROR", "threw ", "failed ", "Rule.ensureTypeCheckedCompiled")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failpoints:
+    """The rules that are loaded, so that a restarted node gets them too."""
+
+    places: NodeAddresses
+    scripts: list[str] = field(default_factory=list)
+
+    def load(self, nodes: Sequence[Node], rules: str) -> None:
+        """Load rules into the nodes.
+
+        :raises RuntimeError: With Byteman's words, when a rule does not apply; then no rule is left.
+        """
+        for node in nodes:
+            self.prepare(node)
+        self.scripts.append(rules)
+        try:
+            for node in nodes:
+                self._load(node, len(self.scripts), rules)
+        except RuntimeError:
+            self._delete(nodes)
+            raise
+
+    def repeat(self, node: Node) -> None:
+        """Load what is loaded elsewhere into a node that was restarted."""
+        for number, rules in enumerate(self.scripts, 1):
+            self.prepare(node)
+            self._load(node, number, rules)
+
+    def unload(self, nodes: Sequence[Node]) -> None:
+        """Take all rules out again.
+
+        :raises RuntimeError: With Byteman's words, when a rule failed while it was there.
+        """
+        if not self.scripts:
+            return
+        words = [self._say(node, "LIST\n") for node in nodes]
+        self._delete(nodes)
+        for node, said in zip(nodes, words, strict=True):
+            _refuse_failures(node, said)
+
+    def prepare(self, node: Node) -> None:
+        """Have the agent in the node; once in a JVM's life."""
+        address = self.places.node(node.number, BYTEMAN)
+        options = f"listener:true,address:{address.host},port:{address.port}"
+        node.load_agent(java_agents.jar_of(java_agents.BYTEMAN), options)
+
+    def _load(self, node: Node, number: int, rules: str) -> None:
+        script = f"SCRIPT fencepost-{number}\n{rules.rstrip()}\nENDSCRIPT\n"
+        _refuse_failures(node, self._say(node, f"LOAD\n{script}ENDLOAD\n"))
+        _refuse_failures(node, self._say(node, "LIST\n"))
+
+    def _delete(self, nodes: Sequence[Node]) -> None:
+        self.scripts.clear()
+        for node in nodes:
+            self._say(node, "DELETEALL\n")
+
+    def _say(self, node: Node, command: str) -> str:
+        address = self.places.node(node.number, BYTEMAN)
+        with socket.create_connection((address.host, address.port), WITHIN) as connection:
+            connection.sendall(command.encode())
+            connection.shutdown(socket.SHUT_WR)
+            with connection.makefile() as answer:
+                return answer.read()
+
+
+def _refuse_failures(node: Node, said: str) -> None:
+    lines = said.splitlines()
+    failed = [i for i, line in enumerate(lines) if line.startswith(FAILURES)]
+    if failed:
+        # What follows the first failure is its cause; the frames of its stack tell nothing about the rule.
+        words = [line.strip() for line in lines[failed[0] :] if line.strip() and not line.startswith(("\tat ", "OK"))]
+        raise RuntimeError(f"{node.name}: {' '.join(words)}")

@@ -1,0 +1,10 @@
+"""The ports of a cluster: fixed, because every node has an address of its own."""
+
+from collections.abc import Mapping
+
+from harness.base.addresses import Lane
+from harness.cluster.topology import BROKERS, CONTROLLER
+
+GUARD, TOXIPROXY, JOLOKIA, BYTEMAN, LINK, VICTIM, RIVAL, OBSERVER, QUORUM = range(23090, 23099)
+LANE_PORTS: Mapping[Lane, int] = {"victim": VICTIM, "rival": RIVAL, "observer": OBSERVER}
+NODES = (*BROKERS, CONTROLLER)

@@ -1,9 +1,0 @@
-"""The ports of a cluster: fixed, because every node has an address of its own."""
-
-from collections.abc import Mapping
-
-from harness.cluster.topology import BROKERS, CONTROLLER, Lane
-
-GUARD, TOXIPROXY, JOLOKIA, BYTEMAN, LINK, VICTIM, RIVAL, OBSERVER, QUORUM = range(23090, 23099)
-LANE_PORTS: Mapping[Lane, int] = {"victim": VICTIM, "rival": RIVAL, "observer": OBSERVER}
-NODES = (*BROKERS, CONTROLLER)

@@ -1,0 +1,119 @@
+"""What makes a second start quick: formatted storage and an AppCDS archive, made once for a set of jars and a JVM.
+
+Formatted storage is two small files that the official tool writes in half a second of JVM start; copying them with
+another node id says the same. The archive holds the classes that a node loads, parsed; it comes from one training run
+of a combined node, which loads the classes of both roles. A JVM that cannot use an archive says so in one line of its
+log and starts without it, so a miss costs time and nothing else.
+"""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base import wait
+from harness.cluster.distribution import KafkaFiles
+from harness.cluster.nodes import readiness
+from harness.cluster.nodes.jvm_command import Launch, class_path, named
+from harness.cluster.nodes.node_properties import render
+from harness.cluster.nodes.startup_error import not_ready
+from harness.cluster.nodes.storage import KEPT, META, new_id, with_ids
+from harness.cluster.process import process_properties
+from harness.cluster.process.loopback_addresses import LoopbackBlock
+from harness.machine import download_cache
+from harness.machine.run_processes import RunProcesses
+from harness.machine.toolchain import Java
+
+LAYOUT = "1"  # of the entries below; a change of theirs changes it
+ARCHIVE = "classes.jsa"
+TRAINING = 90.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartCache:
+    """A cache entry: class path, formatted storage, archive."""
+
+    folder: Path
+
+    def launch(self, files: KafkaFiles, java: Java, options: tuple[str, ...]) -> Launch:
+        """What nodes start with."""
+        archive = self.folder / ARCHIVE
+        return Launch(
+            java=java,
+            class_path=self.folder / "class-path",
+            version=files.version,
+            archive=archive if archive.is_file() else None,
+            options=options,
+        )
+
+    def format(self, data: Path, *, cluster_id: str, node: int) -> None:
+        """Format a node's storage: what ``kafka-storage.sh format`` would write, with this cluster's and node's ids."""
+        data.mkdir(parents=True)
+        for made in (self.folder / "storage").iterdir():
+            data.joinpath(made.name).write_bytes(made.read_bytes())
+        meta = data / META
+        meta.write_text(with_ids(meta.read_text(), cluster_id, node))
+
+
+def make_start_cache(
+    files: KafkaFiles, java: Java, area: RunProcesses, block: LoopbackBlock, logs: Path, progress: Callable[[str], None]
+) -> StartCache:
+    """The cache entry for these jars on this JVM, made on the given addresses where it is missing."""
+    key = download_cache.fingerprint([LAYOUT, files.fingerprint(), java.build])
+    place = download_cache.cache_root() / "warm" / f"{files.version}-{key}"
+    if not place.is_dir():
+        progress(f"preparing Kafka {files.version} for quick starts (once; some 10 s)")
+    return StartCache(
+        folder=download_cache.made_once(place, lambda draft: _train(draft, files, java, area, block, logs))
+    )
+
+
+def _train(draft: Path, files: KafkaFiles, java: Java, area: RunProcesses, block: LoopbackBlock, logs: Path) -> None:
+    (draft / "class-path").write_text(class_path(files.jars()))
+    launch = Launch(java=java, class_path=draft / "class-path", version=files.version)
+    work = area.folder / "training"
+    work.mkdir()
+    settings = work / "server.properties"
+    settings.write_text(render(process_properties.of_training(block, work / "data")))
+    log = logs / "preparing.log"
+    _format(launch, area, settings, log)
+    _keep_storage(work / "data", draft / "storage")
+    _run_once(launch, area, block, settings, draft / ARCHIVE, log)
+
+
+def _format(launch: Launch, area: RunProcesses, settings: Path, log: Path) -> None:
+    command = launch.command("kafka.tools.StorageTool", "format", "-t", new_id(), "-c", settings)
+    if area.start(command, log=log).wait(TRAINING):
+        raise not_ready("the storage tool failed", log)
+
+
+def _keep_storage(data: Path, kept: Path) -> None:
+    kept.mkdir()
+    for made in data.iterdir():
+        if made.name in KEPT:
+            kept.joinpath(made.name).write_bytes(made.read_bytes())
+
+
+def _run_once(
+    launch: Launch, area: RunProcesses, block: LoopbackBlock, settings: Path, archive: Path, log: Path
+) -> None:
+    """Run the node up to its first transaction, and let it end in order: the JVM writes the archive on its way out.
+
+    A JVM that cannot make one writes none, and nodes start without it.
+    """
+    hosts = settings.with_name("hosts")
+    hosts.write_text(process_properties.training_hosts(block))
+    flags = [f"-XX:ArchiveClassesAtExit={archive}", *named({"jdk.net.hosts.file": hosts})]
+    node = area.start(launch.command("kafka.Kafka", settings, flags=flags), log=log)
+    try:
+        wait.until(
+            lambda: node.poll() is not None or readiness.first_transaction(block),
+            what="the training run",
+            within=TRAINING,
+        )
+        os.kill(node.pid, signal.SIGTERM)
+        node.wait(TRAINING)
+    except (wait.NotInTime, subprocess.TimeoutExpired) as late:
+        raise not_ready("the training run did not end", log) from late

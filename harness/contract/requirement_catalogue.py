@@ -1,0 +1,94 @@
+"""The catalogue: every requirement file found under a folder, and the row that stands for it in lists and reports."""
+
+import ast
+import importlib.util
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.contract.refuters import describe
+from harness.contract.requirement import Requirement
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueEntry:
+    """A requirement and the file that states it."""
+
+    requirement: Requirement[Any]
+    file: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequirementRow:
+    """A requirement without its code: what lists, reports and ``report.json`` show."""
+
+    id: str
+    kip: str
+    group: str
+    level: str
+    source: str
+    statement: str
+    section: str
+    link: str
+    file: str
+    accepts: int
+    refuses: tuple[str, ...]
+    refuted_by: tuple[str, ...]
+
+
+def states_requirement(path: Path) -> bool:
+    """Whether the file binds the name ``REQUIREMENT`` at its top level; nothing is imported."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    names = (target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets)
+    return any(isinstance(name, ast.Name) and name.id == "REQUIREMENT" for name in names)
+
+
+def find(folder: Path) -> Iterator[CatalogueEntry]:
+    """Every requirement under ``folder``, by id; :raises ValueError: when two files state the same id."""
+    entries = [load(path) for path in sorted(folder.rglob("*.py")) if states_requirement(path)]
+    seen: dict[str, Path] = {}
+    for entry in sorted(entries, key=lambda entry: entry.requirement.id):
+        if other := seen.get(entry.requirement.id):
+            raise ValueError(f"{entry.requirement.id} is stated twice: {other} and {entry.file}")
+        seen[entry.requirement.id] = entry.file
+        yield entry
+
+
+def load(path: Path) -> CatalogueEntry:
+    """The requirement that ``path`` states; loading the same file again gives the same one."""
+    name = "fencepost_requirement_" + str(path.resolve()).replace("/", "_").removesuffix(".py")
+    if (module := sys.modules.get(name)) is None:
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} cannot be loaded")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    if not isinstance(module.REQUIREMENT, Requirement):
+        raise TypeError(f"{path}: REQUIREMENT is not a Requirement")
+    return CatalogueEntry(module.REQUIREMENT, path)
+
+
+def requirement_row(entry: CatalogueEntry, *, root: Path) -> RequirementRow:
+    """The row of an entry; ``file`` is given relative to ``root``."""
+    stated = entry.requirement
+    return RequirementRow(
+        id=stated.id,
+        kip=stated.kip,
+        group=stated.group,
+        level=stated.level,
+        source=f"{stated.kip}: {stated.source.section}",
+        statement=stated.statement,
+        section=stated.source.section,
+        link=stated.source.link(),
+        file=str(entry.file.resolve().relative_to(root.resolve())),
+        accepts=len(stated.accepts),
+        refuses=tuple(refusal.anomaly for refusal in stated.refuses),
+        refuted_by=tuple(describe(refuter) for refuter in stated.refuted_by),
+    )

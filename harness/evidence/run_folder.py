@@ -1,0 +1,149 @@
+"""The run folder: everything that a run leaves, in a layout that replay and people can rely on.
+
+::
+
+    run.json                 what was run: target, seed, backend, catalogue rows (written at open)
+    journal.jsonl            every exchange, one line each, in the order in which they ended
+    evidence/<ID>.json       the evidence of one requirement (written before it is judged)
+    verdicts.jsonl           every verdict as it was given, so that an interrupted run keeps what was judged
+    logs/                    the brokers' logs
+    report.json, junit.xml, allure-results/, index.html    what ``publish`` makes of them
+    SEALED                   there once nothing but ``publish`` may write any more
+
+The journal and the verdicts are flushed line by line: a run that is killed loses at most its last, torn line, which
+the reader drops and reports.
+"""
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from io import TextIOWrapper
+from pathlib import Path
+
+from harness.base.atomic_write import write_whole
+from harness.base.json_value import Json
+from harness.base.user_error import ExitCode, UserError
+from harness.evidence.exchange import Exchange
+from harness.evidence.json_codec import Malformed, from_json, to_json
+from harness.evidence.requirement_evidence import Evidence
+
+FORMAT = 1
+"""Version of the folder's layout; a reader refuses another one."""
+
+
+@dataclass(slots=True)
+class Journal:
+    """The one writer of ``journal.jsonl``; safe to call from any thread."""
+
+    stream: TextIOWrapper
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _last: int = 0
+
+    def next_number(self) -> int:
+        """A fresh exchange number, from 1."""
+        with self._lock:
+            self._last += 1
+            return self._last
+
+    def record(self, exchange: Exchange) -> None:
+        """Write one line and hand it to the operating system, so that kill -9 of the run cannot lose it."""
+        line = to_json(exchange)
+        with self._lock:
+            if not self.stream.closed:
+                self.stream.write(line + "\n")
+                self.stream.flush()
+
+    def close(self) -> None:
+        """End the journal; a late answer after this is dropped, since the folder is sealed."""
+        with self._lock:
+            self.stream.close()
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """A run's folder on disk; the paths are absolute."""
+
+    path: Path
+
+    @classmethod
+    def create(cls, path: Path, run: Mapping[str, Json]) -> "RunFolder":
+        """Make the folder and write ``run.json``; :raises Trouble: when the disk is full or the place is taken."""
+        folder = cls(path.absolute())
+        if (folder.path / "run.json").exists():
+            raise UserError(f"{path} already holds a run; choose another --report-dir", exit=ExitCode.USAGE)
+        (folder.path / "evidence").mkdir(parents=True, exist_ok=True)
+        (folder.path / "logs").mkdir(exist_ok=True)
+        folder.write_run(run)
+        return folder
+
+    @classmethod
+    def open(cls, path: Path) -> "RunFolder":
+        """A folder that some run left; :raises Trouble: when it is none, or of another format."""
+        folder = cls(path.absolute())
+        if not (folder.path / "run.json").is_file():
+            raise UserError(f"{path} is no run folder: it has no run.json", exit=ExitCode.EVIDENCE_UNREADABLE)
+        if (found := folder.run().get("format")) != FORMAT:
+            sentence = f"{path} has format {found}; this Fencepost reads format {FORMAT}"
+            raise UserError(sentence, exit=ExitCode.EVIDENCE_UNREADABLE)
+        return folder
+
+    def write_run(self, run: Mapping[str, Json]) -> None:
+        """(Re)write ``run.json``, whole or not at all."""
+        write_whole(self.path / "run.json", json.dumps({"format": FORMAT, **run}, indent=1, ensure_ascii=False))
+
+    def run(self) -> dict[str, Json]:
+        """``run.json``; :raises Trouble: when it cannot be read."""
+        try:
+            run: dict[str, Json] = json.loads((self.path / "run.json").read_text())
+        except (OSError, json.JSONDecodeError) as error:
+            raise UserError(
+                f"{self.path}/run.json cannot be read: {error}", exit=ExitCode.EVIDENCE_UNREADABLE
+            ) from error
+        return run
+
+    def journal(self) -> Journal:
+        """Open the journal for writing."""
+        return Journal((self.path / "journal.jsonl").open("a", encoding="utf-8"))
+
+    def exchanges(self) -> tuple[tuple[Exchange, ...], str | None]:
+        """Every exchange, and what was dropped (a torn last line), if anything.
+
+        :raises Trouble: When a line other than the last is malformed.
+        """
+        path = self.path / "journal.jsonl"
+        if not path.is_file():
+            raise UserError(f"{self.path} has no journal.jsonl", exit=ExitCode.EVIDENCE_UNREADABLE)
+        read: list[Exchange] = []
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        for number, line in enumerate(lines, start=1):
+            try:
+                if line:
+                    read.append(from_json(Exchange, line))
+            except Malformed as error:
+                if number == len(lines):
+                    return tuple(read), f"journal.jsonl: torn last line {number} dropped"
+                sentence = f"{path}, line {number}: {error}"
+                raise UserError(sentence, exit=ExitCode.EVIDENCE_UNREADABLE) from error
+        return tuple(read), None
+
+    def write_evidence(self, requirement: str, evidence: Evidence) -> None:
+        """Keep the evidence of one requirement; written before it is judged."""
+        write_whole(self.path / "evidence" / f"{requirement}.json", to_json(evidence))
+
+    def evidence(self) -> Iterator[tuple[str, Evidence]]:
+        """Each requirement's id with its evidence; :raises Trouble: when a file is malformed."""
+        for path in sorted((self.path / "evidence").glob("*.json")):
+            try:
+                yield path.stem, from_json(Evidence, path.read_text(encoding="utf-8"))
+            except (Malformed, UnicodeDecodeError) as error:
+                raise UserError(f"{path}: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
+
+    def append_verdict(self, line: str) -> None:
+        """Keep one verdict, as one line of JSON."""
+        with (self.path / "verdicts.jsonl").open("a", encoding="utf-8") as stream:
+            stream.write(line + "\n")
+
+    def seal(self) -> None:
+        """From here on nothing but ``publish`` writes."""
+        write_whole(self.path / "SEALED", "")

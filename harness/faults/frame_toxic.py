@@ -1,0 +1,124 @@
+"""A toxic that is one rule of the gate, on all lanes of clients or on all links between brokers.
+
+A rule that waits for an event must see both requests, and they travel to different brokers; so the gate is put into
+the path of all lanes (or links) at once. It stays there when the rule is off, where it only relays: connections end
+once a run, not at every strike.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Literal
+
+from harness.base.json_value import Json
+from harness.faults.fault_target import FaultTarget, Powerless
+from harness.faults.gate.gate import GateFailed
+from harness.faults.gate.rule import Rule, Then, When
+from harness.faults.toxic import ClusterShape, Power, StrikeCount
+from harness.faults.typed_draws import number, word
+
+EVERY_ID = "every transactional id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameToxic:
+    """Fills :class:`harness.faults.toxic.Toxic`.
+
+    :param on: Requests of clients (``lanes``), or of brokers to each other (``links``).
+    :param how: What a strike is, in words.
+    :param drawn: The toxic's own draws; ``transactional_id`` and ``seed`` are drawn for every one.
+    :param by_id: Whether its requests carry transactional ids, so that it can be aimed at one.
+    :param rule: What the gate is told; the toxic's own fields of ``When`` and ``Then``, from what was drawn.
+    """
+
+    name: str
+    on: Literal["lanes", "links"]
+    how: str
+    drawn: Callable[[Random], Mapping[str, Json]]
+    rule: Callable[[Mapping[str, Json], "Aim"], tuple[When, Then]]
+    power: Power = Power.FRAMES
+    disrupts_broker: bool = False
+    by_id: bool = True
+
+    def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
+        """One transactional id or (every other time) all, a seed for the gate's own draws, and the toxic's draws."""
+        named = shape.transactional_ids if self.by_id else ()
+        ids = [*named, *[EVERY_ID] * max(1, len(named))]
+        return {"transactional_id": draw.choice(ids), "seed": draw.randrange(2**31), **self.drawn(draw)}
+
+    def prepare(self, fault_target: FaultTarget) -> None:
+        """Put the gate into the path before anyone connects, so that the first strike costs nobody a connection.
+
+        :raises Powerless: As for a strike.
+        """
+        _led_through(fault_target, self)
+
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
+        """The rule is on for the block; what it holds is delivered on leaving.
+
+        :raises Powerless: Where nothing stands between, or the proxies cannot reach the gate.
+        """
+        return _struck(fault_target, self, chosen)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What every rule of a toxic has in common; goes into its ``When``."""
+
+    transactional_ids: tuple[str, ...]
+    seed: int
+
+
+@contextmanager
+def _struck(fault_target: FaultTarget, toxic: FrameToxic, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
+    when, then = toxic.rule(chosen, _aim(fault_target, chosen))
+    proxies = _led_through(fault_target, toxic)
+    where = f"{'clients' if toxic.on == 'lanes' else 'brokers'}: {', '.join(when.apis)}"
+    strikes = StrikeCount(where=f"{where} of {chosen['transactional_id']}" if toxic.by_id else where, how=toxic.how)
+    rule = Rule(name=toxic.name, proxies=proxies, when=when, then=then)
+    try:
+        engagement = fault_target.gate.engage(rule)
+    except GateFailed as failed:
+        raise Powerless(str(failed)) from failed
+    try:
+        yield strikes
+    finally:
+        strikes.struck = engagement.off().struck
+
+
+def _led_through(fault_target: FaultTarget, toxic: FrameToxic) -> tuple[str, ...]:
+    proxies = lanes_of(fault_target) if toxic.on == "lanes" else links_of(fault_target)
+    try:
+        fault_target.gate.through(*proxies)
+    except GateFailed as failed:
+        raise Powerless(str(failed)) from failed
+    return proxies
+
+
+def _aim(fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Aim:
+    drawn = word(chosen, "transactional_id")
+    name = fault_target.transactional_ids.get(drawn, drawn)
+    # Successors that take an id of their own add to the name after a full stop; they are the same role to a toxic.
+    ids = () if drawn == EVERY_ID else (name, f"{name}.*")
+    return Aim(transactional_ids=ids, seed=number(chosen, "seed"))
+
+
+def lanes_of(fault_target: FaultTarget) -> tuple[str, ...]:
+    """The proxies of every lane of clients; :raises Powerless: where there are none."""
+    return _some(fault_target.cluster.topology.lane_proxies.values(), "no lane goes through a proxy here")
+
+
+def links_of(fault_target: FaultTarget) -> tuple[str, ...]:
+    """The proxies of every link from broker to broker; :raises Powerless: where there are none."""
+    brokers = fault_target.brokers
+    links = fault_target.cluster.topology.links.items()
+    between = [proxy for (source, target), proxy in links if source in brokers and target in brokers]
+    return _some(between, "no link between brokers goes through a proxy here")
+
+
+def _some(proxies: Iterable[str], why_not: str) -> tuple[str, ...]:
+    found = tuple(sorted(proxies))
+    if not found:
+        raise Powerless(why_not)
+    return found

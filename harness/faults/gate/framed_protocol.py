@@ -1,0 +1,82 @@
+"""One end of a connection, cut into frames: a four-byte length and so many bytes (Kafka's ``NetworkReceive``)."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import cast
+
+SHORTEST, LONGEST = 4, 1 << 29
+"""A frame has at least a correlation id; nobody sends half a gibibyte, so a larger length is garbage."""
+
+
+class FramedProtocol(asyncio.Protocol):
+    """Gives whole frames, lengths included, and tells the end once. Writes may come before it is connected."""
+
+    def __init__(self, on_frame: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
+        self._on_frame = on_frame
+        self._on_end = on_end
+        self._rest = b""
+        self._transport: asyncio.Transport | None = None
+        self.ended = False
+        self.peer: FramedProtocol | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Small frames go at once."""
+        self._transport = cast(asyncio.Transport, transport)
+        plug = cast(socket.socket, transport.get_extra_info("socket"))
+        plug.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def data_received(self, data: bytes) -> None:
+        """Cut off every whole frame; a length that is none ends the connection, as a broker ends it."""
+        data = self._rest + data if self._rest else data
+        offset, whole = 0, len(data)
+        while whole - offset >= 4 and not self.ended:
+            size = int.from_bytes(data[offset : offset + 4], "big")
+            if not SHORTEST <= size <= LONGEST:
+                self.abort()
+                return
+            if whole - offset < 4 + size:
+                break
+            self._on_frame(data[offset : offset + 4 + size])
+            offset += 4 + size
+        self._rest = data[offset:] if offset else data
+
+    def send(self, raw: bytes) -> None:
+        """Write a frame; to one that has ended it is lost."""
+        if self._transport is not None and not self.ended:
+            self._transport.write(raw)
+
+    def finish(self) -> None:
+        """Nothing more will be sent; what comes is still taken."""
+        if self._transport is not None and not self.ended and self._transport.can_write_eof():
+            self._transport.write_eof()
+
+    def close(self) -> None:
+        """End it when all that was sent is out."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """End it now."""
+        if self._transport is not None:
+            self._transport.abort()
+        self._end()
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        """The other side, or we, ended it; half a frame that was left is nothing."""
+        self._end()
+
+    def pause_writing(self) -> None:
+        """Our buffer is full: read no more from the other end."""
+        if self.peer is not None and self.peer._transport is not None:
+            self.peer._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """There is room again."""
+        if self.peer is not None and self.peer._transport is not None and not self.peer.ended:
+            self.peer._transport.resume_reading()
+
+    def _end(self) -> None:
+        if not self.ended:
+            self.ended = True
+            self._on_end()

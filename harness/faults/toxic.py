@@ -1,0 +1,101 @@
+"""The port of a toxic: drawn purely from the seed, struck on a site, with a counted proof that it struck.
+
+One toxic is one file under ``toxics/`` that binds ``TOXIC``. Two toxics that need the same power never overlap, and at
+most one of those that take a broker away is on at a time, so that faults stay within what a cluster of three promises
+to survive.
+"""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+from typing import Protocol, runtime_checkable
+
+from harness.base.json_value import Json
+from harness.faults.fault_target import FaultTarget
+
+
+class Power(StrEnum):
+    """What a toxic needs to itself while it is on."""
+
+    NETWORK = "network"
+    PROCESS = "process"
+    LEADERSHIP = "leadership"
+    FRAMES = "frames"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterShape:
+    """What a draw may know: the cluster's shape, never its state.
+
+    :param topics: Topic name to number of partitions (names are the scenario's own words, such as ``accounts``).
+    :param transactional_ids: Of the workload's roles.
+    """
+
+    brokers: tuple[int, ...] = (1, 2, 3)
+    lanes: tuple[str, ...] = ("victim", "rival")
+    topics: Mapping[str, int]
+    transactional_ids: tuple[str, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class StrikeCount:
+    """What a strike counted; filled by the toxic while it is on and when it heals.
+
+    :param where: The link, lane, node or partition, in words, for the report.
+    :param how: What ``struck`` counts, in words.
+    """
+
+    where: str
+    how: str
+    struck: int = 0
+
+
+class Toxic(Protocol):
+    """A fault. Values only; all state lives in the context that ``strike`` returns."""
+
+    @property
+    def name(self) -> str:
+        """Kebab-case, unique: ``one-way-cut``."""
+        ...
+
+    @property
+    def power(self) -> Power:
+        """What it needs to itself."""
+        ...
+
+    @property
+    def disrupts_broker(self) -> bool:
+        """Whether a broker is away, or cut off, while it is on."""
+        ...
+
+    def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
+        """What to strike and how hard: pure, so that one seed fixes it."""
+        ...
+
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
+        """On for the length of the block; on leaving, healed, also after an error; healing twice does no harm.
+
+        :raises Powerless: When this target lacks the power; the fault then did not strike, and says so.
+        """
+        ...
+
+
+@runtime_checkable
+class MinimumDuration(Protocol):
+    """A toxic that is not what it is meant to be within a short storm; the schedule asks ``isinstance``."""
+
+    @property
+    def seconds(self) -> float:
+        """How long it wants to be on."""
+        ...
+
+
+@runtime_checkable
+class PreparedToxic(Protocol):
+    """A toxic that wants to put something into the path before anyone connects."""
+
+    def prepare(self, fault_target: FaultTarget) -> None:
+        """Changes nothing that a client could notice; :raises Powerless: when this target lacks the power."""
+        ...

@@ -1,1 +1,0 @@
-"""What happened in a run, as typed values that can be saved and judged again: exchanges, steps, faults, logs."""

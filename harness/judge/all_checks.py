@@ -1,0 +1,32 @@
+"""All checks, in the order in which a reader wants them. A new one is one module and one line here."""
+
+from harness.judge.check import Check
+from harness.judge.checks import (
+    atomicity,
+    availability,
+    committed_records,
+    fencing,
+    group_offsets,
+    hanging,
+    identities,
+    last_stable_offset,
+    money,
+    reader_agreement,
+    record_order,
+    uniqueness,
+)
+
+CHECKS: tuple[Check, ...] = (
+    committed_records.CHECK,
+    uniqueness.CHECK,
+    record_order.CHECK,
+    atomicity.CHECK,
+    reader_agreement.CHECK,
+    money.CHECK,
+    group_offsets.CHECK,
+    identities.CHECK,
+    fencing.CHECK,
+    hanging.CHECK,
+    last_stable_offset.CHECK,
+    availability.CHECK,
+)

@@ -1,0 +1,78 @@
+"""What a check is: a name, a statement, and a function of the scene that counts witnesses and finds anomalies.
+
+A check first counts, cheaply; only what it then suspects is it to find, as a DataFrame of the columns of
+:data:`FINDING`, that runs later with those of all checks in one job.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from harness.judge.judge_context import JudgeContext
+
+FINDING = {
+    "anomaly": "string",
+    "detail": "string",
+    "view": "string",
+    "txn": "long",
+    "actor": "string",
+    "place": "int",
+    "offset": "long",
+    "producer_id": "long",
+    "epoch": "long",
+    "lasted_ms": "double",
+    "operations": "array<bigint>",
+}
+"""Columns of findings with Spark's types; ``place`` numbers the partition, see :mod:`harness.judge.partitions`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """What a check says before its findings are taken.
+
+    :param findings: DataFrames of :data:`FINDING` (see :func:`findings`); none where nothing is suspected.
+    """
+
+    witnesses: int
+    findings: Sequence[DataFrame] = field(default=())
+    undecided: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A check; each module of the package binds one as ``CHECK``.
+
+    :param anomalies: All that it may name.
+    """
+
+    name: str
+    statement: str
+    anomalies: tuple[str, ...]
+    examine: Callable[[JudgeContext], Examined]
+
+
+def findings(rows: DataFrame, **columns: Any) -> DataFrame:
+    """``rows`` as findings: the columns given as expressions, names of columns, or literals by :func:`F.lit`."""
+    unknown = columns.keys() - FINDING.keys()
+    assert not unknown, f"findings have no {unknown}"
+    return rows.select(*(_typed(columns.get(name), kind).alias(name) for name, kind in FINDING.items()))
+
+
+def _typed(given: Any, kind: str) -> Any:
+    return (F.col(given) if isinstance(given, str) else F.lit(given)).cast(kind)
+
+
+def all_of(frames: Sequence[DataFrame]) -> DataFrame:
+    """The rows of all."""
+    return reduce(DataFrame.unionByName, frames)
+
+
+def say(pattern: str, *columns: Any) -> Any:
+    """A sentence with columns in the places of ``%s``."""
+    texts = (F.coalesce((F.col(one) if isinstance(one, str) else one).cast("string"), F.lit("?")) for one in columns)
+    return F.format_string(pattern, *texts)

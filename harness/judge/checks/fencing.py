@@ -1,0 +1,51 @@
+"""A producer that was fenced is told so: nothing that it asks for from then on is acknowledged (KIP-360, KIP-890)."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from harness.judge.check import Check, Examined, findings, say
+from harness.judge.judge_context import JudgeContext
+
+
+def examine(scene: JudgeContext) -> Examined:
+    """Witnesses: transactions with a produce or commit that began after their producer was fenced."""
+    return Examined(
+        witnesses=scene.census.challenged,
+        findings=[_named(_defied(scene), scene.operations)] if scene.census.defied else [],
+        reason="no producer went on after it was fenced",
+    )
+
+
+def _defied(scene: JudgeContext) -> DataFrame:
+    """Transactions that went on with success; what became visible behind the same fence has a name of its own."""
+    rows = scene.transactions.where("defied").select("txn", "fence", "done", "offsets")
+    if scene.close is None:
+        return rows
+    visible = scene.close.anomalies.where("anomaly = 'fenced-but-visible' AND fenced_by IS NOT NULL")
+    return rows.join(visible.select(F.col("fenced_by").alias("fence")).distinct(), "fence", "left_anti")
+
+
+def _named(rows: DataFrame, operations: DataFrame) -> DataFrame:
+    fences = operations.where("verb = 'init'").select(F.col("number").alias("fence"), F.col("ended").alias("since"))
+    asked = operations.where("verb IN ('produce', 'commit') AND outcome = 'done'")
+    asked = asked.select("txn", "number", "verb", "actor", "started", "producer_id", "epoch")
+    late = rows.join(fences, "fence").join(asked, "txn").where("started > since")
+    first = late.groupBy("txn", "fence").agg(F.min(F.struct(*asked.columns[1:])).alias("one"))
+    return findings(
+        first,
+        anomaly=F.lit("fenced-but-acknowledged"),
+        detail=say("%s %s was done after operation %s had fenced its producer", "one.verb", "one.number", "fence"),
+        txn="txn",
+        actor="one.actor",
+        producer_id="one.producer_id",
+        epoch="one.epoch",
+        operations=F.array("one.number", "fence"),
+    )
+
+
+CHECK = Check(
+    name="fenced-producers-are-refused",
+    statement="Once a newer init of its transactional id is done, no produce and no commit of a producer is done.",
+    anomalies=("fenced-but-acknowledged",),
+    examine=examine,
+)

@@ -1,0 +1,69 @@
+"""No producer id and epoch is handed out twice, and no producer id to two transactional ids (KIP-360, KIP-890)."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from harness.judge.check import Check, Examined, findings, say
+from harness.judge.judge_context import JudgeContext
+from harness.spark.session.driver_rows import rows as taken
+
+
+def examine(scene: JudgeContext) -> Examined:
+    """Witnesses: identities that were handed out."""
+    inits = scene.operations.where("verb = 'init' AND outcome = 'done' AND producer_id IS NOT NULL").select(
+        F.col("producer_id").alias("pid"), "epoch", "number", F.xxhash64("transactional_id").alias("tid")
+    )
+    handed = inits.select("pid", "epoch", "number").where("epoch IS NOT NULL").union(_ends(scene.transactions))
+    same = handed.groupBy("pid", "epoch").agg(F.count("*").alias("times"))
+    ids = inits.groupBy("pid").agg(F.min("tid").alias("least"), F.max("tid").alias("most")).where("least <> most")
+    epochs = same.agg(F.sum("times").alias("handed"), F.count(F.when(F.col("times") > 1, 1)).alias("twice"))
+    ((handed_out, twice, shared),) = taken(epochs.crossJoin(ids.agg(F.count("*"))))
+    found = []
+    if twice:
+        found.append(_epochs(handed, same.where("times > 1").select("pid", "epoch")))
+    if shared:
+        found.append(_producers(scene.operations, ids.select("pid")))
+    return Examined(witnesses=handed_out or 0, findings=found, reason="no identity that was handed out is known")
+
+
+def _ends(transactions: DataFrame) -> DataFrame:
+    """An end of Transactions V2 hands out an epoch when there was something to end."""
+    ended = transactions.where("end_pid IS NOT NULL AND end_epoch IS NOT NULL AND done + offsets > 0")
+    return ended.select(F.col("end_pid").alias("pid"), F.col("end_epoch").alias("epoch"), "end_number")
+
+
+def _epochs(handed: DataFrame, twice: DataFrame) -> DataFrame:
+    rows = handed.join(twice, ["pid", "epoch"], "left_semi").groupBy("pid", "epoch")
+    numbers = rows.agg(F.array_sort(F.collect_list("number")).alias("numbers"))
+    return findings(
+        numbers,
+        anomaly=F.lit("epoch-reuse"),
+        detail=say("producer id %s was handed out with epoch %s %s times", "pid", "epoch", F.size("numbers")),
+        producer_id="pid",
+        epoch="epoch",
+        operations=F.slice("numbers", 1, 10),
+    )
+
+
+def _producers(operations: DataFrame, ids: DataFrame) -> DataFrame:
+    inits = operations.where("verb = 'init' AND outcome = 'done'").withColumn("pid", F.col("producer_id"))
+    rows = inits.join(ids, "pid", "left_semi").groupBy("pid")
+    numbers = rows.agg(
+        F.array_sort(F.collect_set("transactional_id")).alias("names"),
+        F.array_sort(F.collect_list("number")).alias("numbers"),
+    )
+    return findings(
+        numbers,
+        anomaly=F.lit("producer-id-reuse"),
+        detail=say("producer id %s was handed to %s", "pid", F.array_join(F.slice("names", 1, 5), " and ")),
+        producer_id="pid",
+        operations=F.slice("numbers", 1, 10),
+    )
+
+
+CHECK = Check(
+    name="identities-are-fresh",
+    statement="No producer id and epoch was handed out twice, and no producer id to two transactional ids.",
+    anomalies=("epoch-reuse", "producer-id-reuse"),
+    examine=examine,
+)

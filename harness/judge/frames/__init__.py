@@ -1,0 +1,1 @@
+"""DataFrames that several checks share: segments, transactions, views, fences, suspected records."""

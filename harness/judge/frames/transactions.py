@@ -1,0 +1,162 @@
+"""Every transaction in one row, and a sieve: those that cannot be told clean at once are looked at closely.
+
+The sieve is coarse and quick: what was acknowledged and what is in the committed log are compared by count and by
+the exclusive or of 64-bit hashes, one pass over each table. It may suspect a sound transaction; it must never pass an
+unsound one, so each of its conditions names what it lets through. Naming an anomaly is the close look's business.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from harness.judge.frames.segments import COMMITTED, OPEN, mark
+from harness.spark.session.driver_rows import rows as taken
+
+NEVER, DOUBTFUL, PROMISED = 0, 1, 2
+"""A transaction's fate: its commit was never asked for or was refused, or its abort was done; its commit was unsure;
+its commit was done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Census:
+    """Totals over all transactions; counts."""
+
+    transactions: int
+    suspects: int
+    mixed: int
+    promised: int
+    committed: int
+    foreign: int
+    open: int
+    money: int
+    relayed: int
+    groups: int
+    unsorted: int
+    logged: int
+    challenged: int
+    defied: int
+
+
+def transactions(operations: DataFrame, log: DataFrame, fences: DataFrame) -> DataFrame:
+    """A row a transaction (txn null: all records that are none of ours), with ``suspect`` as the sieve's answer.
+
+    ``actor`` is a hash; ``number`` and ``upto`` are its first and last operation; ``committed`` and the like count
+    records; ``end_pid`` and ``end_epoch`` are what its end handed out, where it was one of Transactions V2;
+    ``challenged`` and ``defied``: it went on, and with success, after the init ``fence`` had fenced its producer.
+    """
+    asked, there = _asked(operations), _there(log)
+    rows = asked.join(there.hint("shuffle_hash"), "txn", "full")
+    early = F.broadcast(fences.select(F.col("actor").alias("who"), "first", "last", "fenced_at", "fence"))
+    mine = (F.col("actor") == F.col("who")) & F.col("number").between(F.col("first"), F.col("last"))
+    rows = rows.join(early, mine, "left").drop("who", "first", "last")
+    told = {"suspect": _suspect(), "challenged": _fenced("tried_at"), "defied": _fenced("done_at") & _wrote()}
+    return rows.fillna(0, subset=list(COUNTS)).withColumns(told).drop(*ONLY_FOR_THE_SIEVE)
+
+
+COUNTS = (
+    *("fate", "done", "done_x", "offsets", "committed", "committed_x", "open", "runs", "places", "mixed"),
+    *("money", "amount", "relayed", "unsorted"),
+)
+"""Columns that are 0 where there is nothing."""
+
+
+ONLY_FOR_THE_SIEVE = ("fenced_at", "tried_at", "done_at", "done_x", "committed_x", "places")
+
+
+def _asked(operations: DataFrame) -> DataFrame:
+    verb, outcome = F.col("verb"), F.col("outcome")
+    done = outcome == "done"
+    write = (verb == "produce") & done
+    doubt = (verb == "commit") & (outcome == "unsure")
+    promised, aborted = F.max((verb == "commit") & done), F.max((verb == "abort") & done)
+    fate = F.when(promised, PROMISED).when(aborted, NEVER).when(F.max(doubt), DOUBTFUL).otherwise(NEVER)
+    handed = verb.isin("commit", "abort") & done & F.col("client").endswith("-v2")
+    return (
+        operations.where("txn IS NOT NULL")
+        .groupBy("txn")
+        .agg(
+            F.min(F.xxhash64("actor")).alias("actor"),
+            F.min("number").alias("number"),
+            F.max("number").alias("upto"),
+            fate.alias("fate"),
+            F.count(F.when(write, 1)).alias("done"),
+            F.bit_xor(F.when(write, F.xxhash64("ordinal", mark()))).alias("done_x"),
+            F.count(F.when((verb == "send_offsets") & done, 1)).alias("offsets"),
+            F.max(F.when(verb.isin("produce", "commit"), F.col("started"))).alias("tried_at"),
+            F.max(F.when(verb.isin("produce", "commit") & done, F.col("started"))).alias("done_at"),
+            F.max(F.when(handed, F.col("number"))).alias("end_number"),
+            F.max(F.when(handed, F.col("producer_id"))).alias("end_pid"),
+            F.max(F.when(handed, F.col("epoch"))).alias("end_epoch"),
+        )
+    )
+
+
+def _there(log: DataFrame) -> DataFrame:
+    committed = F.col("status") == COMMITTED
+    place = F.expr("shiftleft(1L, place % 64)")
+    return log.groupBy("txn").agg(
+        F.count(F.when(committed, 1)).alias("committed"),
+        F.bit_xor(F.when(committed, F.xxhash64("ordinal", "mark"))).alias("committed_x"),
+        F.count(F.when(F.col("status") == OPEN, 1)).alias("open"),
+        F.count(F.when(F.col("run_end"), 1)).alias("runs"),
+        F.bit_count(F.bit_or(place)).cast("long").alias("places"),
+        F.count(F.when(F.col("mixed"), 1)).alias("mixed"),
+        F.count(F.when(committed, F.col("amount"))).alias("money"),
+        F.sum(F.when(committed, F.col("amount"))).alias("amount"),
+        F.count("input_offset").alias("relayed"),
+        F.count(F.when(F.col("unsorted"), 1)).alias("unsorted"),
+        F.min("pid").alias("least_pid"),
+        F.max("pid").alias("pid"),
+    )
+
+
+def _suspect() -> Any:
+    col = F.col
+    empty = col("committed") == 0
+    kept = (col("committed") == col("done")) & (col("committed_x") == col("done_x"))
+    as_told = F.when(col("fate") == PROMISED, kept).when(col("fate") == DOUBTFUL, kept | empty).otherwise(empty)
+    # Two segments on one partition give more runs than partitions; 64 partitions share the bits, which only adds doubt.
+    apart = (col("runs") > col("places")) | (col("mixed") > 0)
+    return ~as_told | (~empty & (apart | _fenced("tried_at") | (col("amount") != 0)))
+
+
+def _fenced(at: str) -> Any:
+    """Whether the operation that began at ``at`` began after a newer init of the transactional id was done."""
+    return F.coalesce(F.col(at) > F.col("fenced_at"), F.lit(False))
+
+
+def _wrote() -> Any:
+    """Clients end a transaction in which nothing was written without asking anybody."""
+    return F.col("done") + F.col("offsets") > 0
+
+
+def census(rows: DataFrame) -> Census:
+    """The totals; one job, which also makes what ``rows`` is kept from."""
+    ours = F.col("txn").isNotNull()
+    asked = F.col("number").isNotNull()
+    suspect = F.col("suspect") & ours
+    totals = rows.agg(
+        F.count(F.when(asked, 1)).alias("transactions"),
+        F.count(F.when(suspect, 1)).alias("suspects"),
+        F.count(F.when(suspect & (F.col("mixed") > 0), 1)).alias("mixed"),
+        F.count(F.when(F.col("fate") > NEVER, 1)).alias("promised"),
+        F.sum(F.when(ours, F.col("committed"))).alias("committed"),
+        F.sum(F.when(~ours, F.col("committed"))).alias("foreign"),
+        F.sum("open").alias("open"),
+        F.count(F.when(F.col("money") > 0, 1)).alias("money"),
+        F.sum("relayed").alias("relayed"),
+        F.count(F.when(F.col("offsets") > 0, 1)).alias("groups"),
+        F.sum("unsorted").alias("unsorted"),
+        F.count(F.when(F.col("runs") > 0, 1)).alias("logged"),
+        F.count(F.when(F.col("challenged"), 1)).alias("challenged"),
+        F.count(F.when(F.col("defied"), 1)).alias("defied"),
+    )
+    (row,) = taken(totals)
+    return Census(**{name: value or 0 for name, value in row.asDict().items()})
+
+
+def by_actor() -> Any:
+    """A window over an actor's transactions in the order of their numbers."""
+    return Window.partitionBy("actor").orderBy("txn")

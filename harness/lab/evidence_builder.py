@@ -1,0 +1,70 @@
+"""What a stimulus leaves behind: steps, faults, samples and facts, gathered into evidence at the end."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from harness.base.json_value import Json
+from harness.evidence.requirement_evidence import Evidence, Fault, LogTruth, Sample, Step
+
+
+@dataclass(slots=True)
+class EvidenceBuilder:
+    """Everything noted so far; one per requirement.
+
+    ``proxies`` remembers which proxy each step travelled through, so that its time on a held link can be told.
+    """
+
+    aliases: dict[str, str] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    proxies: list[str | None] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    facts: dict[str, Json] = field(default_factory=dict)
+    values: int = 0
+
+    def unique(self, name: str) -> str:
+        """A value that no other record of this requirement has."""
+        self.values += 1
+        return f"{name} #{self.values}"
+
+    def step(self, step: Step, *, proxy: str | None) -> Step:
+        """Note a step, its partitions under their short names."""
+        short = replace(step, fields=self._short(step.fields), request=self._short(step.request))
+        self.steps.append(short)
+        self.proxies.append(proxy)
+        return short
+
+    def evidence(self, logs: Mapping[str, LogTruth], *, unprepared: str | None = None) -> Evidence:
+        """All of it, steps in the order of sending, each with the time that it lay on a held link."""
+        steps = [self._with_hold(step, proxy) for step, proxy in zip(self.steps, self.proxies, strict=True)]
+        return Evidence(
+            steps=tuple(sorted(steps, key=lambda step: step.sent)),
+            logs=logs,
+            faults=tuple(self.faults),
+            samples=tuple(sorted(self.samples, key=lambda sample: sample.at)),
+            facts=self.facts,
+            unprepared=unprepared,
+        )
+
+    def _with_hold(self, step: Step, proxy: str | None) -> Step:
+        holds = (fault for fault in self.faults if fault.kind == "hold" and fault.where == proxy)
+        end = float("inf") if step.answered is None else step.answered
+        held = sum(max(0.0, min(end, hold.ended) - max(step.sent, hold.started)) for hold in holds)
+        return replace(step, held=round(held, 3))
+
+    def _short(self, fields: Mapping[str, Json]) -> dict[str, Json]:
+        shortened = self.shorten(dict(fields))
+        assert isinstance(shortened, dict)
+        return shortened
+
+    def shorten(self, value: Json) -> Json:
+        """The value with every ``topic-index`` of this requirement replaced by its alias."""
+        match value:
+            case str():
+                return self.aliases.get(value, value)
+            case list():
+                return [self.shorten(item) for item in value]
+            case dict():
+                return {self.aliases.get(key, key): self.shorten(item) for key, item in value.items()}
+            case _:
+                return value

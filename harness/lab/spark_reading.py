@@ -1,0 +1,70 @@
+"""Spark's reader in the lab's words: partitions instead of topics, high watermarks from the observer."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness.base.json_value import Json
+from harness.base.user_error import ExitCode, UserError
+from harness.evidence.stream_account import as_fact
+from harness.lab.observer import Observer
+from harness.lab.partition import Partition
+from harness.lab.step_recorder import Unprepared
+from harness.spark.readers.stream_progress import Reach, ReaderFailed
+
+if TYPE_CHECKING:
+    from harness.spark.readers.committed_stream import CommittedReader
+    from harness.spark.readers.spark_readers import Readers
+
+
+@dataclass(slots=True, kw_only=True)
+class StreamReading:
+    """A read_committed stream over ``partitions`` while it runs."""
+
+    observer: Observer
+    reader: "CommittedReader"
+    partitions: Sequence[Partition]
+    _reached: Mapping[str, Reach] = field(default_factory=dict)
+
+    def catch_up(self, *, within: float) -> None:
+        """Wait, bounded, until the stream is at the high watermarks that the observer reads now; it need not get there.
+
+        :raises Unprepared: When the stream itself has failed.
+        """
+        wanted = {str(partition): self.observer.sample(partition).high_watermark for partition in self.partitions}
+        with _stream_alive():
+            self._reached = self.reader.caught_up_to(wanted, within=within)
+
+    def account(self) -> Json:
+        """What the stream did until it last caught up or failed to, by partition: for ``lab.note("reader", …)``.
+
+        :raises Unprepared: When the stream itself has failed.
+        """
+        with _stream_alive():
+            return as_fact(self.reader.account(self._reached))
+
+
+@contextmanager
+def stream_of(readers: "Readers", bootstrap: str, topics: Sequence[str]) -> Iterator["CommittedReader"]:
+    """A running stream over the topics.
+
+    :raises Unprepared: When there can be no Spark (no Java, no connector): that says nothing about the judged Kafka.
+    :raises Trouble: When the disk is full.
+    """
+    with ExitStack() as stack:
+        try:
+            reader = stack.enter_context(readers.committed(bootstrap=bootstrap, topics=topics))
+        except UserError as error:
+            if error.exit is ExitCode.NO_ROOM:
+                raise
+            raise Unprepared(f"there is no Spark to read with: {error}") from error
+        yield reader
+
+
+@contextmanager
+def _stream_alive() -> Iterator[None]:
+    try:
+        yield
+    except ReaderFailed as failed:
+        raise Unprepared(str(failed)) from failed

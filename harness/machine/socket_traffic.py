@@ -1,0 +1,118 @@
+"""What the kernel knows of open TCP connections: how many bytes each has received. The proof that a fault met traffic.
+
+Toxiproxy counts a connection's bytes only when it has ended, and Kafka's connections live as long as its brokers. Linux
+tells the rest by ``NETLINK_SOCK_DIAG`` (``sock_diag(7)``, ``struct tcp_info`` in ``linux/tcp.h``), to anybody, for the
+network namespace in which the question is asked; entering another one (a container's) needs root.
+"""
+
+import ctypes
+import os
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base.addresses import Address
+
+SOCK_DIAG = 4  # NETLINK_SOCK_DIAG
+BY_FAMILY = 20  # SOCK_DIAG_BY_FAMILY
+DUMP = 0x301  # NLM_F_REQUEST | NLM_F_ROOT | NLM_F_MATCH
+ERROR, DONE = 2, 3  # NLMSG_ERROR, NLMSG_DONE
+INFO = 2  # INET_DIAG_INFO
+ESTABLISHED = 1 << 1  # the bit of TCP_ESTABLISHED
+HEADER, MESSAGE, ATTRIBUTE = 16, 72, 4  # sizes of nlmsghdr, inet_diag_msg, nlattr
+RECEIVED = 128  # offset of tcpi_bytes_received
+CLONE_NEWNET = 0x40000000
+PATIENCE = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TcpConnection:
+    """An established connection, seen from its end at ``local``.
+
+    :param number: The kernel's cookie, never used again.
+    :param received: Bytes that came in so far.
+    """
+
+    local: Address
+    number: int
+    received: int
+
+
+def established(process: int | None = None) -> list[TcpConnection]:
+    """Every established IPv4 connection of this machine, or of the network namespace in which ``process`` lives.
+
+    :raises OSError: Where the kernel does not show them: another system than Linux, or a namespace that is not ours.
+    """
+    with _door(process) as door:
+        door.settimeout(PATIENCE)
+        question = struct.pack("=BBBxI", socket.AF_INET, socket.IPPROTO_TCP, 1 << (INFO - 1), ESTABLISHED) + bytes(48)
+        door.send(struct.pack("=IHHII", HEADER + len(question), BY_FAMILY, DUMP, 1, 0) + question)
+        return [connection for message in _messages(door) if (connection := read(message))]
+
+
+def read(message: bytes) -> TcpConnection | None:
+    """One ``inet_diag_msg`` with its attributes; None for one without counters, from a kernel older than 4.1."""
+    (port,) = struct.unpack_from("!H", message, 4)
+    (cookie,) = struct.unpack_from("=Q", message, 44)
+    local = Address(socket.inet_ntoa(message[8:12]), port)
+    for kind, value in _attributes(message[MESSAGE:]):
+        if kind == INFO and len(value) >= RECEIVED + 8:
+            return TcpConnection(local=local, number=cookie, received=struct.unpack_from("=Q", value, RECEIVED)[0])
+    return None
+
+
+def _attributes(rest: bytes) -> Iterator[tuple[int, bytes]]:
+    while len(rest) >= ATTRIBUTE:
+        length, kind = struct.unpack_from("=HH", rest)
+        yield kind, rest[ATTRIBUTE:length]
+        rest = rest[(max(length, ATTRIBUTE) + 3) & ~3 :]
+
+
+def _messages(door: socket.socket) -> Iterator[bytes]:
+    while True:
+        part = door.recv(1 << 18)
+        while part:
+            length, kind = struct.unpack_from("=IH", part)
+            if kind == ERROR:
+                raise OSError("the kernel does not tell of its connections")
+            if kind == DONE:
+                return
+            yield part[HEADER:length]
+            part = part[(length + 3) & ~3 :]
+
+
+def _door(process: int | None) -> socket.socket:
+    family: int | None = getattr(socket, "AF_NETLINK", None)
+    if family is None:
+        raise OSError("only Linux tells of its connections")
+    if process is None:
+        return socket.socket(family, socket.SOCK_RAW, SOCK_DIAG)
+    return _door_in(Path(f"/proc/{process}/ns/net"), family)
+
+
+def _door_in(namespace: Path, family: int) -> socket.socket:
+    """A socket belongs to the namespace of the thread that made it; so a thread goes there, makes it, and ends."""
+    made: list[socket.socket | OSError] = []
+
+    def go() -> None:
+        try:
+            _enter(namespace)
+            made.append(socket.socket(family, socket.SOCK_RAW, SOCK_DIAG))
+        except OSError as error:
+            made.append(error)
+
+    thread = threading.Thread(target=go)
+    thread.start()
+    thread.join()
+    if isinstance(made[0], OSError):
+        raise made[0]
+    return made[0]
+
+
+def _enter(namespace: Path) -> None:
+    with namespace.open("rb") as place:
+        if ctypes.CDLL(None, use_errno=True).setns(place.fileno(), CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

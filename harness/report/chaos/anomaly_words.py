@@ -1,0 +1,115 @@
+"""What chaos found, in words for a person: phrases for anomalies, places, moments and outcomes."""
+
+from collections.abc import Mapping, Sequence
+
+from harness.base.json_value import Json
+from harness.base.kafka_error import error_name
+from harness.evidence.anomalies import ANOMALIES
+from harness.report.shared.words import duration, label, short
+
+PHRASES: Mapping[str, str] = {
+    "unknown-record": "shows records that nobody wrote",
+    "altered-record": "alters what was written",
+    "dirty-read": "shows records of open transactions",
+    "aborted-read": "shows aborted records",
+    "fenced-but-visible": "commits records of fenced producers",
+    "fenced-but-acknowledged": "goes on serving fenced producers",
+    "refused-but-visible": "commits records that it had refused",
+    "leaked-into-next": "lets records leak into the next transaction",
+    "resurrected": "commits what was never to be committed",
+    "duplicate": "brings records twice",
+    "reordered": "changes the order of a producer's records",
+    "lost-commit": "loses committed transactions",
+    "torn-transaction": "tears transactions",
+    "broken-sum": "lets money appear or vanish",
+    "offsets-without-records": "commits offsets without their records",
+    "records-without-offsets": "commits records without their offsets",
+    "epoch-reuse": "hands out one producer epoch twice",
+    "producer-id-reuse": "hands one producer id to two transactional ids",
+    "hanging-transaction": "leaves transactions hanging",
+    "stuck-lso": "leaves the last stable offset stuck",
+    "wrong-lso": "tells a wrong last stable offset",
+    "unavailable-after-heal": "does not serve again after the faults are healed",
+}
+"""What a target does that has the anomaly; the target is the sentence's subject."""
+
+
+def broken_words(anomalies: Sequence[str]) -> str:
+    """The anomalies as one phrase, at most three of them in words, in their order of precedence.
+
+    >>> broken_words(["stuck-lso", "hanging-transaction"])
+    'leaves transactions hanging and leaves the last stable offset stuck'
+    >>> broken_words(["a", "b", "c", "d"])
+    'shows “a”, shows “b”, shows “c” and 1 anomaly more'
+    """
+    phrases = [PHRASES.get(name, f"shows “{name}”") for name in in_order(anomalies)]
+    if len(phrases) > 3:
+        more = len(phrases) - 3
+        phrases = [*phrases[:3], f"{more} {'anomaly' if more == 1 else 'anomalies'} more"]
+    return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} and {phrases[-1]}"
+
+
+def in_order(anomalies: Sequence[str]) -> list[str]:
+    """Anomalies by precedence; unknown ones last, by name."""
+    known = list(ANOMALIES)
+    return sorted(set(anomalies), key=lambda name: (known.index(name) if name in known else len(known), name))
+
+
+def moment_of(at: float, start: float = 0.0) -> str:
+    """A moment of the run: seconds since its start, to the millisecond.
+
+    >>> moment_of(9300.25), moment_of(62_000.0)
+    ('9.300 s', '62.000 s')
+    """
+    return f"{(at - start) / 1000:,.3f} s"
+
+
+def answered(outcome: str, error: Json, reason: str = "") -> str:
+    """An outcome with what Kafka said: ``refused INVALID_PRODUCER_EPOCH (47)``."""
+    if isinstance(error, int) and not isinstance(error, bool) and error != 0:
+        return f"{outcome} {error_name(error)} ({error})"
+    return f"{outcome}, {reason}" if reason and outcome != "done" else outcome
+
+
+def text(value: Json, width: int = 120) -> str:
+    """A field of a plain row on one line; empty for null."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "" if value is None else short(str(value), width)
+
+
+def number(value: Json) -> float:
+    """A field of a plain row as a number; 0 where it is none."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+
+
+def tail(text_: str, width: int) -> str:
+    """At most ``width`` characters, the last ones: of a topic-partition the end tells more than the beginning.
+
+    >>> tail("fp-8128-accounts-1", 11)
+    '…accounts-1'
+    """
+    return text_ if len(text_) <= width else "…" + text_[len(text_) - width + 1 :]
+
+
+def times(count: int) -> str:
+    """``×41``, or nothing for one."""
+    return f" ×{count:,}" if count > 1 else ""
+
+
+def tallied(found: Mapping[str, int]) -> str:
+    """How many came to each conclusion, in words.
+
+    >>> tallied({"VIOLATED": 1, "HOLDS": 5})
+    '1 violated, 5 hold'
+    """
+    words = {"HOLDS": "hold"}
+    return ", ".join(
+        f"{number} {words.get(status, '') if number > 1 and status in words else label(status).lower()}"
+        for status, number in found.items()
+    )
+
+
+def took(started: Json, ended: Json) -> str:
+    """How long from one field of a row to another."""
+    return duration(number(ended) - number(started))

@@ -1,0 +1,50 @@
+"""What was noted while a round settled, in words: ``run.json``'s facts are nested and may be of any shape."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from harness.base.json_value import Json
+from harness.report.chaos.anomaly_words import number, text
+from harness.report.shared.words import duration, value
+
+HIDDEN = ("clients",)
+"""Facts that stand elsewhere on the page."""
+
+
+def facts(run: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
+    """Names and values, in the order in which they were noted; what is empty is left out."""
+    noted = run.get("facts")
+    return tuple(_told("", noted)) if isinstance(noted, dict) else ()
+
+
+def _told(name: str, fact: Json) -> Iterator[tuple[str, str]]:
+    if fact is None or fact == [] or fact == {} or name in HIDDEN:
+        return
+    if isinstance(fact, dict):
+        for key, inner in fact.items():
+            yield from _told(f"{name} {key}".strip().replace("_", " "), inner)
+    elif isinstance(fact, list):
+        yield name, _listed(fact)
+    elif name.endswith(" ms") and isinstance(fact, int | float):
+        yield name.removesuffix(" ms"), duration(fact)
+    else:
+        yield name, value(fact)
+
+
+def _listed(items: Sequence[Json]) -> str:
+    """Plain items side by side; of objects, how many there are and what the first ones say."""
+    if not all(isinstance(item, dict) for item in items):
+        return text("; ".join(value(item) for item in items), 400)
+    probes = [item for item in items if isinstance(item, dict) and "committed" in item]
+    if len(probes) == len(items):
+        served = sum(bool(probe["committed"]) for probe in probes)
+        return (
+            f"{served} of {len(items)} committed, the slowest in {duration(max(number(p.get('ms')) for p in probes))}"
+        )
+    told = "; ".join(_object(item) for item in items if isinstance(item, dict))
+    return text(f"{len(items)}: {told}", 400)
+
+
+def _object(item: Mapping[str, Json]) -> str:
+    words = [f"{name.replace('_', ' ')} {value(inner)}" for name, inner in item.items() if inner not in (None, True)]
+    words += [name.replace("_", " ") for name, inner in item.items() if inner is True]
+    return ", ".join(words)

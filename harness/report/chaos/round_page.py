@@ -1,0 +1,231 @@
+"""View models of a round's page, made by pure functions; the template only places what it finds here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.evidence.anomalies import ANOMALIES
+from harness.evidence.judgement import CheckResult
+from harness.evidence.operation import FaultWindow
+from harness.evidence.timeline import Timeline
+from harness.report.chaos.anomaly_words import answered, moment_of, text, times
+from harness.report.chaos.finding_rows import HistoryFindingView, findings
+from harness.report.chaos.round_facts import facts
+from harness.report.chaos.round_picture import left_out, picture
+from harness.report.chaos.round_results import RoundResults, answer, replay_command, standing, tally, warnings
+from harness.report.contract.page_view import StatusMark, StatusTally, mark
+from harness.report.contract.run_metadata import About
+from harness.report.contract.steps import letter, pairs
+from harness.report.shared.words import ORDER, count, duration, moment
+
+PHASE_ORDER = ("calm", "storm", "heal", "settle")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckView:
+    """A row of the checks' table; ``said`` tells the anomalies with their numbers, or why there is no verdict."""
+
+    mark: StatusMark
+    name: str
+    statement: str
+    witnesses: str
+    said: tuple[str, ...]
+    took: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnomalyView:
+    """The findings of one anomaly: its definition, those that are shown, and how many there are in all."""
+
+    name: str
+    meaning: str
+    number: str
+    findings: tuple[HistoryFindingView, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultView:
+    """A row of the faults' table."""
+
+    letter: str
+    name: str
+    kind: str
+    where: str
+    began: str
+    lasted: str
+    struck: int
+    how: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyView:
+    """A verb's row: for each phase the count and the percentiles, or None where it did nothing then."""
+
+    verb: str
+    cells: tuple[tuple[str, str, str, str, str] | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundPage:
+    """The whole page."""
+
+    title: str
+    about: About
+    answer: str
+    standing: str
+    good: bool
+    notes: tuple[str, ...]
+    tallies: tuple[StatusTally, ...]
+    scenario: str
+    sentence: str
+    played: tuple[tuple[str, str], ...]
+    facts: tuple[tuple[str, str], ...]
+    finalized: tuple[tuple[str, str], ...]
+    versions: tuple[tuple[str, str], ...]
+    started: str
+    took: str
+    again: str
+    replay: str
+    checks: tuple[CheckView, ...]
+    anomalies: tuple[AnomalyView, ...]
+    faults: tuple[FaultView, ...]
+    picture: str
+    left_out: str
+    numbers: tuple[tuple[str, str], ...]
+    phases: tuple[str, ...]
+    latencies: tuple[LatencyView, ...]
+    outcomes: tuple[tuple[str, str, str], ...]
+
+
+def round_page(round_: RoundResults) -> RoundPage:
+    """What the page of a round shows."""
+    timeline, run = round_.timeline, round_.run
+    start = timeline.started if timeline else 0.0
+    return RoundPage(
+        title=f"{round_.about.name}: {round_.scenario}, seed {text(run.get('seed'))}",
+        about=round_.about,
+        answer=answer(round_),
+        standing=standing(round_),
+        good=round_.passes,
+        notes=warnings(round_),
+        tallies=_tallies(round_),
+        scenario=round_.scenario,
+        sentence=round_.word("title"),
+        played=tuple((name, round_.word(name)) for name in ("workload", "clients", "toxics") if round_.word(name)),
+        facts=facts(run),
+        finalized=pairs(round_.about.finalized),
+        versions=pairs(round_.about.versions),
+        started=moment(round_.about.started) if round_.about.started else "",
+        took=duration(round_.about.seconds * 1000) if round_.about.seconds else "",
+        again=round_.again,
+        replay=replay_command(round_.folder),
+        checks=tuple(_check(check) for check in sorted(round_.checks, key=_worry)),
+        anomalies=tuple(_anomaly(round_, name, number, start) for name, number in round_.anomalies.items()),
+        faults=tuple(_fault(place, fault, start) for place, fault in enumerate(round_.faults)),
+        picture=picture(timeline, round_.judgement) if timeline else "",
+        left_out=left_out(timeline) if timeline else "",
+        numbers=_numbers(timeline) if timeline else (),
+        phases=_phases(timeline) if timeline else (),
+        latencies=_latencies(timeline) if timeline else (),
+        outcomes=_outcomes(timeline) if timeline else (),
+    )
+
+
+def _tallies(round_: RoundResults) -> tuple[StatusTally, ...]:
+    total = len(round_.checks) or 1
+    found = tally(round_).items()
+    return tuple(StatusTally(mark=mark(status), number=n, share=round(100 * n / total, 2)) for status, n in found)
+
+
+def _worry(check: CheckResult) -> int:
+    return ORDER.index(check.conclusion.value)
+
+
+def _check(check: CheckResult) -> CheckView:
+    said = [f"{name}{times(number)}" for name, number in check.counts.items()]
+    said += [check.undecided] if check.undecided else []
+    said += [check.reason] if check.reason else []
+    return CheckView(
+        mark=mark(check.conclusion.value),
+        name=check.name,
+        statement=check.statement,
+        witnesses=f"{check.witnesses:,}",
+        said=tuple(said),
+        took=duration(check.seconds * 1000) if check.seconds else "",
+    )
+
+
+def _anomaly(round_: RoundResults, name: str, number: int, start: float) -> AnomalyView:
+    shown = findings(round_.checks, name, start)
+    return AnomalyView(
+        name=name,
+        meaning=ANOMALIES.get(name, "").replace("``", ""),
+        number=count(number, "finding", "findings"),
+        findings=shown,
+        left_out=max(number - len(shown), 0),
+    )
+
+
+def _fault(place: int, fault: FaultWindow, start: float) -> FaultView:
+    return FaultView(
+        letter=letter(place),
+        name=fault.name,
+        kind=fault.kind,
+        where=fault.where,
+        began=moment_of(fault.started, start),
+        lasted=duration(fault.ended - fault.started),
+        struck=fault.struck,
+        how=fault.how,
+    )
+
+
+def _numbers(timeline: Timeline) -> tuple[tuple[str, str], ...]:
+    seconds = max((timeline.ended - timeline.started) / 1000, 1e-9)
+    unhappy = sum(each.count for each in timeline.tallies if each.outcome.value != "done")
+    return (
+        ("operations", f"{timeline.operations:,}"),
+        ("transactions committed", f"{timeline.committed:,}"),
+        ("committed per second", f"{timeline.committed / seconds:,.1f}"),
+        ("refused or unsure", f"{unhappy:,}"),
+        ("actors", f"{timeline.actors_in_all:,}"),
+    )
+
+
+def _phases(timeline: Timeline) -> tuple[str, ...]:
+    found = {each.phase for each in timeline.latencies}
+    return tuple(sorted(found, key=lambda name: (PHASE_ORDER.index(name) if name in PHASE_ORDER else 9, name)))
+
+
+def _latencies(timeline: Timeline) -> tuple[LatencyView, ...]:
+    by_place = {
+        (each.verb, each.phase): (
+            f"{each.count:,}",
+            *(duration(value) for value in (each.p50, each.p95, each.p99, each.longest)),
+        )
+        for each in timeline.latencies
+    }
+    verbs = [verb for verb in dict.fromkeys(each.verb for each in timeline.latencies) if verb != "begin"]
+    return tuple(
+        LatencyView(verb=verb, cells=tuple(_cell(by_place.get((verb, phase))) for phase in _phases(timeline)))
+        for verb in verbs
+    )
+
+
+def _cell(found: Sequence[str] | None) -> tuple[str, str, str, str, str] | None:
+    if found is None:
+        return None
+    number, p50, p95, p99, longest = found
+    return number, p50, p95, p99, longest
+
+
+def _outcomes(timeline: Timeline) -> tuple[tuple[str, str, str], ...]:
+    """Verb, what became of it, how often; what was done last."""
+    ordered = sorted(timeline.tallies, key=lambda each: (each.outcome.value == "done", -each.count))
+    return tuple(
+        (each.verb, _became(each.outcome.value, each.error, each.reason), f"{each.count:,}") for each in ordered
+    )
+
+
+def _became(outcome: str, error: int | None, reason: str) -> str:
+    said = answered(outcome, error, reason)
+    return said if not reason or reason in said or outcome == "done" else f"{said}: {text(reason)}"

@@ -1,0 +1,155 @@
+"""One round of chaos as a report reads it, from its folder alone; what an interrupted round lacks is empty."""
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base.json_value import Json
+from harness.base.user_error import ExitCode, UserError
+from harness.evidence.json_codec import Malformed, from_json
+from harness.evidence.judgement import CheckResult, Conclusion, Judgement
+from harness.evidence.operation import FaultWindow
+from harness.evidence.timeline import Timeline, load_timeline
+from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
+from harness.report.contract.run_metadata import About, about
+from harness.report.shared.words import NOT_JUDGED, count
+
+JUDGEMENT = "judgement.json"
+PASSING = (Conclusion.HOLDS.value,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundResults:
+    """A round's folder, read.
+
+    :param run: ``run.json``, whole.
+    :param judgement: None where the round ended before it was judged.
+    :param timeline: None where there is none; the picture, the faults and the latencies are then missing.
+    """
+
+    folder: Path
+    run: Mapping[str, Json]
+    about: About
+    judgement: Judgement | None
+    timeline: Timeline | None
+
+    @property
+    def conclusion(self) -> str:
+        """The judgement's conclusion, or ``NOT_JUDGED``."""
+        return self.judgement.conclusion.value if self.judgement else NOT_JUDGED
+
+    @property
+    def anomalies(self) -> Mapping[str, int]:
+        """How many findings of each anomaly, by precedence."""
+        found = self.judgement.anomalies if self.judgement else {}
+        return {name: found[name] for name in in_order(list(found))}
+
+    @property
+    def checks(self) -> tuple[CheckResult, ...]:
+        """The checks, in the order in which the judge made them."""
+        return self.judgement.checks if self.judgement else ()
+
+    @property
+    def faults(self) -> tuple[FaultWindow, ...]:
+        """The faults, by start."""
+        return self.timeline.faults if self.timeline else ()
+
+    @property
+    def missed(self) -> tuple[FaultWindow, ...]:
+        """Faults that did not strike."""
+        return tuple(fault for fault in self.faults if not fault.struck)
+
+    @property
+    def scenario(self) -> str:
+        """Its name; the folder's where it is not recorded."""
+        return self.word("scenario") or self.folder.name
+
+    @property
+    def again(self) -> str:
+        """The one command that runs it again; empty where it is not recorded."""
+        return self.word("again") or self.about.command
+
+    @property
+    def passes(self) -> bool:
+        """Whether it keeps a session green."""
+        return self.conclusion in PASSING
+
+    def word(self, name: str) -> str:
+        """A field of ``run.json`` as text; a list's items are set apart by commas."""
+        value = self.run.get(name)
+        if isinstance(value, list):
+            return ", ".join(str(item) for item in value)
+        return "" if value is None else str(value)
+
+
+def read_round(folder: Path) -> RoundResults:
+    """The round in a folder.
+
+    :raises Trouble: EVIDENCE_UNREADABLE, when one of its files is there and cannot be read.
+    """
+    try:
+        run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        judgement, timeline = _judgement(folder), load_timeline(folder)
+    except (OSError, ValueError, Malformed) as error:
+        raise UserError(f"{folder} cannot be read: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
+    if not isinstance(run, dict):
+        raise UserError(f"{folder}/run.json is no JSON object", exit=ExitCode.EVIDENCE_UNREADABLE)
+    return RoundResults(folder=folder.absolute(), run=run, about=about(run), judgement=judgement, timeline=timeline)
+
+
+def answer(round_: RoundResults) -> str:
+    """The answer in one sentence: about the promises before the semicolon, about the round after it."""
+    name, tried = round_.about.name, f"“{round_.scenario}” with seed {round_.about.seed}"
+    match round_.conclusion:
+        case Conclusion.VIOLATED:
+            return f"{name} {broken_words(list(round_.anomalies))}; shown by {tried}."
+        case Conclusion.HOLDS:
+            return f"{name} keeps its transaction promises; tried by {tried}."
+        case Conclusion.UNDECIDED:
+            return f"It cannot be said whether {name} keeps its transaction promises; tried by {tried}."
+        case Conclusion.NOT_EXERCISED:
+            return f"Nothing was shown of {name}; no check had anything to examine in {tried}."
+    return f"{name} was not judged; {tried} ended before."
+
+
+def standing(round_: RoundResults) -> str:
+    """What the checks say together, in one sentence."""
+    if not round_.checks:
+        return "There is no verdict in this folder."
+    findings = sum(round_.anomalies.values())
+    found = f"; {count(findings, 'finding', 'findings')} in all" if findings else ""
+    passes = "passes" if round_.passes else "does not pass"
+    return f"It {passes}: of {len(round_.checks)} checks {tallied(tally(round_))}{found}."
+
+
+def tally(round_: RoundResults) -> Mapping[str, int]:
+    """How many checks came to each conclusion that occurs, the most worrying first."""
+    order = (Conclusion.VIOLATED, Conclusion.UNDECIDED, Conclusion.NOT_EXERCISED, Conclusion.HOLDS)
+    found = [check.conclusion for check in round_.checks]
+    return {status.value: found.count(status) for status in order if status in found}
+
+
+def warnings(round_: RoundResults) -> tuple[str, ...]:
+    """What a reader must know before believing any of it: faults that did not strike, evidence that is limited."""
+    told = list(round_.judgement.notes) if round_.judgement else []
+    if round_.missed:
+        names = ", ".join(f"{fault.name} on {fault.where}" for fault in round_.missed[:5])
+        more = f" and {len(round_.missed) - 5} more" if len(round_.missed) > 5 else ""
+        of = f"{len(round_.missed)} of {count(len(round_.faults), 'fault', 'faults')}"
+        told.insert(0, f"{of} did not strike, and so proved nothing: {names}{more}.")
+    if round_.judgement and round_.timeline is None:
+        told.append("The folder has no timeline.json: the picture, the faults and the latencies are missing here.")
+    told += round_.timeline.notes if round_.timeline else ()
+    return tuple(dict.fromkeys(told))
+
+
+def replay_command(folder: Path) -> str:
+    """The command that judges a folder again, offline."""
+    return f"fencepost replay {shlex.quote(str(folder.absolute()))}"
+
+
+def _judgement(folder: Path) -> Judgement | None:
+    path = folder / JUDGEMENT
+    return from_json(Judgement, path.read_text(encoding="utf-8")) if path.is_file() else None

@@ -1,0 +1,103 @@
+"""View models of a session's front page, made by pure functions; the template only places what it finds here."""
+
+from dataclasses import dataclass
+
+from harness.report.chaos.anomaly_words import text, times
+from harness.report.chaos.round_results import RoundResults, replay_command
+from harness.report.chaos.session_results import SessionResults
+from harness.report.contract.page_view import StatusMark, StatusTally, mark
+from harness.report.contract.run_metadata import About
+from harness.report.contract.steps import pairs
+from harness.report.shared.words import duration, moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundRow:
+    """A round in the table; ``missed`` is how many of its faults did not strike, ``again`` empty for a green one."""
+
+    number: int
+    mark: StatusMark
+    page: str
+    scenario: str
+    sentence: str
+    seed: str
+    anomalies: tuple[str, ...]
+    struck: str
+    missed: str
+    committed: str
+    took: str
+    again: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontPage:
+    """The whole page."""
+
+    title: str
+    about: About | None
+    answer: str
+    standing: str
+    good: bool
+    notes: tuple[str, ...]
+    tallies: tuple[StatusTally, ...]
+    versions: tuple[tuple[str, str], ...]
+    started: str
+    took: str
+    command: str
+    replay: str
+    rounds: tuple[RoundRow, ...]
+
+
+def front_page(session: SessionResults) -> FrontPage:
+    """What the front page of a session shows."""
+    about = session.rounds[0].about if session.rounds else None
+    seconds = sum(each.about.seconds or 0.0 for each in session.rounds)
+    total = len(session.rounds) or 1
+    return FrontPage(
+        title=f"{session.name}: chaos",
+        about=about,
+        answer=session.answer,
+        standing=session.standing,
+        good=session.passes,
+        notes=_notes(session),
+        tallies=tuple(
+            StatusTally(mark=mark(status), number=number, share=round(100 * number / total, 2))
+            for status, number in session.tally.items()
+        ),
+        versions=pairs(about.versions) if about else (),
+        started=moment(about.started) if about and about.started else "",
+        took=duration(seconds * 1000) if seconds else "",
+        command=about.command if about else "",
+        replay=replay_command(session.folder),
+        rounds=tuple(
+            _row(number, each, page)
+            for number, (each, page) in enumerate(zip(session.rounds, session.pages, strict=True), start=1)
+        ),
+    )
+
+
+def _row(number: int, round_: RoundResults, page: str) -> RoundRow:
+    timeline, seconds = round_.timeline, round_.about.seconds
+    return RoundRow(
+        number=number,
+        mark=mark(round_.conclusion),
+        page=page if (round_.folder / "index.html").is_file() else "",
+        scenario=round_.scenario,
+        sentence=round_.word("title"),
+        seed=text(round_.about.seed),
+        anomalies=tuple(f"{name}{times(found)}" for name, found in round_.anomalies.items()),
+        struck=f"{len(round_.faults) - len(round_.missed)} of {len(round_.faults)}" if timeline else "–",
+        missed=", ".join(dict.fromkeys(fault.name for fault in round_.missed)),
+        committed=f"{timeline.committed:,}" if timeline else "–",
+        took=duration(seconds * 1000) if seconds else "",
+        again="" if round_.passes else round_.again,
+    )
+
+
+def _notes(session: SessionResults) -> tuple[str, ...]:
+    missed = [fault for each in session.rounds for fault in each.missed]
+    if not missed:
+        return ()
+    names = ", ".join(dict.fromkeys(fault.name for fault in missed))
+    total = sum(len(each.faults) for each in session.rounds)
+    return (f"{len(missed)} of {total} faults did not strike, and so proved nothing: {names}.",)

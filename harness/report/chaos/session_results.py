@@ -1,0 +1,86 @@
+"""The rounds of one session of chaos, and what they say together."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.evidence.judgement import Conclusion
+from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
+from harness.report.chaos.round_results import RoundResults, read_round
+from harness.report.shared.words import NOT_JUDGED, count
+
+ORDER = (
+    Conclusion.VIOLATED.value,
+    Conclusion.UNDECIDED.value,
+    NOT_JUDGED,
+    Conclusion.NOT_EXERCISED.value,
+    Conclusion.HOLDS.value,
+)
+"""Conclusions of rounds, the most worrying first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionResults:
+    """A session's folder with its rounds, in the order in which they ran."""
+
+    folder: Path
+    rounds: tuple[RoundResults, ...]
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """Where each round's page is, from the session's folder, as a link says it."""
+        folders = (os.path.relpath(each.folder, self.folder) for each in self.rounds)
+        return tuple(Path(folder, "index.html").as_posix() for folder in folders)
+
+    @property
+    def tally(self) -> Mapping[str, int]:
+        """How many rounds came to each conclusion that occurs, the most worrying first."""
+        found = [each.conclusion for each in self.rounds]
+        return {status: found.count(status) for status in ORDER if status in found}
+
+    @property
+    def anomalies(self) -> Mapping[str, int]:
+        """In how many rounds each anomaly was found, by precedence."""
+        found = [name for each in self.rounds for name in each.anomalies]
+        return {name: found.count(name) for name in in_order(found)}
+
+    @property
+    def passes(self) -> bool:
+        """Whether the exit code may be 0: there are rounds, and each of them holds."""
+        return bool(self.rounds) and all(each.passes for each in self.rounds)
+
+    @property
+    def name(self) -> str:
+        """What the headline calls the target."""
+        return self.rounds[0].about.name if self.rounds else "The target"
+
+    @property
+    def committed(self) -> int:
+        """Transactions that were committed, in all rounds."""
+        return sum(each.timeline.committed for each in self.rounds if each.timeline)
+
+    @property
+    def answer(self) -> str:
+        """The answer in one sentence."""
+        total, found = count(len(self.rounds), "round", "rounds"), self.tally
+        if broken := found.get(Conclusion.VIOLATED.value, 0):
+            return f"{self.name} {broken_words(list(self.anomalies))}; {broken} of {total} of chaos broke promises."
+        if self.passes:
+            return f"{self.name} keeps its transaction promises; {total} of chaos tried them."
+        if not self.rounds:
+            return "No round of chaos was run."
+        return f"It was not shown that {self.name} keeps its transaction promises; of {total} {tallied(found)}."
+
+    @property
+    def standing(self) -> str:
+        """What was done, in one sentence."""
+        struck = sum(bool(fault.struck) for each in self.rounds for fault in each.faults)
+        faults = sum(len(each.faults) for each in self.rounds)
+        told = f"It {'passes' if self.passes else 'does not pass'}" + (f": {tallied(self.tally)}" if self.tally else "")
+        return f"{told}; {self.committed:,} transactions committed; {struck:,} of {faults:,} faults struck."
+
+
+def read_session(folder: Path, rounds: Sequence[Path]) -> SessionResults:
+    """The session with the rounds in these folders; :raises Trouble: when one cannot be read."""
+    return SessionResults(folder=folder.absolute(), rounds=tuple(read_round(each) for each in rounds))

@@ -1,0 +1,1 @@
+"""The report of a qualification: results, pages, pictures, the terminal's lines."""

@@ -1,0 +1,66 @@
+"""``report.json`` for machines: one document with the target, the counts and every verdict.
+
+Its schema is ``reports/report.schema.json``; the selfcheck holds the two together.
+"""
+
+from collections.abc import Sequence
+
+from harness.base.json_value import Json
+from harness.contract.verdict import Verdict
+from harness.report.contract.results import RequirementResult, answer, counts
+from harness.report.contract.run_metadata import About
+
+REPORT_FORMAT = 1
+"""Version of the document; a field may be added without a new one."""
+
+
+def document(about: About, entries: Sequence[RequirementResult], notes: Sequence[str]) -> dict[str, Json]:
+    """Plain JSON; ``verdicts`` holds what was judged, in catalogue order, ``not_judged`` the ids of the rest."""
+    return {
+        "format": REPORT_FORMAT,
+        "answer": answer(about.name, entries),
+        "target": _target(about),
+        "seed": about.seed,
+        "command": about.command,
+        "started": about.started,
+        "seconds": about.seconds,
+        "fencepost": about.fencepost,
+        "summary": dict(counts([entry for entry in entries if entry.verdict])),
+        "verdicts": [_verdict(entry, entry.verdict) for entry in entries if entry.verdict],
+        "not_judged": [entry.row.id for entry in entries if not entry.verdict],
+        "notes": list(notes),
+    }
+
+
+def _target(about: About) -> Json:
+    return {
+        "target": about.target,
+        "identity": about.identity,
+        "backend": about.backend,
+        "backend_why": about.backend_why,
+        "versions": dict(about.versions),
+        "features": {"supported": dict(about.supported), "finalized": dict(about.finalized)},
+        "apis": {name: list(versions) for name, versions in about.apis.items()},
+    }
+
+
+def _verdict(entry: RequirementResult, verdict: Verdict) -> Json:
+    return {
+        "id": entry.row.id,
+        "kip": entry.row.kip,
+        "group": entry.row.group,
+        "level": str(verdict.level),
+        "status": verdict.status.value,
+        "known_failure": verdict.known_failure,
+        "witnesses": verdict.witnesses,
+        "findings": [
+            {"anomaly": finding.anomaly, "detail": finding.detail, "steps": list(finding.steps)}
+            for finding in verdict.findings
+        ],
+        "reason": verdict.reason,
+        "seconds": verdict.seconds,
+        "file": entry.row.file,
+        "statement": entry.row.statement,
+        "section": entry.row.section,
+        "link": entry.row.link,
+    }

@@ -1,0 +1,25 @@
+"""The catalogue and a cluster's addresses as tables for a person."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from harness.contract.requirement_catalogue import RequirementRow
+
+
+def listing(rows: Sequence[RequirementRow]) -> None:
+    """Print every requirement with level, source and how it is proven able to fail."""
+    table = Table(title=f"{len(rows)} requirements", title_justify="left", box=None, pad_edge=False)
+    for heading in ("id", "level", "source", "proven by", "statement"):
+        table.add_column(heading, no_wrap=heading in ("id", "level"), overflow="fold")
+    for row in rows:
+        live = sum(1 for refuter in row.refuted_by if not refuter.startswith("none:"))
+        strikes = f"{row.accepts} accepts, {len(row.refuses)} refuses, " + (
+            f"{live} live" if live else "no live refuter"
+        )
+        table.add_row(row.id, row.level, f"{row.kip} {row.section}", strikes, row.statement)
+    console = Console()
+    # A pipe has no width; folding a row there would only hurt whoever greps.
+    console.width = console.width if console.is_terminal else 400
+    console.print(table)

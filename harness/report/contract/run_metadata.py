@@ -1,0 +1,101 @@
+"""What was judged and how, read gently from ``run.json``: an old or interrupted run lacks some of it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness.base.json_value import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """The judged target and the run.
+
+    ``name`` is what the headline calls the target (``Kafka 4.3.1``); ``apis`` holds the offered version range of each
+    API, lowest and highest; ``seconds`` is how long the run took; ``command`` runs it again.
+    """
+
+    name: str
+    target: str
+    identity: str
+    backend: str
+    backend_why: str
+    versions: Mapping[str, Json]
+    supported: Mapping[str, Json]
+    finalized: Mapping[str, Json]
+    apis: Mapping[str, tuple[int, int]]
+    seed: Json
+    command: str
+    started: str
+    seconds: float | None
+    selection: str
+    fencepost: str
+
+
+def about(run: Mapping[str, Json]) -> About:
+    """Read ``run.json``; what is missing is empty."""
+    target, identity = _text(run.get("target")), _text(run.get("identity"))
+    features = _mapping(run.get("features"))
+    return About(
+        name=name_of(target, identity),
+        target=target,
+        identity=identity,
+        backend=_text(run.get("backend")),
+        backend_why=_text(run.get("backend_why")),
+        versions=_mapping(run.get("versions")),
+        supported=_mapping(features.get("supported")),
+        finalized=_mapping(features.get("finalized")),
+        apis=_ranges(run.get("apis")),
+        seed=run.get("seed"),
+        command=_text(run.get("command")),
+        started=_text(run.get("started")),
+        seconds=_number(run.get("seconds")),
+        selection=_text(run.get("selection")),
+        fencepost=_text(run.get("fencepost") or run.get("fencepost_version")),
+    )
+
+
+def name_of(target: str, identity: str) -> str:
+    """What the headline calls the target.
+
+    >>> name_of("kafka:4.3.1", ""), name_of("dist:/tmp/rc.tgz", "Kafka 4.4.0-rc1 from /tmp/rc.tgz, three brokers")
+    ('Kafka 4.3.1', 'Kafka 4.4.0-rc1')
+    """
+    if target.startswith("kafka:"):
+        return "Kafka " + target.removeprefix("kafka:")
+    if found := re.match(r"Kafka \d[^\s,]*", identity):
+        return found.group()
+    return identity.split(",")[0] or target or "The target"
+
+
+def span(versions: tuple[int, int]) -> str:
+    """``v0–v12``; one version alone is ``v3``."""
+    low, high = versions
+    return f"v{low}" if low == high else f"v{low}–v{high}"
+
+
+def _text(value: Json) -> str:
+    if isinstance(value, list):
+        return ", ".join(_text(item) for item in value)
+    return "" if value is None else str(value)
+
+
+def _number(value: Json) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, dict) else {}
+
+
+def _ranges(value: Json) -> Mapping[str, tuple[int, int]]:
+    found = ((name, _range(item)) for name, item in sorted(_mapping(value).items()))
+    return {name: item for name, item in found if item is not None}
+
+
+def _range(value: Json) -> tuple[int, int] | None:
+    match value:
+        case [int(low), int(high)]:
+            return low, high
+        case _:
+            return None

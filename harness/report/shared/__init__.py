@@ -1,0 +1,1 @@
+"""What both reports use: rendering, words, JUnit properties, Allure labels."""

@@ -1,0 +1,44 @@
+"""What JUnit's reader gets of a verdict: named properties, which the plugin puts into ``item.user_properties``."""
+
+from collections.abc import Mapping
+
+from harness.base.json_value import Json
+from harness.contract.requirement_catalogue import RequirementRow
+from harness.contract.verdict import Verdict
+from harness.evidence.judgement import Judgement
+from harness.report.shared.words import printable
+
+
+def properties(row: RequirementRow, verdict: Verdict) -> list[tuple[str, str]]:
+    """Name and value pairs; ``anomaly`` comes once for each different one, ``known_failure`` only if listed."""
+    told = [
+        ("id", row.id),
+        ("kip", row.kip),
+        ("group", row.group),
+        ("level", row.level),
+        ("status", verdict.status.value),
+        ("witnesses", str(verdict.witnesses)),
+    ]
+    told += [("anomaly", anomaly) for anomaly in dict.fromkeys(found.anomaly for found in verdict.findings)]
+    told += [("reason", verdict.reason)] if verdict.reason else []
+    told += [("known_failure", verdict.known_failure)] if verdict.known_failure else []
+    return _printable(told)
+
+
+def chaos_properties(judgement: Judgement, run: Mapping[str, Json] | None = None) -> list[tuple[str, str]]:
+    """Name and value pairs of a round; ``anomaly`` comes once for each, ``run`` is ``run.json`` where it is at hand."""
+    named = ((name, (run or {}).get(name)) for name in ("scenario", "seed", "workload", "target", "again"))
+    told = [(name, str(value)) for name, value in named if value is not None]
+    told += [
+        ("conclusion", judgement.conclusion.value),
+        ("checks", str(len(judgement.checks))),
+        ("witnesses", str(sum(check.witnesses for check in judgement.checks))),
+        ("findings", str(sum(judgement.anomalies.values()))),
+    ]
+    told += [("anomaly", name) for name in judgement.anomalies]
+    told += [("undecided", f"{check.name}: {check.undecided}") for check in judgement.checks if check.undecided]
+    return _printable([*told, *(("note", note) for note in judgement.notes)])
+
+
+def _printable(told: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name, printable(text)) for name, text in told]  # one control character makes an XML file unreadable

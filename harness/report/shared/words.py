@@ -1,0 +1,114 @@
+"""The words of the report: how statuses, durations and values are written for a person."""
+
+import json
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime
+
+from harness.base.json_value import Json
+from harness.contract.verdict import Status
+
+_HIDDEN = frozenset({"Cc", "Cf", "Cn", "Cs", "Zl", "Zp"})  # control, direction, no character, line separators
+
+NOT_JUDGED = "NOT_JUDGED"
+"""Shown for a requirement without a verdict: the run ended before it. It is no :class:`Status`; nothing was judged."""
+
+ORDER = (*(status.value for status in (Status.VIOLATED, Status.UNDECIDED, Status.NOT_EXERCISED)), NOT_JUDGED)
+ORDER = (*ORDER, Status.NOT_OFFERED.value, Status.HOLDS.value)
+"""Statuses, the most worrying first: the order of lists, and which of two verdicts on one requirement counts."""
+
+_LABELS: Mapping[str, str] = {
+    "HOLDS": "Holds",
+    "VIOLATED": "Violated",
+    "UNDECIDED": "Undecided",
+    "NOT_EXERCISED": "Not exercised",
+    "NOT_OFFERED": "Not offered",
+    NOT_JUDGED: "Not judged",
+}
+
+_MEANINGS: Mapping[str, str] = {
+    "HOLDS": "tried, and held",
+    "VIOLATED": "tried, and broken",
+    "UNDECIDED": "the evidence is ambiguous",
+    "NOT_EXERCISED": "the situation never came about",
+    "NOT_OFFERED": "the target does not advertise what it needs",
+    NOT_JUDGED: "the run ended before it",
+}
+
+
+def label(status: str) -> str:
+    """``Not exercised`` for ``NOT_EXERCISED``."""
+    return _LABELS.get(status, status)
+
+
+def meaning(status: str) -> str:
+    """What the status says of the promise, as half a sentence."""
+    return _MEANINGS.get(status, "")
+
+
+def slug(status: str) -> str:
+    """``not-exercised`` for ``NOT_EXERCISED``: the name of the status in CSS and in the page's filter."""
+    return status.lower().replace("_", "-")
+
+
+def duration(milliseconds: float) -> str:
+    """Milliseconds in the unit that a person would choose.
+
+    >>> duration(3.42), duration(340.2), duration(2070), duration(125000)
+    ('3.4 ms', '340 ms', '2.07 s', '2 min 5 s')
+    """
+    size = abs(milliseconds)
+    if size < 9.95:
+        return f"{milliseconds:.1f}".removesuffix(".0") + " ms"
+    if size < 999.5:
+        return f"{milliseconds:.0f} ms"
+    if size < 59_950:
+        return f"{milliseconds / 1000:.2f}".rstrip("0").rstrip(".") + " s"
+    minutes, seconds = divmod(round(milliseconds / 1000), 60)
+    return f"{minutes} min" + (f" {seconds} s" if seconds else "")
+
+
+def moment(iso: str) -> str:
+    """An ISO 8601 time for a person; text that is none stays as it is.
+
+    >>> moment("2026-10-08T09:14:03.120+00:00"), moment("soon")
+    ('8 October 2026, 09:14:03 UTC', 'soon')
+    """
+    try:
+        at = datetime.fromisoformat(iso)
+    except ValueError:
+        return iso
+    return f"{at.day} {at:%B %Y, %H:%M:%S} {at.tzname() or ''}".rstrip()
+
+
+def count(number: int, one: str, many: str) -> str:
+    """``1 step`` or ``3 steps``."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def short(text: str, width: int) -> str:
+    """At most ``width`` characters of one line, with an ellipsis where something is left out."""
+    line = " ".join(printable(text).split())
+    return line if len(line) <= width else line[: max(width - 1, 0)].rstrip() + "…"
+
+
+def printable(text: str) -> str:
+    """The text with control and direction characters made visible: none may rule a terminal, a page or an XML file."""
+    hidden = (char not in "\n\t" and unicodedata.category(char) in _HIDDEN for char in text)
+    return "".join("\N{REPLACEMENT CHARACTER}" if hide else char for char, hide in zip(text, hidden, strict=True))
+
+
+def first_line(reason: str) -> str:
+    """A reason on one line: as it is, or of a crash's trace (the only reason of many lines) what was raised.
+
+    >>> gist("no step"), gist("x.py:3: in check\\nE   KeyError: 'a'\\n")
+    ('no step', "it crashed: KeyError: 'a'")
+    """
+    lines = [line for line in reason.strip().splitlines() if line.strip()] or [""]
+    return lines[0] if len(lines) == 1 else f"it crashed: {lines[-1].removeprefix('E ').strip()}"
+
+
+def value(json_value: Json, width: int = 160) -> str:
+    """A field's value on one line: strings bare, the rest as compact JSON, cut at ``width`` characters."""
+    text = json_value if isinstance(json_value, str) else json.dumps(json_value, ensure_ascii=False)
+    return short(text, width)

@@ -1,0 +1,1 @@
+"""A history in Spark: sealing to Parquet, strict schemas, typed tables, the timeline."""

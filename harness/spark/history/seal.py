@@ -1,0 +1,169 @@
+"""The seal of a history: JSON lines to typed Parquet, strictly. What is wrong is named by table, line and reason.
+
+A mark beside the tables (``history/seal.json``) says which files were made, with their checksums: a history that is
+intact needs no second examination, and one that lost a file or was cut is not taken for a smaller one.
+"""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from harness.base.user_error import ExitCode, UserError
+from harness.evidence.history_writer import REQUIRED, TABLES
+from harness.evidence.json_lines import first_bad_line, torn_last_line
+from harness.evidence.seal_manifest import SealManifest
+from harness.spark.history.json_schema import first_misfit
+from harness.spark.history.table_schema import VALUED, parts_of_value, schema, sealed_schema, table_fields
+from harness.spark.history.well_formed import first_fault
+from harness.spark.readers.sink_files import deliveries
+from harness.spark.session.conf_scope import PLAIN, SMALL, conf_scope
+from harness.spark.session.parallel import in_parallel
+
+SHORT = 1 << 20
+"""Bytes of JSON lines up to which the codec examines a table instead of Spark: 0.1 s of either."""
+
+
+def seal(spark: SparkSession, folder: Path) -> tuple[str, ...]:
+    """Make ``history/<table>.parquet`` out of every ``history/<table>.jsonl``; the lines stay.
+
+    What Spark's own readers delivered (``spark/*/delivered``) becomes part of ``reads``.
+
+    :returns: What limits the evidence, one sentence each.
+    :raises Trouble: EVIDENCE_UNREADABLE when a line is not what the format says; nothing is sealed then.
+    """
+    history = folder / "history"
+    lines = lines_of(history)
+    if lacking := [name for name in REQUIRED if name not in lines]:
+        refuse(f"{folder} has no history/{lacking[0]}.jsonl")
+    sealing = Sealing(spark=spark, source=history, target=history, tables=tuple(lines))
+    sealing.run()
+    mark = SealManifest.of(history, sealing.tables, sealing.notes)
+    mark.write(history)
+    return mark.notes
+
+
+def lines_of(history: Path) -> Mapping[str, Path]:
+    """The tables that are there as JSON lines."""
+    files = {name: history / f"{name}.jsonl" for name in TABLES}
+    return {name: path for name, path in files.items() if path.is_file()}
+
+
+def refuse(sentence: str) -> NoReturn:
+    """The evidence cannot be read; :raises Trouble: always."""
+    raise UserError(sentence, exit=ExitCode.EVIDENCE_UNREADABLE)
+
+
+@dataclass(slots=True, kw_only=True)
+class Sealing:
+    """The sealing of some tables from one folder into another, which may be the same."""
+
+    spark: SparkSession
+    source: Path
+    target: Path
+    tables: Sequence[str]
+    short: int = SHORT
+    torn: dict[str, str] = field(default_factory=dict)
+
+    def run(self) -> Mapping[str, DataFrame]:
+        """The tables, sealed; :raises Trouble: when one is malformed, and then none is."""
+        with conf_scope(self.spark, PLAIN if self._long else SMALL):
+            self._see_what_is_torn()
+            self._refuse_misfits()
+            self._make()
+        return {table: read_sealed(self.spark, self.target / f"{table}.parquet", table) for table in self.tables}
+
+    def _make(self) -> None:
+        drafts = {table: self.target / f"{table}.parquet.part" for table in self.tables}
+        try:
+            in_parallel([partial(self._write, table, draft) for table, draft in drafts.items()])
+            self._refuse_faults(drafts)
+            for table, draft in drafts.items():
+                _replace(draft, self.target / f"{table}.parquet")
+        finally:
+            for draft in drafts.values():
+                shutil.rmtree(draft, ignore_errors=True)
+
+    def _write(self, table: str, draft: Path) -> None:
+        self._typed(table).write.mode("overwrite").parquet(str(draft))
+
+    @property
+    def _long(self) -> Sequence[str]:
+        """Tables that Spark reads line by line; for a short one the codec is done before a job has started."""
+        return [table for table in self.tables if self._lines(table).stat().st_size > self.short]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was dropped, one sentence each."""
+        return tuple(self.torn.values())
+
+    def _see_what_is_torn(self) -> None:
+        sentences = {table: torn_last_line(self._lines(table)) for table in self.tables}
+        self.torn = {table: sentence for table, sentence in sentences.items() if sentence}
+
+    def _refuse_misfits(self) -> None:
+        files = {table: self._lines(table) for table in self.tables}
+        for table in (table for table in files if table not in self._long):
+            if (bad := first_bad_line(files[table], TABLES[table], torn=table in self.torn)) is not None:
+                refuse(f"{files[table]}, line {bad.number}: {bad.reason}")
+        files = {table: path for table, path in files.items() if table in self._long}
+        if (misfit := first_misfit(self.spark, files, self.torn)) is not None:
+            self._refuse(misfit.table, misfit.reason, misfit.line)
+
+    def _refuse_faults(self, drafts: Mapping[str, Path]) -> None:
+        # What Spark's readers delivered is no line of any journal.
+        full = {"reads", *(table for table in drafts if self._lines(table).stat().st_size)}
+        written = {table: draft for table, draft in drafts.items() if table in full}
+        tables = {name: read_sealed(self.spark, draft, name) for name, draft in written.items()}
+        if fault := first_fault(tables if self._long else {name: rows.coalesce(1) for name, rows in tables.items()}):
+            self._refuse(fault.table, fault.reason)
+
+    def _refuse(self, table: str, reason: str, line: str | None = None) -> NoReturn:
+        path = self._lines(table)
+        if (bad := first_bad_line(path, TABLES[table], torn=table in self.torn)) is not None:
+            refuse(f"{path}, line {bad.number}: {bad.reason}")
+        where = "" if line is None else f", in the line {line[:60]}"
+        refuse(f"{path}: {reason}{where}")
+
+    def _lines(self, table: str) -> Path:
+        return self.source / f"{table}.jsonl"
+
+    def _typed(self, table: str) -> DataFrame:
+        rows = self._read(table)
+        if table == "reads":
+            rows = rows.unionByName(deliveries(self.spark, self.source.parent))
+        return complete(table, rows)
+
+    def _read(self, table: str) -> DataFrame:
+        reader = self.spark.read.schema(schema(table)).option("lineSep", "\n")
+        mode = "DROPMALFORMED" if table in self.torn else "FAILFAST"
+        return reader.option("mode", mode).json(str(self._lines(table)))
+
+
+def complete(table: str, rows: DataFrame) -> DataFrame:
+    """The table as it is judged: absent columns that have a default get it, values are taken apart."""
+    fields = table_fields(table)
+    plain = rows.select(
+        *(
+            F.coalesce(F.col(field.name), F.lit(field.default)).alias(field.name)
+            if field.default is not None
+            else F.col(field.name)
+            for field in fields
+        )
+    )
+    return plain.select("*", *parts_of_value()) if table in VALUED else plain
+
+
+def read_sealed(spark: SparkSession, path: Path, table: str) -> DataFrame:
+    """A table that was sealed."""
+    return spark.read.schema(sealed_schema(table)).parquet(str(path))
+
+
+def _replace(draft: Path, place: Path) -> None:
+    shutil.rmtree(place, ignore_errors=True)
+    draft.rename(place)

@@ -1,0 +1,279 @@
+"""A history at a glance, by DataFrame programs: whatever its size, what comes back to the driver is small.
+
+Each part is one aggregation over one table; only the numbers that bound it are worked out here. Operations are drawn
+by lot, by a hash of their number, so that the same history gives the same picture.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+
+from harness.evidence.operation import FaultWindow, Outcome, Phase
+from harness.evidence.timeline import (
+    ACTORS_KEPT,
+    LEVELS_KEPT,
+    OPERATIONS_KEPT,
+    PARTITIONS_KEPT,
+    STRETCHES,
+    TALLIES_KEPT,
+    WINDOWS_KEPT,
+    ActorSpan,
+    DrawnOperation,
+    Latency,
+    OutcomeCount,
+    Throughput,
+    Timeline,
+    WatermarkLine,
+    WatermarkPoint,
+)
+from harness.spark.history.history_frames import History
+from harness.spark.session.driver_rows import rows
+
+LOTS = 1 << 20
+SECOND = 1_000.0
+DONE = Outcome.DONE.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """What bounds the parts: the run's stretch of time, and how many operations there are of each sort."""
+
+    started: float
+    ended: float
+    operations: int
+    done: int
+    troubled: int
+    committed: int
+
+    @property
+    def length(self) -> float:
+        """Milliseconds."""
+        return max(self.ended - self.started, 1.0)
+
+    @property
+    def stretch(self) -> float:
+        """Milliseconds of a stretch of throughput: whole seconds, at most STRETCHES of them."""
+        return max(SECOND, math.ceil(self.length / STRETCHES / SECOND) * SECOND)
+
+
+def timeline(history: History) -> Timeline:
+    """The run's timeline, see :class:`harness.evidence.timeline.Timeline`."""
+    operations = history.tables["operations"]
+    phases, _ = _windows(history.tables["phases"], Phase)
+    faults, faults_in_all = _windows(history.tables["faults"], FaultWindow)
+    actors, actors_in_all = _actors(operations)
+    ends, partitions_in_all = _ends(history.tables["partitions"])
+    sorts = _sorts(operations)
+    extent = _extent(sorts, (*phases, *faults), tuple(ends.values()))
+    return Timeline(
+        started=extent.started,
+        ended=extent.ended,
+        operations=extent.operations,
+        drawable=extent.done + extent.troubled,
+        committed=extent.committed,
+        drawn=_drawn(operations, extent),
+        actors=actors,
+        actors_in_all=actors_in_all,
+        levels=_levels(history.tables["levels"], ends, extent),
+        partitions_in_all=partitions_in_all,
+        stretch_ms=extent.stretch,
+        paces=_paces(operations, extent),
+        latencies=_latencies(operations, phases),
+        tallies=_tallies(sorts),
+        faults=faults,
+        faults_in_all=faults_in_all,
+        phases=phases,
+        notes=history.notes,
+    )
+
+
+def _windows(table: DataFrame, kind: type) -> tuple[tuple[Any, ...], int]:
+    """Faults or phases, by start, and how many there are in all."""
+    found = rows(table.orderBy("started", "ended", "name").limit(WINDOWS_KEPT + 1))
+    in_all = len(found) if len(found) <= WINDOWS_KEPT else _number(table)
+    return tuple(kind(**row.asDict()) for row in found[:WINDOWS_KEPT]), in_all
+
+
+def _sorts(operations: DataFrame) -> Sequence[Row]:
+    """Operations by verb, outcome and error: the few sorts that there are, with what all parts need to know of each."""
+    return rows(
+        operations.groupBy("verb", "outcome", "error").agg(
+            F.count("*").alias("count"),
+            F.min("reason").alias("reason"),
+            F.min("started").alias("started"),
+            F.max("ended").alias("ended"),
+            _count(_drawable()).alias("drawable"),
+        )
+    )
+
+
+def _extent(sorts: Sequence[Row], windows: Sequence[Phase | FaultWindow], ends: Sequence[WatermarkPoint]) -> Extent:
+    started = [each.started for each in (*sorts, *windows)]
+    ended = [each.ended for each in (*sorts, *windows)] + [end.at for end in ends]
+    return Extent(
+        started=min(started, default=0.0),
+        ended=max(ended, default=0.0),
+        operations=sum(row["count"] for row in sorts),
+        done=sum(row.drawable for row in sorts if row.outcome == DONE),
+        troubled=sum(row.drawable for row in sorts if row.outcome != DONE),
+        committed=sum(row["count"] for row in sorts if (row.verb, row.outcome) == ("commit", DONE)),
+    )
+
+
+def _drawn(operations: DataFrame, extent: Extent) -> tuple[DrawnOperation, ...]:
+    room = max(OPERATIONS_KEPT - extent.troubled, 0)
+    troubled = (F.col("outcome") != DONE) & _lot(extent.troubled, OPERATIONS_KEPT)
+    chosen = operations.where(_drawable() & (troubled | ((F.col("outcome") == DONE) & _lot(extent.done, room))))
+    fields = ("number", "actor", "verb", "outcome", "started", "ended", "error", "reason", "txn", "offset")
+    place = F.when(F.col("topic").isNotNull(), F.concat_ws("-", "topic", "partition")).alias("place")
+    ordered = chosen.select(*fields, place).orderBy(F.col("outcome") == DONE, "number")
+    drawn = [
+        DrawnOperation(**{**row.asDict(), "outcome": Outcome(row.outcome)})
+        for row in rows(ordered.limit(OPERATIONS_KEPT))
+    ]
+    return tuple(sorted(drawn, key=lambda each: each.number))
+
+
+def _lot(number: int, room: int) -> Column:
+    """True for about ``room`` of ``number`` operations, always for the same ones; for all where there is room."""
+    if number <= room:
+        return F.lit(True)
+    return F.pmod(F.xxhash64("number"), F.lit(LOTS)) < int(LOTS * room * 0.93 / number)
+
+
+def _drawable() -> Column:
+    """All but ``begin``, which only the client knows of, and polls that brought nothing."""
+    idle = (F.col("verb") == "poll") & (F.coalesce(F.col("count"), F.lit(0)) == 0) & (F.col("outcome") == DONE)
+    return (F.col("verb") != "begin") & ~idle
+
+
+def _actors(operations: DataFrame) -> tuple[tuple[ActorSpan, ...], int]:
+    spans = operations.groupBy("actor").agg(
+        F.min("client").alias("client"),
+        F.min("started").alias("started"),
+        F.max("ended").alias("ended"),
+        F.count("*").alias("operations"),
+        _count(F.col("outcome") == Outcome.REFUSED.value).alias("refused"),
+        _count(F.col("outcome") == Outcome.UNSURE.value).alias("unsure"),
+    )
+    worst = spans.orderBy((F.col("refused") + F.col("unsure")).desc(), F.desc("operations"), "actor")
+    found = rows(worst.limit(ACTORS_KEPT + 1))
+    in_all = len(found) if len(found) <= ACTORS_KEPT else _number(spans)
+    kept = [ActorSpan(**row.asDict()) for row in found[:ACTORS_KEPT]]
+    return tuple(sorted(kept, key=lambda span: (span.started, span.actor))), in_all
+
+
+def _ends(partitions: DataFrame) -> tuple[Mapping[tuple[str, int], WatermarkPoint], int]:
+    """What the broker said of each partition in the end, the worst of them, and how many partitions there are."""
+    latest = partitions.groupBy("topic", "partition").agg(F.max_by(_point(), "at").alias("end"))
+    behind = F.col("end.high_watermark") - F.col("end.last_stable_offset")
+    worst = latest.orderBy(behind.desc(), F.desc("end.high_watermark"), "topic", "partition")
+    found = rows(worst.limit(PARTITIONS_KEPT + 1))
+    in_all = len(found) if len(found) <= PARTITIONS_KEPT else _number(latest)
+    return {(row.topic, row.partition): WatermarkPoint(**row.end.asDict()) for row in found[:PARTITIONS_KEPT]}, in_all
+
+
+def _levels(
+    levels: DataFrame, ends: Mapping[tuple[str, int], WatermarkPoint], extent: Extent
+) -> tuple[WatermarkLine, ...]:
+    thin = _thinned(levels, list(ends), extent) if ends else {}
+    return tuple(_level_line(place, thin.get(place, ()), end) for place, end in sorted(ends.items()))
+
+
+def _thinned(
+    levels: DataFrame, places: Sequence[tuple[str, int]], extent: Extent
+) -> Mapping[tuple[str, int], Sequence[Row]]:
+    """Of each slice of time the last sample, and that with the widest gap; rows by partition."""
+    wanted = F.concat_ws("-", "topic", "partition").isin([f"{topic}-{partition}" for topic, partition in places])
+    slices = LEVELS_KEPT // 2
+    slice_ = F.least(F.floor((F.col("at") - extent.started) / extent.length * slices), F.lit(slices - 1))
+    gap = F.col("high_watermark") - F.col("last_stable_offset")
+    sliced = levels.where(wanted).groupBy("topic", "partition", slice_.alias("slice"))
+    last, widest = F.max_by(_point(), "at").alias("last"), F.max_by(_point(), gap).alias("widest")
+    found: dict[tuple[str, int], list[Row]] = {}
+    for row in rows(sliced.agg(last, widest, F.count("*").alias("count"))):
+        found.setdefault((row.topic, row.partition), []).append(row)
+    return found
+
+
+def _level_line(place: tuple[str, int], slices: Sequence[Row], end: WatermarkPoint) -> WatermarkLine:
+    points = {WatermarkPoint(**point.asDict()) for row in slices for point in (row.last, row.widest)}
+    return WatermarkLine(
+        topic=place[0],
+        partition=place[1],
+        points=tuple(sorted(points, key=lambda point: (point.at, point.high_watermark))),
+        samples=sum(row["count"] for row in slices),
+        end=end,
+    )
+
+
+def _point() -> Column:
+    return F.struct("at", "high_watermark", "last_stable_offset")
+
+
+def _paces(operations: DataFrame, extent: Extent) -> tuple[Throughput, ...]:
+    stretch = F.floor((F.col("ended") - extent.started) / extent.stretch).alias("stretch")
+    done = F.col("outcome") == DONE
+    counted = operations.groupBy(stretch).agg(
+        _count((F.col("verb") == "commit") & done).alias("txns"),
+        _count((F.col("verb") == "produce") & done).alias("records"),
+        _count(F.col("outcome") == Outcome.REFUSED.value).alias("refused"),
+        _count(F.col("outcome") == Outcome.UNSURE.value).alias("unsure"),
+    )
+    found = {row.stretch: row for row in rows(counted)}
+    stretches = max(math.ceil(extent.length / extent.stretch), *(number + 1 for number in found), 1)
+    return tuple(_pace(extent, number, found.get(number)) for number in range(stretches))
+
+
+def _pace(extent: Extent, number: int, row: Row | None) -> Throughput:
+    at = extent.started + number * extent.stretch
+    if row is None:
+        return Throughput(at=at, txns=0, records=0, refused=0, unsure=0)
+    return Throughput(at=at, txns=row.txns, records=row.records, refused=row.refused, unsure=row.unsure)
+
+
+def _latencies(operations: DataFrame, phases: Sequence[Phase]) -> tuple[Latency, ...]:
+    took = F.col("ended") - F.col("started")
+    measured = operations.groupBy("verb", _phase(phases).alias("phase")).agg(
+        F.count("*").alias("count"),
+        F.percentile_approx(took, [0.5, 0.95, 0.99], 10_000).alias("shares"),
+        F.max(took).alias("longest"),
+    )
+    return tuple(_latency(row) for row in sorted(rows(measured), key=lambda row: (row.verb, row.phase)))
+
+
+def _latency(row: Row) -> Latency:
+    p50, p95, p99 = row.shares
+    return Latency(verb=row.verb, phase=row.phase, count=row["count"], p50=p50, p95=p95, p99=p99, longest=row.longest)
+
+
+def _phase(phases: Sequence[Phase]) -> Column:
+    """The name of the first phase that an operation began in; empty outside all."""
+    started = F.col("started")
+    named = [F.when((started >= phase.started) & (started < phase.ended), F.lit(phase.name)) for phase in phases]
+    return F.coalesce(*named, F.lit(""))
+
+
+def _tallies(sorts: Sequence[Row]) -> tuple[OutcomeCount, ...]:
+    told = [
+        OutcomeCount(
+            verb=row.verb, outcome=Outcome(row.outcome), error=row.error, count=row["count"], reason=row.reason or ""
+        )
+        for row in sorts
+    ]
+    ordered = sorted(told, key=lambda each: (-each.count, each.verb, each.outcome, each.error or 0))
+    return tuple(ordered[:TALLIES_KEPT])
+
+
+def _count(condition: Column) -> Column:
+    return F.coalesce(F.sum(condition.cast("long")), F.lit(0))
+
+
+def _number(frame: DataFrame) -> int:
+    (row,) = rows(frame.agg(F.count("*").alias("rows")))
+    number: int = row.rows
+    return number

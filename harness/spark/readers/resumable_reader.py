@@ -1,0 +1,192 @@
+"""A Structured Streaming reader that runs through a whole chaos run, is killed in mid-batch, and goes on.
+
+It is read_committed, has a checkpoint, and writes Parquet exactly once; it keeps a pace, so that brokers and workload
+have the processors. Kafka may be away for long: settings keep the query alive, and where it dies all the same it is
+started again from its checkpoint, which is counted and told. How far it has come is what the checkpoint says.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Literal, Self
+
+from pyspark.sql import SparkSession
+
+from harness.base import wait
+from harness.base.json_value import Json
+from harness.evidence.operation import ReaderEnd
+from harness.spark.readers.checkpoint import Checkpoint
+from harness.spark.readers.committed_stream import CommittedReader
+
+PACE_MS = 1_000
+"""Twice as many micro-batches took a third of a core and a visible part of a workload's throughput; these take half."""
+TENDED = 1.0
+"""Seconds between two looks whether the query is alive; also what a dead one waits for its restart."""
+EVERY = 0.05
+CAUGHT = 0.002
+"""Seconds between two looks whether a batch has begun."""
+
+ENDURING: Mapping[str, str] = {
+    # A broker that was paused or cut off answers late or never: half a minute by default, while another one leads.
+    "kafka.request.timeout.ms": "4000",
+    # The driver's question for offsets stays with the leader it was meant for, dead or not, until this is over; only
+    # then does a new admin client ask the new leader. A minute by default.
+    "kafka.default.api.timeout.ms": "6000",
+    "kafka.reconnect.backoff.max.ms": "500",
+    # A leader that is cut off from the controller goes on answering as it did; five minutes by default.
+    "kafka.metadata.max.age.ms": "2000",
+    "fetchOffset.numRetries": "10",
+    "fetchOffset.retryIntervalMs": "500",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restart:
+    """A query's end and the beginning of the next from the same checkpoint.
+
+    :param in_mid_batch: A batch was begun and not over when the query had ended; the next query does it again.
+    :param resumed_after: The last batch that was over.
+    """
+
+    cause: Literal["killed", "died"]
+    why: str
+    in_mid_batch: bool
+    resumed_after: int
+
+
+@dataclass(slots=True, kw_only=True)
+class ResumableReader:
+    """One reader; its name in the history is that of ``folder``, which is ``<round>/spark/<name>``.
+
+    :param bootstrap: The addresses of the lane that it reads through.
+    """
+
+    spark: SparkSession
+    bootstrap: str
+    topics: Sequence[str]
+    folder: Path
+    pace_ms: int = PACE_MS
+    restarts: list[Restart] = field(default_factory=list)
+    _reader: CommittedReader | None = None
+    _lock: Lock = field(default_factory=Lock)
+    _over: Event = field(default_factory=Event)
+    _tender: Thread | None = None
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """How far it has come."""
+        return Checkpoint(folder=self.folder / "checkpoint")
+
+    def start(self) -> Self:
+        """Start reading, from the checkpoint if there is one, and look after the query until :meth:`stop`."""
+        self._over.clear()
+        self._open()
+        self._tender = Thread(target=self._tend, name=f"tending {self.folder.name}", daemon=True)
+        self._tender.start()
+        return self
+
+    def kill_and_restart(self, *, within: float = 10.0, kill: Callable[[], SparkSession] | None = None) -> Restart:
+        """End the query in the middle of a micro-batch and start another one from its checkpoint.
+
+        :param within: Seconds to wait for a batch to be in the middle of; then it is killed where it is, and says so.
+        :param kill: Ends the query's JVM and gives another session. Without it the query's thread is interrupted and
+            its job cancelled (Spark's ``StreamingQuery.stop``), which takes no second JVM.
+        """
+        with self._lock:
+            wait.holds_after(lambda: self.checkpoint.in_mid_batch, within=within, every=CAUGHT)
+            if kill is None:
+                self._stop_query()
+            else:
+                self.spark = kill()
+            return self._restart("killed", "in mid-run, on purpose")
+
+    def finish(self, high_watermarks: Mapping[tuple[str, int], int], *, within: float) -> tuple[ReaderEnd, ...]:
+        """Wait at most ``within`` seconds until each partition is read to its high watermark; then stop.
+
+        :return: How far it came on each; a reader that did not get there does not fail.
+        """
+        started, reached = time.monotonic(), dict[tuple[str, int], float]()
+
+        def all_reached() -> bool:
+            ends = self.checkpoint.ends()
+            for place, wanted in high_watermarks.items():
+                if ends.get(place, 0) >= wanted:
+                    reached.setdefault(place, _since(started))
+            return reached.keys() == high_watermarks.keys()
+
+        wait.holds_after(all_reached, within=within, every=EVERY)
+        waited = _since(started)
+        self.stop()
+        ends = self.checkpoint.ends()
+        return tuple(
+            self._end(place, ends.get(place, 0), wanted, reached.get(place, waited))
+            for place, wanted in high_watermarks.items()
+        )
+
+    def facts(self) -> dict[str, Json]:
+        """For the run's facts: batches that are over, and every restart."""
+        restarts: list[Json] = [asdict(restart) for restart in self.restarts]
+        return {"batches": self.checkpoint.committed + 1, "pace_ms": self.pace_ms, "restarts": restarts}
+
+    def stop(self) -> None:
+        """End the query for good. May be called twice."""
+        self._over.set()
+        if self._tender is not None:
+            self._tender.join()
+        self._stop_query()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _open(self) -> None:
+        self._reader = CommittedReader(
+            spark=self.spark,
+            bootstrap=self.bootstrap,
+            topics=self.topics,
+            folder=self.folder,
+            pace_ms=self.pace_ms,
+            files=1,
+            options=ENDURING,
+        ).start()
+
+    def _stop_query(self) -> None:
+        if self._reader is not None:
+            self._reader.stop()
+
+    def _restart(self, cause: Literal["killed", "died"], why: str) -> Restart:
+        checkpoint = self.checkpoint
+        restart = Restart(
+            cause=cause, why=why, in_mid_batch=checkpoint.in_mid_batch, resumed_after=checkpoint.committed
+        )
+        self._open()
+        self.restarts.append(restart)
+        return restart
+
+    def _tend(self) -> None:
+        """Start a query that died again; nothing is lost, since the checkpoint has it all."""
+        while not self._over.wait(TENDED):
+            with self._lock:
+                died = self._reader.failure() if self._reader is not None else None
+                if died is not None:
+                    self._restart("died", died)
+
+    def _end(self, place: tuple[str, int], end: int, wanted: int, waited: float) -> ReaderEnd:
+        return ReaderEnd(
+            reader=self.folder.name,
+            kind="spark",
+            isolation="read_committed",
+            topic=place[0],
+            partition=place[1],
+            end_offset=end,
+            wanted=wanted,
+            waited_ms=waited,
+        )
+
+
+def _since(started: float) -> float:
+    return round((time.monotonic() - started) * 1000, 3)

@@ -1,0 +1,61 @@
+"""What a streaming query's progress says, as values. Pure: a recorded progress gives the same answer as a live one."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+class ReaderFailed(Exception):
+    """The query ended with an exception: nothing can be said of the broker. The text is one sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamProgress:
+    """How far a query has come.
+
+    :param end_offsets: For each ``topic-index``, the offset after the last one that was read.
+    :param micro_batches: Micro-batches that ended so far.
+    """
+
+    end_offsets: Mapping[str, int] = field(default_factory=dict)
+    micro_batches: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """How far the query came on one partition, against the high watermark that the observer had read.
+
+    ``reached_ms`` is milliseconds from the question until the end offset was there, None when it was not in time.
+    """
+
+    end_offset: int
+    wanted: int
+    reached_ms: float | None
+
+
+def parse_progress(text: str) -> StreamProgress:
+    """The JSON of a ``StreamingQueryProgress`` with one Kafka source.
+
+    ``latestOffset`` is left alone on purpose: under read_committed it is the last stable offset, and a query that
+    hangs below the high watermark has always caught up with it (design §8).
+    """
+    said = json.loads(text)
+    (source,) = said["sources"]
+    ends, starts = _offsets(source["endOffset"]), _offsets(source["startOffset"])
+    # An idle query repeats where it is, under the number of the batch that it waits to run.
+    return StreamProgress(end_offsets=ends, micro_batches=said["batchId"] + (ends != starts))
+
+
+def one_sentence(failure: str) -> str:
+    """The cause out of a query's exception, without its trace and Spark's description of the query.
+
+    >>> one_sentence("[STREAM_FAILED] Query [id = 1] terminated with exception: no broker SQLSTATE: XXKST\\n===")
+    'no broker'
+    """
+    first = next((line for line in failure.splitlines() if line.strip()), "no reason given")
+    return first.partition("terminated with exception: ")[2].partition(" SQLSTATE:")[0].strip() or first.strip()
+
+
+def _offsets(by_topic: Mapping[str, Mapping[str, int]] | None) -> Mapping[str, int]:
+    topics = (by_topic or {}).items()
+    return {f"{topic}-{index}": offset for topic, indexes in topics for index, offset in indexes.items()}

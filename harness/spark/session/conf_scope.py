@@ -1,0 +1,31 @@
+"""Settings of a session for the length of a block, and as they were after it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+PLAIN: Mapping[str, str] = {"spark.sql.adaptive.enabled": "false"}
+"""For many small jobs: a plan that changes as it runs takes longer to make than the job to run."""
+SMALL: Mapping[str, str] = {
+    **PLAIN,
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.optimizer.disableHints": "true",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",  # compiling an expression takes longer than a few rows do
+}
+"""For tables of one partition each: no shuffles, and nothing is compiled."""
+
+
+@contextmanager
+def conf_scope(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """Set what is ``wanted``; put back what was there."""
+    before = {name: spark.conf.get(name, None) for name in wanted}
+    try:
+        for name, value in wanted.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.unset(name) if value is None else spark.conf.set(name, value)

@@ -1,0 +1,147 @@
+"""A Spark session that starts in seconds, says nothing on the terminal, and leaves nothing running.
+
+The JVM is a child of ours that reads our end of a pipe: when this process is gone, kill -9 included, the pipe is, and
+the JVM ends by itself. Everything it writes beside results (``spark-warehouse``, ``artifacts``, temporary folders)
+goes to a scratch folder that is its working directory, and is removed with it, or by the next start.
+"""
+
+import subprocess
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from harness.base.user_error import ExitCode, UserError
+from harness.machine import toolchain
+from harness.machine.run_processes import RunProcesses, open_run_processes
+from harness.spark.session.class_data_archive import ClassDataArchive
+from harness.spark.session.connector_jars import connector_jars
+from harness.spark.session.spark_master import demand_master, first_line
+from harness.spark.session.spark_settings import QUICKEST, Build, JvmPace, settings
+
+ENDING = 10.0
+"""Seconds that a JVM may take to end in order before it is killed; writing its archive comes on top, once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkHandle:
+    """A running session: ``spark`` is pyspark's own; the rest is what must be ended with it.
+
+    pyspark has room for one at a time in a process; the next can be opened when this one is closed.
+    """
+
+    spark: SparkSession
+    gateway: Any
+    scratch: RunProcesses
+    archive: ClassDataArchive
+
+    def close(self, *, in_order: bool = True) -> None:
+        """End the JVM; ``in_order=False`` kills it at once. May be called twice."""
+        jvm: subprocess.Popen[bytes] = self.gateway.proc
+        try:
+            if in_order and jvm.poll() is None:
+                self._stop()
+                jvm.wait(ENDING + self.archive.writing)
+                self.archive.keep()
+        except subprocess.TimeoutExpired:
+            pass  # killed below, like one that is not to end in order
+        finally:
+            _end(self.gateway)
+            self.archive.drop()
+            self.scratch.close()
+
+    def _stop(self) -> None:
+        with suppress(Py4JError, OSError):  # the JVM may be gone already, and then there is nothing to stop
+            self.spark.stop()
+        self.gateway.proc.stdin.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close(in_order=kind is None)
+
+
+def open_session(
+    *,
+    name: str,
+    master: str = "local[2]",
+    log: Path | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+    build: Build = QUICKEST,
+) -> SparkHandle:
+    """A session of its own JVM, with the Kafka connector.
+
+    :param log: The file that gets all that Spark says; without one nobody hears it.
+    :param build: What its JVM is like, for a local master.
+    :raises Trouble: When a tool is missing, the master does not answer, or the JVM does not start.
+    """
+    demand_master(master)
+    java = toolchain.java()
+    jars = connector_jars(progress)
+    archive = ClassDataArchive.of(jars, java)
+    scratch = open_run_processes()
+    chosen = settings(
+        master=master,
+        name=name,
+        jars=jars,
+        scratch=scratch.folder,
+        flags=archive.flags(master) if build.pace is JvmPace.QUICK else (),
+        build=build,
+    )
+    try:
+        gateway = _launch(_conf(chosen), scratch.folder, log)
+        return SparkHandle(spark=_connect(gateway, chosen), gateway=gateway, scratch=scratch, archive=archive)
+    except BaseException:
+        archive.drop()
+        scratch.close()
+        raise
+
+
+def _launch(conf: Any, cwd: Path, log: Path | None) -> Any:
+    with open(log or "/dev/null", "ab") as said:  # noqa: PTH123  one spelling for a file and for no file
+        try:
+            return launch_gateway(conf, {"cwd": cwd, "stdout": said, "stderr": said})
+        except PySparkRuntimeError as error:
+            where = f"; its log is {log}" if log else ""
+            raise UserError(f"Spark's JVM ended while it was starting{where}", exit=ExitCode.INTERNAL) from error
+
+
+def _connect(gateway: Any, chosen: Mapping[str, str]) -> SparkSession:
+    try:
+        return SparkSession(SparkContext(conf=_conf(chosen), gateway=gateway))
+    except Py4JJavaError as error:
+        said = first_line(error)  # the JVM tells it, and is ended then
+        _end(gateway)
+        raise UserError(
+            f"Spark does not start on {chosen['spark.master']}: {said}", exit=ExitCode.TOOL_MISSING
+        ) from None
+    except BaseException:
+        _end(gateway)
+        raise
+
+
+def _conf(chosen: Mapping[str, str]) -> Any:
+    return SparkConf(loadDefaults=False).setAll(list(chosen.items()))
+
+
+def _end(gateway: Any) -> None:
+    """Hang up, see the JVM gone, and have pyspark forget it: it keeps the first JVM of a process for good."""
+    with suppress(Py4JError, OSError):
+        gateway.shutdown()
+    gateway.proc.stdin.close()
+    if gateway.proc.poll() is None:
+        gateway.proc.kill()
+        gateway.proc.wait()
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None

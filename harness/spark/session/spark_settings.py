@@ -1,0 +1,113 @@
+"""What a local session is started with, each setting with its why. Pure: no JVM, no files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+LOOPBACK = "127.0.0.1"
+EXECUTION = "org.apache.spark.sql.execution.streaming"
+
+# C1 only, one small collector: such a session lives for a minute, and on two cores the second compiler's threads take
+# from the brokers that are judged what they will never give back.
+QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+# A night's history is judged with nothing beside it, for minutes: the best compiler, and a collector for throughput.
+STEADY = ("-XX:+UseParallelGC",)
+
+
+class JvmPace(StrEnum):
+    """What a local session's JVM is for."""
+
+    QUICK = "quick"
+    """It starts beside brokers, and lives for a minute."""
+    STEADY = "steady"
+    """It has the machine, and much to do."""
+
+
+HEAVY = 256 << 20
+"""Bytes of a history from which its JVM is to have the room and the better compiler: about a million transactions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """A local session's JVM.
+
+    :param memory: The heap.
+    :param pace: What the JVM is tuned for.
+    """
+
+    memory: str = "768m"
+    pace: JvmPace = JvmPace.QUICK
+
+    @classmethod
+    def fit_for(cls, size: int) -> "Build":
+        """What judges a history of ``size`` bytes: ten million operations need the larger one."""
+        return cls(memory="4g", pace=JvmPace.STEADY) if size >= HEAVY else cls()
+
+
+QUICKEST = Build()
+"""What starts and judges a round soonest."""
+FLAGS: Mapping[JvmPace, tuple[str, ...]] = {JvmPace.QUICK: QUICK, JvmPace.STEADY: STEADY}
+
+
+def settings(
+    *,
+    master: str,
+    name: str,
+    jars: Sequence[Path],
+    scratch: Path,
+    flags: Sequence[str] = (),
+    build: Build = QUICKEST,
+) -> Mapping[str, str]:
+    """Spark's configuration.
+
+    :param jars: The connector's jars.
+    :param scratch: A folder of this session's own, for all that Spark writes beside results.
+    :param flags: More options of the JVM.
+    :param build: A local session's JVM; a cluster's is its own affair.
+    """
+    return {
+        "spark.master": master,
+        "spark.app.name": name,
+        **_classes(master, jars),
+        **_quiet(scratch),
+        **_small(master, flags, build),
+    }
+
+
+def _classes(master: str, jars: Sequence[Path]) -> Mapping[str, str]:
+    if not _is_local(master):
+        return {"spark.jars": ",".join(map(str, jars))}
+    # ``spark.jars`` would copy every jar into the session and load it past the AppCDS archive: 0.5 s more.
+    return {"spark.driver.extraClassPath": ":".join(map(str, jars))}
+
+
+def _quiet(scratch: Path) -> Mapping[str, str]:
+    return {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "WARN",
+        "spark.sql.catalogImplementation": "in-memory",  # no metastore_db
+        "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri(),
+        "spark.local.dir": str(scratch),
+    }
+
+
+def _small(master: str, flags: Sequence[str], build: Build) -> Mapping[str, str]:
+    if not _is_local(master):
+        return {"spark.driver.extraJavaOptions": " ".join(flags)} if flags else {}
+    return {
+        "spark.driver.host": LOOPBACK,
+        "spark.driver.bindAddress": LOOPBACK,
+        "spark.driver.memory": build.memory,
+        "spark.driver.extraJavaOptions": " ".join((*FLAGS[build.pace], *flags)),
+        "spark.sql.shuffle.partitions": "2",
+        # The default one goes through Hadoop's FileContext, which forks a process for every file: 100 ms a micro-batch.
+        "spark.sql.streaming.checkpointFileManagerClass": f"{EXECUTION}.FileSystemBasedCheckpointFileManager",
+        "spark.sql.codegen.cache.maxEntries": "5000",  # a judge has some hundred expressions, and meets them again
+        "spark.sql.codegen.wholeStage": "false",  # compiling a plan takes longer than reading a few records with it
+    }
+
+
+def _is_local(master: str) -> bool:
+    return master.startswith("local")

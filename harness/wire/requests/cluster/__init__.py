@@ -1,0 +1,1 @@
+"""Requests of an administrator: metadata, topics, settings, features, leaders."""

@@ -1,0 +1,56 @@
+"""UpdateFeatures: finalize a feature at a level (KIP-584, KIP-778 for the upgrade type)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kio.static.protocol import RequestPayload, ResponsePayload
+
+from harness.wire.codec.request_builder import Value, request
+from harness.wire.codec.response_fields import ResponseFields, first_error
+from harness.wire.wire_errors import CannotSay
+
+UPGRADE = 1
+SAFE_DOWNGRADE = 2
+UNSAFE_DOWNGRADE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateFeaturesResult:
+    """The top level's error, else the feature's (v0, v1)."""
+
+    error: int
+    error_message: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateFeatures:
+    """Finalize ``feature`` at ``level`` (0 takes it away); ``upgrade_type`` must say so when the level goes down."""
+
+    api: ClassVar[str] = "UpdateFeatures"
+    feature: str
+    level: int
+    upgrade_type: int = UPGRADE
+    validate_only: bool = False
+    timeout_ms: int = 30_000
+
+    def build(self, version: int) -> RequestPayload:
+        """v0 says only whether a downgrade is allowed."""
+        if version == 0 and self.validate_only:
+            raise CannotSay("UpdateFeatures v0 cannot only validate")
+        update: Value = {
+            "feature": self.feature,
+            "max_version_level": self.level,
+            "allow_downgrade": self.upgrade_type != UPGRADE,
+            "upgrade_type": self.upgrade_type,
+        }
+        return request(
+            self.api, version, feature_updates=[update], timeout=self.timeout_ms, validate_only=self.validate_only
+        )
+
+    def read(self, response: ResponsePayload) -> UpdateFeaturesResult:
+        """v2 answers once for all features."""
+        answers = (ResponseFields(response), *ResponseFields(response).parts("results"))
+        return UpdateFeaturesResult(
+            error=first_error(*(answer.error() for answer in answers)),
+            error_message=next((answer.message() for answer in answers if answer.error()), None),
+        )

@@ -1,0 +1,1 @@
+"""Requests of consumer groups and of coordinators, one file an API."""

@@ -1,0 +1,1 @@
+"""Requests to partition leaders: produce, fetch, offsets."""

@@ -1,0 +1,1 @@
+"""Requests of the transaction protocol and of KIP-664's tools, one file an API."""

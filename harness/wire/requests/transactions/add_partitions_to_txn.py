@@ -1,0 +1,64 @@
+"""AddPartitionsToTxn: partitions enter a transaction, or a broker asks whether they are in it (KIP-98, KIP-890)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kio.static.protocol import RequestPayload, ResponsePayload
+
+from harness.wire.codec.request_builder import Value, request
+from harness.wire.codec.response_fields import ResponseFields, first_error
+from harness.wire.topic_partitions import by_topic, partition_name
+from harness.wire.wire_errors import CannotSay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddPartitionsToTxnResult:
+    """``partitions`` gives the error of each, by name (``t-0``); ``error`` is the first that is not 0."""
+
+    error: int
+    error_message: str | None
+    partitions: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddPartitionsToTxn:
+    """Add ``partitions``; ``verify_only`` (v4+, a broker's question to the coordinator) adds nothing."""
+
+    api: ClassVar[str] = "AddPartitionsToTxn"
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    partitions: tuple[tuple[str, int], ...]
+    verify_only: bool = False
+
+    def build(self, version: int) -> RequestPayload:
+        """v4 and above carry a batch of transactions, here of one."""
+        if version < 4 and self.verify_only:
+            raise CannotSay(f"AddPartitionsToTxn v{version} cannot ask to verify only")
+        topics: Value = [{"name": name, "partitions": indexes} for name, indexes in by_topic(self.partitions).items()]
+        whose: dict[str, Value] = {
+            "transactional_id": self.transactional_id,
+            "producer_id": self.producer_id,
+            "producer_epoch": self.producer_epoch,
+        }
+        if version < 4:
+            single = {f"v3_and_below_{name}": value for name, value in whose.items()}
+            return request(self.api, version, **single, v3_and_below_topics=topics)
+        return request(self.api, version, transactions=[{**whose, "verify_only": self.verify_only, "topics": topics}])
+
+    def read(self, response: ResponsePayload) -> AddPartitionsToTxnResult:
+        """The top level's error (v4+) counts before the partitions'."""
+        top = ResponseFields(response)
+        partitions = dict(_partitions(top))
+        return AddPartitionsToTxnResult(
+            error=first_error(top.error(), *partitions.values()), error_message=None, partitions=partitions
+        )
+
+
+def _partitions(top: ResponseFields) -> Iterator[tuple[str, int]]:
+    batched = [topic for result in top.parts("results_by_transaction") for topic in result.parts("topic_results")]
+    for topic in batched or top.parts("results_by_topic_v3_and_below"):
+        for partition in topic.parts("results_by_partition"):
+            name = partition_name(topic.text("name"), partition.number("partition_index"))
+            yield name, partition.error("partition_error_code")

@@ -1,0 +1,63 @@
+"""DescribeProducers: the producers that a partition's leader knows, with what they have open (KIP-664)."""
+
+from dataclasses import dataclass
+from typing import ClassVar, TypedDict
+
+from kio.static.protocol import RequestPayload, ResponsePayload
+
+from harness.wire.codec.request_builder import Value, request
+from harness.wire.codec.response_fields import ResponseFields
+
+
+class ActiveProducer(TypedDict):
+    """A producer; ``current_txn_start_offset`` is -1 when it has nothing open, ``last_timestamp`` milliseconds."""
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_timestamp: int
+    coordinator_epoch: int
+    current_txn_start_offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeProducersResult:
+    """``producers`` in the broker's order."""
+
+    error: int
+    error_message: str | None
+    producers: list[ActiveProducer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeProducers:
+    """Ask the leader of one partition."""
+
+    api: ClassVar[str] = "DescribeProducers"
+    topic: str
+    partition: int
+
+    def build(self, version: int) -> RequestPayload:
+        """One topic with one partition."""
+        topic: Value = {"name": self.topic, "partition_indexes": (self.partition,)}
+        return request(self.api, version, topics=[topic])
+
+    def read(self, response: ResponsePayload) -> DescribeProducersResult:
+        """The one partition's answer."""
+        partition = ResponseFields(response).first("topics").first("partitions")
+        return DescribeProducersResult(
+            error=partition.error(),
+            error_message=partition.message(),
+            producers=[_producer(producer) for producer in partition.parts("active_producers")],
+        )
+
+
+def _producer(producer: ResponseFields) -> ActiveProducer:
+    return ActiveProducer(
+        producer_id=producer.number("producer_id"),
+        producer_epoch=producer.number("producer_epoch"),
+        last_sequence=producer.number("last_sequence"),
+        last_timestamp=producer.number("last_timestamp"),
+        coordinator_epoch=producer.number("coordinator_epoch"),
+        current_txn_start_offset=producer.number("current_txn_start_offset"),
+    )

@@ -1,0 +1,68 @@
+"""TxnOffsetCommit: a group's offsets, valid once the transaction commits (KIP-98, KIP-447 for the group's metadata)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kio.static.protocol import RequestPayload, ResponsePayload
+
+from harness.wire.codec.request_builder import Value, request
+from harness.wire.codec.response_fields import ResponseFields, first_error
+from harness.wire.topic_partitions import by_topic, partition_name
+from harness.wire.wire_errors import CannotSay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TxnOffsetCommitResult:
+    """``partitions`` gives the error of each, by name (``t-0``); ``error`` is the first that is not 0."""
+
+    error: int
+    error_message: str | None
+    partitions: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TxnOffsetCommit:
+    """Commit ``offsets`` (by topic and partition) for ``group``; ``generation`` and ``member`` need v3+."""
+
+    api: ClassVar[str] = "TxnOffsetCommit"
+    transactional_id: str
+    group: str
+    producer_id: int
+    producer_epoch: int
+    offsets: Mapping[tuple[str, int], int]
+    generation: int = -1
+    member: str = ""
+
+    def build(self, version: int) -> RequestPayload:
+        """v3 and above carry generation and member."""
+        if version < 3 and (self.generation, self.member) != (-1, ""):
+            raise CannotSay(f"TxnOffsetCommit v{version} carries no generation and member")
+        return request(
+            self.api,
+            version,
+            transactional_id=self.transactional_id,
+            group_id=self.group,
+            producer_id=self.producer_id,
+            producer_epoch=self.producer_epoch,
+            generation_id=self.generation,
+            member_id=self.member,
+            topics=self._topics(),
+        )
+
+    def _topics(self) -> list[Value]:
+        committed = by_topic((topic, _offset(index, offset)) for (topic, index), offset in self.offsets.items())
+        return [{"name": topic, "partitions": partitions} for topic, partitions in committed.items()]
+
+    def read(self, response: ResponsePayload) -> TxnOffsetCommitResult:
+        """The same in every version."""
+        partitions = {
+            partition_name(topic.text("name"), partition.number("partition_index")): partition.error()
+            for topic in ResponseFields(response).parts("topics")
+            for partition in topic.parts("partitions")
+        }
+        return TxnOffsetCommitResult(error=first_error(*partitions.values()), error_message=None, partitions=partitions)
+
+
+def _offset(partition: int, offset: int) -> Value:
+    return {"partition_index": partition, "committed_offset": offset, "committed_metadata": ""}

@@ -1,0 +1,190 @@
+"""A client that says any API at any version which the broker offers, and whose every exchange is recorded."""
+
+from collections.abc import Callable, Mapping
+from threading import Lock
+from typing import TypeVar
+
+from harness.base.addresses import Address, Lane
+from harness.base.clock import RunClock
+from harness.base.json_value import Json
+from harness.base.kafka_error import error_name
+from harness.evidence.exchange import Exchange
+from harness.evidence.recorder import NullRecorder, Recorder
+from harness.wire.api_names import key_of, known_versions
+from harness.wire.api_request import ApiRequest, ApiResult
+from harness.wire.codec.json_form import json_form
+from harness.wire.connection import Connection
+from harness.wire.frames import UNSUPPORTED_VERSION, decode, encode
+from harness.wire.offered import Offered
+from harness.wire.pending_request import PendingResponse, Response
+from harness.wire.requests.cluster.api_versions import ApiVersions
+from harness.wire.wire_errors import CannotSay, ConnectionClosed, NotOffered, UnreadableAnswer
+
+__all__ = ["Offered", "PendingResponse", "Response", "WireClient"]
+
+R = TypeVar("R", bound=ApiResult)
+_API_VERSIONS_TRIED = (4, 3, 0)  # 4 first: version 3 leaves out features whose lowest level is 0 (KIP-1022)
+
+
+class WireClient:
+    """One actor on one lane: at most one connection a node, opened at the first request and again after it ended.
+
+    Any number of threads may use one client. Requests to one node are pipelined on its connection.
+    """
+
+    def __init__(
+        self,
+        *,
+        actor: str,
+        lane: Lane,
+        addresses: Mapping[int, Address],
+        clock: RunClock,
+        recorder: Recorder,
+        requirement: str | None = None,
+        offered: Mapping[int, Offered] | None = None,
+    ) -> None:
+        """:param actor: Who this is in the journal, and the client id that brokers see.
+
+        :param offered: What nodes are known to advertise; they are not asked again. On a lane that is about to be
+            held the question itself would be held.
+        """
+        self._actor = actor
+        self._lane = lane
+        self._addresses = addresses
+        self._clock = clock
+        self._recorder = recorder
+        self._requirement = requirement
+        self._connections: dict[int, Connection] = {}
+        self._offered: dict[int, Offered] = dict(offered or {})
+        self._asking = {node: Lock() for node in addresses}
+        self._connecting = {node: Lock() for node in addresses}
+        self._plain = _nothing if isinstance(recorder, NullRecorder) else json_form
+
+    def offered(self, node: int, within: float = 10.0) -> Offered:
+        """What the broker advertises, asked once.
+
+        :param within: Seconds to wait for each of the at most three questions.
+        :raises NoAnswer, ConnectionClosed, UnreadableAnswer: When the broker does not say.
+        """
+        with self._asking[node]:
+            return self._offered.get(node) or self.refresh(node, within)
+
+    def refresh(self, node: int, within: float = 10.0) -> Offered:
+        """What the broker advertises now; finalized features change while it runs."""
+        for version in _API_VERSIONS_TRIED:
+            answered = self._send(node, ApiVersions(), version).wait(within).result
+            if answered.error != UNSUPPORTED_VERSION:
+                break
+        if answered.error:
+            raise UnreadableAnswer(f"broker {node} answered ApiVersions with {error_name(answered.error)}")
+        self._offered[node] = answered
+        return answered
+
+    def highest(self, node: int, api: str, cap: int | None = None) -> int:
+        """The highest version that the broker offers and kio knows, not above ``cap``; :raises NotOffered: if none."""
+        offered = self.offered(node)
+        known = [version for version in known_versions(api) if cap is None or version <= cap]
+        common = [version for version in known if offered.offers(api, version)]
+        if not common:
+            ours = f"we can say {known[0]}–{known[-1]}" if known else f"we can say none up to {cap}"
+            raise NotOffered(f"broker {node} offers {offered.range_of(api)}; {ours}")
+        return common[-1]
+
+    def send(self, node: int, verb: ApiRequest[R], version: int) -> PendingResponse[R]:
+        """Write the request and return at once. A connection that cannot be opened shows in the Pending.
+
+        :raises NotOffered: Before anything is written, when the broker does not offer that version.
+        :raises CannotSay: When that version has no room for what the verb asks.
+        """
+        offered = self.offered(node)
+        if not offered.offers(verb.api, version):
+            raise NotOffered(f"broker {node} offers {offered.range_of(verb.api)}; version {version} is not offered")
+        return self._send(node, verb, version)
+
+    def call(self, node: int, verb: ApiRequest[R], version: int | None = None, *, within: float = 10.0) -> Response[R]:
+        """Send and wait. Without a version: the highest that both sides know and that can carry the question.
+
+        :raises NotOffered, CannotSay, NoAnswer, ConnectionClosed, UnreadableAnswer: See ``send`` and
+        ``PendingResponse.wait``.
+        """
+        chosen = self._highest_for(node, verb) if version is None else version
+        return self.send(node, verb, chosen).wait(within)
+
+    def leave(self, node: int) -> None:
+        """Close the connection to ``node``; the next request opens another. What is on its way may still arrive."""
+        with self._connecting[node]:
+            connection = self._connections.pop(node, None)
+        if connection is not None:
+            connection.close("left")
+
+    def close(self) -> None:
+        """Close every connection; what was never answered is recorded as ``no answer``."""
+        for connection in self._connections.values():
+            connection.close("no answer")
+
+    def _highest_for(self, node: int, verb: ApiRequest[ApiResult]) -> int:
+        version = self.highest(node, verb.api)
+        while True:
+            try:
+                verb.build(version)
+            except CannotSay as error:
+                try:
+                    version = self.highest(node, verb.api, version - 1)
+                except NotOffered:
+                    raise error from None
+            else:
+                return version
+
+    def _send(self, node: int, verb: ApiRequest[R], version: int) -> PendingResponse[R]:
+        request = verb.build(version)
+        number = self._recorder.next_number()
+        frame = encode(request, number, self._actor)
+        in_plain = self._plain(request)
+        connection = self._connection(node)
+        asked = self._asked(number, node, verb.api, version, in_plain)
+        pending = PendingResponse(asked, _reader(verb, version, self._plain), self._recorder)
+        if isinstance(connection, ConnectionClosed):
+            pending.failed(f"no connection: {connection}")
+        else:
+            connection.send(number, frame, pending)
+        return pending
+
+    def _asked(self, number: int, node: int, api: str, version: int, request: Mapping[str, Json]) -> Exchange:
+        return Exchange(
+            number=number,
+            actor=self._actor,
+            lane=self._lane,
+            node=node,
+            api=api,
+            key=key_of(api),
+            version=version,
+            sent=self._clock.now(),
+            answered=None,
+            request=request,
+            requirement=self._requirement,
+        )
+
+    def _connection(self, node: int) -> Connection | ConnectionClosed:
+        with self._connecting[node]:
+            current = self._connections.get(node)
+            if current is None or current.closed:
+                try:
+                    current = self._connections[node] = Connection(self._addresses[node], self._clock)
+                except ConnectionClosed as error:
+                    return error
+            return current
+
+
+def _reader(
+    verb: ApiRequest[R], version: int, in_plain: Callable[[object], Mapping[str, Json]]
+) -> Callable[[bytes], tuple[R, Mapping[str, Json]]]:
+    def read(frame: bytes) -> tuple[R, Mapping[str, Json]]:
+        response = decode(key_of(verb.api), version, frame)
+        return verb.read(response), in_plain(response)
+
+    return read
+
+
+def _nothing(_entity: object) -> Mapping[str, Json]:
+    """What is not kept need not be put into words, which for a Fetch would be every record of it."""
+    return {}

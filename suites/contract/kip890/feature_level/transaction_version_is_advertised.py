@@ -1,0 +1,81 @@
+"""KIP890-FEAT-01: a broker that speaks the new protocol advertises transaction.version with the range 0 to 2.
+
+Without it no cluster could be told to use the protocol, and no client would. Each broker is asked by itself; the
+controller is not, because the topology has no lane to it. ApiVersions v4 is asked: version 3 leaves out features whose
+lowest level is 0.
+"""
+
+from collections.abc import Iterator
+
+from harness.base.json_value import Json
+from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree
+from harness.contract.doctored import evidence, step
+from harness.evidence.requirement_evidence import Evidence
+from harness.lab import Lab
+
+RANGE: list[Json] = [0, 2]
+
+
+def stimulus(lab: Lab) -> None:
+    """Ask every broker what it supports."""
+    for broker in lab.cluster.topology.brokers:
+        lab.observer.advertised(broker, as_="advertised")
+
+
+def check(seen: Evidence) -> Iterator[Observation]:
+    """Each answers, and supports 0 to 2."""
+    for answer in seen.all("advertised"):
+        yield accepted(answer, otherwise="unanswered")
+        supported = answer.fields.get("supported_features")
+        span = supported.get("transaction.version") if isinstance(supported, dict) else None
+        missing = "wrong-range" if span else "not-advertised"
+        yield agree(f"transaction.version on broker {answer.node}", span, RANGE, answer, otherwise=missing)
+
+
+GOOD = evidence(
+    step("advertised", "ApiVersions", 4, node=1, supported_features={"transaction.version": RANGE}),
+    step("advertised", "ApiVersions", 4, node=2, supported_features={"transaction.version": RANGE}),
+)
+
+REQUIREMENT = Requirement(
+    id="KIP890-FEAT-01",
+    level=Level.MUST,
+    source=Source(890, "Transaction Feature Version (0)"),
+    statement="Every broker of the new protocol advertises the feature transaction.version with the levels 0 to 2.",
+    needs=(Offers("EndTxn", 5),),
+    stimulus=stimulus,
+    check=check,
+    accepts=(GOOD,),
+    refuses=(
+        Refusal("unanswered", GOOD.with_step("advertised", error=None)),
+        Refusal("not-advertised", GOOD.with_step("advertised", supported_features={"metadata.version": [1, 25]})),
+        Refusal("wrong-range", GOOD.with_step("advertised", supported_features={"transaction.version": [0, 0]})),
+    ),
+    refuted_by=(
+        Failpoint(
+            rules="""
+RULE the broker says that it supports no features
+CLASS org.apache.kafka.server.DefaultApiVersionManager
+METHOD apiVersionResponse
+AT EXIT
+IF true
+DO $!.data().supportedFeatures().clear()
+ENDRULE
+""",
+            anomaly="not-advertised",
+        ),
+        Failpoint(
+            rules="""
+RULE the broker says that it supports level 1 at most
+CLASS org.apache.kafka.server.DefaultApiVersionManager
+METHOD apiVersionResponse
+AT EXIT
+BIND level = org.apache.kafka.server.common.TransactionVersion.TV_1.featureLevel()
+IF true
+DO $!.data().supportedFeatures().find("transaction.version").setMaxVersion(level)
+ENDRULE
+""",
+            anomaly="wrong-range",
+        ),
+    ),
+)

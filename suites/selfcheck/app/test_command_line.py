@@ -1,0 +1,120 @@
+"""The command: what it prints, the one sentence for what is wrong, and the exit codes. No broker starts."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from harness.__main__ import main as entry
+from harness.app.cli import main
+from harness.app.options import ROOT
+from harness.base.user_error import ExitCode
+
+
+def fencepost(*words: str, cwd: Path = ROOT, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command as a person would, from any folder."""
+    command = [sys.executable, "-m", "harness", *words]
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_catalogue_for_machines_has_what_readers_need(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--json"]) == ExitCode.KEPT
+    rows = json.loads(capsys.readouterr().out)
+    assert len(rows) >= 40
+    for row in rows:
+        assert set(row) >= {"id", "level", "source", "kip", "file", "accepts", "refuses", "refuted_by", "statement"}
+        assert row["accepts"] >= 1
+        assert row["refuses"]
+        assert row["refuted_by"]
+        assert (ROOT / row["file"]).is_file()
+
+
+def test_the_catalogue_for_people_has_a_line_for_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == ExitCode.KEPT
+    assert "KIP890-BUMP-05" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code", "says"),
+    [
+        (("qualify", "nonsense"), ExitCode.USAGE, "not a target"),
+        (("qualify", "kafka:1.1.0"), ExitCode.TARGET_UNKNOWN, "too old"),
+        (("qualify", "kafka:latest"), ExitCode.TARGET_UNKNOWN, "not a Kafka version"),
+        (("qualify", "external:nohost"), ExitCode.USAGE, "host:port"),
+        (("qualify", "dist:/no/such.tgz"), ExitCode.TARGET_UNKNOWN, "no such file"),
+        (("qualify", "kafka:4.3.1", "--select", "NO-SUCH"), ExitCode.USAGE, "NO-SUCH"),
+        (("qualify", "kafka:4.3.1", "--broker-property", "nonsense"), ExitCode.USAGE, "key=value"),
+        (("qualify", "external:127.0.0.1:1"), ExitCode.TARGET_UNREACHABLE, "127.0.0.1:1"),
+        (("replay", "/no/such/run"), ExitCode.EVIDENCE_UNREADABLE, "no run folder"),
+        (("up", "nonsense"), ExitCode.USAGE, "not a target"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence_and_an_exit_code(
+    words: tuple[str, ...], exit_code: ExitCode, says: str, tmp_path: Path
+) -> None:
+    folder = ["--report-dir", str(tmp_path / "run")] if words[0] == "qualify" else []
+    ended = fencepost(*words, *folder, cwd=tmp_path)
+    assert ended.returncode == exit_code, ended.stderr
+    assert says in ended.stderr + ended.stdout
+    assert "Traceback" not in ended.stderr + ended.stdout
+
+
+def test_a_missing_tool_is_named_with_its_remedy(tmp_path: Path) -> None:
+    bare = {"PATH": str(tmp_path), "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    ended = fencepost("qualify", "kafka:4.3.1", "--backend", "process", "--report-dir", str(tmp_path / "run"), env=bare)
+    assert ended.returncode == ExitCode.TOOL_MISSING
+    assert "java" in ended.stderr + ended.stdout
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("words", [("--help",), ("qualify", "--help"), ("up", "--help"), ("list", "--help")])
+def test_help_teaches(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(list(words))
+    assert ended.value.code == 0
+    assert len(capsys.readouterr().out.splitlines()) > 3
+
+
+def test_an_unknown_word_is_a_usage_error() -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["qualfy", "kafka:4.3.1"])
+    assert ended.value.code == ExitCode.USAGE
+
+
+def test_an_interrupt_while_the_command_is_read_in_is_told_in_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupting(ModuleType):
+        def __getattr__(self, name: str) -> object:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "harness.app.cli", Interrupting("harness.app.cli"))
+    monkeypatch.setattr("harness.__main__.heed_interrupts", lambda: None)
+    assert entry() == ExitCode.INTERRUPTED
+    assert capsys.readouterr().err == "fencepost: interrupted\n"
+
+
+DROPPED = """
+from threading import Event
+from harness.__main__ import heed_interrupts
+
+class Finalised:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+heed_interrupts()
+Finalised()
+try:
+    Event().wait(20)
+    print('not heeded')
+except KeyboardInterrupt:
+    print("heeded")
+"""
+
+
+def test_an_interrupt_that_meets_a_finaliser_comes_again() -> None:
+    ran = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=60, check=True)
+    assert (ran.stdout, ran.stderr) == ("heeded\n", "")

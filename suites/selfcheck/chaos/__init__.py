@@ -1,0 +1,1 @@
+"""Selfcheck: Chaos's plan and play."""

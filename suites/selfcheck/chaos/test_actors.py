@@ -1,0 +1,273 @@
+"""Actors, workloads and wishes of chaos, played offline by clients that answer as they are told."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from threading import Event
+
+import pytest
+
+from harness.base.clock import RunClock
+from harness.base.seed import Seed
+from harness.base.user_error import UserError
+from harness.chaos.plan.chaos_options import OVERHEAD, ChaosOptions, seconds
+from harness.chaos.plan.scenario import Role, Scenario, Workload
+from harness.chaos.plan.scenario_catalogue import chosen
+from harness.chaos.play.actor import Actor, RecordToWrite
+from harness.clients.client import CallResult, Polled
+from harness.clients.recording_client import RecordingClient
+from harness.cluster.cluster import ClusterOptions
+from harness.evidence.history_writer import HistoryWriter
+from harness.evidence.operation import MalformedEvent, Operation, Outcome, Value
+from suites.chaos.workloads.interleave import Interleave
+from suites.chaos.workloads.relay import Relay
+from suites.chaos.workloads.silence import Silence
+from suites.chaos.workloads.transfer import Transfer
+from suites.chaos.workloads.zombies import Zombies
+
+DONE = CallResult(outcome=Outcome.DONE)
+UNSURE = CallResult(outcome=Outcome.UNSURE, error=None, reason="no answer")
+REFUSED = CallResult(outcome=Outcome.REFUSED, error=47, reason="fenced")
+WORKLOADS: Sequence[Workload] = (Transfer(), Interleave(), Zombies(), Silence(), Relay())
+
+
+@dataclass(slots=True)
+class Obedient:
+    """A client that does what it is told; ``answers`` says what else than done, by verb."""
+
+    answers: dict[str, list[CallResult]] = field(default_factory=dict)
+    kind: str = "obedient"
+    wrote: list[tuple[str, int, str]] = field(default_factory=list)
+    inputs: int = 0
+
+    def init(self) -> CallResult:
+        return self._said("init")
+
+    def begin(self) -> CallResult:
+        return self._said("begin")
+
+    def produce(self, topic: str, partition: int, value: Value) -> CallResult:
+        self.wrote.append((topic, partition, str(value)))
+        return self._said("produce")
+
+    def send_offsets(self, topic: str, partition: int, offset: int) -> CallResult:  # noqa: ARG002
+        return self._said("send_offsets")
+
+    def commit(self) -> CallResult:
+        return self._said("commit")
+
+    def abort(self) -> CallResult:
+        return self._said("abort")
+
+    def subscribe(self, topics: Sequence[str]) -> CallResult:  # noqa: ARG002
+        return self._said("subscribe")
+
+    def poll(self, within_ms: int) -> Polled:  # noqa: ARG002
+        self.inputs += 2
+        return Polled(
+            answer=DONE, records=[("inputs", 0, at, f"1/{at}/9/") for at in range(self.inputs - 2, self.inputs)]
+        )
+
+    def close(self) -> CallResult:
+        return self._said("close")
+
+    def _said(self, verb: str) -> CallResult:
+        left = self.answers.get(verb, [])
+        return left.pop(0) if left else DONE
+
+
+class Countdown(Event):
+    """A stop that comes after so many questions, without any waiting."""
+
+    def __init__(self, questions: int) -> None:
+        super().__init__()
+        self.left = questions
+
+    def is_set(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+    def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002
+        return self.left < 0
+
+
+@dataclass(slots=True)
+class Theatre:
+    """Actors with obedient clients, and the history that they make."""
+
+    folder: Path
+    clients: list[Obedient] = field(default_factory=list)
+    script: Callable[[], Obedient] = Obedient
+    history_writer: HistoryWriter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.history_writer = HistoryWriter(self.folder)
+
+    def actor(self, role: Role, topics: dict[str, str], stop: Event) -> Actor:
+        return Actor(role=role, index=1, open_client=lambda name: self.open(role, name), topics=topics, stop=stop)
+
+    def open(self, role: Role, name: str) -> RecordingClient:
+        client = self.script()
+        self.clients.append(client)
+        return RecordingClient(
+            client=client,
+            actor=name,
+            transactional_id=role.transactional_id,
+            clock=RunClock(),
+            history_writer=self.history_writer,
+            group=role.group,
+        )
+
+    def operations(self) -> list[dict[str, object]]:
+        self.history_writer.close()
+        return [json.loads(line) for line in (self.folder / "operations.jsonl").read_text().splitlines()]
+
+    def told(self) -> list[tuple[object, object, object]]:
+        return [(said["actor"], said["verb"], said["outcome"]) for said in self.operations()]
+
+
+def nobody_plays(_actor: Actor, _draw: Random) -> None:
+    """A role that a test plays by hand."""
+
+
+ROLE = Role(name="p", transactional_id="id", play=nobody_plays)
+ONE = [RecordToWrite(topic="t", partition=0)]
+
+
+def test_an_unsure_write_retires_the_actor_and_a_successor_with_a_new_name_goes_on(tmp_path: Path) -> None:
+    scripts = iter([Obedient({"produce": [UNSURE]}), Obedient()])
+    theatre = Theatre(tmp_path, script=lambda: next(scripts))
+    actor = theatre.actor(ROLE, {"t": "t"}, Event())
+    assert not actor.transact(ONE)
+    assert actor.transact(ONE)
+    first = [("p", verb, "done") for verb in ("init", "begin")] + [("p", "produce", "unsure")]
+    rest = [("p", "abort", "done"), ("p", "close", "done")]
+    second = [("p.2", verb, "done") for verb in ("init", "begin", "produce", "commit")]
+    assert theatre.told() == first + rest + second
+
+
+def test_an_unsure_commit_retires_the_actor(tmp_path: Path) -> None:
+    scripts = iter([Obedient({"commit": [UNSURE]}), Obedient()])
+    theatre = Theatre(tmp_path, script=lambda: next(scripts))
+    actor = theatre.actor(ROLE, {"t": "t"}, Event())
+    assert not actor.transact(ONE)
+    assert [said["actor"] for said in theatre.operations()][-2:] == ["p", "p"]
+    assert actor.client.actor == "p.2"
+
+
+def test_a_refused_init_gives_way_to_a_successor_and_begins_nothing(tmp_path: Path) -> None:
+    theatre = Theatre(tmp_path, script=lambda: Obedient({"init": [REFUSED]}))
+    actor = theatre.actor(ROLE, {"t": "t"}, Event())
+    assert not actor.begin(1)
+    assert theatre.told() == [("p", "init", "refused"), ("p", "close", "done")]
+
+
+def test_every_value_of_a_role_is_unique_and_says_where_it_belongs(tmp_path: Path) -> None:
+    theatre = Theatre(tmp_path)
+    actor = theatre.actor(ROLE, {"t": "t"}, Event())
+    for _ in range(3):
+        actor.transact(
+            [RecordToWrite(topic="t", partition=0, payload="a"), RecordToWrite(topic="t", partition=1, payload="b")]
+        )
+    theatre.history_writer.close()
+    written = [Value.parse(text) for client in theatre.clients for _, _, text in client.wrote]
+    assert len({(value.txn, value.ordinal) for value in written if value}) == 6
+    assert {value.size for value in written if value} == {2}
+
+
+@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
+def test_a_workload_draws_its_intents_from_the_seed_alone(workload: Workload, tmp_path: Path) -> None:
+    def intents(seed: int, turn: str) -> list[tuple[object, ...]]:
+        theatre = Theatre(tmp_path / turn)
+        for role in workload.roles():
+            actor = theatre.actor(role, {topic: topic for topic in workload.topics}, Countdown(40))
+            role.play(actor, Seed(seed).stream(role.name))
+        kept = ("actor", "verb", "topic", "partition", "payload", "size", "txn")
+        return [tuple(said[name] for name in kept) for said in theatre.operations()]
+
+    once = intents(7, "once")
+    assert any(said[1] == "produce" for said in once)
+    assert once == intents(7, "again")
+    assert once != intents(8, "other")
+
+
+@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
+def test_the_topics_that_a_workload_writes_to_are_those_that_it_names(workload: Workload, tmp_path: Path) -> None:
+    theatre = Theatre(tmp_path)
+    for role in workload.roles():
+        actor = theatre.actor(role, {topic: topic for topic in workload.topics}, Countdown(30))
+        role.play(actor, Seed(3).stream(role.name))
+    theatre.history_writer.close()
+    for client in theatre.clients:
+        for topic, partition, _ in client.wrote:
+            assert partition < workload.topics[topic]
+
+
+def test_the_amounts_of_each_transfer_sum_to_nothing(tmp_path: Path) -> None:
+    theatre = Theatre(tmp_path)
+    role = Transfer().roles()[0]
+    role.play(theatre.actor(role, {"accounts": "accounts"}, Countdown(50)), Seed(5).stream("x"))
+    sums: dict[object, int] = {}
+    for said in theatre.operations():
+        if said["verb"] == "produce":
+            sums[said["txn"]] = sums.get(said["txn"], 0) + int(str(said["payload"]).split(":")[2])
+    assert len(sums) > 10
+    assert set(sums.values()) == {0}
+
+
+def operation(**changes: object) -> Operation:
+    """A commit by hand."""
+    fields = {"number": 1, "actor": "p", "client": "c", "verb": "commit", "started": 1.0, "ended": 2.0, "txn": 1}
+    return Operation(**{**fields, "outcome": Outcome.DONE, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"ended": 0.5}, {"verb": "flush"}, {"txn": None}, {"outcome": Outcome.REFUSED}],
+    ids=["ends before it starts", "unknown verb", "no transaction", "refused without a reason"],
+)
+def test_malformed_evidence_is_refused_where_it_is_made(changes: dict[str, object]) -> None:
+    assert operation().txn == 1
+    with pytest.raises(MalformedEvent):
+        operation(**changes)
+
+
+def wish(**changes: object) -> ChaosOptions:
+    """A wish by hand."""
+    fields: dict[str, object] = {"target": "kafka:4.3.1", "backend": "auto", "options": ClusterOptions()}
+    return ChaosOptions(**{**fields, "seed": Seed(40), "folder": Path("x"), **changes})  # type: ignore[arg-type]
+
+
+def scenario(name: str, length: float = 20.0) -> Scenario:
+    """A scenario by hand."""
+    return Scenario(name=name, title="a title", workload=Transfer(), clients=("wire-v1",), seconds=length)
+
+
+def test_a_small_budget_shortens_rounds_and_a_large_one_repeats_them() -> None:
+    assert wish(budget=100.0).length(scenario("a"), of=4) == 100 / 4 - OVERHEAD
+    assert wish(budget=10.0).length(scenario("a"), of=4) == 8.0
+    assert wish(budget=3600.0).length(scenario("a"), of=4) == 20.0
+    assert wish(budget=200.0).passes([20.0, 20.0]) == 6
+    assert wish().passes([20.0, 20.0]) == 1
+
+
+def test_a_round_is_run_again_by_its_scenario_its_seed_and_its_length() -> None:
+    seeds = wish().seeds()
+    assert [next(seeds).value for _ in range(3)] == [40, 41, 42]
+    again = wish().again(scenario("relay"), Seed(41), 12.5)
+    assert again == "fencepost chaos kafka:4.3.1 --scenarios relay --seed 41 --seconds 12.5 --backend auto"
+
+
+def test_an_unknown_scenario_is_answered_with_those_that_there_are() -> None:
+    there = [scenario("relay"), scenario("silence")]
+    assert [one.name for one in chosen("silence, relay", there)] == ["silence", "relay"]
+    with pytest.raises(UserError, match="there are relay, silence"):
+        chosen("relais", there)
+
+
+@pytest.mark.parametrize("text", ["", "ten", "0", "-5m", "5 years"])
+def test_a_length_of_time_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match="write 90s, 10m or 2h"):
+        seconds(text)

@@ -1,0 +1,1 @@
+"""Selfcheck: the client adapters and their error tables."""

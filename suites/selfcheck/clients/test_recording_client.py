@@ -1,0 +1,150 @@
+"""The recorder writes the right operation for every call, before anybody acts on its answer."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from harness.base.clock import RunClock
+from harness.clients.client import CallResult, Polled
+from harness.clients.recording_client import RecordingClient
+from harness.evidence.history_writer import TABLES, HistoryWriter
+from harness.evidence.json_codec import from_json
+from harness.evidence.operation import Operation, Outcome, Read, Value
+
+LOST = CallResult(outcome=Outcome.UNSURE, error=None, reason="no answer", producer_id=4711, epoch=3, tries=2)
+
+
+@dataclass(slots=True)
+class Fake:
+    """A client that is told what to answer, and keeps what it was asked to write."""
+
+    answer: CallResult = field(default_factory=lambda: CallResult(outcome=Outcome.DONE, producer_id=4711, epoch=3))
+    polled: Polled = field(default_factory=lambda: Polled(answer=CallResult(outcome=Outcome.DONE)))
+    written: list[str] = field(default_factory=list)
+    kind: str = "fake"
+
+    def init(self) -> CallResult:
+        return self.answer
+
+    def begin(self) -> CallResult:
+        return self.answer
+
+    def produce(self, topic: str, partition: int, value: Value) -> CallResult:
+        self.written.append(f"{topic}-{partition} {value}")
+        return self.answer
+
+    def send_offsets(self, _topic: str, _partition: int, _offset: int) -> CallResult:
+        return self.answer
+
+    def commit(self) -> CallResult:
+        return self.answer
+
+    def abort(self) -> CallResult:
+        return self.answer
+
+    def subscribe(self, _topics: Sequence[str]) -> CallResult:
+        return self.answer
+
+    def poll(self, _within_ms: int) -> Polled:
+        return self.polled
+
+    def close(self) -> CallResult:
+        return self.answer
+
+
+@dataclass(slots=True)
+class Recorded:
+    """A recording client on a fake one, and what it has written so far."""
+
+    fake: Fake
+    client: RecordingClient
+    folder: Path
+
+    def operations(self) -> list[Operation]:
+        """As they stand on disk now, while the tables are still open."""
+        return [from_json(Operation, line) for line in self._lines("operations")]
+
+    def reads(self) -> list[Read]:
+        """Likewise."""
+        return [from_json(Read, line) for line in self._lines("reads")]
+
+    def _lines(self, table: str) -> list[str]:
+        return (self.folder / f"{table}.jsonl").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Iterator[Recorded]:
+    """A fresh one."""
+    fake = Fake()
+    client = RecordingClient(
+        client=fake,
+        actor="teller",
+        transactional_id="id",
+        clock=RunClock(),
+        history_writer=HistoryWriter(tmp_path),
+        group="g",
+    )
+    yield Recorded(fake, client, tmp_path)
+    client.history_writer.close()
+
+
+def test_every_value_carries_its_transaction_its_place_and_its_size(recorded: Recorded) -> None:
+    recorded.client.begin(7, 2)
+    recorded.client.produce("t", 1, "money:a:-5")
+    recorded.client.produce("t", 0, "money:b:5")
+    assert recorded.fake.written == ["t-1 7/0/2/money:a:-5", "t-0 7/1/2/money:b:5"]
+    first, second = recorded.operations()[1:]
+    assert (first.txn, first.ordinal, first.size, first.topic, first.partition, first.payload) == (
+        7, 0, 2, "t", 1, "money:a:-5",
+    )  # fmt: skip
+    assert (second.ordinal, second.number) == (1, first.number + 1)
+
+
+def test_a_transactions_number_is_on_every_operation_until_it_is_over(recorded: Recorded) -> None:
+    client = recorded.client
+    client.init()
+    client.begin(7, 1)
+    client.produce("t", 0)
+    client.send_offsets("in", 2, 42)
+    client.commit()
+    client.close()
+    told = [(each.verb, each.txn) for each in recorded.operations()]
+    assert told == [
+        ("init", None), ("begin", 7), ("produce", 7), ("send_offsets", 7), ("commit", 7), ("close", None),
+    ]  # fmt: skip
+    sent = recorded.operations()[3]
+    assert (sent.group, sent.topic, sent.partition, sent.offset) == ("g", "in", 2, 42)
+
+
+def test_what_the_client_answered_is_what_the_history_says(recorded: Recorded) -> None:
+    recorded.client.begin(7, 1)
+    recorded.fake.answer = LOST
+    assert recorded.client.commit() is LOST
+    ended = recorded.operations()[-1]
+    assert (ended.outcome, ended.error, ended.reason, ended.producer_id, ended.epoch, ended.tries) == (
+        Outcome.UNSURE, None, "no answer", 4711, 3, 2,
+    )  # fmt: skip
+    assert (ended.actor, ended.client, ended.transactional_id) == ("teller", "fake", "id")
+    assert ended.started <= ended.ended
+
+
+def test_records_that_a_poll_delivered_are_in_the_history_before_the_poll_itself(recorded: Recorded) -> None:
+    records = [("in", 0, 5, "1/0/1/"), ("in", 1, 9, "2/0/1/")]
+    recorded.fake.polled = Polled(answer=CallResult(outcome=Outcome.DONE), records=records)
+    recorded.client.subscribe(["in"])
+    recorded.client.poll(100)
+    recorded.client.poll(100)
+    assert [(r.reader, r.partition, r.offset, r.position) for r in recorded.reads()] == [
+        ("teller", 0, 5, 0), ("teller", 1, 9, 1), ("teller", 0, 5, 2), ("teller", 1, 9, 3),
+    ]  # fmt: skip
+    assert [each.count for each in recorded.operations()] == [None, 2, 2]
+
+
+def test_every_table_is_there_from_the_beginning_and_nothing_is_written_after_the_end(recorded: Recorded) -> None:
+    assert {path.name for path in recorded.folder.iterdir()} == {f"{table}.jsonl" for table in TABLES}
+    recorded.client.init()
+    recorded.client.history_writer.close()
+    recorded.client.close()
+    assert [each.verb for each in recorded.operations()] == ["init"]

@@ -1,0 +1,264 @@
+"""The wire client against brokers that answer as a script says: tries, doubt, sequences, epochs, and what is told."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+
+from harness.clients.client import ClientOptions
+from harness.clients.wire.connections import Attempt, Connections
+from harness.clients.wire.retry import Retry
+from harness.clients.wire.routes import Routes
+from harness.clients.wire.transaction_protocol import V1, V2, TransactionProtocol
+from harness.clients.wire.wire_outcomes import UNLISTED
+from harness.clients.wire.wire_producer import Membership, WireProducer
+from harness.evidence.operation import Outcome, Value
+from harness.wire.offered import Offered
+from harness.wire.requests.cluster.metadata import MetadataResult
+from harness.wire.requests.groups.find_coordinator import FindCoordinatorResult
+from harness.wire.requests.log.produce import Produce, ProduceResult
+from harness.wire.requests.transactions.add_offsets_to_txn import AddOffsetsToTxnResult
+from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxnResult
+from harness.wire.requests.transactions.end_txn import EndTxn, EndTxnResult
+from harness.wire.requests.transactions.init_producer_id import InitProducerIdResult
+from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit, TxnOffsetCommitResult
+
+SILENCE = None
+MEMBER = Membership(group="g", member="m", generation=4)
+
+
+@dataclass(slots=True)
+class Scripted:
+    """A channel whose answers stand in a script by API: error codes, or silence; what is not in it is well."""
+
+    script: dict[str, list[int | None]] = field(default_factory=dict)
+    asked: list[Any] = field(default_factory=list)
+    nodes: tuple[int, ...] = (1, 2, 3)
+
+    def ask(self, _node: int, verb: Any, _within: float) -> Attempt[Any]:
+        """The next answer of the script."""
+        self.asked.append(verb)
+        waiting = self.script.get(verb.api, [])
+        error = waiting.pop(0) if waiting else 0
+        if error is SILENCE:
+            return Attempt(reason="no answer")
+        return Attempt(result=ANSWERS[verb.api](verb, error))
+
+    def of(self, api: str) -> list[Any]:
+        """What was asked of an API."""
+        return [verb for verb in self.asked if verb.api == api]
+
+
+def metadata(verb: Any, error: int) -> MetadataResult:
+    place = {"error": error, "leader": 2, "leader_epoch": 0, "replicas": [1, 2, 3], "isr": [1, 2, 3]}
+    topics = {name: {"id": None, "error": error, "partitions": {0: place, 1: place}} for name in verb.topics}
+    return MetadataResult(
+        error=error, error_message=None, cluster_id="c", controller=4, brokers={}, topics=cast(Any, topics)
+    )
+
+
+ANSWERS: dict[str, Callable[[Any, int], Any]] = {
+    "Metadata": metadata,
+    "FindCoordinator": lambda _, error: FindCoordinatorResult(error=error, error_message=None, node=1, host="", port=0),
+    "InitProducerId": lambda _, error: InitProducerIdResult(
+        error=error, error_message=None, producer_id=4711, producer_epoch=7
+    ),
+    "AddPartitionsToTxn": lambda _, error: AddPartitionsToTxnResult(error=error, error_message=None, partitions={}),
+    "AddOffsetsToTxn": lambda _, error: AddOffsetsToTxnResult(error=error, error_message=None),
+    "TxnOffsetCommit": lambda _, error: TxnOffsetCommitResult(error=error, error_message=None, partitions={}),
+    "Produce": lambda _, error: ProduceResult(
+        error=error, error_message=None, base_offset=-1 if error else 55, log_start_offset=0, partitions={}
+    ),
+    "EndTxn": lambda verb, error: EndTxnResult(
+        error=error, error_message=None, producer_id=verb.producer_id, producer_epoch=verb.producer_epoch + 1
+    ),
+}
+
+
+@dataclass(slots=True)
+class Trial:
+    """A producer and what it asked."""
+
+    producer: WireProducer
+    channel: Scripted
+
+    def produce(self, partition: int = 0) -> Any:
+        """One record."""
+        return self.producer.produce("t", partition, Value(txn=1, ordinal=0, size=1))
+
+    def sequences(self, partition: int = 0) -> list[tuple[int, int]]:
+        """Epoch and sequence of every batch sent to a partition."""
+        sent = [batch for verb in self.channel.of("Produce") for batch in verb.batches if batch.partition == partition]
+        return [(each.batch.producer_epoch, each.batch.base_sequence) for each in sent]
+
+
+def begun(protocol: TransactionProtocol, request_ms: int = 2_000, **script: list[int | None]) -> Trial:
+    """A producer in a transaction, before brokers that go by the script from now on."""
+    channel = Scripted()
+    routes = Routes(cast(Connections, channel))
+    producer = WireProducer(
+        options=ClientOptions(
+            actor="a", lane="victim", bootstrap={}, transactional_id="id", request_ms=request_ms, group="g"
+        ),
+        protocol=protocol,
+        attempts=Retry(cast(Connections, channel), routes),
+    )
+    assert producer.init().done
+    assert producer.begin().done
+    channel.script.update(script)
+    return Trial(producer, channel)
+
+
+def test_a_retriable_answer_is_tried_again_with_the_same_sequence_and_counted() -> None:
+    trial = begun(V2, Produce=[19, 51, 0])
+    answer = trial.produce()
+    assert (answer.outcome, answer.error, answer.tries, answer.offset) == (Outcome.DONE, 0, 3, 55)
+    assert trial.sequences() == [(7, 0)] * 3
+
+
+def test_a_refusal_at_the_first_try_is_a_refusal_and_its_sequence_is_free_again() -> None:
+    trial = begun(V2, Produce=[48])
+    answer = trial.produce()
+    assert (answer.outcome, answer.error, answer.tries) == (Outcome.REFUSED, 48, 1)
+    assert trial.produce().done
+    assert trial.sequences() == [(7, 0), (7, 0)]
+
+
+@pytest.mark.parametrize("first", [SILENCE, 6, 7, 20], ids=["silence", "stepped-down", "late", "too-few-after"])
+def test_a_refusal_after_a_try_that_may_have_been_written_is_unsure(first: int | None) -> None:
+    trial = begun(V2, Produce=[first, 47])
+    answer = trial.produce()
+    assert (answer.outcome, answer.error, answer.tries) == (Outcome.UNSURE, 47, 2)
+    assert "after doubt" in answer.reason
+
+
+def test_a_duplicate_after_a_lost_answer_is_done_and_without_one_is_refused() -> None:
+    lost = begun(V2, Produce=[SILENCE, 46]).produce()
+    assert (lost.outcome, lost.offset) == (Outcome.DONE, None)
+    assert begun(V2, Produce=[46]).produce().outcome is Outcome.REFUSED
+
+
+def test_an_unsure_sequence_is_never_used_for_another_record() -> None:
+    trial = begun(V2, Produce=[SILENCE, 45, 0])
+    assert trial.produce().outcome is Outcome.UNSURE
+    trial.produce()
+    assert trial.sequences() == [(7, 0), (7, 0), (7, 1)]
+
+
+def test_silence_until_the_bound_is_unsure_without_a_code() -> None:
+    answer = begun(V2, request_ms=30, Produce=[SILENCE] * 50).produce()
+    assert (answer.outcome, answer.error, answer.reason) == (Outcome.UNSURE, None, "no answer")
+
+
+def test_what_nobody_could_be_asked_is_refused_since_nothing_was_sent() -> None:
+    trial = begun(V2, request_ms=30, Metadata=[5] * 5_000)
+    answer = trial.produce()
+    assert (answer.outcome, answer.error, answer.tries) == (Outcome.REFUSED, None, 0)
+    assert trial.channel.of("Produce") == []
+
+
+def test_a_code_that_nobody_listed_is_unsure_with_that_reason() -> None:
+    answer = begun(V2, Produce=[9_999]).produce()
+    assert (answer.outcome, answer.error, answer.reason) == (Outcome.UNSURE, 9_999, UNLISTED.reason)
+
+
+def test_transactions_v1_add_each_partition_once_and_keep_epoch_and_sequences() -> None:
+    trial = begun(V1)
+    assert [trial.produce(partition).tries for partition in (0, 1, 0)] == [2, 2, 1]
+    assert trial.producer.end(commit=True).epoch == 7
+    assert trial.producer.begin().done
+    assert trial.produce().tries == 2
+    assert trial.sequences() == [(7, 0), (7, 1), (7, 2)]
+    assert len(trial.channel.of("AddPartitionsToTxn")) == 3
+
+
+def test_transactions_v2_add_nothing_and_go_on_with_the_epoch_that_the_end_told() -> None:
+    trial = begun(V2)
+    assert trial.produce().tries == 1
+    ended = trial.producer.end(commit=True)
+    assert (ended.producer_id, ended.epoch) == (4711, 8)
+    assert trial.producer.begin().done
+    assert trial.produce().done
+    assert trial.sequences() == [(7, 0), (8, 0)]
+    assert trial.channel.of("AddPartitionsToTxn") == []
+
+
+def test_a_record_whose_partition_could_not_be_added_was_never_sent() -> None:
+    trial = begun(V1, AddPartitionsToTxn=[SILENCE, 90])
+    answer = trial.produce()
+    assert (answer.outcome, answer.error) == (Outcome.REFUSED, 90)
+    assert answer.reason.startswith("the record was never sent")
+    assert trial.channel.of("Produce") == []
+
+
+@pytest.mark.parametrize(("protocol", "sent"), [(V1, 1), (V2, 2)])
+def test_only_v2_repeats_an_end_whose_answer_was_lost(protocol: TransactionProtocol, sent: int) -> None:
+    trial = begun(protocol, EndTxn=[SILENCE, 0])
+    trial.produce()
+    answer = trial.producer.end(commit=True)
+    assert answer.outcome is (Outcome.DONE if sent == 2 else Outcome.UNSURE)
+    assert len(trial.channel.of("EndTxn")) == answer.tries == sent
+
+
+@pytest.mark.parametrize(("protocol", "sent"), [(V1, 1), (V2, 2)])
+def test_only_v2_repeats_offsets_whose_answer_was_lost(protocol: TransactionProtocol, sent: int) -> None:
+    trial = begun(protocol, TxnOffsetCommit=[SILENCE, 0])
+    answer = trial.producer.send_offsets("in", 3, 42, MEMBER)
+    assert answer.outcome is (Outcome.DONE if sent == 2 else Outcome.UNSURE)
+    verbs: list[TxnOffsetCommit] = trial.channel.of("TxnOffsetCommit")
+    assert len(verbs) == sent
+    assert (verbs[0].offsets, verbs[0].member, verbs[0].generation) == ({("in", 3): 42}, "m", 4)
+    assert len(trial.channel.of("AddOffsetsToTxn")) == (0 if sent == 2 else 1)
+
+
+def test_a_fenced_commit_is_refused_and_after_an_appended_one_unsure() -> None:
+    for errors, outcome in (([90], Outcome.REFUSED), ([16, 90], Outcome.UNSURE), ([51, 90], Outcome.REFUSED)):
+        trial = begun(V2, EndTxn=list(errors))
+        trial.produce()
+        answer = trial.producer.end(commit=True)
+        assert (answer.outcome, answer.error) == (outcome, 90)
+
+
+def test_after_an_unsure_end_only_init_goes_on() -> None:
+    trial = begun(V1, EndTxn=[SILENCE])
+    trial.produce()
+    assert trial.producer.end(commit=False).outcome is Outcome.UNSURE
+    assert trial.producer.begin().outcome is Outcome.REFUSED
+    assert trial.producer.init().done
+    assert trial.producer.begin().done
+
+
+def test_an_empty_transaction_is_nothing_to_the_coordinator() -> None:
+    trial = begun(V2)
+    answer = trial.producer.end(commit=True)
+    assert (answer.outcome, answer.tries) == (Outcome.DONE, 0)
+    assert trial.channel.of("EndTxn") == []
+
+
+def test_a_moved_leader_is_looked_up_and_the_coordinator_is_not() -> None:
+    trial = begun(V2, Produce=[6, 0])
+    assert trial.produce().done
+    assert [len(trial.channel.of(api)) for api in ("Metadata", "FindCoordinator")] == [2, 1]
+
+
+def test_a_commit_says_what_it_was_asked() -> None:
+    trial = begun(V2)
+    trial.produce()
+    trial.producer.end(commit=False)
+    (verb,) = trial.channel.of("EndTxn")
+    assert isinstance(verb, EndTxn)
+    assert (verb.committed, verb.producer_epoch) == (False, 7)
+    produced: list[Produce] = trial.channel.of("Produce")
+    assert produced[0].batches[0].batch.values == ("1/0/1/",)
+
+
+def test_what_a_broker_lacks_for_transactions_v2_is_told_before_the_start() -> None:
+    able = {"EndTxn": (0, 5), "Produce": (3, 13), "TxnOffsetCommit": (0, 5)}
+    assert V2.lacking(Offered(apis=able, finalized_features={"transaction.version": 2})) is None
+    assert V1.lacking(Offered()) is None
+    assert (
+        V2.lacking(Offered(apis={**able, "EndTxn": (0, 4)})) == "wire-v2 needs EndTxn 5; the broker offers EndTxn 0–4"
+    )
+    level = V2.lacking(Offered(apis=able, finalized_features={"transaction.version": 1}))
+    assert level == "wire-v2 needs transaction.version 2; the cluster runs 1"

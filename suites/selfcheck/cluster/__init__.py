@@ -1,0 +1,1 @@
+"""Selfcheck: targets, backends and engines."""

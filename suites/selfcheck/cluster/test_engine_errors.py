@@ -1,0 +1,122 @@
+"""Engines that cannot be used, as the command meets them: one sentence with the remedy, and the exit code."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from harness.base.user_error import ExitCode, UserError
+from harness.cluster.docker import engine, engine_choice
+from harness.cluster.target import parse_target
+
+UP = ("up", "kafka:4.3.1", "--backend", "docker")
+AS_NOBODY = """
+import os, sys
+from harness.app import cli
+from harness.cluster.docker import docker_cluster
+if os.getuid() == 0:
+    os.setgroups([]), os.setgid(65534), os.setuid(65534)
+sys.exit(cli.main(sys.argv[1:]))
+"""
+"""What is imported first may lie where only root can read."""
+
+
+@pytest.fixture
+def door(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the command looks for its engine; pytest's folders are too long for the path of a socket."""
+    place = Path(f"/tmp/fencepost-{os.getpid()}.sock")  # noqa: S108
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{place}")
+    yield place
+    place.unlink(missing_ok=True)
+
+
+@contextmanager
+def answering(door: Path, answer: Callable[[str], bytes]) -> Iterator[None]:
+    """Somebody who listens there and answers each request by its first line."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(door))
+        door.chmod(0o666)
+        listening.listen()
+        serving = threading.Thread(target=_serve, args=(listening, answer))
+        serving.start()
+        try:
+            yield
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            serving.join()
+
+
+def _serve(listening: socket.socket, answer: Callable[[str], bytes]) -> None:
+    with suppress(OSError):  # the door is closed
+        while True:
+            caller, _ = listening.accept()
+            with caller:
+                if said := caller.recv(65536):  # nothing from somebody who only knocks
+                    caller.sendall(answer(said.decode().partition("\r\n")[0]))
+
+
+def version(api: str) -> Callable[[str], bytes]:
+    """An engine's answer to the first question that its clients ask."""
+    body = json.dumps({"Version": "1", "ApiVersion": api, "MinAPIVersion": "1.12"}).encode()
+    head = (
+        f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    return lambda asked: head.encode() + body if asked.startswith("GET /version ") else b""
+
+
+def told(*words: str) -> tuple[int, str]:
+    """The exit code of the command, and what it said."""
+    command = [sys.executable, "-c", AS_NOBODY, *words]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert "Traceback" not in ran.stderr
+    return ran.returncode, ran.stderr
+
+
+@pytest.mark.parametrize(("api", "named"), [("1.39", "1.39"), ("1.18", "not known any more")])
+def test_an_engine_that_is_too_old_is_one_sentence(door: Path, api: str, named: str) -> None:
+    with answering(door, version(api)):
+        code, said = told(*UP)
+    assert code == ExitCode.TOOL_MISSING
+    assert f"the container engine is too old (its API is {named}, needed is 1.40); install Docker 19.03" in said
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("api", ["1.39", "1.18"])
+def test_auto_takes_processes_where_the_engine_is_too_old(door: Path, api: str) -> None:
+    with answering(door, version(api)):
+        assert "the container engine is too old" in str(engine_choice.lacking(parse_target("kafka:4.3.1")))
+
+
+def test_a_socket_that_may_not_be_used_is_one_sentence(door: Path) -> None:
+    with answering(door, version("1.41")):
+        door.chmod(0)
+        code, said = told(*UP)
+    assert code == ExitCode.TOOL_MISSING
+    assert "your user may not use its socket; join the group docker (usermod -aG docker $USER)" in said
+    assert len(said.splitlines()) == 1
+
+
+def test_somebody_who_is_no_engine_is_one_sentence(door: Path) -> None:
+    with answering(door, lambda _: b"SSH-2.0-OpenSSH_9.2\r\n"), pytest.raises(UserError) as error:
+        engine.reach()
+    assert error.value.exit is ExitCode.TOOL_MISSING
+    assert f"no container engine answers at unix://{door}; correct DOCKER_HOST" in str(error.value)
+
+
+@pytest.mark.parametrize("named", ["unix:///nobody.sock", "tcp://127.0.0.1:1", "nonsense:", "http://nobody:99999"])
+def test_an_engine_that_is_named_and_does_not_answer_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", named)
+    with pytest.raises(UserError) as error:
+        engine.reach()
+    assert error.value.exit is ExitCode.TOOL_MISSING
+    assert f"no container engine answers at {named}; correct DOCKER_HOST" in str(error.value)
+    assert str(engine_choice.lacking(parse_target("kafka:4.3.1"))) == f"no container engine answers at {named}"

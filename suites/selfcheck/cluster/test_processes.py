@@ -1,0 +1,235 @@
+"""The process backend without a Kafka: orphans, cache entries, addresses, settings and JVM options."""
+
+import errno
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.base.addresses import Address
+from harness.base.user_error import ExitCode, UserError
+from harness.cluster.nodes import jvm_command, node_ports, storage
+from harness.cluster.nodes.node_properties import name, render, shared
+from harness.cluster.nodes.startup_error import not_ready
+from harness.cluster.process import loopback_addresses, process_properties
+from harness.cluster.topology import BROKERS, CONTROLLER
+from harness.machine import download_cache
+from harness.machine.run_processes import end_orphans, open_run_processes
+
+SLEEPER = [sys.executable, "-c", "import signal; signal.pause()"]
+GONE = {"pid": 2**22 + 1, "started": 0.0}  # no Linux process has this id
+
+
+def killed_run(runs: Path, *children: dict[str, float]) -> Path:
+    """What a killed run leaves: its own record, and those of its children."""
+    folder = runs / "killed"
+    folder.mkdir(parents=True)
+    (folder / "owner.json").write_text(json.dumps(GONE))
+    (folder / "children.jsonl").write_text("".join(json.dumps(child) + "\n" for child in children))
+    return folder
+
+
+def record(pid: int, shift: float = 0.0) -> dict[str, float]:
+    """A process as a run records it, or as if another had had its id before."""
+    return {"pid": pid, "started": psutil.Process(pid).create_time() + shift}
+
+
+def test_exactly_the_recorded_orphans_are_ended(tmp_path: Path) -> None:
+    orphan, stranger = subprocess.Popen(SLEEPER), subprocess.Popen(SLEEPER)
+    try:
+        folder = killed_run(tmp_path, record(orphan.pid), record(stranger.pid, shift=-3600), GONE)
+        assert end_orphans(tmp_path) == [orphan.pid]
+        assert orphan.poll() is not None
+        assert stranger.poll() is None, "a process that came into a recorded id was ended"
+        assert not folder.exists()
+    finally:
+        for process in (orphan, stranger):
+            process.kill()
+            process.wait()
+
+
+def test_a_torn_record_does_not_hide_the_others(tmp_path: Path) -> None:
+    orphan = subprocess.Popen(SLEEPER)
+    try:
+        folder = killed_run(tmp_path, record(orphan.pid))
+        with (folder / "children.jsonl").open("a") as records:
+            records.write('{"pid": 12')
+        assert end_orphans(tmp_path) == [orphan.pid]
+    finally:
+        orphan.kill()
+        orphan.wait()
+
+
+def test_an_orphan_whose_record_was_never_written_is_known_by_its_folder(tmp_path: Path) -> None:
+    folder = killed_run(tmp_path)
+    orphan, stranger = subprocess.Popen(SLEEPER, cwd=folder), subprocess.Popen(SLEEPER, cwd=tmp_path)
+    try:
+        assert end_orphans(tmp_path) == [orphan.pid]
+        assert stranger.poll() is None
+        assert not folder.exists()
+    finally:
+        for process in (orphan, stranger):
+            process.kill()
+            process.wait()
+
+
+def test_a_run_that_lives_keeps_its_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    area = open_run_processes()
+    try:
+        process = area.start(SLEEPER, log=tmp_path / "log")
+        assert end_orphans(download_cache.cache_root() / "runs") == []
+        assert process.poll() is None
+    finally:
+        area.close()
+    assert process.poll() == -9
+    assert not area.folder.exists()
+    area.close()
+
+
+def test_a_cache_entry_is_whole_or_not_there(tmp_path: Path) -> None:
+    def half(draft: Path) -> None:
+        (draft / "first").touch()
+        raise ValueError("the download broke off")
+
+    with pytest.raises(ValueError, match="broke off"):
+        download_cache.made_once(tmp_path / "entry", half)
+    assert [path for path in tmp_path.iterdir() if path.is_dir()] == []
+    made = download_cache.made_once(tmp_path / "entry", lambda draft: (draft / "first").touch())
+    assert download_cache.made_once(made, half) == tmp_path / "entry"
+
+
+def test_what_a_killed_download_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    (tmp_path / ".entry.torn").mkdir()
+    download_cache.made_once(tmp_path / "entry", lambda draft: (draft / "first").touch())
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["entry"]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_one_sentence(code: int) -> None:
+    with pytest.raises(UserError, match=r"^the disk is full at /somewhere; ") as error, download_cache.room_needed():
+        raise OSError(code, "No space left on device", "/somewhere")
+    assert error.value.exit is ExitCode.NO_ROOM
+
+
+def test_another_error_of_the_disk_is_not_taken_for_a_full_one() -> None:
+    with pytest.raises(PermissionError), download_cache.room_needed():
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+
+def test_a_node_that_did_not_come_up_says_its_last_words(tmp_path: Path) -> None:
+    log = tmp_path / "broker-1.log"
+    log.write_text("\n".join(f"line {i}" for i in range(100)))
+    error = not_ready("broker-1 ended", log)
+    assert error.exit is ExitCode.NOT_READY
+    assert "line 99" in str(error)
+    assert "line 80" not in str(error)
+
+
+def test_a_node_that_met_a_full_disk_says_that(tmp_path: Path) -> None:
+    log = tmp_path / "broker-1.log"
+    log.write_text("java.io.IOException: No space left on device\n" + "more\n" * 100)
+    assert not_ready("broker-1 ended", log).exit is ExitCode.NO_ROOM
+
+
+def test_two_clusters_never_share_a_block() -> None:
+    first, second = loopback_addresses.claim_block(), loopback_addresses.claim_block()
+    try:
+        assert first.number != second.number
+        assert not set(first.all()) & set(second.all())
+    finally:
+        first.guard.close()
+        second.guard.close()
+
+
+def test_every_listener_has_an_address_of_its_own() -> None:
+    block = loopback_addresses.claim_block()
+    block.guard.close()
+    listeners = list(block.all())
+    assert len(set(listeners)) == len(listeners)
+
+
+def test_a_taken_address_sends_us_to_the_next_block() -> None:
+    first = loopback_addresses.claim_block()
+    first.guard.close()
+    observer = first.lane("observer", 2)
+    with socket.create_server((observer.host, observer.port)):
+        second = loopback_addresses.claim_block()
+        second.guard.close()
+    assert second.number != first.number
+
+
+def test_a_port_that_is_taken_in_every_block_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loopback_addresses, "BLOCKS", [250])
+    with (
+        socket.create_server(("127.0.250.11", node_ports.OBSERVER)),
+        pytest.raises(UserError, match=rf"something listens on port {node_ports.OBSERVER} of every address") as error,
+    ):
+        loopback_addresses.claim_block()
+    assert error.value.exit is ExitCode.ADDRESS_IN_USE
+
+
+def test_no_broker_knows_a_way_round_its_proxies() -> None:
+    block = loopback_addresses.claim_block()
+    block.guard.close()
+    for source in BROKERS:
+        lines = (line.split() for line in process_properties.hosts(block, source).splitlines())
+        known = {name: host for host, name in lines}
+        for target in (*BROKERS, CONTROLLER):
+            direct = known[name(target)] == block.link(target, target).host
+            assert direct == (source == target)
+
+
+def test_the_users_properties_win_over_ours() -> None:
+    block = loopback_addresses.claim_block()
+    block.guard.close()
+    assert shared()["auto.create.topics.enable"] == "false"
+    settings = process_properties.of_node(
+        block, 1, Path("/data"), {"auto.create.topics.enable": "true", "transaction.max.timeout.ms": "1000"}
+    )
+    assert settings["auto.create.topics.enable"] == "true"
+    assert settings["transaction.max.timeout.ms"] == "1000"
+    assert settings["transaction.state.log.min.isr"] == "2"
+
+
+def test_a_backslash_in_a_property_reaches_the_broker() -> None:
+    assert render({"a": r"x\y"}) == "a=x\\\\y\n"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "aside"),
+    [
+        ((), set()),
+        (("-Dkey=value", "-javaagent:/x.jar"), set()),
+        (("-XX:+UseG1GC",), {jvm_command.COLLECTOR}),
+        (("-XX:+UseZGC", "-Xms2g"), {jvm_command.COLLECTOR, jvm_command.HEAP}),
+        (("-Xmx1g",), {jvm_command.HEAP}),
+        (("-XX:MaxRAMPercentage=50",), {jvm_command.HEAP}),
+        (("-XX:InitialHeapSize=1g",), {jvm_command.HEAP}),
+        (("-Xshare:off",), {"-XX:SharedArchiveFile=/classes.jsa"}),
+    ],
+)
+def test_our_jvm_flags_step_aside_for_the_users(chosen: tuple[str, ...], aside: set[str]) -> None:
+    every = set(jvm_command.quick((), Path("/classes.jsa")))
+    assert every - set(jvm_command.quick(chosen, Path("/classes.jsa"))) == aside
+
+
+def test_an_id_never_looks_like_an_option() -> None:
+    drawn = {storage.new_id() for _ in range(500)}
+    assert len(drawn) == 500
+    assert not any(one.startswith("-") for one in drawn)
+
+
+def test_an_address_is_written_host_and_port() -> None:
+    assert str(Address("127.0.77.11", 23097)) == "127.0.77.11:23097"
+
+
+def test_a_nearly_full_disk_is_refused_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(download_cache, "ROOM", 2**40)
+    with pytest.raises(UserError, match="a cluster needs") as error:
+        download_cache.require_room(tmp_path)
+    assert error.value.exit is ExitCode.NO_ROOM

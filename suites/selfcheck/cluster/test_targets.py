@@ -1,0 +1,168 @@
+"""Targets, distributions and tools: what is wrong is said in one sentence with its exit code, and leaves nothing."""
+
+import gzip
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.base.user_error import ExitCode, UserError
+from harness.cluster import distribution
+from harness.cluster.opening import choose_backend
+from harness.cluster.target import Distribution, parse_target
+from harness.machine import toolchain
+
+
+def quiet(_sentence: str) -> None:
+    """Nobody looks at this progress."""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of this test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "fencepost"
+
+
+def kafka_tarball(place: Path, *jars: str) -> Path:
+    """A tarball in the official layout, with empty jars."""
+    folder = place / "kafka_2.13-4.4.0"
+    for jar in jars:
+        (folder / "libs").mkdir(parents=True, exist_ok=True)
+        (folder / "libs" / jar).touch()
+    packed = place / "kafka.tgz"
+    with tarfile.open(packed, "w:gz") as tarball:
+        tarball.add(folder, folder.name)
+    return packed
+
+
+@pytest.mark.parametrize("text", ["kafka:4.3.1", "external:a:9092,b:9093", "external:[::1]:9092"])
+def test_a_target_reads_as_it_was_written(text: str) -> None:
+    assert str(parse_target(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", ExitCode.USAGE),
+        ("kafka", ExitCode.USAGE),
+        ("kafka:", ExitCode.USAGE),
+        ("docker:4.3.1", ExitCode.USAGE),
+        ("external:somewhere", ExitCode.USAGE),
+        ("external:somewhere:0", ExitCode.USAGE),
+        ("external:a:9092,", ExitCode.USAGE),
+        ("kafka:latest", ExitCode.TARGET_UNKNOWN),
+        ("kafka:4.3", ExitCode.TARGET_UNKNOWN),
+        ("kafka:3.3.1", ExitCode.TARGET_UNKNOWN),
+        ("kafka:2.8.2", ExitCode.TARGET_UNKNOWN),
+    ],
+)
+def test_a_wrong_target_is_one_sentence(text: str, code: ExitCode) -> None:
+    with pytest.raises(UserError) as error:
+        parse_target(text)
+    assert error.value.exit is code
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_auto_takes_the_backend_that_can_open_the_target_and_says_why() -> None:
+    choice = choose_backend(parse_target("external:a:9092"), "auto")
+    assert (choice.backend, choice.why) == ("external", "the target is a running cluster")
+
+
+def test_a_backend_that_cannot_open_the_target_is_refused() -> None:
+    with pytest.raises(UserError) as error:
+        choose_backend(parse_target("external:a:9092"), "process")
+    assert error.value.exit is ExitCode.USAGE
+
+
+def test_a_tarball_tells_its_version_by_its_own_jars(tmp_path: Path) -> None:
+    packed = kafka_tarball(tmp_path, "kafka_2.13-4.4.0-SNAPSHOT.jar", "kafka_2.13-4.4.0-SNAPSHOT-sources.jar", "x.jar")
+    files = distribution.distribution(Distribution(packed), quiet)
+    assert (files.version, files.origin) == ("4.4.0-SNAPSHOT", f"from {packed}")
+    assert [jar.name for jar in files.jars()] == sorted(jar.name for jar in files.jars())
+    assert len(files.jars()) == 3
+
+
+def test_an_unpacked_folder_is_used_where_it_is(tmp_path: Path) -> None:
+    kafka_tarball(tmp_path, "kafka_2.13-3.9.2.jar")
+    files = distribution.distribution(Distribution(tmp_path / "kafka_2.13-4.4.0"), quiet)
+    assert (files.version, files.libs) == ("3.9.2", tmp_path / "kafka_2.13-4.4.0" / "libs")
+
+
+def text_file(place: Path) -> Path:
+    (place / "kafka.tgz").write_text("this is no tarball")
+    return place / "kafka.tgz"
+
+
+def torn_tarball(place: Path) -> Path:
+    packed = kafka_tarball(place, "kafka_2.13-4.4.0.jar")
+    packed.write_bytes(packed.read_bytes()[:-40])
+    return packed
+
+
+def torn_gzip(place: Path) -> Path:
+    (place / "kafka.tgz").write_bytes(gzip.compress(b"no tar in here"))
+    return place / "kafka.tgz"
+
+
+def other_tarball(place: Path) -> Path:
+    return kafka_tarball(place, "zookeeper-3.8.4.jar")
+
+
+def climbing_tarball(place: Path) -> Path:
+    packed = kafka_tarball(place, "kafka_2.13-4.4.0.jar")
+    with tarfile.open(packed, "w:gz") as tarball:
+        tarball.add(place / "kafka_2.13-4.4.0", "../../outside")
+    return packed
+
+
+def missing_file(place: Path) -> Path:
+    return place / "nowhere.tgz"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [text_file, torn_tarball, torn_gzip, other_tarball, climbing_tarball, missing_file],
+    ids=lambda f: f.__name__,
+)
+def test_a_wrong_tarball_is_one_sentence_and_leaves_nothing_in_the_cache(
+    make: Callable[[Path], Path], tmp_path: Path, cache: Path
+) -> None:
+    with pytest.raises(UserError) as error:
+        distribution.distribution(Distribution(make(tmp_path)), quiet)
+    assert error.value.exit is ExitCode.TARGET_UNKNOWN
+    assert len(str(error.value).splitlines()) == 1
+    assert [entry for entry in cache.rglob("*") if entry.is_dir() and entry.name != "dist"] == []
+    assert not (tmp_path / "outside").exists()
+
+
+@pytest.mark.parametrize("name", ["java", "mvn", "go"])
+def test_a_missing_tool_is_named_with_its_remedy(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match=f"^{name} is needed to try it and is not on the PATH; install") as error:
+        toolchain.tool(name, needed_for="to try it")
+    assert error.value.exit is ExitCode.TOOL_MISSING
+
+
+@pytest.mark.parametrize(
+    ("said", "sound"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', True),
+        ('openjdk version "21" 2023-09-19', True),
+        ('openjdk version "11.0.2" 2019-01-15', False),
+        ('java version "1.8.0_292"', False),
+        ("no JVM at all", False),
+    ],
+)
+def test_java_must_be_new_enough(said: str, sound: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "java"
+    program.write_text(f"#!/bin/sh\necho '{said}' >&2\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    if sound:
+        assert said in toolchain.java().build
+        return
+    with pytest.raises(UserError) as error:
+        toolchain.java()
+    assert error.value.exit is ExitCode.TOOL_MISSING

@@ -1,0 +1,1 @@
+"""Selfcheck: the form of a requirement and its controls."""

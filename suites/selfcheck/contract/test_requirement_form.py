@@ -1,0 +1,160 @@
+"""The form of a requirement and the judge: what each verdict needs, and what is refused at birth."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from harness.contract import (
+    Level,
+    Observation,
+    Offers,
+    Refusal,
+    Release,
+    Requirement,
+    Source,
+    Status,
+    accepted,
+    judge,
+    kept,
+    refused,
+    struck,
+)
+from harness.contract.doctored import abort, commit, data, evidence, held_link, log, step
+from harness.contract.expect import agree, unless
+from harness.evidence.requirement_evidence import Evidence
+from harness.lab import Lab
+
+GOOD = evidence(step("ask", "EndTxn", 5, error=0))
+
+
+def nothing(_lab: Lab) -> None:
+    """A stimulus that does nothing."""
+
+
+def ask_succeeds(seen: Evidence) -> Iterator[Observation]:
+    """One expectation."""
+    yield accepted(seen["ask"], otherwise="ask-refused")
+
+
+REQUIREMENT = Requirement(
+    id="KIP890-TEST-01",
+    level=Level.MUST,
+    source=Source(890, "Motivation"),
+    statement="An ask succeeds.",
+    needs=(Offers("EndTxn", 5),),
+    stimulus=nothing,
+    check=ask_succeeds,
+    accepts=(GOOD,),
+    refuses=(Refusal("ask-refused", GOOD.with_step("ask", error=48)),),
+    refuted_by=(Release(version="3.5.2", anomaly="ask-refused"),),
+)
+
+
+def test_a_witness_without_a_finding_holds() -> None:
+    verdict = judge(REQUIREMENT, GOOD)
+    assert (verdict.status, verdict.witnesses, verdict.findings) == (Status.HOLDS, 1, ())
+
+
+def test_a_finding_is_a_violation_and_names_its_step() -> None:
+    verdict = judge(REQUIREMENT, GOOD.with_step("ask", error=48))
+    assert verdict.status == Status.VIOLATED
+    assert [(found.anomaly, found.steps) for found in verdict.findings] == [("ask-refused", ("ask",))]
+
+
+def test_a_missing_step_is_not_exercised() -> None:
+    verdict = judge(REQUIREMENT, GOOD.without_step("ask"))
+    assert verdict.status == Status.NOT_EXERCISED
+    assert "ask" in str(verdict.reason)
+
+
+def test_a_check_that_yields_nothing_is_not_exercised_never_green() -> None:
+    silent = replace(REQUIREMENT, check=lambda _seen: iter(()))
+    assert judge(silent, GOOD).status == Status.NOT_EXERCISED
+
+
+def test_a_stimulus_that_could_not_be_carried_through_is_not_exercised_with_its_reason() -> None:
+    verdict = judge(REQUIREMENT, replace(GOOD, unprepared="no proxy"))
+    assert (verdict.status, verdict.reason) == (Status.NOT_EXERCISED, "no proxy")
+
+
+def test_a_check_that_crashes_is_undecided_with_its_trace() -> None:
+    def crash(seen: Evidence) -> Iterator[Observation]:
+        yield accepted(seen["ask"], otherwise="ask-refused")
+        raise ZeroDivisionError
+
+    verdict = judge(replace(REQUIREMENT, check=crash), GOOD)
+    assert verdict.status == Status.UNDECIDED
+    assert "ZeroDivisionError" in str(verdict.reason)
+
+
+def test_a_finding_before_a_missing_step_is_still_a_violation() -> None:
+    def check(seen: Evidence) -> Iterator[Observation]:
+        yield accepted(seen["ask"], otherwise="ask-refused")
+        yield accepted(seen["gone"], otherwise="gone")
+
+    assert judge(replace(REQUIREMENT, check=check), GOOD.with_step("ask", error=48)).status == Status.VIOLATED
+
+
+@pytest.mark.parametrize("field", ["statement", "needs", "accepts", "refuses", "refuted_by"])
+def test_a_requirement_without_its_proof_is_refused_at_birth(field: str) -> None:
+    empty = "" if field == "statement" else ()
+    with pytest.raises(ValueError, match=field):
+        replace(REQUIREMENT, **{field: empty})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("level", "status", "known", "green"),
+    [
+        ("MUST", Status.HOLDS, None, True),
+        ("MUST", Status.NOT_OFFERED, None, True),
+        ("MUST", Status.VIOLATED, None, False),
+        ("MUST", Status.UNDECIDED, None, False),
+        ("MUST", Status.NOT_EXERCISED, None, False),
+        ("MUST", Status.VIOLATED, "KAFKA-1", True),
+        ("MUST", Status.HOLDS, "KAFKA-1", False),
+        ("SHOULD", Status.VIOLATED, None, True),
+    ],
+)
+def test_what_lets_the_exit_code_be_0(level: str, status: Status, known: str | None, green: bool) -> None:
+    verdict = replace(judge(REQUIREMENT, GOOD), level=level, status=status, known_failure=known)
+    assert kept(verdict) is green
+
+
+def test_refused_tells_success_silence_and_the_wrong_code_apart() -> None:
+    asked = step("ask", "Produce", 9, error=48, error_message="…not added")
+    names = [
+        getattr(refused(replace(asked, **change), 48, otherwise="let-in"), "anomaly", None)
+        for change in ({}, {"error": 0}, {"error": None}, {"error": 47})
+    ]
+    assert names == [None, "let-in", "unanswered", "wrong-error"]
+    assert getattr(refused(asked, 48, otherwise="let-in", message="other"), "anomaly", None) == "wrong-message"
+
+
+def test_agree_and_unless_name_the_anomaly_they_were_given() -> None:
+    assert getattr(agree("epoch", 1, 2, otherwise="wrong-epoch"), "anomaly", None) == "wrong-epoch"
+    assert getattr(unless(False, "it held", otherwise="fell"), "anomaly", None) == "fell"
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        step("late", "Produce", 9, held=0.0, sent=0.0, answered=100.0),
+        step("late", "Produce", 9, held=5.0, sent=0.0, answered=20.0),
+        step("late", "Produce", 9, held=5.0, sent=60.0, answered=100.0),
+    ],
+    ids=["never held", "answered while held", "sent after the release"],
+)
+def test_a_hold_that_did_not_strike_is_not_exercised(late: object) -> None:
+    def check(seen: Evidence) -> Iterator[Observation]:
+        struck(seen, seen["late"], by="hold")
+        yield accepted(seen["late"], otherwise="refused")
+
+    seen = evidence(late, faults=(held_link("hold"),))  # type: ignore[arg-type]
+    assert judge(replace(REQUIREMENT, check=check), seen).status == Status.NOT_EXERCISED
+
+
+def test_a_doctored_log_has_the_offsets_and_the_committed_view_of_a_sound_broker() -> None:
+    truth = log(data(1, 0, "a", "b"), data(2, 0, "x"), commit(1, 0), abort(2, 0), data(3, 0, "open"))
+    assert [batch.base_offset for batch in truth.batches] == [0, 2, 3, 4, 5]
+    assert (truth.high_watermark, truth.last_stable_offset, truth.committed) == (6, 5, ("a", "b"))

@@ -1,0 +1,1 @@
+"""Selfcheck: run folders and histories."""

@@ -1,0 +1,81 @@
+"""A run that is killed at any moment loses nothing that it had written, save a torn last line of a table."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from harness.base import wait
+from harness.evidence.history_writer import HistoryWriter
+from harness.evidence.json_codec import from_json
+from harness.evidence.json_lines import first_bad_line, torn_last_line
+from harness.evidence.operation import Operation, Outcome
+
+
+def write_on(folder: Path) -> None:
+    """Write operations until somebody kills us, numbered without a gap."""
+    history_writer = HistoryWriter(folder)
+    while True:
+        number = history_writer.next_operation()
+        history_writer.write(
+            Operation(
+                number=number,
+                actor="teller",
+                client="wire-v2",
+                verb="init",
+                started=float(number),
+                ended=float(number),
+                outcome=Outcome.DONE,
+                transactional_id="id",
+                reason="x" * (number % 5_000),  # lines of all lengths, so that a kill can fall into one
+            )
+        )
+
+
+def whole_lines(path: Path) -> tuple[list[Operation], str]:
+    """The operations of all ended lines, and what is left of one that was not."""
+    *lines, rest = path.read_text(encoding="utf-8").split("\n")
+    return [from_json(Operation, line) for line in lines], rest
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_writer_killed_at_a_drawn_size_loses_at_most_its_last_line(seed: int, tmp_path: Path) -> None:
+    table = tmp_path / "operations.jsonl"
+    least = Random(seed).randrange(50_000, 2_000_000)
+    writer = subprocess.Popen([sys.executable, "-c", f"{WRITER}write_on(Path({str(tmp_path)!r}))"])
+    try:
+        wait.until(lambda: table.exists() and table.stat().st_size >= least, what="the writer", within=30)
+    finally:
+        writer.kill()
+    assert writer.wait(10) == -signal.SIGKILL
+    operations, _ = whole_lines(table)
+    assert [each.number for each in operations] == list(range(1, len(operations) + 1))
+    assert len(operations) >= 100
+
+
+WRITER = f"from pathlib import Path; from {__name__} import write_on; "
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_table_cut_at_a_drawn_byte_is_whole_up_to_its_last_line(seed: int, tmp_path: Path) -> None:
+    history_writer = HistoryWriter(tmp_path)
+    for number in range(1, 51):
+        history_writer.write(
+            Operation(
+                number=number, actor="ä" * (number % 7), client="wire-v2", verb="commit", txn=number,
+                started=1.0, ended=2.0, outcome=Outcome.UNSURE,
+            )
+        )  # fmt: skip
+    history_writer.close()
+    table = tmp_path / "operations.jsonl"
+    octets = table.read_bytes()
+    cut = octets[: Random(seed).randrange(len(octets))]
+    table.write_bytes(cut)
+    torn = torn_last_line(table)
+    assert (torn is None) == (cut.endswith(b"\n") or not cut)
+    assert first_bad_line(table, Operation, torn=torn is not None) is None
+    whole = cut.decode("utf-8", "ignore").split("\n")[:-1]
+    assert [from_json(Operation, line).number for line in whole] == list(range(1, len(whole) + 1))

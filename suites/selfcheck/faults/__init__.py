@@ -1,0 +1,1 @@
+"""Selfcheck: toxics, the gate and their target."""

@@ -1,0 +1,130 @@
+"""What every toxic must be, without a cluster: found by its place, drawn purely, kept off the observer's lane."""
+
+import ast
+import json
+import random
+import socket
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.app.options import ROOT
+from harness.base.addresses import Address
+from harness.base.deferred_action import deferred
+from harness.faults.proxy_faults import draw_proxy
+from harness.faults.toxic import ClusterShape, MinimumDuration, Power
+from harness.faults.toxic_catalogue import NEVER_DRAWN, find_toxics
+from harness.faults.typed_draws import number, numbers, word
+from harness.machine.socket_traffic import established
+
+TOXICS = find_toxics()
+SHAPE = ClusterShape(topics={"accounts": 3, "out": 1}, transactional_ids=("teller-1", "teller-2"))
+KINDS = {"network": Power.NETWORK, "process": Power.PROCESS}
+FILES = [
+    path
+    for kind in ("network", "process", "coordinator")
+    for path in sorted((ROOT / "toxics" / kind).glob("*.py"))
+    if path.stem != "__init__"
+]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_toxic_is_one_file_that_says_what_it_needs_and_how_it_proves_itself(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    said = " ".join((ast.get_docstring(tree) or "").split())
+    assert "Needs " in said
+    assert "Proof that it struck" in said
+    assert path.stem.replace("_", "-") in TOXICS
+
+
+def test_power_follows_from_what_is_touched() -> None:
+    for path in FILES:
+        toxic = TOXICS[path.stem.replace("_", "-")]
+        kind = path.parent.name
+        assert toxic.power == KINDS.get(kind, toxic.power)
+        assert toxic.power is not Power.FRAMES
+
+
+def test_liars_are_never_found() -> None:
+    liars = {path.stem.replace("_", "-") for kind in NEVER_DRAWN for path in (ROOT / "toxics" / kind).glob("*.py")}
+    assert liars.isdisjoint(TOXICS)
+
+
+def test_two_toxics_of_one_name_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = tmp_path / "doubled" / "network"
+    kind.mkdir(parents=True)
+    for place in (kind.parent, kind):
+        (place / "__init__.py").touch()
+    for name in ("one", "other"):
+        (kind / f"{name}.py").write_text("from toxics.network.latency import TOXIC")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match="two toxics are called latency"):
+        find_toxics(kind.parent)
+
+
+@pytest.mark.parametrize("name", TOXICS)
+@given(seed=st.integers(min_value=0, max_value=2**31))
+@settings(max_examples=25)
+def test_a_draw_is_pure_and_goes_through_json(name: str, seed: int) -> None:
+    drawn = TOXICS[name].draw(SHAPE, random.Random(seed))
+    assert drawn == TOXICS[name].draw(SHAPE, random.Random(seed))
+    assert json.loads(json.dumps(dict(drawn))) == dict(drawn)
+    assert "observer" not in json.dumps(dict(drawn))
+
+
+def test_every_link_and_lane_is_drawn_sooner_or_later_and_never_the_observers() -> None:
+    draw = random.Random(7)
+    drawn = {draw_proxy(SHAPE, draw) for _ in range(2_000)}
+    links = {f"link-{i}-{j}" for i in (1, 2, 3) for j in (1, 2, 3, 4) if i != j}
+    assert drawn == links | {f"lane-{lane}-{k}" for lane in ("victim", "rival") for k in (1, 2, 3)}
+    assert not any(draw_proxy(SHAPE, draw, controller=False).endswith("-4") for _ in range(500))
+
+
+def test_those_that_need_a_session_to_expire_or_three_restarts_ask_for_their_time() -> None:
+    asking = {
+        name for name, toxic in TOXICS.items() if isinstance(toxic, MinimumDuration) and toxic.power != Power.FRAMES
+    }
+    assert asking == {"isolate-from-controller", "pause", "rolling-restart"}
+
+
+def test_what_was_not_drawn_as_such_is_refused() -> None:
+    assert (number({"n": 1}, "n"), word({"w": "a"}, "w"), numbers({"l": [3, 1]}, "l")) == (1, "a", [3, 1])
+    for read, wrong in ((number, "1"), (word, 1), (numbers, ["1"]), (numbers, 1)):
+        with pytest.raises(ValueError, match="no "):
+            read({"key": wrong}, "key")  # type: ignore[dict-item]
+
+
+def test_what_is_due_later_happens_once_when_its_time_has_come_or_the_block_is_left() -> None:
+    done: list[str] = []
+    with deferred(3_600, lambda: done.append("left")):
+        assert done == []
+    with deferred(0, lambda: done.append("due")) as left:
+        assert not left.is_set()
+    assert done == ["left", "due"]
+
+
+def test_what_goes_wrong_later_is_raised_when_the_block_is_left() -> None:
+    def fail() -> None:
+        raise LookupError("gone")
+
+    with pytest.raises(LookupError, match="gone"), deferred(0, fail):
+        pass
+
+
+def test_the_kernel_tells_how_much_a_connection_has_received() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as asking:
+        served, _ = server.accept()
+        with served:
+            asking.sendall(b"x" * 1234)
+            assert len(served.recv(1234, socket.MSG_WAITALL)) == 1234
+            ours = [one for one in established() if one.local == Address(*asking.getsockname())]
+            theirs = [one.received for one in established() if one.local == Address(*server.getsockname())]
+    assert [one.received for one in ours] == [0]
+    assert theirs == [1234]
+
+
+def test_connections_of_a_process_that_is_gone_cannot_be_told() -> None:
+    with pytest.raises(OSError, match="No such file"):
+        established(2**22 + 1)

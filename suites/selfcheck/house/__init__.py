@@ -1,0 +1,1 @@
+"""Selfcheck: the laws of the house."""

@@ -1,0 +1,89 @@
+"""The style is executable: sizes, banned calls, docstrings and the places that must agree with each other."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.app.cli import EPILOG
+from harness.app.options import ROOT
+from harness.base.user_error import ExitCode
+
+FILES = sorted(path for top in ("harness", "toxics", "suites") for path in (ROOT / top).rglob("*.py"))
+LONGEST_FILE, LONGEST_TEST_FILE, LONGEST_FUNCTION = 350, 500, 50
+BANNED_NAMES = {"utils", "util", "common", "helper", "helpers", "manager", "base", "handler", "data", "info"}
+
+
+def named(path: Path) -> str:
+    """The path as test ids show it."""
+    return str(path.relative_to(ROOT))
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef]:
+    """Every function and method of a file."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+@pytest.mark.parametrize("path", FILES, ids=named)
+def test_a_file_is_small_and_says_what_it_is_for(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    limit = LONGEST_TEST_FILE if path.name.startswith("test_") else LONGEST_FILE
+    assert len(text.splitlines()) <= limit
+    assert ast.get_docstring(ast.parse(text)), "no module docstring"
+    assert path.stem not in BANNED_NAMES
+
+
+@pytest.mark.parametrize("path", FILES, ids=named)
+def test_functions_are_short(path: Path) -> None:
+    long = [f"{node.name}: {length}" for node in functions(path) if (length := span(node)) > LONGEST_FUNCTION]
+    assert not long
+
+
+def span(node: ast.FunctionDef) -> int:
+    """Lines of a function."""
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def test_nine_functions_of_ten_are_under_thirty_lines() -> None:
+    lengths = sorted(span(node) for path in FILES for node in functions(path))
+    assert lengths[int(len(lengths) * 0.9)] < 30
+
+
+def test_only_the_waiting_room_sleeps() -> None:
+    sleepers = [named(path) for path in FILES if re.search(r"\btime\.sleep\(", path.read_text(encoding="utf-8"))]
+    assert sleepers == ["harness/base/wait.py"]
+
+
+def test_no_test_is_skipped_without_a_typed_reason() -> None:
+    bare = re.compile(r"pytest\.skip\(|mark\.skip\b|mark\.skipif|mark\.xfail")
+    allowed = {
+        "harness/app/requirement_items.py",
+        "harness/app/chaos_items.py",
+        "suites/selfcheck/fixtures/skips.py",
+        "suites/selfcheck/house/test_house_rules.py",
+    }
+    found = {named(path) for path in FILES if bare.search(path.read_text(encoding="utf-8"))}
+    assert found <= allowed
+
+
+def test_every_exit_code_is_documented_in_the_help_and_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for code in ExitCode:
+        assert re.search(rf"\b{code.value}\b", EPILOG), f"--help does not tell exit code {code.value}"
+        assert f"| {code.value} |" in readme, f"README.md does not tell exit code {code.value}"
+
+
+def test_the_readme_points_only_at_files_that_exist() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", readme)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_nothing_of_this_machine_is_written_down() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
+    homes = re.compile(r"/(home|Users)/\w+|/work/" + "main")
+    assert not homes.search(text)

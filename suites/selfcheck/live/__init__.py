@@ -1,0 +1,1 @@
+"""Selfcheck: tests that start real brokers, engines or rounds."""

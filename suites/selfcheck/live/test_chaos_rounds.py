@@ -1,0 +1,48 @@
+"""Rounds of chaos as a user runs them: an old Kafka is found out by the story of KIP-890, a sound one left in peace."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from harness.base.user_error import ExitCode
+
+BOUND = 400.0
+"""Seconds that a session may take on a machine that has other things to do; it takes a minute."""
+
+
+def chaos(folder: Path, target: str, *more: str) -> "subprocess.CompletedProcess[str]":
+    """A session of the command, its report in ``folder``."""
+    words = ["chaos", target, "--backend", "process", "--spark-master", "local[2]", "--report-dir", str(folder), *more]
+    return subprocess.run(
+        [sys.executable, "-m", "harness", *words], capture_output=True, text=True, timeout=BOUND, check=False
+    )
+
+
+def anomalies(folder: Path) -> set[str]:
+    """What the rounds of the session found, by name."""
+    said = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    return {name for round_ in said["rounds"] for name in round_["anomalies"]}
+
+
+def test_a_late_produce_leaves_a_hanging_transaction_and_a_stuck_lso_on_an_old_kafka(tmp_path: Path) -> None:
+    done = chaos(tmp_path / "run", "kafka:3.5.2", "--scenarios", "late-produce", "--seconds", "14", "--seed", "7000")
+    assert done.returncode == ExitCode.BROKEN, done.stdout + done.stderr
+    assert anomalies(tmp_path / "run") >= {"hanging-transaction", "stuck-lso"}
+    again = "fencepost chaos kafka:3.5.2 --scenarios late-produce --seed 7000 --seconds 14"
+    assert again in done.stdout
+
+
+def test_a_sound_kafka_is_clean_and_its_session_can_be_judged_again_offline(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    done = chaos(folder, "kafka:4.3.1", "--scenarios", "zombies-return,relay-on-the-wire", "--seconds", "8")
+    assert done.returncode == ExitCode.KEPT, done.stdout + done.stderr
+    assert anomalies(folder) == set()
+    replayed = subprocess.run(
+        [sys.executable, "-m", "harness", "replay", str(folder), "--spark-master", "local[2]"],
+        capture_output=True,
+        text=True,
+        timeout=BOUND,
+        check=False,
+    )
+    assert replayed.returncode == ExitCode.KEPT, replayed.stdout + replayed.stderr

@@ -1,0 +1,373 @@
+"""Drains, readers, levels and settling on a real cluster: every table has exactly what happened.
+
+Needs Java, and once Maven and Go. Starts a cluster and a Spark session of its own.
+"""
+
+import json
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from random import Random
+from threading import Event
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from harness.base import wait
+from harness.base.clock import RunClock
+from harness.chaos.observe.coordinator_probe import probe
+from harness.chaos.observe.drain import Drained, Scope, drain
+from harness.chaos.observe.settle import settle
+from harness.chaos.observe.watermark_sampler import sampling
+from harness.clients.client import ClientOptions
+from harness.clients.client_catalogue import ADAPTERS
+from harness.clients.recording_client import RecordingClient
+from harness.cluster.cluster import Cluster, ClusterOptions, Kill
+from harness.cluster.opening import open_cluster
+from harness.cluster.target import Released
+from harness.evidence.history_writer import TABLES, HistoryWriter
+from harness.evidence.json_codec import from_json
+from harness.evidence.recorder import NullRecorder
+from harness.faults.fault_target import FaultTarget
+from harness.kafka.target_features import read_target_features
+from harness.lab.lab import Lab
+from harness.lab.partition import Partition
+from harness.lab.producer import Producer
+from harness.spark.readers.resumable_reader import ResumableReader
+from harness.spark.readers.sink_files import deliveries
+from harness.spark.readers.spark_readers import Readers
+from harness.spark.session.spark_session import SparkHandle, open_session
+from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
+
+pytestmark = pytest.mark.live
+
+VERSION = "4.3.1"
+HOMES = 6
+"""``transaction.state.log.num.partitions`` of our clusters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """A warm cluster, a lab on it, and the lab's clock."""
+
+    cluster: Cluster
+    lab: Lab
+    clock: RunClock
+
+    def fault_target(self) -> FaultTarget:
+        """The cluster as toxics see it."""
+        return FaultTarget(cluster=self.cluster, clock=self.clock, asker=self.lab.asker("observer"), topics={})
+
+    def scope(self, places: Sequence[Partition], *producers: Producer, groups: Sequence[str] = ()) -> Scope:
+        """Everything of these, over the observer's lane."""
+        return Scope(
+            places=[partition.place for partition in places],
+            truth=self.cluster.topology.lanes["observer"],
+            transactional_ids=[producer.transactional_id for producer in producers],
+            groups=groups,
+        )
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    """One cluster for all."""
+    place = tmp_path_factory.mktemp("drains")
+    cluster = open_cluster(
+        Released(VERSION), backend="process", options=ClusterOptions(), run_dir=place, progress=lambda _: None
+    )
+    clock, recorder = RunClock(), NullRecorder()
+    lab = Lab(
+        cluster=cluster,
+        offered_by=read_target_features(cluster, clock, recorder).brokers,
+        requirement="DRAIN",
+        draw=Random(6),
+        clock=clock,
+        recorder=recorder,
+        readers=Readers(folder=place / "spark"),
+    )
+    yield Ground(cluster=cluster, lab=lab, clock=clock)
+    lab.close()
+    cluster.close()
+
+
+@pytest.fixture
+def history_writer(tmp_path: Path) -> Iterator[HistoryWriter]:
+    """A history of the test's own."""
+    made = HistoryWriter(tmp_path / "history")
+    yield made
+    made.close()
+
+
+def rows(history_writer: HistoryWriter, table: str) -> list[dict[str, object]]:
+    """A table as plain rows; each is read back strictly."""
+    lines = (history_writer.folder / f"{table}.jsonl").read_text().splitlines()
+    for line in lines:
+        from_json(TABLES[table], line)
+    return [json.loads(line) for line in lines]
+
+
+def picked(found: Sequence[dict[str, object]], *columns: str) -> list[tuple[object, ...]]:
+    """These columns of every row."""
+    return [tuple(row[column] for column in columns) for row in found]
+
+
+def transact(producer: Producer, txn: int, partitions: Sequence[Partition], *, commit: bool) -> None:
+    """One record to each partition, and the end."""
+    for ordinal, partition in enumerate(partitions):
+        producer.add(partition)
+        producer.produce(partition, values=(f"{txn}/{ordinal}/{len(partitions)}/x",))
+    producer.end(commit=commit)
+
+
+def drained(environment: Ground, scope: Scope, history_writer: HistoryWriter) -> Drained:
+    """A drain that waits no longer than it must for a stuck reader."""
+    return drain(scope, history_writer, environment.clock, within=1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """Two partitions with a transaction that committed on both, one aborted, one committed, and one still open."""
+
+    first: Partition
+    second: Partition
+    writer: Producer
+    idler: Producer
+
+    @property
+    def both(self) -> list[Partition]:
+        """The partitions."""
+        return [self.first, self.second]
+
+
+def play(lab: Lab) -> Played:
+    """The play, on fresh partitions."""
+    first, second = lab.partition("P1", replicas=3), lab.partition("P2", replicas=3)
+    writer, idler = lab.producer(), lab.producer()
+    transact(writer, 1, [first, second], commit=True)
+    transact(writer, 2, [first], commit=False)
+    transact(writer, 3, [second], commit=True)
+    lab.completed(first, second)
+    idler.add(first)
+    idler.produce(first, values=("4/0/2/open", "4/1/2/open"))
+    return Played(first=first, second=second, writer=writer, idler=idler)
+
+
+def test_a_drain_has_every_record_of_the_log_with_its_markers(
+    environment: Ground, history_writer: HistoryWriter
+) -> None:
+    played = play(environment.lab)
+    came = drained(environment, environment.scope(played.both), history_writer)
+    assert came.high_watermarks == {played.first.place: 6, played.second.place: 4}
+    assert came.notes == []
+    mine, its = played.writer.producer_id, played.idler.producer_id
+    topic, other = played.first.topic, played.second.topic
+    log = rows(history_writer, "log")
+    assert picked(log, "topic", "offset", "batch_offset", "producer_id", "sequence", "control", "value") == [
+        (topic, 0, 0, mine, 0, None, "1/0/2/x"),
+        (topic, 1, 1, mine, -1, "COMMIT", None),
+        (topic, 2, 2, mine, 1, None, "2/0/1/x"),
+        (topic, 3, 3, mine, -1, "ABORT", None),
+        (topic, 4, 4, its, 0, None, "4/0/2/open"),
+        (topic, 5, 4, its, 1, None, "4/1/2/open"),
+        (other, 0, 0, mine, 0, None, "1/1/2/x"),
+        (other, 1, 1, mine, -1, "COMMIT", None),
+        (other, 2, 2, mine, 1, None, "3/0/1/x"),
+        (other, 3, 3, mine, -1, "COMMIT", None),
+    ]
+    assert all(row["transactional"] and row["timestamp_ms"] for row in log)
+
+
+def test_a_drain_has_what_brokers_keep(environment: Ground, history_writer: HistoryWriter) -> None:
+    played = play(environment.lab)
+    drained(environment, environment.scope(played.both, played.writer, played.idler, groups=["nobody"]), history_writer)
+    mine, its = played.writer.producer_id, played.idler.producer_id
+    topic, other = played.first.topic, played.second.topic
+    columns = ("topic", "high_watermark", "last_stable_offset")
+    assert picked(rows(history_writer, "partitions"), *columns) == [(topic, 6, 4), (other, 4, 4)]
+    assert picked(rows(history_writer, "levels"), *columns) == [(topic, 6, 4), (other, 4, 4)]
+    assert picked(rows(history_writer, "producers"), "topic", "producer_id", "transaction_start_offset") == [
+        (topic, mine, -1),
+        (topic, its, 4),
+        (other, mine, -1),
+    ]
+    assert picked(rows(history_writer, "transactions"), "transactional_id", "state", "producer_id", "partitions") == [
+        (played.writer.transactional_id, "CompleteCommit", mine, ""),
+        (played.idler.transactional_id, "Ongoing", its, str(played.first)),
+    ]
+    assert picked(rows(history_writer, "offsets"), "group", "topic", "offset") == [
+        ("nobody", t, -1) for t in (topic, other)
+    ]
+
+
+def test_readers_see_what_is_committed_and_end_below_what_is_open(
+    environment: Ground, history_writer: HistoryWriter
+) -> None:
+    played = play(environment.lab)
+    drained(environment, environment.scope(played.both), history_writer)
+    topic, other = played.first.topic, played.second.topic
+    visible = {(topic, 0, "1/0/2/x"), (other, 0, "1/1/2/x"), (other, 2, "3/0/1/x")}
+    assert committed_as_seen(history_writer) == {"wire": visible, "librdkafka": visible}
+    assert set(picked(rows(history_writer, "readers"), "reader", "topic", "end_offset", "wanted")) == {
+        (reader, *end) for reader in ("wire", "librdkafka") for end in ((topic, 4, 6), (other, 4, 4))
+    }
+
+
+def test_a_cluster_is_at_rest_once_nothing_is_open(environment: Ground) -> None:
+    played = play(environment.lab)
+    wait.until(lambda: environment.fault_target().replicated(), what="every replica in sync", within=30, every=0.1)
+    amiss = {"stable": [str(played.first)], "no_open_transaction": 1}
+    assert came_to_rest(environment, played.both, played.idler) == amiss
+    played.idler.end(commit=False)
+    environment.lab.completed(*played.both)
+    assert came_to_rest(environment, played.both, played.idler) == {}
+
+
+def committed_as_seen(history_writer: HistoryWriter) -> dict[object, set[tuple[object, ...]]]:
+    """What each reader read, nothing twice."""
+    seen: dict[object, set[tuple[object, ...]]] = {}
+    for reader, *record in picked(rows(history_writer, "reads"), "reader", "topic", "offset", "value"):
+        assert tuple(record) not in seen.setdefault(reader, set())
+        seen[reader].add(tuple(record))
+    return seen
+
+
+def came_to_rest(environment: Ground, partitions: Sequence[Partition], producer: Producer) -> Mapping[str, object]:
+    """What is still amiss after settling, ids of transactions counted."""
+    ids = [producer.transactional_id, "nobody knows this one"]
+    facts = settle(environment.fault_target(), [partition.place for partition in partitions], ids, within=1.0)
+    parts = {name: fact["amiss"] for name, fact in facts.items() if isinstance(fact, dict) and fact["amiss"]}
+    assert (facts["settled_ms"] is None) == bool(parts)
+    open_ones = parts.get("no_open_transaction", [])
+    assert isinstance(open_ones, list)
+    return parts | ({"no_open_transaction": len(open_ones)} if open_ones else {})
+
+
+def test_levels_are_sampled_also_while_a_broker_is_away(environment: Ground, history_writer: HistoryWriter) -> None:
+    lab, cluster = environment.lab, environment.cluster
+    assert isinstance(cluster, Kill)
+    near, far = lab.partition("P3", leader=1), lab.partition("P4", leader=3)
+    observer = cluster.topology.lanes["observer"]
+
+    def seen(partition: Partition, after: float) -> bool:
+        return any(row["topic"] == partition.topic and row["at"] > after for row in rows(history_writer, "levels"))  # type: ignore[operator]
+
+    with sampling(observer, [near.place, far.place], history_writer, environment.clock, every=0.02):
+        wait.until(lambda: seen(near, 0) and seen(far, 0), what="first samples", within=5)
+        cluster.kill(3)
+        killed = environment.clock.now()
+        wait.until(lambda: seen(near, killed + 200), what="samples without broker 3", within=10)
+        assert not seen(far, killed)
+        cluster.restart(3)
+        back = environment.clock.now()
+        wait.until(lambda: seen(far, back), what="samples of broker 3 again", within=20)
+
+
+def test_a_probe_commits_through_every_broker_to_every_partition(
+    environment: Ground, history_writer: HistoryWriter
+) -> None:
+    partitions = [environment.lab.partition(alias, leader=leader) for alias, leader in (("P7", 1), ("P8", 3))]
+    lane = {node: str(address) for node, address in environment.cluster.topology.lanes["observer"].items()}
+
+    def opened(actor: str, transactional_id: str) -> RecordingClient:
+        options = ClientOptions(actor=actor, lane="observer", bootstrap=lane, transactional_id=transactional_id)
+        client = ADAPTERS["wire-v2"].open(options)
+        return RecordingClient(
+            client=client,
+            actor=actor,
+            transactional_id=transactional_id,
+            clock=environment.clock,
+            history_writer=history_writer,
+        )
+
+    places = [partition.place for partition in partitions]
+    told: Any = probe(environment.fault_target(), places, opened, prefix="drain-probe", within=20)
+    assert [(each["broker"], each["committed"]) for each in told] == [(1, True), (2, True), (3, True)]
+    homes = {environment.fault_target().leader(TRANSACTION_STATE, index) for index in range(HOMES)}
+    assert {environment.lab.admin.coordinator(each["transactional_id"]) for each in told} == homes
+    done = [op for op in rows(history_writer, "operations") if op["verb"] == "produce" and op["outcome"] == "done"]
+    assert len(done) >= 6
+    environment.lab.completed(*partitions)
+    seen = {value for partition in partitions for value in environment.lab.observer.log(partition).committed}
+    committed = {
+        op["txn"] for op in rows(history_writer, "operations") if (op["verb"], op["outcome"]) == ("commit", "done")
+    }
+    assert seen == {f"{txn}/{ordinal}/2/probe" for txn in committed for ordinal in (0, 1)}
+
+
+@dataclass(slots=True, kw_only=True)
+class Spark:
+    """One session at a time."""
+
+    session: SparkHandle
+
+    def killed(self) -> SparkSession:
+        """Its JVM is gone as by SIGKILL; another one is there."""
+        self.session.close(in_order=False)
+        self.session = open_session(name="drains")
+        return self.session.spark
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Spark]:
+    """One session for all readers."""
+    opened = Spark(session=open_session(name="drains"))
+    yield opened
+    opened.session.close(in_order=False)
+
+
+@contextmanager
+def written(producer: Producer, partitions: Sequence[Partition]) -> Iterator[set[tuple[str, str]]]:
+    """Transactions one after the other for the length of the block, each third aborted; topic and value of the rest."""
+    over, committed = Event(), set[tuple[str, str]]()
+
+    def write() -> None:
+        for txn in count(1):
+            if over.is_set():
+                return
+            transact(producer, txn, partitions, commit=txn % 3 != 0)
+            values = ((each.topic, f"{txn}/{nth}/{len(partitions)}/x") for nth, each in enumerate(partitions))
+            committed.update(values if txn % 3 else ())
+
+    with ThreadPoolExecutor(1) as thread:
+        writing = thread.submit(write)
+        try:
+            yield committed
+        finally:
+            over.set()
+            writing.result()
+
+
+@pytest.mark.parametrize("hard", [False, True], ids=["query stopped", "JVM killed"])
+def test_spark_killed_in_mid_batch_delivers_each_committed_record_once(
+    hard: bool, environment: Ground, spark: Spark, tmp_path: Path
+) -> None:
+    partitions = [environment.lab.partition(alias, replicas=3) for alias in ("P5", "P6")]
+    writer = environment.lab.producer()
+    reader = ResumableReader(
+        spark=spark.session.spark,
+        bootstrap=environment.cluster.topology.bootstrap("observer"),
+        topics=[partition.topic for partition in partitions],
+        folder=tmp_path / "spark" / "through",
+        pace_ms=100,
+    )
+    with reader:
+        with written(writer, partitions) as committed:
+            wait.until(lambda: reader.checkpoint.committed >= 2, what="three batches", within=30)
+            killed = reader.kill_and_restart(kill=spark.killed if hard else None)
+            wait.until(lambda: reader.checkpoint.committed > killed.resumed_after, what="a batch after", within=30)
+        environment.lab.completed(*partitions)
+        marks = {each.place: environment.lab.observer.sample(each).high_watermark for each in partitions}
+        ends = reader.finish(marks, within=30)
+    assert (killed.cause, killed.in_mid_batch) == ("killed", True)
+    assert [(end.end_offset, end.wanted) for end in ends] == [(mark, mark) for mark in marks.values()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # pyspark lets the collector close collect()'s socket
+        seen = [(row.topic, row.value) for row in deliveries(spark.session.spark, tmp_path).collect()]
+    assert len(committed) >= 4
+    assert Counter(seen) == Counter(committed)

@@ -1,0 +1,140 @@
+"""Nothing is left running, however a run ends; what was judged so far stays in the folder. Starts real clusters."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.base import wait
+from harness.base.user_error import ExitCode
+from harness.cluster.cluster import ClusterOptions
+from harness.cluster.opening import open_cluster
+from harness.cluster.target import Released
+from harness.evidence.run_folder import RunFolder
+
+pytestmark = pytest.mark.live
+NODES = 5
+"""Three brokers, a controller and Toxiproxy."""
+PROGRAMS = ("java", "server")
+"""What the nodes run, Toxiproxy's being called server; the command asks smaller helpers first."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _everything_fetched(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The first start on a machine downloads and trains; what is timed out below must not be that."""
+    open_cluster(
+        Released("4.3.1"),
+        backend="process",
+        options=ClusterOptions(),
+        run_dir=tmp_path_factory.mktemp("first"),
+        progress=lambda _sentence: None,
+    ).close()
+
+
+@contextmanager
+def running(tmp_path: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """The command at work; killed with its children when the test is over, whatever happened."""
+    command = [sys.executable, "-m", "harness", *words]
+    with (tmp_path / "said").open("w") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=said, text=True, preexec_fn=_heeding_interrupts)
+    family = psutil.Process(process.pid)
+    try:
+        yield process
+    finally:
+        left = family.children(recursive=True) if family.is_running() else []
+        process.kill()
+        process.wait(30)
+        for child in left:
+            if child.is_running():
+                child.kill()
+
+
+def _heeding_interrupts() -> None:
+    """A shell's background job is started with SIGINT ignored, and its children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def children(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """The nodes that the command started and that still run."""
+    try:
+        family = psutil.Process(process.pid).children(recursive=True)
+        return [one for one in family if one.name() in PROGRAMS]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def started(process: subprocess.Popen[str], count: int) -> list[psutil.Process]:
+    """Wait until the command has that many children."""
+    wait.until(lambda: len(children(process)) >= count, what=f"{count} children", within=120, every=0.05)
+    return children(process)
+
+
+def none_left(family: list[psutil.Process]) -> bool:
+    """Whether all of them have ended."""
+    return not [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+
+def qualify(tmp_path: Path) -> tuple[str, ...]:
+    """A short qualification into a folder of the test's."""
+    return (
+        "qualify",
+        "kafka:4.3.1",
+        "--backend",
+        "process",
+        "--select",
+        "KIP890-BUMP-05",
+        "--report-dir",
+        str(tmp_path / "run"),
+    )
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+@pytest.mark.parametrize("moment", [1, NODES], ids=["while it starts", "when all nodes run"])
+def test_an_interrupted_run_leaves_nothing_running(tmp_path: Path, sent: signal.Signals, moment: int) -> None:
+    with running(tmp_path, *qualify(tmp_path)) as process:
+        family = started(process, moment)
+        process.send_signal(sent)
+        assert process.wait(60) == ExitCode.INTERRUPTED
+    wait.until(lambda: none_left(family), what="the end of every child", within=10)
+    assert "Traceback" not in (tmp_path / "said").read_text()
+
+
+def test_a_run_killed_with_9_leaves_nothing_after_the_next_start(tmp_path: Path) -> None:
+    with running(tmp_path, *qualify(tmp_path)) as process:
+        family = started(process, NODES)
+        process.kill()
+        process.wait(30)
+    again = tmp_path / "again"
+    again.mkdir()
+    with running(again, *qualify(again)) as process:
+        assert process.wait(120) == ExitCode.KEPT, (again / "said").read_text()
+    wait.until(lambda: none_left(family), what="the end of the orphans", within=10)
+
+
+def test_what_was_judged_before_an_interrupt_stays_in_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    chosen = ("--backend", "process", "--select", "VERIFY,BUMP,RETRY")
+    words = ("qualify", "kafka:4.3.1", *chosen, "--report-dir", str(folder))
+    with running(tmp_path, *words) as process:
+        wait.until((folder / "verdicts.jsonl").is_file, what="a first verdict", within=90, every=0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == ExitCode.INTERRUPTED
+    assert (folder / "index.html").is_file()
+    assert list(RunFolder.open(folder).evidence())
+
+
+def test_up_prints_every_address_and_takes_all_down_on_ctrl_c(tmp_path: Path) -> None:
+    said: Callable[[], str] = (tmp_path / "said").read_text
+    with running(tmp_path, "up", "kafka:4.3.1", "--backend", "process") as process:
+        wait.until(lambda: "logs" in said(), what="the addresses", within=90, every=0.05)
+        family = children(process)
+        for word in ("victim", "rival", "observer", "Toxiproxy", "link-1-2", "link-3-4", "broker-1"):
+            assert word in said()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) in (ExitCode.KEPT, ExitCode.INTERRUPTED)
+    wait.until(lambda: none_left(family), what="the end of every child", within=10)

@@ -1,0 +1,121 @@
+"""Frame toxics on a real cluster: each strikes what clients and brokers say, heals, heals twice, and leaves nothing.
+
+Needs Java, and once Maven and Go. One cluster of 4.3.1 for all, with clients of both protocols at work; and one of
+3.5.2, on which a late record must give a transaction that hangs.
+"""
+
+from collections.abc import Iterator, Mapping
+from random import Random
+
+import pytest
+
+from harness.base import wait
+from harness.base.json_value import Json
+from harness.evidence.operation import Outcome, Value
+from harness.faults.fault_target import FaultTarget
+from harness.faults.frame_toxic import EVERY_ID, FrameToxic, lanes_of, links_of
+from harness.faults.gate.rule import Rule, Then, When
+from harness.faults.toxic import ClusterShape, Power, StrikeCount
+from harness.faults.toxic_catalogue import find_toxics
+from harness.wire.requests.log.list_offsets import ListOffsets
+from suites.selfcheck.fixtures.live_clients import PARTITIONS, WIRE, Crowd, options, site_of
+
+pytestmark = pytest.mark.live
+
+TOPIC, SETTLED = "frames", 20.0
+SHAPE = ClusterShape(topics={"accounts": PARTITIONS}, transactional_ids=("teller",))
+TOXICS = {name: toxic for name, toxic in find_toxics().items() if toxic.power is Power.FRAMES}
+SURE: Mapping[str, Json] = {"transactional_id": EVERY_ID, "percent": 60, "ms": 300, "at_most_ms": 2_000, "every": 2}
+
+
+@pytest.fixture(scope="module")
+def fault_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultTarget]:
+    """One cluster for all toxics."""
+    with site_of("4.3.1", tmp_path_factory.mktemp("frames"), TOPIC) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def crowd(fault_target: FaultTarget) -> Iterator[Crowd]:
+    """Clients at work for the whole time."""
+    running = Crowd(fault_target=fault_target, topic=TOPIC, adapters=WIRE)
+    running.begin()
+    running.goes_on(2, committed=True)
+    yield running
+    running.end()
+
+
+def struck(toxic: FrameToxic, fault_target: FaultTarget, crowd: Crowd, seed: int) -> StrikeCount:
+    """Strike while clients are at work; heal, and heal again."""
+    drawn = toxic.draw(SHAPE, Random(seed))
+    strike = toxic.strike(fault_target, {**drawn, **{key: value for key, value in SURE.items() if key in drawn}})
+    with strike as strikes:
+        crowd.goes_on(4)
+    strike.__exit__(None, None, None)
+    return strikes
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", TOXICS)
+def test_a_toxic_strikes_heals_twice_and_leaves_nothing(
+    name: str, seed: int, fault_target: FaultTarget, crowd: Crowd
+) -> None:
+    toxic = TOXICS[name]
+    assert isinstance(toxic, FrameToxic)
+    strikes = struck(toxic, fault_target, crowd, seed)
+    assert strikes.struck > 0, strikes
+    assert fault_target.gate.troubles() == ()
+    assert fault_target.links.disturbed() == []
+    crowd.goes_on(2, committed=True)
+
+
+def test_a_rule_that_nothing_fits_strikes_nothing_and_reads_everything(fault_target: FaultTarget, crowd: Crowd) -> None:
+    proxies = (*lanes_of(fault_target), *links_of(fault_target))
+    rule = Rule(name="nobody", proxies=proxies, when=When(apis=("Produce",), producer_id=-7), then=Then(action="hold"))
+    with fault_target.gate.engaged(rule) as engagement:
+        crowd.goes_on(2, committed=True)
+    account = engagement.off()
+    assert account.seen > 0
+    assert (account.struck, account.unreadable) == (0, 0)
+
+
+def test_when_everybody_ends_no_transaction_is_left_open(fault_target: FaultTarget, crowd: Crowd) -> None:
+    crowd.end()
+    try:
+        for index in range(PARTITIONS):
+            wait.until(lambda index=index: stable(fault_target, index), what=f"LSO = HW of {index}", within=SETTLED)  # type: ignore[misc]
+    finally:
+        crowd.begin()  # the other tests come in any order
+
+
+def test_a_late_record_gives_a_transaction_that_hangs_where_nothing_defends(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with site_of("3.5.2", tmp_path_factory.mktemp("undefended"), TOPIC) as fault_target:
+        chosen: Mapping[str, Json] = {
+            "transactional_id": "late", "seed": 0, "every": 1, "after_ms": 200, "persistent": True, "hang_up": True,
+        }  # fmt: skip
+        client = WIRE["wire-v1"].open(options(fault_target, "late", "late"))
+        assert client.init().done
+        client.begin()
+        with TOXICS["late-produce"].strike(fault_target, chosen) as strikes:
+            assert client.produce(TOPIC, 0, Value(txn=1, ordinal=0, size=1)).outcome is Outcome.UNSURE
+            assert client.abort().done
+            wait.until(lambda: end_offset(fault_target, 0, isolation=0) > 0, what="the late record", within=SETTLED)
+        client.close()
+        assert strikes.struck > 0
+        assert not stable(fault_target, 0)
+        assert end_offset(fault_target, 0, isolation=1) < end_offset(fault_target, 0, isolation=0)
+
+
+def stable(fault_target: FaultTarget, index: int) -> bool:
+    """Whether a partition's last stable offset is its high watermark."""
+    return end_offset(fault_target, index, isolation=1) == end_offset(fault_target, index, isolation=0)
+
+
+def end_offset(fault_target: FaultTarget, index: int, *, isolation: int) -> int:
+    """The last stable offset (isolation 1) or the high watermark, by the observer's lane."""
+    leader = fault_target.leader(TOPIC, index)
+    assert leader is not None
+    verb = ListOffsets(topic=TOPIC, partition=index, isolation=isolation)
+    return fault_target.asker.client.call(leader, verb).result.offset

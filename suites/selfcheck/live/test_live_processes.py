@@ -1,0 +1,40 @@
+"""The process backend on real brokers: nobody goes round a proxy. Needs Java; starts a cluster of its own."""
+
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.cluster.cluster import ClusterOptions
+from harness.cluster.opening import open_cluster
+from harness.cluster.process.process_cluster import ProcessCluster
+from harness.cluster.target import Released
+from harness.cluster.topology import BROKERS, CONTROLLER
+
+pytestmark = pytest.mark.live
+
+EPHEMERAL = 32768  # ours are below: a connection from a port above is one that the process opened
+
+
+def test_nobody_goes_round_a_proxy(tmp_path: Path) -> None:
+    options = ClusterOptions()
+    cluster = open_cluster(
+        Released("4.3.1"), backend="process", options=options, run_dir=tmp_path, progress=lambda _: None
+    )
+    try:
+        assert isinstance(cluster, ProcessCluster)
+        for source in BROKERS:
+            assert_goes_through_proxies(cluster, source)
+    finally:
+        cluster.close()
+
+
+def assert_goes_through_proxies(cluster: ProcessCluster, source: int) -> None:
+    """Everything that a broker connects to is a proxy of a link from that very broker."""
+    process = cluster.nodes[source].process
+    assert process is not None
+    connections = psutil.Process(process.pid).net_connections("tcp")
+    opened_by_it = (c for c in connections if c.status == "ESTABLISHED" and c.laddr.port >= EPHEMERAL)
+    targets = {c.raddr.ip.removeprefix("::ffff:") for c in opened_by_it}
+    assert cluster.block.link(source, CONTROLLER).host in targets
+    assert targets <= {cluster.block.link(source, other).host for other in (*BROKERS, CONTROLLER)}

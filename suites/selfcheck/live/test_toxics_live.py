@@ -1,0 +1,218 @@
+"""Toxics of network, process and coordinator on a real cluster: each strikes, heals, heals twice, and leaves nothing.
+
+Needs Java, and once Maven and Go. One cluster for all; small traffic runs on the victim lane the whole time, so that
+every lane and every link between brokers has something to meet a fault with.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from threading import Event, Thread
+
+import pytest
+
+from harness.base import wait
+from harness.base.addresses import Lane
+from harness.base.clock import RunClock
+from harness.base.json_value import Json
+from harness.cluster.cluster import Cluster, ClusterOptions
+from harness.cluster.opening import open_cluster
+from harness.cluster.target import Released
+from harness.evidence.recorder import NullRecorder
+from harness.faults.fault_target import FaultTarget
+from harness.faults.toxic import ClusterShape, Power, StrikeCount, Toxic
+from harness.faults.toxic_catalogue import find_toxics
+from harness.lab.evidence_builder import EvidenceBuilder
+from harness.lab.partition import Partition
+from harness.lab.producer import Producer
+from harness.lab.step_recorder import StepRecorder
+from harness.wire.records.record_batch import NewBatch
+from harness.wire.requests.log.produce import PartitionBatch, Produce
+from harness.wire.wire_client import WireClient
+from harness.wire.wire_errors import WireError
+
+pytestmark = pytest.mark.live
+
+WORD, TOPIC, ID = "accounts", "toxics-accounts", "toxics-teller"
+SHAPE = ClusterShape(lanes=("victim",), topics={WORD: 3}, transactional_ids=("teller",))
+TOXICS = {name: toxic for name, toxic in find_toxics().items() if toxic.power is not Power.FRAMES}
+ON_PROXIES = [name for name, toxic in TOXICS.items() if "proxy" in toxic.draw(SHAPE, Random(0))]
+CALM = 60.0
+"""Seconds for whatever has to come about; three restarts on a busy machine take half of them."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Traffic:
+    """Produces to every broker on the victim lane, one after the other, whatever becomes of them."""
+
+    client: WireClient
+    over: Event = field(default_factory=Event)
+    tried: dict[int, int] = field(default_factory=dict)
+    threads: list[Thread] = field(default_factory=list)
+
+    def begin(self, nodes: tuple[int, ...]) -> None:
+        """One thread for each broker, so that one that is silent does not stop the others."""
+        self.tried.update(dict.fromkeys(nodes, 0))
+        self.threads += [Thread(target=self._produce, args=(node,), daemon=True) for node in nodes]
+        for thread in self.threads:
+            thread.start()
+
+    def end(self) -> None:
+        """Come to the end."""
+        self.over.set()
+        for thread in self.threads:
+            thread.join(10)
+        self.client.close()
+
+    def flows(self, times: int = 4) -> None:
+        """Wait until every broker was sent something so many times more; answers may fail to come."""
+        before = dict(self.tried)
+        wait.until(
+            lambda: all(self.tried[node] >= before[node] + times for node in before),
+            what=f"{times} tries on every lane",
+            within=30,
+        )
+
+    def _produce(self, node: int) -> None:
+        batch = NewBatch(values=("traffic",), producer_id=-1, producer_epoch=-1, base_sequence=-1, transactional=False)
+        part = PartitionBatch(topic=TOPIC, partition=node - 1, batch=batch, topic_id=None)
+        while not self.over.is_set():
+            try:
+                self.client.call(node, Produce(transactional_id=None, batches=(part,)), 9, within=0.3)
+            except WireError:
+                wait.pause(0.02)
+            self.tried[node] += 1
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One cluster for all toxics."""
+    place = tmp_path_factory.mktemp("toxics")
+    running = open_cluster(
+        Released("4.3.1"), backend="process", options=ClusterOptions(), run_dir=place, progress=lambda _: None
+    )
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="module")
+def fault_target(cluster: Cluster) -> Iterator[FaultTarget]:
+    """The site, with the topic that the traffic and the toxics use."""
+    asker = StepRecorder("observer", client(cluster, "observer"), EvidenceBuilder(), RunClock(), {})
+    made = FaultTarget(
+        cluster=cluster, clock=asker.clock, asker=asker, topics={WORD: TOPIC}, transactional_ids={"teller": ID}
+    )
+    made.admin.create_topic(TOPIC, {0: (1, 2, 3), 1: (2, 3, 1), 2: (3, 1, 2)})
+    yield made
+    asker.client.close()
+
+
+@pytest.fixture(scope="module")
+def traffic(cluster: Cluster, fault_target: FaultTarget) -> Iterator[Traffic]:
+    """Traffic for the whole time."""
+    running = Traffic(client=client(cluster, "victim"))
+    running.begin(fault_target.brokers)
+    running.flows()
+    yield running
+    running.end()
+
+
+def client(cluster: Cluster, lane: Lane) -> WireClient:
+    """A client on a lane that knows already what every broker offers."""
+    made = WireClient(
+        actor=lane, lane=lane, addresses=cluster.topology.lanes[lane], clock=RunClock(), recorder=NullRecorder()
+    )
+    for node in cluster.topology.brokers:
+        made.offered(node)
+    return made
+
+
+def struck(toxic: Toxic, fault_target: FaultTarget, chosen: Mapping[str, Json], traffic: Traffic) -> StrikeCount:
+    """Strike while traffic flows, until it did what it is for; heal, and heal again."""
+    strike = toxic.strike(fault_target, chosen)
+    with strike as strikes:
+        traffic.flows()
+        wait.until(
+            lambda: has_struck(toxic, fault_target, chosen, strikes), what=f"{toxic.name} to strike", within=CALM
+        )
+    strike.__exit__(None, None, None)
+    return strikes
+
+
+def has_struck(toxic: Toxic, fault_target: FaultTarget, chosen: Mapping[str, Json], strikes: StrikeCount) -> bool:
+    """Whether the fault has done what it is for."""
+    match chosen:
+        case {"brokers": list(brokers)}:
+            return strikes.struck == len(brokers)
+        case {"broker": int(broker), "still_ms": int(still)}:
+            return still < 2_500 or fault_target.dropped(broker)
+        case {"broker": int(broker)} if toxic.name == "isolate-from-controller":
+            return fault_target.dropped(broker)
+        case _:
+            return strikes.struck > 0
+
+
+def nothing_is_left(fault_target: FaultTarget) -> None:
+    """No fault on any proxy, every broker registered, every replica in sync, and a transaction commits."""
+    assert fault_target.links.disturbed() == []
+    wait.until(
+        lambda: all(map(fault_target.registered, fault_target.brokers)), what="every broker registered", within=CALM
+    )
+    wait.until(fault_target.replicated, what="full ISR", within=CALM, every=0.05)
+    lane = StepRecorder("victim", client(fault_target.cluster, "victim"), EvidenceBuilder(), fault_target.clock, {})
+    coordinator, leader = fault_target.coordinator("teller"), fault_target.leader(TOPIC, 0)
+    assert coordinator is not None
+    assert leader is not None
+    producer = Producer(asker=lane, transactional_id=ID, coordinator=coordinator)
+    producer.init()
+    producer.write(Partition(alias="P1", topic=TOPIC, index=0, leader=leader))
+    assert producer.end(commit=True).error == 0
+    lane.client.close()
+
+
+@pytest.mark.parametrize("name", [name for name in TOXICS if name not in ON_PROXIES])
+def test_a_toxic_strikes_heals_twice_and_leaves_nothing(name: str, fault_target: FaultTarget, traffic: Traffic) -> None:
+    strikes = struck(TOXICS[name], fault_target, TOXICS[name].draw(SHAPE, Random(name)), traffic)
+    assert strikes.struck > 0, strikes
+    nothing_is_left(fault_target)
+
+
+@pytest.mark.parametrize("proxy", ["lane-victim-2", "link-1-2", "link-3-4"])
+@pytest.mark.parametrize("name", ON_PROXIES)
+def test_a_fault_on_a_lane_or_link_meets_what_travels_there(
+    name: str, proxy: str, fault_target: FaultTarget, traffic: Traffic
+) -> None:
+    strikes = struck(TOXICS[name], fault_target, {**TOXICS[name].draw(SHAPE, Random(name)), "proxy": proxy}, traffic)
+    assert strikes.struck > 0, strikes
+    nothing_is_left(fault_target)
+
+
+@pytest.mark.parametrize("still", [400, 4_000])
+def test_a_pause_may_outlast_the_brokers_session(still: int, fault_target: FaultTarget, traffic: Traffic) -> None:
+    strikes = struck(TOXICS["pause"], fault_target, {"broker": 2, "still_ms": still}, traffic)
+    assert strikes.struck == 1, strikes
+    nothing_is_left(fault_target)
+
+
+@pytest.mark.parametrize("cut_off_from", ["brokers", "clients"])
+def test_a_coordinator_is_cut_off_from_brokers_or_from_clients(
+    cut_off_from: str, fault_target: FaultTarget, traffic: Traffic
+) -> None:
+    strikes = struck(
+        TOXICS["isolate-coordinator"], fault_target, {"transactional_id": "teller", "from": cut_off_from}, traffic
+    )
+    assert strikes.struck > 0, strikes
+    assert f"broker-{fault_target.coordinator('teller')}" in strikes.where
+    nothing_is_left(fault_target)
+
+
+def test_a_strike_is_healed_after_an_error(fault_target: FaultTarget, traffic: Traffic) -> None:
+    traffic.flows()
+    for name, toxic in TOXICS.items():
+        if toxic.power is Power.NETWORK:
+            strike = toxic.strike(fault_target, toxic.draw(SHAPE, Random(name)))
+            strike.__enter__()
+            assert fault_target.links.disturbed() != [], name
+            strike.__exit__(ZeroDivisionError, ZeroDivisionError(), None)
+            assert fault_target.links.disturbed() == [], name
+    nothing_is_left(fault_target)

@@ -1,0 +1,1 @@
+"""Selfcheck: pages, documents, terminals."""

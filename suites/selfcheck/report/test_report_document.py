@@ -1,0 +1,132 @@
+"""report.json validates against its published schema, whatever the run was like, and the answer says what happened."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+
+from harness.contract.verdict import Status, Verdict
+from harness.evidence.run_folder import RunFolder
+from harness.report.contract.publish import publish
+from harness.report.contract.results import answer, join, standing
+from harness.report.contract.run_metadata import name_of
+from harness.report.shared.junit import properties
+from suites.selfcheck.fixtures import contract_folder
+
+SCHEMA = Path(__file__).parents[3] / "reports" / "report.schema.json"
+
+
+def check(report: object) -> None:
+    """Raise where the report is not what the schema says."""
+    schema: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(schema).validate(report)
+
+
+def published(folder: RunFolder, verdicts: tuple[Verdict, ...]) -> dict[str, Any]:
+    """Publish and read report.json back."""
+    publish(folder, contract_folder.rows(), verdicts)
+    report: dict[str, Any] = json.loads((folder.path / "report.json").read_text(encoding="utf-8"))
+    return report
+
+
+def test_a_run_with_every_status_gives_a_valid_report(tmp_path: Path) -> None:
+    report = published(contract_folder.make(tmp_path / "run"), contract_folder.verdicts())
+    check(report)
+    assert report["summary"] == {"VIOLATED": 3, "UNDECIDED": 2, "NOT_EXERCISED": 1, "NOT_OFFERED": 10, "HOLDS": 19}
+    assert report["target"]["apis"]["EndTxn"] == [0, 3]
+    assert report["seed"] == 1754
+    late = next(verdict for verdict in report["verdicts"] if verdict["id"] == contract_folder.LATE)
+    assert (late["status"], late["findings"][0]["anomaly"]) == ("VIOLATED", "late-produce-accepted")
+    assert late["findings"][0]["steps"] == ["late", "end"]
+
+
+def test_a_run_without_journal_evidence_or_verdicts_gives_a_valid_report(tmp_path: Path) -> None:
+    report = published(RunFolder.create(tmp_path / "run", {}), ())
+    check(report)
+    assert report["answer"] == "No promise of The target was judged; 35 were not reached."
+    assert len(report["not_judged"]) == 35
+    assert report["notes"] == ["The run left no journal: it ended before the first exchange."]
+
+
+def test_a_torn_journal_is_told(tmp_path: Path) -> None:
+    folder = contract_folder.make(tmp_path / "run")
+    with (folder.path / "journal.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write('{"number": 7')
+    report = published(folder, contract_folder.verdicts())
+    assert "torn last line" in report["notes"][0]
+    assert "torn last line" in (folder.path / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_same_folder_gives_the_same_report_twice(tmp_path: Path) -> None:
+    folder = contract_folder.make(tmp_path / "run")
+    first = published(folder, contract_folder.verdicts()), (folder.path / "index.html").read_text(encoding="utf-8")
+    assert first == (published(folder, contract_folder.verdicts()), (folder.path / "index.html").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"status": "PASSED"}, {"level": "must"}, {"findings": []}, {"status": "HOLDS"}, {"witnesses": -1}],
+    ids=str,
+)
+def test_the_schema_refuses_a_wrong_verdict(tmp_path: Path, wrong: dict[str, object]) -> None:
+    report = published(contract_folder.make(tmp_path / "run"), contract_folder.verdicts())
+    next(verdict for verdict in report["verdicts"] if verdict["status"] == "VIOLATED").update(wrong)
+    with pytest.raises(ValidationError):
+        check(report)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "said"),
+    [
+        ("H" * 40, "K keeps all 40 promises."),
+        ("H" * 38 + "OO", "K keeps 38 of 40 promises; 2 are not offered."),
+        ("V" * 3 + "H" * 4 + "E", "K breaks 3 of 8 promises and keeps 4; 1 is not exercised."),
+        ("VH", "K breaks 1 of 2 promises and keeps 1."),
+        ("U", "K keeps 0 of 1 promise; 1 is undecided."),
+        ("V", "K breaks the one promise that was judged."),
+        ("H", "K keeps the one promise that was judged."),
+        ("", "No promise of K was judged."),
+    ],
+)
+def test_the_answer_in_one_sentence(statuses: str, said: str) -> None:
+    assert answer("K", join((), verdicts_of(statuses))) == said
+
+
+def verdicts_of(statuses: str) -> list[Verdict]:
+    """One MUST verdict a letter: Holds, Violated, Undecided, not Exercised, not Offered."""
+    kinds = dict(zip("HVUEO", Status, strict=True))
+    return [Verdict(id=f"KIP1-A-{i:02}", level="MUST", status=kinds[letter]) for i, letter in enumerate(statuses)]
+
+
+def test_trying_again_does_not_hide_a_failure() -> None:
+    broken, held = verdicts_of("V")[0], verdicts_of("H")[0]
+    assert [entry.status for entry in join((), (broken, held))] == ["VIOLATED"]
+    assert [entry.status for entry in join((), (held, broken))] == ["VIOLATED"]
+
+
+def test_known_failures_do_not_stand_in_the_way_but_stale_ones_do() -> None:
+    broken, held = verdicts_of("V")[0], verdicts_of("H")[0]
+    assert standing(join((), [replace(broken, known_failure="KAFKA-1")])).startswith("It passes")
+    assert "because of 1 promise" in standing(join((), [replace(held, known_failure="KAFKA-1")]))
+    assert "because of 1 promise" in standing(join((), [broken]))
+    assert standing(join((), [replace(broken, level="SHOULD")])).startswith("It passes")
+
+
+def test_the_name_of_the_target() -> None:
+    assert name_of("kafka:3.5.2", "anything") == "Kafka 3.5.2"
+    assert name_of("dist:/a.tgz", "Kafka 4.4.0-rc1 from /a.tgz, three brokers") == "Kafka 4.4.0-rc1"
+    assert name_of("external:h:9092", "Redpanda 26.1, three brokers") == "Redpanda 26.1"
+    assert name_of("external:h:9092", "") == "external:h:9092"
+
+
+def test_junit_properties_are_printable_and_name_the_anomaly() -> None:
+    row = next(row for row in contract_folder.rows() if row.id == "KIP890-VERIFY-01")
+    verdict = next(verdict for verdict in contract_folder.verdicts() if verdict.id == row.id)
+    told = properties(row, replace(verdict, known_failure="a\x00b\x1b[31m"))
+    assert ("anomaly", "late-produce-accepted") in told
+    assert ("status", "VIOLATED") in told
+    assert dict(told)["known_failure"] == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}[31m"

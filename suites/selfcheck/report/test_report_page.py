@@ -1,0 +1,118 @@
+"""The page as text: the answer first, every status told in words, nothing of the outside world, nothing injected."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from harness.evidence.requirement_evidence import Sample
+from harness.evidence.run_folder import RunFolder
+from harness.report.contract.lso_picture import lso_picture
+from harness.report.contract.publish import publish
+from harness.report.contract.steps import Span, error_of
+from suites.selfcheck.fixtures import contract_folder
+
+
+class Reader(HTMLParser):
+    """Collects the elements with their attributes, and the text of the first heading."""
+
+    def __init__(self, page: str) -> None:
+        """Read the whole page."""
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.first_heading = ""
+        self._inside = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep the element."""
+        self.elements.append((tag, dict(attrs)))
+        self._inside = self._inside or tag == "h1"
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave the heading."""
+        self._inside = self._inside and tag != "h1"
+
+    def handle_data(self, data: str) -> None:
+        """Keep the heading's text."""
+        self.first_heading += data if self._inside else ""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = contract_folder.make(tmp_path_factory.mktemp("page") / "run")
+    return publish(folder, contract_folder.rows(), contract_folder.verdicts()).read_text(encoding="utf-8")
+
+
+def test_the_first_heading_is_the_answer(page: str) -> None:
+    said = "Kafka 3.5.2 breaks 3 of 35 promises (1 known) and keeps 19; 10 are not offered"
+    assert " ".join(Reader(page).first_heading.split()).startswith(said)
+
+
+def test_nothing_is_loaded_from_outside(page: str) -> None:
+    elements = Reader(page).elements
+    loaded = [url for tag, has in elements for url in (has.get("src"), has.get("href")) if url and tag != "a"]
+    assert [url for url in loaded if not url.startswith(("data:", "#"))] == []
+    assert "@import" not in page
+    assert not re.search(r"url\((?!data:)", page)
+
+
+def test_hostile_strings_stay_text(page: str) -> None:
+    assert [tag for tag, _ in Reader(page).elements].count("script") == 1
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert" in page
+    assert "\u202e" not in page
+
+
+def test_every_requirement_has_an_anchor_and_its_status_in_words(page: str) -> None:
+    parts = {
+        has.get("id"): has
+        for tag, has in Reader(page).elements
+        if tag == "details" and "req" in (has.get("class") or "")
+    }
+    assert list(parts) == [row.id for row in contract_folder.rows()]
+    open_parts = {identity for identity, has in parts.items() if "open" in has}
+    assert open_parts >= {contract_folder.LATE, contract_folder.STUCK, "KIP890-VERIFY-02", "KIP890-VERIFY-10"}
+    assert "KIP890-BUMP-01" not in open_parts
+    for words in (
+        "Violated, known",
+        "Not exercised",
+        "Undecided",
+        "needs EndTxn v5",
+        "the entry is stale",
+        "held 1.42 s",
+    ):
+        assert words in page
+
+
+def test_ids_are_unique(page: str) -> None:
+    ids = [has["id"] for _, has in Reader(page).elements if "id" in has]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_large_journal_is_counted_not_shown(page: str) -> None:
+    assert "87 more exchanges around these steps" in page
+    assert "The first 30 of 87 are shown" in page
+    assert "more characters in journal.jsonl" in page
+    assert len(page) < 700_000
+
+
+def test_an_empty_run_still_gives_a_page(tmp_path: Path) -> None:
+    page = publish(RunFolder.create(tmp_path / "run", {}), (), ()).read_text(encoding="utf-8")
+    assert Reader(page).first_heading == "No promise of The target was judged."
+
+
+def test_the_picture_of_one_sample_and_of_none() -> None:
+    sample = Sample(at=5.0, partition="P<1>", high_watermark=3, last_stable_offset=3)
+    drawn = lso_picture("P<1>", [sample], (), Span(start=5.0, end=5.0))
+    assert "HW 3<" in drawn
+    assert "LSO 3<" in drawn
+    assert "P&lt;1&gt;" in drawn
+    assert lso_picture("P1", [], (), Span(start=0.0, end=0.0)) == ""
+
+
+def test_the_error_of_an_answer_is_the_first_that_is_not_zero() -> None:
+    assert error_of({"error_code": 0, "responses": [{"partitions": [{"error_code": 0}, {"error_code": 47}]}]}) == 47
+    assert error_of({"error_code": 0}) == 0
+    assert error_of({"throttle_time_ms": 0}) is None

@@ -1,0 +1,58 @@
+"""The terminal's end and progress: the answer, what did not hold, where to look; plain where there is no terminal."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from harness.contract.verdict import Verdict
+from harness.evidence.run_folder import RunFolder
+from harness.report.contract.terminal import ProgressLines, conclude
+from suites.selfcheck.fixtures import contract_folder
+
+
+@pytest.fixture(autouse=True)
+def eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def concluded(folder: RunFolder, verdicts: tuple[Verdict, ...]) -> str:
+    """What a run prints at its end."""
+    stream = io.StringIO()
+    conclude(stream, folder, contract_folder.rows(), verdicts, folder.path / "index.html")
+    return stream.getvalue()
+
+
+def test_the_end_tells_the_answer_the_findings_and_how_to_go_on(tmp_path: Path) -> None:
+    told = concluded(contract_folder.make(tmp_path / "run"), contract_folder.verdicts())
+    plain = " ".join(told.split())
+    assert "Kafka 3.5.2 breaks 3 of 35 promises" in plain
+    assert "late-produce-accepted: late: Produce v9 answered NONE (0)" in plain
+    assert "it crashed: KeyError: 'base_offset'" in plain
+    assert "Known failures that no longer fail KIP360-INIT-02" in plain
+    assert f"report  {tmp_path}/run/index.html\n" in told
+    assert f"replay  fencepost replay {tmp_path}/run\n" in told
+
+
+def test_the_end_fits_eighty_columns_without_colour(tmp_path: Path) -> None:
+    told = concluded(contract_folder.make(tmp_path / "run"), contract_folder.verdicts())
+    assert "\x1b" not in told
+    wide = [line for line in told.splitlines() if len(line) > 80 and not line.startswith(("report", "replay"))]
+    assert wide == []
+
+
+def test_an_interrupted_run_says_what_was_not_judged(tmp_path: Path) -> None:
+    told = concluded(contract_folder.make(tmp_path / "run"), contract_folder.verdicts()[:2])
+    assert "33 are not judged" in " ".join(told.split())
+
+
+def test_progress_is_one_plain_line_a_verdict() -> None:
+    stream = io.StringIO()
+    progress = ProgressLines(stream, total=len(contract_folder.rows()))
+    for row, verdict in zip(contract_folder.rows(), contract_folder.verdicts(), strict=True):
+        progress.judged(row, verdict)
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 35
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in stream.getvalue()
+    assert lines[10] == "[11/35] KIP890-VERIFY-09    VIOLATED        1.61 s  late-produce-accepted"

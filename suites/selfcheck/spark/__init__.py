@@ -1,0 +1,1 @@
+"""Selfcheck: sessions, readers, sealed histories."""

@@ -1,0 +1,1 @@
+"""Selfcheck: requests, records and frames."""
