@@ -9,9 +9,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+LIVE := suites/selfcheck/live suites/selfcheck/judge suites/selfcheck/spark
 
 .DEFAULT_GOAL := help
-.PHONY: help qualify chaos test falsify bench lint types laws selfcheck list up clean
+.PHONY: help qualify chaos check test falsify bench lint types laws offline selfcheck list up clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -22,6 +23,8 @@ qualify: $(READY) ## judge TARGET and say which promises hold
 
 chaos: $(READY) ## search TARGET for anomalies under faults, for BUDGET (90s, 10m, 2h) from SEED
 	@$(BIN)/fencepost chaos $(TARGET) --backend $(BACKEND) $(if $(BUDGET),--budget $(BUDGET)) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+check: lint types laws offline ## the part of the tests that needs no broker, engine, browser or Spark; a minute or so
 
 test: lint types laws selfcheck ## all tests of Fencepost itself
 
@@ -40,6 +43,9 @@ types: $(READY)
 
 laws: $(READY)
 	@$(BIN)/lint-imports --no-logo > $(VENV)/laws.log || { cat $(VENV)/laws.log; exit 1; }
+
+offline: $(READY)
+	@$(BIN)/python -m pytest suites -q $(LIVE:%=--ignore=%) $(ARGS)
 
 selfcheck: $(READY)
 	@$(BIN)/python -m pytest suites -ra -q $(ARGS)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from harness.app.options import ROOT
 from harness.base.user_error import ExitCode
 
 FILES = sorted(path for top in ("harness", "toxics", "suites") for path in (ROOT / top).rglob("*.py"))
+ROOMS = sorted({path.parent for path in FILES})
 LONGEST_FILE, LONGEST_TEST_FILE, LONGEST_FUNCTION = 350, 500, 50
 BANNED_NAMES = {"utils", "util", "common", "helper", "helpers", "manager", "base", "handler", "data", "info"}
 
@@ -50,6 +52,49 @@ def span(node: ast.FunctionDef) -> int:
 def test_nine_functions_of_ten_are_under_thirty_lines() -> None:
     lengths = sorted(span(node) for path in FILES for node in functions(path))
     assert lengths[int(len(lengths) * 0.9)] < 30
+
+
+TWICE = {
+    "late_produce": "the scenario is called by the toxic that it is about",
+    "rolling_restart": "likewise",
+    "__main__": "Python's own name for what `python -m` runs",
+    "conftest": "pytest's own name",
+}
+"""File names that occur more than once, each with its reason."""
+CLASSES_TWICE: dict[str, str] = {}
+"""Likewise class names."""
+MODULES_A_ROOM = 14
+
+
+def test_a_file_name_occurs_once() -> None:
+    names = Counter(path.stem for path in FILES if path.stem != "__init__")
+    assert {name for name, count in names.items() if count > 1} - TWICE.keys() == set()
+
+
+def test_a_class_name_occurs_once() -> None:
+    classes = Counter(
+        node.name
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert {name for name, count in classes.items() if count > 1} - CLASSES_TWICE.keys() == set()
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=named)
+def test_a_room_says_what_is_in_it_and_is_no_hall(room: Path) -> None:
+    modules = [path for path in room.glob("*.py") if path.stem != "__init__"]
+    assert len(modules) <= MODULES_A_ROOM or room.relative_to(ROOT).parts[0] == "suites"
+    assert ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8")))
+
+
+def test_the_glossary_points_at_what_is_there_and_fits_a_page() -> None:
+    glossary = (ROOT / "harness" / "README.md").read_text(encoding="utf-8")
+    cells = [line.rstrip(" |").rpartition("|")[2] for line in glossary.splitlines() if line.startswith("| **")]
+    named_paths = [path for cell in cells for path in re.findall(r"`([^`]+)`", cell)]
+    homes = (ROOT / "harness", ROOT)
+    assert [path for path in named_paths if not any((home / path).exists() for home in homes)] == []
+    assert 20 <= len(cells) <= 40
 
 
 def test_only_the_waiting_room_sleeps() -> None:
