@@ -19,6 +19,7 @@ from harness.contract import (
     agree,
     refused,
 )
+from harness.contract.byteman.transaction_metadata_rules import COORDINATORS_ABORT_BUMPS_TWICE
 from harness.contract.doctored import abort, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -83,17 +84,6 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Release(version="4.0.0", anomaly="wrong-markers"),
-        Failpoint(
-            rules="""
-RULE the coordinator's own abort bumps the epoch twice, as KAFKA-19367
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD prepareAbortOrCommit
-AT ENTRY
-IF $2.supportsEpochBump() AND $this.producerEpoch() == 0
-DO $this.setProducerEpoch(java.lang.Short.parseShort("1"))
-ENDRULE
-""",
-            anomaly="wrong-markers",
-        ),
+        Failpoint(rules=COORDINATORS_ABORT_BUMPS_TWICE, anomaly="wrong-markers"),
     ),
 )

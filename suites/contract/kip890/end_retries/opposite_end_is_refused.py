@@ -20,6 +20,7 @@ from harness.contract import (
     refused,
     shows,
 )
+from harness.contract.byteman.coordinator_rules import LATE_ABORT_TAKEN_FOR_THE_NEXT, OPPOSITE_END_TAKEN_FOR_REPETITION
 from harness.contract.doctored import abort, commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence, Step
 from harness.lab import Lab, Partition, Producer
@@ -113,33 +114,7 @@ REQUIREMENT = Requirement(
         Refusal("wrong-records-shown", GOOD.with_log(committed=())),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE an opposite end is answered as a repetition
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD logInvalidStateTransitionAndReturnError
-AT ENTRY
-IF true
-DO return new scala.util.Left(org.apache.kafka.common.protocol.Errors.NONE)
-ENDRULE
-""",
-            anomaly="opposite-end-accepted",
-        ),
-        Failpoint(
-            rules="""
-RULE a late abort of a committed transaction is taken for one of the next
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleEndTransaction
-AT ENTRY
-BIND found:scala.util.Right = $0.transactionManager().getTransactionState($1);
-     some:scala.Some = found.value();
-     kept:kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = some.value();
-     txn:org.apache.kafka.coordinator.transaction.TransactionMetadata = kept.transactionMetadata()
-IF txn.state() == org.apache.kafka.coordinator.transaction.TransactionState.COMPLETE_COMMIT
-DO $3 = txn.producerEpoch()
-ENDRULE
-""",
-            anomaly="decision-changed",
-        ),
+        Failpoint(rules=OPPOSITE_END_TAKEN_FOR_REPETITION, anomaly="opposite-end-accepted"),
+        Failpoint(rules=LATE_ABORT_TAKEN_FOR_THE_NEXT, anomaly="decision-changed"),
     ),
 )

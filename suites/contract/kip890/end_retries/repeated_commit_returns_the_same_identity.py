@@ -19,6 +19,7 @@ from harness.contract import (
     refused,
     shows,
 )
+from harness.contract.byteman.coordinator_rules import END_KNOWS_NO_REPETITION, REPETITION_GETS_THE_OLD_EPOCH
 from harness.contract.doctored import commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -98,38 +99,7 @@ REQUIREMENT = Requirement(
         Refusal("wrong-markers", GOOD.with_log("P1", _TWICE)),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE the coordinator knows no repetitions
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleEndTransaction
-AT ENTRY
-BIND found:scala.util.Right = $0.transactionManager().getTransactionState($1);
-     some:scala.Some = found.value();
-     kept:kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = some.value();
-     txn:org.apache.kafka.coordinator.transaction.TransactionMetadata = kept.transactionMetadata()
-IF $3 < txn.producerEpoch()
-DO $3 = 30000
-ENDRULE
-""",
-            anomaly="repetition-refused",
-        ),
-        Failpoint(
-            rules="""
-RULE a repetition is answered with the epoch that it was asked in
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleEndTransaction
-AT ENTRY
-BIND found:scala.util.Right = $0.transactionManager().getTransactionState($1);
-     some:scala.Some = found.value();
-     kept:kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = some.value();
-     txn:org.apache.kafka.coordinator.transaction.TransactionMetadata = kept.transactionMetadata()
-IF $3 < txn.producerEpoch()
-DO $6.apply(org.apache.kafka.common.protocol.Errors.NONE, java.lang.Long.valueOf($2), java.lang.Short.valueOf($3));
-   return
-ENDRULE
-""",
-            anomaly="wrong-epoch",
-        ),
+        Failpoint(rules=END_KNOWS_NO_REPETITION, anomaly="repetition-refused"),
+        Failpoint(rules=REPETITION_GETS_THE_OLD_EPOCH, anomaly="wrong-epoch"),
     ),
 )

@@ -24,10 +24,11 @@ from harness.contract import (
     shows,
     struck,
 )
+from harness.contract.byteman.leader_rules import EVERY_TRANSACTION_ONGOING, NO_CHECK_OF_DATA, NO_EPOCH_CHECK
+from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import commit, data, evidence, held_link, log, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
-from toxics.network.hold import hold
 
 VERSIONS = (11, 12)
 PARTITIONS = ("P1", "P2")
@@ -41,7 +42,7 @@ def stimulus(lab: Lab) -> None:
     for partition in partitions:
         txn.write(partition)
     lab.sample("open")
-    with hold(lab, txn.lane_to(first.leader), name="lane") as held:
+    with lab.hold(txn.lane_to(first.leader), name="lane") as held:
         versions = lab.offered("Produce", VERSIONS)
         late = [txn.start_produce(partition, version=version) for version in versions for partition in partitions]
         txn.end(commit=True, as_="end")
@@ -118,48 +119,8 @@ REQUIREMENT = Requirement(
         Refusal("leader-not-fencing", GOOD.with_step("producers of P2", producers=[])),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE leaders have no eye for old epochs
-CLASS org.apache.kafka.storage.internals.log.ProducerAppendInfo
-METHOD checkProducerEpoch
-AT ENTRY
-IF true
-DO return
-ENDRULE
-""",
-            anomaly="leader-not-fencing",
-        ),
-        Failpoint(
-            rules="""
-RULE the end of a transaction forgets to bump the epoch
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD prepareAbortOrCommit
-AT ENTRY
-IF true
-DO $2 = org.apache.kafka.server.common.TransactionVersion.TV_0
-ENDRULE
-""",
-            anomaly="late-produce-accepted",
-        ),
-        Failpoint(
-            rules="""
-RULE the leader takes every record for one of an open transaction
-CLASS org.apache.kafka.storage.internals.log.UnifiedLog
-METHOD hasOngoingTransaction
-AT ENTRY
-IF true
-DO return true
-ENDRULE
-RULE and has no eye for old epochs
-CLASS org.apache.kafka.storage.internals.log.ProducerAppendInfo
-METHOD maybeValidateDataBatch
-AT ENTRY
-IF true
-DO return
-ENDRULE
-""",
-            anomaly="late-record-appended",
-        ),
+        Failpoint(rules=NO_EPOCH_CHECK, anomaly="leader-not-fencing"),
+        Failpoint(rules=END_WITHOUT_BUMP, anomaly="late-produce-accepted"),
+        Failpoint(rules=EVERY_TRANSACTION_ONGOING + NO_CHECK_OF_DATA, anomaly="late-record-appended"),
     ),
 )

@@ -21,6 +21,7 @@ from harness.contract import (
     row,
     unless,
 )
+from harness.contract.byteman.leader_rules import NO_COORDINATOR_EPOCH_CHECK
 from harness.contract.doctored import abort, commit, data, evidence, log, sample, step
 from harness.evidence.requirement_evidence import Evidence, Step
 from harness.lab import Lab, Partition, Producer
@@ -103,18 +104,5 @@ REQUIREMENT = Requirement(
         Refusal("committed-record-lost", GOOD.with_log(committed=("a",))),
         Refusal("stuck-lso", GOOD.with_log(last_stable_offset=2)),
     ),
-    refuted_by=(
-        Failpoint(
-            rules="""
-RULE the leader does not look at the coordinator's epoch
-CLASS org.apache.kafka.storage.internals.log.ProducerAppendInfo
-METHOD checkCoordinatorEpoch
-AT ENTRY
-IF true
-DO return
-ENDRULE
-""",
-            anomaly="stale-marker-accepted",
-        ),
-    ),
+    refuted_by=(Failpoint(rules=NO_COORDINATOR_EPOCH_CHECK, anomaly="stale-marker-accepted"),),
 )

@@ -22,11 +22,10 @@ from harness.contract import (
     agree,
     refused,
 )
+from harness.contract.byteman.verification_rules import LOST_COORDINATOR_IS_INVALID_STATE
 from harness.contract.doctored import commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence, Fault, NotSeen
 from harness.lab import Lab
-from toxics.network.cut import cut
-from toxics.network.hold import hold
 
 VERSIONS = (9, 11)
 MESSAGE = "Unable to verify the partition has been added to the transaction. Underlying error: NETWORK_EXCEPTION"
@@ -38,10 +37,10 @@ def stimulus(lab: Lab) -> None:
     link = lab.link(partition.leader, txn.coordinator)
     for version in lab.offered("Produce", VERSIONS):
         txn.add(partition)
-        with hold(lab, link, name=f"verification v{version}"):
+        with lab.hold(link, name=f"verification v{version}"):
             waiting = txn.start_produce(partition, version=version)
             lab.sample(f"waiting v{version}", partition)
-            with cut(lab, link, name=f"cut v{version}"):
+            with lab.cut(link, name=f"cut v{version}"):
                 waiting.answer(as_="unverified write")
         txn.produce(partition, as_="write again", version=version)
         txn.end(commit=True, as_="end")
@@ -97,16 +96,6 @@ REQUIREMENT = Requirement(
         Release(version="3.5.2", anomaly="unverified-write-accepted"),
         Release(version="3.6.2", anomaly="wrong-error"),
         Setting(key="transaction.partition.verification.enable", value="false", anomaly="unverified-write-accepted"),
-        Failpoint(
-            rules="""
-RULE the leader passes on an error that is no reason to try again
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager$AddPartitionsToTxnHandler
-METHOD sendCallbacksToAll
-IF true
-DO $1 = org.apache.kafka.common.protocol.Errors.INVALID_TXN_STATE.code()
-ENDRULE
-""",
-            anomaly="wrong-error",
-        ),
+        Failpoint(rules=LOST_COORDINATOR_IS_INVALID_STATE, anomaly="wrong-error"),
     ),
 )

@@ -20,6 +20,7 @@ from harness.contract import (
     refused,
     row,
 )
+from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import data, evidence, log, sample, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -82,16 +83,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version="3.5.2", anomaly="unadded-write-accepted"),
         Setting(key="transaction.partition.verification.enable", value="false", anomaly="hanging-transaction"),
-        Failpoint(
-            rules="""
-RULE the coordinator finds every partition in the transaction
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager
-METHOD addOrVerifyTransaction
-IF true
-DO $5.complete(java.util.Collections.emptyMap()); return
-ENDRULE
-""",
-            anomaly="unadded-write-accepted",
-        ),
+        Failpoint(rules=EVERY_PARTITION_VERIFIED, anomaly="unadded-write-accepted"),
     ),
 )
