@@ -129,6 +129,11 @@ def open_since(step: Step, producer_id: int, offset: int, *, otherwise: str = "w
     return producer(step, producer_id, current_txn_start_offset=offset, otherwise=otherwise)
 
 
+def fenced(step: Step, producer_id: int, epoch: int, *, otherwise: str = "leader-not-fencing") -> Observation:
+    """DescribeProducers: the leader keeps the producer in this epoch, with no open transaction."""
+    return producer(step, producer_id, producer_epoch=epoch, current_txn_start_offset=-1, otherwise=otherwise)
+
+
 def not_open(step: Step, producer_id: int, *, otherwise: str = "transaction-opened") -> Observation:
     """DescribeProducers: the leader knows of no open transaction of the producer; it need not know the producer."""
     since = row(step, "producers", producer_id=producer_id).get("current_txn_start_offset", -1)
@@ -139,6 +144,12 @@ def stable(sample: Sample, *steps: Step, otherwise: str = "stuck-lso") -> Observ
     """Nothing was open at that moment: the last stable offset was the high watermark."""
     what = f"last stable offset of {sample.partition}, {sample.name}"
     return agree(what, sample.last_stable_offset, sample.high_watermark, *steps, otherwise=otherwise)
+
+
+def unstable(sample: Sample, *steps: Step, otherwise: str = "transaction-ended") -> Observation:
+    """A transaction was still open at that moment: the last stable offset was below the high watermark."""
+    kept = sample.last_stable_offset < sample.high_watermark
+    return unless(kept, f"a transaction is open on {sample.partition}, {sample.name}", *steps, otherwise=otherwise)
 
 
 def sound(
@@ -196,6 +207,17 @@ def struck(seen: Evidence, late: Step, *, by: str, after: Step | None = None) ->
     if after is not None and (after.answered is None or after.answered > hold.ended):
         raise NotSeen(f"{after.name!r} was not over when {by!r} was released")
     return hold
+
+
+def interrupted(seen: Evidence, step: Step, *, by: str) -> Fault:
+    """The cut called ``by`` really stopped what ``step`` waited for: no answer came before it.
+
+    :raises NotSeen: When it was answered before the cut.
+    """
+    cut = seen.fault(by)
+    if step.answered is not None and step.answered < cut.started:
+        raise NotSeen(f"{step.name!r} was answered before {by!r}")
+    return cut
 
 
 def prepared(seen: Evidence, name: str, *, end: Step | None = None) -> Sample:

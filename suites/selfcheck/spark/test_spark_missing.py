@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import cast
 
 import pytest
-from harness.lab.stream_reading import stream_of
 
 from harness.base.user_error import ExitCode, UserError
 from harness.lab import Unprepared
+from harness.lab.stream_reading import stream_of
 from harness.spark.readers.committed_stream import CommittedReader
 from harness.spark.readers.spark_readers import Readers
 
