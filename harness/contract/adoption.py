@@ -43,7 +43,8 @@ def adopt(requirement: Requirement[Any], evidence: Evidence) -> Evidence:
         return (fresh.status, fresh.witnesses) == (Status.HOLDS, verdict.witnesses)
 
     plain = renumbered(evidence)
-    return reduced(next(filter(same, (ranked(plain), plain, evidence))), same)
+    small = reduced(next(filter(same, (ranked(plain), plain, evidence))), same)
+    return next(filter(same, (ranked(small), small)))
 
 
 def renumbered(evidence: Evidence) -> Evidence:
