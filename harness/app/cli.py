@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.app import options
+from harness.app.adopt_evidence import adopt_from
 from harness.app.contract_replay import replay
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.round_folders import is_chaos
@@ -81,6 +82,7 @@ def parser() -> argparse.ArgumentParser:
     _falsify(commands.add_parser("falsify", help="prove on broken Kafkas that every requirement can fail"))
     _list(commands.add_parser("list", help="print the catalogue"))
     _replay(commands.add_parser("replay", help="judge a run folder again, offline"))
+    _adopt(commands.add_parser("adopt", help="take a sound run's evidence as what a requirement accepts"))
     _up(commands.add_parser("up", help="bring the topology up and print every address"))
     return top
 
@@ -120,6 +122,18 @@ def _replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, help="a run folder, as named at the end of a run")
     command.add_argument("--spark-master", default="local[*]", metavar="URL", help=options.MASTER_HELP)
     command.set_defaults(run=_print_replay)
+
+
+def _adopt(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", type=Path, metavar="RUN", help="a run folder, as named at the end of a run")
+    command.add_argument("id", metavar="ID", help="the requirement, for example KIP890-BUMP-05")
+    command.add_argument("--into", type=Path, metavar="FILE", help="where to (default: beside the requirement's file)")
+    command.set_defaults(run=_write_adopted)
+
+
+def _write_adopted(given: argparse.Namespace) -> int:
+    sys.stdout.write(f"{adopt_from(given.folder, given.id, list(find(options.CONTRACT)), into=given.into)}\n")
+    return ExitCode.KEPT
 
 
 def _up(command: argparse.ArgumentParser) -> None:

@@ -58,7 +58,7 @@ def _register_chaos(config: pytest.Config, wish: ChaosOptions) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A file of the contract that binds ``REQUIREMENT`` is collected by us, whatever its name."""
+    """A file of the contract that binds ``REQUIREMENT`` or ``REQUIREMENTS`` is collected by us, whatever its name."""
     if file_path.suffix == ".py" and CONTRACT in file_path.parents and states_requirement(file_path):
         collected: RequirementFile = RequirementFile.from_parent(parent, path=file_path)
         return collected

@@ -23,29 +23,32 @@ class NotGreen(Exception):
 
 
 class RequirementFile(pytest.File):
-    """A file that binds ``REQUIREMENT``."""
+    """A file that binds ``REQUIREMENT``, or ``REQUIREMENTS``: the names of its items then begin with the id."""
 
     def collect(self) -> Iterator[pytest.Item]:
         """The items that this session can run."""
-        entry = load(self.path)
-        session = self.config.stash[SESSION]
-        if session.falsifying:
-            yield from self._falsify_items(entry)
-            return
-        if session.has_target:
-            yield LiveItem.from_parent(self, name="live", entry=entry)
+        entries = load(self.path)
+        for entry in entries:
+            prefix = f"{entry.requirement.id} " if len(entries) > 1 else ""
+            falsifying = self.config.stash[SESSION].falsifying
+            yield from self._falsify_items(entry, prefix) if falsifying else self._items(entry, prefix)
+
+    def _items(self, entry: CatalogueEntry, prefix: str) -> Iterator[pytest.Item]:
+        if self.config.stash[SESSION].has_target:
+            yield LiveItem.from_parent(self, name=f"{prefix}live", entry=entry)
         for number, evidence in enumerate(entry.requirement.accepts):
-            yield ControlItem.from_parent(self, name=f"accepts[{number}]", entry=entry, evidence=evidence)
+            yield ControlItem.from_parent(self, name=f"{prefix}accepts[{number}]", entry=entry, evidence=evidence)
         for number, refusal in enumerate(entry.requirement.refuses):
-            name = f"refuses[{number}-{refusal.anomaly}]"
+            name = f"{prefix}refuses[{number}-{refusal.anomaly}]"
             yield ControlItem.from_parent(
                 self, name=name, entry=entry, evidence=refusal.evidence, anomaly=refusal.anomaly
             )
 
-    def _falsify_items(self, entry: CatalogueEntry) -> Iterator[pytest.Item]:
+    def _falsify_items(self, entry: CatalogueEntry, prefix: str) -> Iterator[pytest.Item]:
         for refuter in entry.requirement.refuted_by:
             if not isinstance(refuter, Unrefuted):
-                yield FalsifyItem.from_parent(self, name=f"falsify[{describe(refuter)}]", entry=entry, refuter=refuter)
+                name = f"{prefix}falsify[{describe(refuter)}]"
+                yield FalsifyItem.from_parent(self, name=name, entry=entry, refuter=refuter)
 
 
 class RequirementItem(pytest.Item):

@@ -3,9 +3,12 @@
 Imports nothing else of ours but ``harness.evidence``. Requirement files import their whole vocabulary from here.
 """
 
+from harness.base.kafka_error import KafkaError
+from harness.contract import expect
 from harness.contract.expect import (
     Finding,
     Observation,
+    Observations,
     Witness,
     accepted,
     agree,
@@ -20,15 +23,21 @@ from harness.contract.expect import (
 from harness.contract.judge import judge
 from harness.contract.refuters import Failpoint, Refuter, Release, Setting, Unrefuted
 from harness.contract.requirement import Feature, Level, Need, Offers, Order, Refusal, Requirement, Source
+from harness.contract.transaction_result import TransactionResult
 from harness.contract.verdict import Status, Verdict, kept
+from harness.evidence.requirement_evidence import Evidence, NotSeen
 
 __all__ = [
+    "Evidence",
     "Failpoint",
     "Feature",
     "Finding",
+    "KafkaError",
     "Level",
     "Need",
+    "NotSeen",
     "Observation",
+    "Observations",
     "Offers",
     "Order",
     "Refusal",
@@ -38,11 +47,13 @@ __all__ = [
     "Setting",
     "Source",
     "Status",
+    "TransactionResult",
     "Unrefuted",
     "Verdict",
     "Witness",
     "accepted",
     "agree",
+    "expect",
     "finding",
     "judge",
     "kept",

@@ -1,16 +1,17 @@
 """What a check yields: a witness for each situation it really examined, a finding for each broken promise.
 
-A check is a generator over these helpers, so that it reads as a list of expectations. Every helper yields exactly one
-observation; a check that yields none has examined nothing, and its verdict is NOT_EXERCISED.
+A check is a generator over these functions, so that it reads as a list of expectations. A function that is yielded
+gives one observation; :func:`sound` gives several (``yield from``). A check that yields none has examined nothing, and
+its verdict is NOT_EXERCISED. Every expectation names its anomaly by ``otherwise``, or has a name of its own for it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
-from harness.evidence.requirement_evidence import Evidence, Fault, NotSeen, Step
+from harness.evidence.requirement_evidence import Batch, Evidence, Fault, NotSeen, Sample, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +32,9 @@ class Finding:
 
 
 Observation: TypeAlias = Witness | Finding
+Observations: TypeAlias = Iterator[Observation]
+MarkerRow: TypeAlias = tuple[str] | tuple[str, int] | tuple[str, int, int]
+"""Type of a marker; type and producer epoch; or type, producer epoch and producer id."""
 
 
 def witness(what: str, *steps: Step) -> Witness:
@@ -93,9 +97,106 @@ def row(step: Step, field: str, **keys: Json) -> Mapping[str, Json]:
     return next((one for one in fitting if keys.items() <= one.items()), {})
 
 
-def struck(seen: Evidence, late: Step, by: str) -> Fault:
+def keeps(
+    step: Step,
+    *,
+    state: str | None = None,
+    epoch: int | None = None,
+    producer_id: int | None = None,
+    partitions: Sequence[str] | None = None,
+    otherwise: str = "wrong-state-kept",
+) -> Observation:
+    """DescribeTransactions: the coordinator keeps this of the transactional id; what is None is not compared."""
+    promised: dict[str, Json] = {"state": state, "producer_epoch": epoch, "producer_id": producer_id}
+    promised["partitions"] = None if partitions is None else list(partitions)
+    return shows(step, otherwise=otherwise, **{name: value for name, value in promised.items() if value is not None})
+
+
+def identity(step: Step, producer_id: int, epoch: int, *, otherwise: str = "wrong-identity-returned") -> Observation:
+    """The answer (of EndTxn v5, of InitProducerId) carries this producer id and epoch; (-1, -1) is none."""
+    return shows(step, producer_id=producer_id, producer_epoch=epoch, otherwise=otherwise)
+
+
+def producer(step: Step, producer_id: int, *, otherwise: str = "wrong-producer-state", **promised: Json) -> Observation:
+    """DescribeProducers: the leader keeps this producer, with these fields (``producer_epoch=1``, …)."""
+    kept = row(step, "producers", producer_id=producer_id)
+    seen = {name: kept.get(name) for name in promised}
+    return agree(f"{step.name}: producer {producer_id} shows", seen, promised, step, otherwise=otherwise)
+
+
+def open_since(step: Step, producer_id: int, offset: int, *, otherwise: str = "wrong-start-offset") -> Observation:
+    """DescribeProducers: the producer's transaction is open since ``offset``; -1: it is known and none is open."""
+    return producer(step, producer_id, current_txn_start_offset=offset, otherwise=otherwise)
+
+
+def fenced(step: Step, producer_id: int, epoch: int, *, otherwise: str = "leader-not-fencing") -> Observation:
+    """DescribeProducers: the leader keeps the producer in this epoch, with no open transaction."""
+    return producer(step, producer_id, producer_epoch=epoch, current_txn_start_offset=-1, otherwise=otherwise)
+
+
+def not_open(step: Step, producer_id: int, *, otherwise: str = "transaction-opened") -> Observation:
+    """DescribeProducers: the leader knows of no open transaction of the producer; it need not know the producer."""
+    since = row(step, "producers", producer_id=producer_id).get("current_txn_start_offset", -1)
+    return agree(f"{step.name}: start of an open transaction of {producer_id}", since, -1, step, otherwise=otherwise)
+
+
+def stable(sample: Sample, *steps: Step, otherwise: str = "stuck-lso") -> Observation:
+    """Nothing was open at that moment: the last stable offset was the high watermark."""
+    what = f"last stable offset of {sample.partition}, {sample.name}"
+    return agree(what, sample.last_stable_offset, sample.high_watermark, *steps, otherwise=otherwise)
+
+
+def unstable(sample: Sample, *steps: Step, otherwise: str = "transaction-ended") -> Observation:
+    """A transaction was still open at that moment: the last stable offset was below the high watermark."""
+    kept = sample.last_stable_offset < sample.high_watermark
+    return unless(kept, f"a transaction is open on {sample.partition}, {sample.name}", *steps, otherwise=otherwise)
+
+
+def sound(
+    seen: Evidence,
+    partition: str = "P1",
+    values: Sequence[str] | None = None,
+    *,
+    committed: Sequence[str] | None = None,
+    markers: Sequence[MarkerRow] | None = None,
+    appended: str = "wrong-records-in-log",
+    shown: str = "wrong-records-shown",
+    stuck: str = "stuck-lso",
+    marked: str = "wrong-markers",
+) -> Observations:
+    """The drained log is as promised; the last four parameters are the anomalies.
+
+    :param values: What the raw log holds, whether committed or not; not compared when None.
+    :param committed: What a read_committed reader is shown; without it, ``values``, else all that the log holds.
+    :param markers: Every control batch, in order; not compared when None.
+    """
+    truth = seen.log(partition)
+    if values is not None:
+        yield agree(f"values in the log of {partition}", truth.values(), tuple(values), otherwise=appended)
+    promised = committed if committed is not None else truth.values() if values is None else values
+    yield agree(f"committed values of {partition}", truth.committed, tuple(promised), otherwise=shown)
+    yield agree(f"last stable offset of {partition}", truth.last_stable_offset, truth.high_watermark, otherwise=stuck)
+    if markers is not None:
+        yield marks(seen, partition, *markers, otherwise=marked)
+
+
+def marks(seen: Evidence, partition: str, *promised: MarkerRow, otherwise: str = "wrong-markers") -> Observation:
+    """The control batches of the drained log are these, in this order."""
+    found = seen.log(partition).markers()
+    columns = len(promised[0]) if promised else 2
+    return agree(
+        f"markers in {partition}", tuple(_marker(one)[:columns] for one in found), promised, otherwise=otherwise
+    )
+
+
+def _marker(batch: Batch) -> tuple[str, int, int]:
+    return str(batch.control), batch.producer_epoch, batch.producer_id
+
+
+def struck(seen: Evidence, late: Step, *, by: str, after: Step | None = None) -> Fault:
     """The hold called ``by`` really held ``late``: sent into the window, answered only after the release.
 
+    :param after: The step that ``late`` had to come after; it was answered before the release.
     :raises NotSeen: When it did not; a fault that did not strike proves nothing, so the verdict is NOT_EXERCISED.
     """
     hold = seen.fault(by)
@@ -103,7 +204,34 @@ def struck(seen: Evidence, late: Step, by: str) -> Fault:
         raise NotSeen(f"{late.name!r} was not held by {by!r}")
     if late.answered is not None and late.answered < hold.ended:
         raise NotSeen(f"{late.name!r} was answered while {by!r} was still held")
+    if after is not None and (after.answered is None or after.answered > hold.ended):
+        raise NotSeen(f"{after.name!r} was not over when {by!r} was released")
     return hold
+
+
+def interrupted(seen: Evidence, step: Step, *, by: str) -> Fault:
+    """The cut called ``by`` really stopped what ``step`` waited for: no answer came before it.
+
+    :raises NotSeen: When it was answered before the cut.
+    """
+    cut = seen.fault(by)
+    if step.answered is not None and step.answered < cut.started:
+        raise NotSeen(f"{step.name!r} was answered before {by!r}")
+    return cut
+
+
+def prepared(seen: Evidence, name: str, *, end: Step | None = None) -> Sample:
+    """The markers were held under this name: the transaction was still open when they were released.
+
+    :param end: The end that was to prepare it; one that was refused is a finding of its own and is not held against.
+    :raises NotSeen: When the hold was not noted, or nothing was open any more: then nothing was examined.
+    """
+    seen.fault(name)
+    sample = seen.sample(name)
+    ended = sample.last_stable_offset >= sample.high_watermark
+    if ended and (end is None or end.error == 0):
+        raise NotSeen(f"no transaction was open on {sample.partition} when {name!r} was released")
+    return sample
 
 
 def _said(step: Step) -> str:

@@ -6,6 +6,9 @@ from typing import TypeAlias
 BASELINE = "4.3.1"
 """The sound release in which settings and failpoints are tried, unless a refuter names another."""
 
+VERIFICATION = "transaction.partition.verification.enable"
+"""The switch of KIP-890's defence for old clients (KIP-890, "Configurations"); a :class:`Setting`'s key."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:

@@ -1,7 +1,8 @@
 """A requirement: a statement of a KIP as a value next to its stimulus, its check and its proof that it can fail.
 
-One file under ``suites/contract`` binds one of these to the name ``REQUIREMENT``; from it come the live item, the
-offline controls, the live negative controls, the row of the report and the row of ``fencepost list``.
+One file under ``suites/contract`` binds one of these to the name ``REQUIREMENT``, or several of one form to
+``REQUIREMENTS``; from each come the live item, the offline controls, the live negative controls, the row of the report
+and the row of ``fencepost list``.
 """
 
 from collections.abc import Callable, Iterable
@@ -87,7 +88,6 @@ class Requirement(Generic[LabT]):
     """
 
     id: str
-    level: Level
     source: Source
     statement: str
     needs: tuple[Need, ...]
@@ -96,6 +96,7 @@ class Requirement(Generic[LabT]):
     accepts: tuple[Evidence, ...]
     refuses: tuple[Refusal, ...]
     refuted_by: tuple[Refuter, ...]
+    level: Level = Level.MUST
     order: Order = Order.CALM
 
     def __post_init__(self) -> None:

@@ -1,4 +1,7 @@
-"""The catalogue: every requirement file found under a folder, and the row that stands for it in lists and reports."""
+"""The catalogue: every requirement found under a folder, and the row that stands for it in lists and reports.
+
+A file binds one requirement to ``REQUIREMENT``, or several of one form (commit and abort) to ``REQUIREMENTS``.
+"""
 
 import ast
 import importlib.util
@@ -6,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from harness.contract.refuters import describe
@@ -38,16 +42,19 @@ class RequirementRow:
     refuted_by: tuple[str, ...]
 
 
+BOUND_NAMES = ("REQUIREMENT", "REQUIREMENTS")
+
+
 def states_requirement(path: Path) -> bool:
-    """Whether the file binds the name ``REQUIREMENT`` at its top level; nothing is imported."""
+    """Whether the file binds ``REQUIREMENT`` or ``REQUIREMENTS`` at its top level; nothing is imported."""
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     names = (target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets)
-    return any(isinstance(name, ast.Name) and name.id == "REQUIREMENT" for name in names)
+    return any(isinstance(name, ast.Name) and name.id in BOUND_NAMES for name in names)
 
 
 def find(folder: Path) -> Iterator[CatalogueEntry]:
-    """Every requirement under ``folder``, by id; :raises ValueError: when two files state the same id."""
-    entries = [load(path) for path in sorted(folder.rglob("*.py")) if states_requirement(path)]
+    """Every requirement under ``folder``, by id; :raises ValueError: when an id is stated twice."""
+    entries = [entry for path in sorted(folder.rglob("*.py")) if states_requirement(path) for entry in load(path)]
     seen: dict[str, Path] = {}
     for entry in sorted(entries, key=lambda entry: entry.requirement.id):
         if other := seen.get(entry.requirement.id):
@@ -56,8 +63,20 @@ def find(folder: Path) -> Iterator[CatalogueEntry]:
         yield entry
 
 
-def load(path: Path) -> CatalogueEntry:
-    """The requirement that ``path`` states; loading the same file again gives the same one."""
+def load(path: Path) -> tuple[CatalogueEntry, ...]:
+    """The requirements that ``path`` states; loading the same file again gives the same ones.
+
+    :raises TypeError: When it binds something else, or both names.
+    """
+    module = _module(path)
+    bound = [getattr(module, name) for name in BOUND_NAMES if hasattr(module, name)]
+    stated = bound if isinstance(bound[0], Requirement) else tuple(bound[0])
+    if len(bound) != 1 or not stated or not all(isinstance(one, Requirement) for one in stated):
+        raise TypeError(f"{path} must bind REQUIREMENT to a Requirement, or REQUIREMENTS to several")
+    return tuple(CatalogueEntry(requirement, path) for requirement in stated)
+
+
+def _module(path: Path) -> ModuleType:
     name = "fencepost_requirement_" + str(path.resolve()).replace("/", "_").removesuffix(".py")
     if (module := sys.modules.get(name)) is None:
         spec = importlib.util.spec_from_file_location(name, path)
@@ -70,9 +89,7 @@ def load(path: Path) -> CatalogueEntry:
         except BaseException:
             del sys.modules[name]
             raise
-    if not isinstance(module.REQUIREMENT, Requirement):
-        raise TypeError(f"{path}: REQUIREMENT is not a Requirement")
-    return CatalogueEntry(module.REQUIREMENT, path)
+    return module
 
 
 def requirement_row(entry: CatalogueEntry, *, root: Path) -> RequirementRow:

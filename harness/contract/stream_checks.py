@@ -36,16 +36,21 @@ def delivered_once(
     """
     times = Counter(account.delivered)
     for value in sorted(promised):
-        match times[value]:
-            case 0 if value not in excused:
-                yield finding("committed-record-missing", f"{value!r} was not delivered")
-            case 1:
-                yield witness(f"{value!r} was delivered once")
-            case more if more:
-                yield finding("duplicate-delivery", f"{value!r} was delivered {more} times")
+        if times[value] or value not in excused:
+            yield _delivered(value, times[value])
     named = {value: anomaly for anomaly, values in never.items() for value in values}
     for value in sorted(times.keys() - promised):
         yield finding(named.get(value, "unknown-record-delivered"), f"{value!r} was delivered")
+
+
+def _delivered(value: str, times: int) -> Observation:
+    match times:
+        case 0:
+            return finding("committed-record-missing", f"{value!r} was not delivered")
+        case 1:
+            return witness(f"{value!r} was delivered once")
+        case _:
+            return finding("duplicate-delivery", f"{value!r} was delivered {times} times")
 
 
 def out_of_reach(truth: LogTruth, account: StreamAccount) -> Set[str]:

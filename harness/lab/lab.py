@@ -6,7 +6,7 @@ id whose coordinator leads none of the partitions so far, so that Produce and En
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import Literal
@@ -21,12 +21,12 @@ from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
 from harness.lab.admin import Admin
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.group import CONSUMER_OFFSETS, Group
+from harness.lab.link_faults import Hold, cutting, holding
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
-from harness.lab.spark_reading import StreamReading, stream_of
 from harness.lab.step_recorder import StepRecorder, Unprepared
-from harness.spark.readers.spark_readers import Readers
+from harness.lab.stream_reading import StreamReaders, StreamReading, stream_of
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
 from harness.wire.requests.groups.find_coordinator import GROUP
 from harness.wire.wire_client import Offered, WireClient
@@ -45,7 +45,7 @@ class Lab:
     draw: Random
     clock: RunClock
     recorder: Recorder
-    readers: Readers
+    readers: StreamReaders
     notes: EvidenceBuilder = field(default_factory=EvidenceBuilder)
     partitions: list[Partition] = field(default_factory=list)
     producers: list[Producer] = field(default_factory=list)
@@ -155,6 +155,41 @@ class Lab:
         if proxy := self.cluster.topology.links.get((source, target)):
             return proxy
         raise Unprepared(f"this backend has no proxy between brokers {source} and {target}")
+
+    def hold(self, proxy: str, *, name: str) -> AbstractContextManager[Hold]:
+        """Hold what is sent through ``proxy`` (a link or a lane) for the block, or until ``release`` within it.
+
+        :raises Unprepared: When nothing stands between.
+        """
+        return holding(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
+
+    def cut(self, proxy: str, *, name: str) -> AbstractContextManager[None]:
+        """Cut ``proxy`` (a link or a lane) for the block; :raises Unprepared: when nothing stands between."""
+        return cutting(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
+
+    @contextmanager
+    def preparing(
+        self,
+        txn: Producer,
+        partition: Partition,
+        *,
+        commit: bool,
+        name: str = "markers",
+        as_: str | None = "end",
+        version: int | None = None,
+    ) -> Iterator[Hold]:
+        """End the transaction while its markers to ``partition`` are held: it stays in PrepareCommit or PrepareAbort.
+
+        Just before the release the partition is sampled under ``name``; the check demands by ``expect.prepared`` that
+        the transaction was still open then. The markers come at the end of the block, or at ``release`` within it.
+
+        :param as_: The name of the EndTxn step.
+        :raises Unprepared: When no link between the two brokers can be held.
+        """
+        with self.hold(self.link(txn.coordinator, partition.leader), name=name) as held:
+            held.before_release = lambda: self.sample(name, partition)
+            txn.end(commit=commit, version=version, as_=as_)
+            yield held
 
     @contextmanager
     def broken(self, rules: str) -> Iterator[None]:

@@ -1,9 +1,8 @@
 """Cut a link or a lane: its connections end, and new ones are refused, until it is mended.
 
 A disabled Toxiproxy proxy. What lay on it, held or on its way, is lost, and the sender sees its connection end at once
-instead of waiting for its request's timeout. Needs a proxy. Proof that it struck, in the contract: a request that had
-to travel through it is answered inside the window, by the sender, with the error of a lost connection; in chaos:
-connections that it ended.
+instead of waiting for its request's timeout. Needs a proxy. Proof that it struck: connections that it ended. A
+requirement cuts a proxy by ``lab.cut``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,30 +11,12 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.base.json_value import Json
-from harness.evidence.requirement_evidence import Fault
 from harness.faults.fault_target import FaultTarget
 from harness.faults.leadership import await_recovery
 from harness.faults.proxy_faults import draw_proxy, with_connections_cut
 from harness.faults.proxy_toxic import reports_over
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
 from harness.faults.typed_draws import word
-from harness.lab import Lab
-
-
-@contextmanager
-def cut(lab: Lab, proxy: str, *, name: str) -> Iterator[None]:
-    """Cut ``proxy`` for the length of the block and note the window.
-
-    :raises Unprepared: When nothing stands between.
-    """
-    started = lab.now()
-    lab.links.disable(proxy)
-    try:
-        yield
-    finally:
-        ended = lab.now()
-        lab.links.enable(proxy)
-        lab.notes.faults.append(Fault(name=name, kind="cut", where=proxy, started=started, ended=ended))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,8 @@ from pyspark.sql import SparkSession
 
 from harness.base import wait
 from harness.evidence.stream_account import StreamAccount
-from harness.spark.readers.stream_progress import Reach, ReaderFailed, StreamProgress, one_sentence, parse_progress
+from harness.evidence.stream_reach import Reach, ReaderFailed
+from harness.spark.readers.stream_progress import StreamProgress, one_sentence, parse_progress
 
 SCHEMA = "topic STRING, partition INT, offset LONG, value STRING"
 EVERY = 0.02

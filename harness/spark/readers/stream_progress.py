@@ -5,10 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
-class ReaderFailed(Exception):
-    """The query ended with an exception: nothing can be said of the broker. The text is one sentence."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamProgress:
     """How far a query has come.
@@ -19,18 +15,6 @@ class StreamProgress:
 
     end_offsets: Mapping[str, int] = field(default_factory=dict)
     micro_batches: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
-    """How far the query came on one partition, against the high watermark that the observer had read.
-
-    ``reached_ms`` is milliseconds from the question until the end offset was there, None when it was not in time.
-    """
-
-    end_offset: int
-    wanted: int
-    reached_ms: float | None
 
 
 def parse_progress(text: str) -> StreamProgress:

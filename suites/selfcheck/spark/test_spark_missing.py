@@ -9,7 +9,7 @@ import pytest
 
 from harness.base.user_error import ExitCode, UserError
 from harness.lab import Unprepared
-from harness.lab.spark_reading import stream_of
+from harness.lab.stream_reading import stream_of
 from harness.spark.readers.committed_stream import CommittedReader
 from harness.spark.readers.spark_readers import Readers
 

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from harness.evidence.stream_reach import Reach
 from harness.spark.readers.committed_stream import accounted
-from harness.spark.readers.stream_progress import Reach, StreamProgress, one_sentence, parse_progress
+from harness.spark.readers.stream_progress import StreamProgress, one_sentence, parse_progress
 
 
 def recorded(batch: int, start: object, end: object, latest: object) -> str:

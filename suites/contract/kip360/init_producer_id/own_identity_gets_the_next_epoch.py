@@ -7,6 +7,7 @@ nothing ever written, after a commit and after an abort.
 from collections.abc import Iterator
 
 from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree
+from harness.contract.byteman.transaction_metadata_rules import INIT_ROTATES_THE_PRODUCER_ID
 from harness.contract.doctored import evidence, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab, Producer
@@ -78,18 +79,5 @@ REQUIREMENT = Requirement(
         Refusal("wrong-stored-identity", GOOD.with_step("kept", producer_epoch=3)),
         Refusal("wrong-stored-state", GOOD.with_step("kept", state="CompleteCommit")),
     ),
-    refuted_by=(
-        Failpoint(
-            rules="""
-RULE an identity is answered with another producer id
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD prepareIncrementProducerEpoch
-AT ENTRY
-IF $2.isPresent()
-DO return $this.prepareProducerIdRotation($this.producerId() + 1, $1, $3, false)
-ENDRULE
-""",
-            anomaly="wrong-returned-identity",
-        ),
-    ),
+    refuted_by=(Failpoint(rules=INIT_ROTATES_THE_PRODUCER_ID, anomaly="wrong-returned-identity"),),
 )

@@ -17,6 +17,10 @@ from harness.contract import (
     agree,
     refused,
 )
+from harness.contract.byteman.transaction_metadata_rules import (
+    INIT_FORGETS_THE_LAST_EPOCH,
+    INIT_REPETITION_TAKEN_FOR_THE_FIRST,
+)
 from harness.contract.doctored import evidence, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -82,29 +86,7 @@ REQUIREMENT = Requirement(
         Refusal("wrong-error", GOOD.with_step("after a rival", error=48)),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE the last epoch is forgotten
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD prepareIncrementProducerEpoch
-AT ENTRY
-IF true
-DO $this.setLastProducerEpoch($this.producerEpoch())
-ENDRULE
-""",
-            anomaly="repetition-fenced",
-        ),
-        Failpoint(
-            rules="""
-RULE a repetition is taken for the first request
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD prepareIncrementProducerEpoch
-AT ENTRY
-IF true
-DO $2 = java.util.Optional.empty()
-ENDRULE
-""",
-            anomaly="bumped-again",
-        ),
+        Failpoint(rules=INIT_FORGETS_THE_LAST_EPOCH, anomaly="repetition-fenced"),
+        Failpoint(rules=INIT_REPETITION_TAKEN_FOR_THE_FIRST, anomaly="bumped-again"),
     ),
 )

@@ -20,6 +20,8 @@ from harness.contract import (
     agree,
     unless,
 )
+from harness.contract.byteman.coordinator_rules import NO_TIMEOUT
+from harness.contract.byteman.transaction_metadata_rules import COORDINATORS_ABORT_BUMPS_TWICE
 from harness.contract.doctored import abort, commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 from harness.lab import Lab
@@ -94,29 +96,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Release(version="4.0.0", anomaly="wrong-markers"),
-        Failpoint(
-            rules="""
-RULE nobody looks for overdue transactions
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD abortTimedOutTransactions
-AT ENTRY
-IF true
-DO return
-ENDRULE
-""",
-            anomaly="never-aborted",
-        ),
-        Failpoint(
-            rules="""
-RULE the coordinator's own abort bumps the epoch twice, as KAFKA-19367
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD prepareAbortOrCommit
-AT ENTRY
-IF $2.supportsEpochBump() AND $this.producerEpoch() == 0
-DO $this.setProducerEpoch(java.lang.Short.parseShort("1"))
-ENDRULE
-""",
-            anomaly="wrong-markers",
-        ),
+        Failpoint(rules=NO_TIMEOUT, anomaly="never-aborted"),
+        Failpoint(rules=COORDINATORS_ABORT_BUMPS_TWICE, anomaly="wrong-markers"),
     ),
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from harness.base.json_value import Json
 from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree, row
+from harness.contract.byteman.leader_rules import START_OFFSET_IS_THE_LAST
 from harness.contract.doctored import commit, data, evidence, log, sample, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -92,18 +93,5 @@ REQUIREMENT = Requirement(
         Refusal("lso-not-at-oldest", GOOD.with_sample("open", last_stable_offset=4)),
         Refusal("stuck-lso", GOOD.with_log(last_stable_offset=2)),
     ),
-    refuted_by=(
-        Failpoint(
-            rules="""
-RULE the start offset is the last batch's
-CLASS org.apache.kafka.storage.internals.log.ProducerStateEntry
-METHOD currentTxnFirstOffset
-AT ENTRY
-IF callerMatches(".*activeProducers.*", true, true)
-DO return java.util.OptionalLong.of($this.lastDataOffset())
-ENDRULE
-""",
-            anomaly="wrong-start-offset",
-        ),
-    ),
+    refuted_by=(Failpoint(rules=START_OFFSET_IS_THE_LAST, anomaly="wrong-start-offset"),),
 )

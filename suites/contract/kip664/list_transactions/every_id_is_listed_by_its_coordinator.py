@@ -21,10 +21,10 @@ from harness.contract import (
     agree,
     unless,
 )
+from harness.contract.byteman.coordinator_rules import PREPARING_IDS_NOT_LISTED
 from harness.contract.doctored import evidence, held_link, sample, step
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 from harness.lab import Lab
-from toxics.network.hold import hold
 
 STATES = ("Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort")
 
@@ -37,7 +37,7 @@ def stimulus(lab: Lab) -> None:
     ids = [("Empty", lab.producer(coordinator=broker)) for broker in brokers] + list(txns.items())
     for state, txn in txns.items():
         txn.write(slow if state.startswith("Prepare") else quick)
-    with hold(lab, lab.link(coordinator, slow.leader), name="hold markers"):
+    with lab.hold(lab.link(coordinator, slow.leader), name="hold markers"):
         for state, txn in txns.items():
             if state != "Ongoing":
                 txn.end(commit=state.endswith("Commit"), as_="end")
@@ -116,19 +116,6 @@ REQUIREMENT = Requirement(
         Refusal("wrong-state", _with(("a", 7, "Ongoing"))),
         Refusal("unknown-state", _with(("a", 7, "Empty"), ("c", 9, "Dead"))),
     ),
-    refuted_by=(
-        Failpoint(
-            rules="""
-RULE ids whose markers are under way are left out
-CLASS kafka.coordinator.transaction.TransactionStateManager
-METHOD shouldInclude$1
-AT ENTRY
-IF $1.state().stateName().startsWith("Prepare")
-DO return false
-ENDRULE
-""",
-            anomaly="id-not-listed",
-        ),
-    ),
+    refuted_by=(Failpoint(rules=PREPARING_IDS_NOT_LISTED, anomaly="id-not-listed"),),
     order=Order.HOLDS_LINKS,
 )

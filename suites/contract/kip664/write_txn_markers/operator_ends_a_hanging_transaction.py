@@ -21,6 +21,7 @@ from harness.contract import (
     agree,
     row,
 )
+from harness.contract.byteman.leader_rules import ABORT_MARKER_ENDS_NOTHING
 from harness.contract.doctored import abort, commit, data, evidence, log, sample, step
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 from harness.lab import Lab
@@ -101,19 +102,6 @@ REQUIREMENT = Requirement(
         Refusal("wrong-committed-view", GOOD.with_log(committed=("hangs", "b"))),
         Refusal("wrong-committed-view", GOOD.with_log(committed=())),
     ),
-    refuted_by=(
-        Failpoint(
-            rules="""
-RULE an abort marker is written and ends nothing
-CLASS org.apache.kafka.storage.internals.log.ProducerAppendInfo
-METHOD appendEndTxnMarker
-AT ENTRY
-IF $1.controlType() == org.apache.kafka.common.record.internal.ControlRecordType.ABORT
-DO return java.util.Optional.empty()
-ENDRULE
-""",
-            anomaly="lso-not-moved",
-        ),
-    ),
+    refuted_by=(Failpoint(rules=ABORT_MARKER_ENDS_NOTHING, anomaly="lso-not-moved"),),
     order=Order.CHANGES_SETTINGS,
 )

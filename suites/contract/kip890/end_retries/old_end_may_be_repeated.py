@@ -21,10 +21,10 @@ from harness.contract import (
     refused,
     shows,
 )
+from harness.contract.byteman.coordinator_rules import OLD_END_NOT_REPEATABLE, OPPOSITE_END_TAKEN_FOR_REPETITION
 from harness.contract.doctored import abort, commit, data, evidence, held_link, log, sample, step
 from harness.evidence.requirement_evidence import Evidence, NotSeen, Step
 from harness.lab import Lab, Partition, Producer
-from toxics.network.hold import hold
 
 VERSIONS = range(5)
 
@@ -42,7 +42,7 @@ def stimulus(lab: Lab) -> None:
 
 def _end(lab: Lab, txn: Producer, partition: Partition, version: int, commits: bool) -> None:
     name = _name(version, commits)
-    with hold(lab, lab.link(txn.coordinator, partition.leader), name=name) as held:
+    with lab.hold(lab.link(txn.coordinator, partition.leader), name=name) as held:
         txn.end(commit=commits, version=version, as_="end")
         txn.end(commit=commits, version=version, as_="again while ending", retry=())
         txn.end(commit=not commits, version=version, as_="opposite while ending", retry=())
@@ -130,34 +130,8 @@ REQUIREMENT = Requirement(
         Refusal("wrong-markers", GOOD.with_log("P1", _TWICE)),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE an old client may not ask again
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleEndTransaction
-AT ENTRY
-BIND found:scala.util.Right = $0.transactionManager().getTransactionState($1);
-     some:scala.Some = found.value();
-     kept:kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = some.value();
-     txn:org.apache.kafka.coordinator.transaction.TransactionMetadata = kept.transactionMetadata()
-IF txn.state() != org.apache.kafka.coordinator.transaction.TransactionState.ONGOING
-DO $3 = 30000
-ENDRULE
-""",
-            anomaly="repetition-refused",
-        ),
-        Failpoint(
-            rules="""
-RULE an opposite end is answered as a repetition
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD logInvalidStateTransitionAndReturnError
-AT ENTRY
-IF true
-DO return new scala.util.Left(org.apache.kafka.common.protocol.Errors.NONE)
-ENDRULE
-""",
-            anomaly="opposite-end-accepted",
-        ),
+        Failpoint(rules=OLD_END_NOT_REPEATABLE, anomaly="repetition-refused"),
+        Failpoint(rules=OPPOSITE_END_TAKEN_FOR_REPETITION, anomaly="opposite-end-accepted"),
     ),
     order=Order.HOLDS_LINKS,
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from harness.base.json_value import Json
 from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree, shows
+from harness.contract.byteman.coordinator_rules import EMPTY_ABORT_TAKEN_FOR_REPETITION, NO_ABORT_AFTER_COMMIT
 from harness.contract.doctored import commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence, Step
 from harness.lab import Lab, Producer
@@ -98,38 +99,7 @@ REQUIREMENT = Requirement(
         Refusal("wrong-markers", GOOD.with_log("P1", log(data(7, 2, "a"), commit(7, 3), commit(7, 4)))),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE nothing can be aborted after a commit
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleEndTransaction
-AT ENTRY
-BIND found:scala.util.Right = $0.transactionManager().getTransactionState($1);
-     some:scala.Some = found.value();
-     kept:kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = some.value();
-     txn:org.apache.kafka.coordinator.transaction.TransactionMetadata = kept.transactionMetadata()
-IF txn.state() == org.apache.kafka.coordinator.transaction.TransactionState.COMPLETE_COMMIT
-DO $3 = 30000
-ENDRULE
-""",
-            anomaly="empty-abort-refused",
-        ),
-        Failpoint(
-            rules="""
-RULE an abort of nothing after an abort is taken for a repetition
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleEndTransaction
-AT ENTRY
-BIND found:scala.util.Right = $0.transactionManager().getTransactionState($1);
-     some:scala.Some = found.value();
-     kept:kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = some.value();
-     txn:org.apache.kafka.coordinator.transaction.TransactionMetadata = kept.transactionMetadata()
-IF txn.state() == org.apache.kafka.coordinator.transaction.TransactionState.COMPLETE_ABORT
-DO $6.apply(org.apache.kafka.common.protocol.Errors.NONE, java.lang.Long.valueOf($2), java.lang.Short.valueOf($3));
-   return
-ENDRULE
-""",
-            anomaly="epoch-not-bumped",
-        ),
+        Failpoint(rules=NO_ABORT_AFTER_COMMIT, anomaly="empty-abort-refused"),
+        Failpoint(rules=EMPTY_ABORT_TAKEN_FOR_REPETITION, anomaly="epoch-not-bumped"),
     ),
 )

@@ -19,10 +19,10 @@ from harness.contract import (
     agree,
     shows,
 )
+from harness.contract.byteman.transaction_metadata_rules import ABORT_WITHOUT_BUMP, ABORTED_KEEPS_THE_LAST_EPOCH
 from harness.contract.doctored import abort, data, evidence, held_link, log, sample, step
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 from harness.lab import Lab
-from toxics.network.hold import hold
 
 
 def stimulus(lab: Lab) -> None:
@@ -31,7 +31,7 @@ def stimulus(lab: Lab) -> None:
     partition = lab.partition("P1")
     txn.write(partition)
     lab.sample("open")
-    with hold(lab, lab.link(txn.coordinator, partition.leader), name="marker link") as held:
+    with lab.hold(lab.link(txn.coordinator, partition.leader), name="marker link") as held:
         txn.end(commit=False, as_="abort")
         lab.observer.transaction(txn.transactional_id, txn.coordinator, as_="kept while held")
         lab.sample("held")
@@ -95,30 +95,8 @@ REQUIREMENT = Requirement(
         Refusal("stuck-lso", GOOD.with_log(last_stable_offset=0)),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE an abort forgets to bump the epoch
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD prepareAbortOrCommit
-AT ENTRY
-IF $1 == org.apache.kafka.coordinator.transaction.TransactionState.PREPARE_ABORT
-DO $2 = org.apache.kafka.server.common.TransactionVersion.TV_0
-ENDRULE
-""",
-            anomaly="epoch-not-bumped",
-        ),
-        Failpoint(
-            rules="""
-RULE an aborted transaction is kept in the epoch before the bump
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD completeTransitionTo
-AT EXIT
-IF $0.state() == org.apache.kafka.coordinator.transaction.TransactionState.COMPLETE_ABORT
-DO $0.setProducerEpoch($0.lastProducerEpoch())
-ENDRULE
-""",
-            anomaly="another-identity-kept",
-        ),
+        Failpoint(rules=ABORT_WITHOUT_BUMP, anomaly="epoch-not-bumped"),
+        Failpoint(rules=ABORTED_KEEPS_THE_LAST_EPOCH, anomaly="another-identity-kept"),
     ),
     order=Order.HOLDS_LINKS,
 )

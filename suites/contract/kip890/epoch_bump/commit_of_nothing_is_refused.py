@@ -18,6 +18,7 @@ from harness.contract import (
     refused,
     shows,
 )
+from harness.contract.byteman.coordinator_rules import EMPTY_COMMIT_CHANGES_THE_EPOCH, EMPTY_COMMIT_TAKEN_FOR_ABORT
 from harness.contract.doctored import abort, commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence, Step
 from harness.lab import Lab, Producer
@@ -101,37 +102,7 @@ REQUIREMENT = Requirement(
         Refusal("wrong-markers", GOOD.with_log("P1", _STRAY)),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE a commit is taken for an abort where nothing is open
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleEndTransaction
-AT ENTRY
-BIND found:scala.util.Right = $0.transactionManager().getTransactionState($1);
-     some:scala.Some = found.value();
-     kept:kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = some.value();
-     txn:org.apache.kafka.coordinator.transaction.TransactionMetadata = kept.transactionMetadata()
-IF txn.state() != org.apache.kafka.coordinator.transaction.TransactionState.ONGOING
-DO $4 = org.apache.kafka.common.requests.TransactionResult.ABORT
-ENDRULE
-""",
-            anomaly="empty-commit-accepted",
-        ),
-        Failpoint(
-            rules="""
-RULE a commit of nothing moves the id on to another epoch
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleEndTransaction
-AT ENTRY
-BIND found:scala.util.Right = $0.transactionManager().getTransactionState($1);
-     some:scala.Some = found.value();
-     kept:kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = some.value();
-     txn:org.apache.kafka.coordinator.transaction.TransactionMetadata = kept.transactionMetadata()
-IF txn.state() != org.apache.kafka.coordinator.transaction.TransactionState.ONGOING
-DO txn.setProducerEpoch(java.lang.Short.parseShort("30000"))
-ENDRULE
-""",
-            anomaly="epoch-changed",
-        ),
+        Failpoint(rules=EMPTY_COMMIT_TAKEN_FOR_ABORT, anomaly="empty-commit-accepted"),
+        Failpoint(rules=EMPTY_COMMIT_CHANGES_THE_EPOCH, anomaly="epoch-changed"),
     ),
 )

@@ -6,6 +6,11 @@ Tried twice in a row, so that the returned epoch is seen to be the one with whic
 from collections.abc import Iterator
 
 from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree, shows
+from harness.contract.byteman.transaction_metadata_rules import (
+    COMMITTED_KEEPS_THE_LAST_EPOCH,
+    END_NAMES_NO_PRODUCER_ID,
+    END_WITHOUT_BUMP,
+)
 from harness.contract.doctored import commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -71,41 +76,8 @@ REQUIREMENT = Requirement(
         Refusal("committed-record-not-shown", GOOD.with_log(committed=("a",))),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE the end of a transaction forgets to bump the epoch
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD prepareAbortOrCommit
-AT ENTRY
-IF true
-DO $2 = org.apache.kafka.server.common.TransactionVersion.TV_0
-ENDRULE
-""",
-            anomaly="epoch-not-bumped",
-        ),
-        Failpoint(
-            rules="""
-RULE the completed transaction falls back to the epoch before the bump
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD completeTransitionTo
-AT EXIT
-IF $0.state() == org.apache.kafka.coordinator.transaction.TransactionState.COMPLETE_COMMIT
-DO $0.setProducerEpoch($0.lastProducerEpoch())
-ENDRULE
-""",
-            anomaly="another-identity-kept",
-        ),
-        Failpoint(
-            rules="""
-RULE the answer names no producer id
-CLASS org.apache.kafka.common.message.EndTxnResponseData
-METHOD setProducerId
-AT ENTRY
-IF true
-DO $1 = -1
-ENDRULE
-""",
-            anomaly="wrong-producer-id",
-        ),
+        Failpoint(rules=END_WITHOUT_BUMP, anomaly="epoch-not-bumped"),
+        Failpoint(rules=COMMITTED_KEEPS_THE_LAST_EPOCH, anomaly="another-identity-kept"),
+        Failpoint(rules=END_NAMES_NO_PRODUCER_ID, anomaly="wrong-producer-id"),
     ),
 )

@@ -20,6 +20,7 @@ from harness.contract import (
     refused,
     shows,
 )
+from harness.contract.byteman.coordinator_rules import ANY_PRODUCER_ID_MAY_END, UNKNOWN_ID_ANSWERED_AS_STALE
 from harness.contract.doctored import abort, commit, data, evidence, log, sample, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -98,39 +99,7 @@ REQUIREMENT = Requirement(
         Refusal("wrong-markers", GOOD.with_log("P1", log(data(7, 0, "a"), commit(7, 0)))),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE any producer id may end a transaction
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleEndTransaction
-AT ENTRY
-BIND found:scala.util.Either = $0.transactionManager().getTransactionState($1);
-     right:scala.Option = found.toOption();
-     some:scala.Option = right.isEmpty() ? right : right.get();
-     kept:kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = some.isEmpty() ? null : some.get()
-IF kept != null
-DO $2 = kept.transactionMetadata().producerId()
-ENDRULE
-""",
-            anomaly="foreign-end-accepted",
-        ),
-        Failpoint(
-            rules="""
-RULE an end for an id that is not kept here is answered as a stale one
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleEndTransaction
-AT ENTRY
-BIND found:scala.util.Either = $0.transactionManager().getTransactionState($1);
-     right:scala.Option = found.toOption();
-     some:scala.Option = right.isEmpty() ? right : right.get();
-     kept:kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = some.isEmpty() ? null : some.get()
-IF kept == null
-DO $6.apply(org.apache.kafka.common.protocol.Errors.PRODUCER_FENCED,
-            java.lang.Long.valueOf($2), java.lang.Short.valueOf($3));
-   return
-ENDRULE
-""",
-            anomaly="wrong-error",
-        ),
+        Failpoint(rules=ANY_PRODUCER_ID_MAY_END, anomaly="foreign-end-accepted"),
+        Failpoint(rules=UNKNOWN_ID_ANSWERED_AS_STALE, anomaly="wrong-error"),
     ),
 )

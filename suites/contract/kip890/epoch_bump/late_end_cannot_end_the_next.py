@@ -21,10 +21,11 @@ from harness.contract import (
     shows,
     struck,
 )
+from harness.contract.byteman.coordinator_rules import DELAYED_END_TAKEN_FOR_CURRENT
+from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import commit, data, evidence, held_link, log, sample, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
-from toxics.network.hold import hold
 
 
 def stimulus(lab: Lab) -> None:
@@ -34,7 +35,7 @@ def stimulus(lab: Lab) -> None:
     txn.write(partition)
     again = lab.same_id(txn.transactional_id, txn.coordinator, "rival", protocol=2, init=False)
     again.become(txn.producer_id, txn.epoch)
-    with hold(lab, txn.lane_to(txn.coordinator), name="lane") as held:
+    with lab.hold(txn.lane_to(txn.coordinator), name="lane") as held:
         delayed = [txn.start_end(commit=commits, version=5) for commits in (True, False)]
         again.end(commit=True, version=5, as_="end of transaction 1")
         lab.reached(again, "CompleteCommit", as_="transaction 1")
@@ -114,33 +115,7 @@ REQUIREMENT = Requirement(
         Refusal("wrong-records-shown", GOOD.with_log(committed=("a",))),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE the coordinator takes the epoch of a delayed end for the current one
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleEndTransaction
-AT ENTRY
-BIND found:scala.util.Right = $0.transactionManager().getTransactionState($1);
-     some:scala.Some = found.value();
-     kept:kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = some.value();
-     txn:org.apache.kafka.coordinator.transaction.TransactionMetadata = kept.transactionMetadata()
-IF txn.state() == org.apache.kafka.coordinator.transaction.TransactionState.ONGOING
-DO $3 = txn.producerEpoch()
-ENDRULE
-""",
-            anomaly="next-transaction-ended",
-        ),
-        Failpoint(
-            rules="""
-RULE the end of a transaction forgets to bump the epoch
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD prepareAbortOrCommit
-AT ENTRY
-IF true
-DO $2 = org.apache.kafka.server.common.TransactionVersion.TV_0
-ENDRULE
-""",
-            anomaly="delayed-end-accepted",
-        ),
+        Failpoint(rules=DELAYED_END_TAKEN_FOR_CURRENT, anomaly="next-transaction-ended"),
+        Failpoint(rules=END_WITHOUT_BUMP, anomaly="delayed-end-accepted"),
     ),
 )

@@ -6,31 +6,14 @@ Coordinator and leader each refuse them, and one would hide the other's failure;
 is no coordinator's business, so that its refusal is the leader's own.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
-
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Refusal,
-    Requirement,
-    Source,
-    accepted,
-    agree,
-    refused,
-    row,
-    shows,
-    struck,
-)
-from harness.contract.doctored import commit, data, evidence, held_link, log, step
-from harness.evidence.requirement_evidence import Evidence
+from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract.byteman.leader_rules import EVERY_TRANSACTION_ONGOING, NO_CHECK_OF_DATA, NO_EPOCH_CHECK
+from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
+from harness.contract.doctored import commit, data, described, ended, evidence, known_producer, log, step, unsound
+from harness.contract.refuters import Failpoint
 from harness.lab import Lab
-from toxics.network.hold import hold
 
-VERSIONS = (11, 12)
-PARTITIONS = ("P1", "P2")
+STALE = KafkaError.INVALID_PRODUCER_EPOCH
 
 
 def stimulus(lab: Lab) -> None:
@@ -41,8 +24,8 @@ def stimulus(lab: Lab) -> None:
     for partition in partitions:
         txn.write(partition)
     lab.sample("open")
-    with hold(lab, txn.lane_to(first.leader), name="lane") as held:
-        versions = lab.offered("Produce", VERSIONS)
+    with lab.hold(txn.lane_to(first.leader), name="lane") as held:
+        versions = lab.offered("Produce", (11, 12))
         late = [txn.start_produce(partition, version=version) for version in versions for partition in partitions]
         txn.end(commit=True, as_="end")
         lab.reached(txn, "CompleteCommit", as_="ended")
@@ -57,48 +40,38 @@ def stimulus(lab: Lab) -> None:
     lab.sample("released")
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
-    """Each late produce, held past the end of its transaction, is refused with 47 and leaves no trace."""
+def check(seen: Evidence) -> Observations:
+    """Each late produce, held past the end of its transaction, is refused as stale and leaves no trace."""
+    end = seen["end"]
+    own, bumped = end.asked("producer_id"), end.asked("producer_epoch") + 1
+    yield expect.accepted(end, otherwise="end-refused")
     for late in seen.all("late produce"):
-        struck(seen, late, by="lane")
-        yield refused(late, 47, otherwise="late-produce-accepted")
-    yield accepted(seen["end"], otherwise="end-refused")
-    yield refused(seen["late, unverified"], 47, otherwise="leader-not-fencing")
-    own, bumped = seen["end"].asked("producer_id"), seen["end"].asked("producer_epoch") + 1
+        expect.struck(seen, late, by="lane", after=end)
+        yield expect.refused(late, STALE, otherwise="late-produce-accepted")
+    yield expect.refused(seen["late, unverified"], STALE, otherwise="leader-not-fencing")
     kept = seen["kept"]
-    yield shows(kept, state="CompleteCommit", producer_epoch=bumped, partitions=[], otherwise="transaction-reopened")
-    for alias in PARTITIONS:
-        truth = seen.log(alias)
-        yield agree(f"data records in {alias}", len(truth.values()), 1, otherwise="late-record-appended")
-        yield agree(
-            f"committed values of {alias}", truth.committed, truth.values()[:1], otherwise="wrong-records-shown"
-        )
-        yield agree(f"LSO of {alias}", truth.last_stable_offset, truth.high_watermark, otherwise="stuck-lso")
-        described = seen[f"producers of {alias}"]
-        state = row(described, "producers", producer_id=own)
-        shown = (state.get("producer_epoch"), state.get("current_txn_start_offset"))
-        yield agree(f"producer at {alias}", shown, (bumped, -1), described, otherwise="leader-not-fencing")
+    yield expect.keeps(kept, state="CompleteCommit", epoch=bumped, partitions=(), otherwise="transaction-reopened")
+    for alias in ("P1", "P2"):
+        values = seen.log(alias).values()
+        yield expect.agree(f"data records in {alias}", len(values), 1, otherwise="late-record-appended")
+        yield from expect.sound(seen, alias, committed=values[:1])
+        yield expect.fenced(seen[f"producers of {alias}"], own, bumped, otherwise="leader-not-fencing")
 
 
-_FENCED = step(
-    "-", "DescribeProducers", 0, producers=[{"producer_id": 7, "producer_epoch": 1, "current_txn_start_offset": -1}]
-)
 GOOD = evidence(
-    step("end", "EndTxn", 5, request={"producer_id": 7, "producer_epoch": 0}, producer_id=7, producer_epoch=1),
-    step("late produce", "Produce", 11, error=47, held=20),
-    step("late produce", "Produce", 12, error=47, held=20),
-    step("late, unverified", "Produce", 12, error=47),
-    step("kept", "DescribeTransactions", 0, state="CompleteCommit", producer_epoch=1, partitions=[]),
-    replace(_FENCED, name="producers of P1"),
-    replace(_FENCED, name="producers of P2"),
-    logs={alias: log(data(7, 0, "a"), commit(7, 1)) for alias in PARTITIONS},
-    faults=(held_link("lane"),),
+    ended(epoch=0),
+    step("late produce", "Produce", 11, error=STALE, held=20),
+    step("late produce", "Produce", 12, error=STALE, held=20),
+    step("late, unverified", "Produce", 12, error=STALE),
+    described("kept", "CompleteCommit", epoch=1),
+    known_producer("producers of P1", epoch=1),
+    known_producer("producers of P2", epoch=1),
+    logs={alias: log(data(7, 0, "a"), commit(7, 1)) for alias in ("P1", "P2")},
+    held=("lane",),
 )
-_LATE = log(data(7, 0, "a"), commit(7, 1), data(7, 0, "late"))
 
 REQUIREMENT = Requirement(
     id="KIP890-BUMP-05",
-    level=Level.MUST,
     source=Source(890, "Bump Epoch on Each Transaction for New Clients (1)"),
     statement="A record of the finished transaction that arrives late is refused on every partition of it.",
     needs=(Offers("EndTxn", 5), Offers("Produce", 12)),
@@ -106,60 +79,18 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("end-refused", GOOD.with_step("end", error=90)),
+        Refusal("end-refused", GOOD.with_step("end", error=KafkaError.PRODUCER_FENCED)),
         Refusal("leader-not-fencing", GOOD.with_step("late, unverified", error=0)),
         Refusal("late-produce-accepted", GOOD.with_step("late produce", error=0)),
-        Refusal("wrong-error", GOOD.with_step("late produce", error=48)),
+        Refusal("wrong-error", GOOD.with_step("late produce", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("unanswered", GOOD.with_step("late produce", error=None, answered=None)),
         Refusal("transaction-reopened", GOOD.with_step("kept", state="Ongoing", partitions=["P1"])),
-        Refusal("late-record-appended", GOOD.with_log("P2", _LATE, last_stable_offset=3)),
-        Refusal("wrong-records-shown", GOOD.with_log("P1", committed=())),
-        Refusal("stuck-lso", GOOD.with_log("P1", last_stable_offset=0)),
+        *unsound(GOOD, "P2", appended="late-record-appended"),
         Refusal("leader-not-fencing", GOOD.with_step("producers of P2", producers=[])),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE leaders have no eye for old epochs
-CLASS org.apache.kafka.storage.internals.log.ProducerAppendInfo
-METHOD checkProducerEpoch
-AT ENTRY
-IF true
-DO return
-ENDRULE
-""",
-            anomaly="leader-not-fencing",
-        ),
-        Failpoint(
-            rules="""
-RULE the end of a transaction forgets to bump the epoch
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD prepareAbortOrCommit
-AT ENTRY
-IF true
-DO $2 = org.apache.kafka.server.common.TransactionVersion.TV_0
-ENDRULE
-""",
-            anomaly="late-produce-accepted",
-        ),
-        Failpoint(
-            rules="""
-RULE the leader takes every record for one of an open transaction
-CLASS org.apache.kafka.storage.internals.log.UnifiedLog
-METHOD hasOngoingTransaction
-AT ENTRY
-IF true
-DO return true
-ENDRULE
-RULE and has no eye for old epochs
-CLASS org.apache.kafka.storage.internals.log.ProducerAppendInfo
-METHOD maybeValidateDataBatch
-AT ENTRY
-IF true
-DO return
-ENDRULE
-""",
-            anomaly="late-record-appended",
-        ),
+        Failpoint(rules=NO_EPOCH_CHECK, anomaly="leader-not-fencing"),
+        Failpoint(rules=END_WITHOUT_BUMP, anomaly="late-produce-accepted"),
+        Failpoint(rules=EVERY_TRANSACTION_ONGOING + NO_CHECK_OF_DATA, anomaly="late-record-appended"),
     ),
 )

@@ -24,10 +24,11 @@ from harness.contract import (
     shows,
     struck,
 )
+from harness.contract.byteman.coordinator_rules import ADD_IN_THE_CURRENT_EPOCH
+from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import commit, data, evidence, held_link, log, sample, step
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 from harness.lab import Lab
-from toxics.network.hold import hold
 
 VERSIONS = (11, 12)
 
@@ -40,9 +41,9 @@ def stimulus(lab: Lab) -> None:
     after = lab.partition("P3", leader=_third(lab, txn.coordinator, written.leader))
     txn.write(written)
     with (
-        hold(lab, lab.link(txn.coordinator, written.leader), name="marker link") as marker,
-        hold(lab, txn.lane_to(early.leader), name="lane to P2") as first,
-        hold(lab, txn.lane_to(after.leader), name="lane to P3") as second,
+        lab.hold(lab.link(txn.coordinator, written.leader), name="marker link") as marker,
+        lab.hold(txn.lane_to(early.leader), name="lane to P2") as first,
+        lab.hold(txn.lane_to(after.leader), name="lane to P3") as second,
     ):
         pairs = {p: [txn.start_produce(p, version=v) for v in lab.offered("Produce", VERSIONS)] for p in (early, after)}
         txn.end(commit=True, as_="end")
@@ -122,34 +123,8 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Setting(key="transaction.partition.verification.enable", value="false", anomaly="late-record-accepted"),
-        Failpoint(
-            rules="""
-RULE the end of a transaction forgets to bump the epoch
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD prepareAbortOrCommit
-AT ENTRY
-IF true
-DO $2 = org.apache.kafka.server.common.TransactionVersion.TV_0
-ENDRULE
-""",
-            anomaly="late-record-appended",
-        ),
-        Failpoint(
-            rules="""
-RULE the coordinator has a finished transaction opened again in its old epoch
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleAddPartitionsToTransaction
-AT ENTRY
-BIND found:scala.util.Right = $0.transactionManager().getTransactionState($1);
-     some:scala.Some = found.value();
-     kept:kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = some.value();
-     txn:org.apache.kafka.coordinator.transaction.TransactionMetadata = kept.transactionMetadata()
-IF true
-DO $3 = txn.producerEpoch()
-ENDRULE
-""",
-            anomaly="transaction-reopened",
-        ),
+        Failpoint(rules=END_WITHOUT_BUMP, anomaly="late-record-appended"),
+        Failpoint(rules=ADD_IN_THE_CURRENT_EPOCH, anomaly="transaction-reopened"),
     ),
     order=Order.HOLDS_LINKS,
 )

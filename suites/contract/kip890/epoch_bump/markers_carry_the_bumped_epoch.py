@@ -8,7 +8,9 @@ from dataclasses import replace
 
 from harness.base.json_value import Json
 from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree, row
-from harness.contract.doctored import abort, commit, data, evidence, log, step
+from harness.contract.byteman.coordinator_rules import MARKERS_IN_THE_LAST_EPOCH
+from harness.contract.byteman.leader_rules import NO_EPOCH_CHECK, SEQUENCES_KEPT_ACROSS_EPOCHS
+from harness.contract.doctored import abort, commit, data, evidence, log, producer_row, step
 from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
 from harness.lab import Lab
 
@@ -146,38 +148,13 @@ REQUIREMENT = Requirement(
         Refusal("data-in-another-epoch", GOOD.with_log("P1", _log(data_epoch=1))),
         Refusal("leader-state-not-renewed", GOOD.with_step("producers of P1 after 8", producers=[_STALE])),
         Refusal("leader-state-not-renewed", GOOD.with_step("producers of offsets after 8", producers=[])),
+        Refusal(
+            "wrong-coordinator-epoch",
+            GOOD.with_step("producers of P1 after 8", producers=[producer_row(8, epoch=6, coordinator_epoch=2)]),
+        ),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE markers carry the epoch of the transaction's data
-CLASS kafka.coordinator.transaction.TransactionMarkerChannelManager
-METHOD addTxnMarkersToBrokerQueue
-AT ENTRY
-IF true
-DO $2 = $4.txnMetadata().lastProducerEpoch()
-ENDRULE
-RULE and leaders take them, though nothing is newer about them
-CLASS org.apache.kafka.storage.internals.log.ProducerAppendInfo
-METHOD checkProducerEpoch
-AT ENTRY
-IF true
-DO return
-ENDRULE
-""",
-            anomaly="wrong-marker-epoch",
-        ),
-        Failpoint(
-            rules="""
-RULE the leader keeps the sequences of the transaction that ended
-CLASS org.apache.kafka.storage.internals.log.ProducerStateEntry
-METHOD maybeUpdateProducerEpoch
-AT ENTRY
-IF true
-DO return
-ENDRULE
-""",
-            anomaly="leader-state-not-renewed",
-        ),
+        Failpoint(rules=MARKERS_IN_THE_LAST_EPOCH + NO_EPOCH_CHECK, anomaly="wrong-marker-epoch"),
+        Failpoint(rules=SEQUENCES_KEPT_ACROSS_EPOCHS, anomaly="leader-state-not-renewed"),
     ),
 )

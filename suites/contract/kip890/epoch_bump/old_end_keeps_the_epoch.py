@@ -6,6 +6,8 @@ That these versions return no identity needs no check: their answers have no roo
 from collections.abc import Iterator
 
 from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree, shows
+from harness.contract.byteman.coordinator_rules import MARKERS_IN_ANOTHER_EPOCH
+from harness.contract.byteman.transaction_metadata_rules import COMMITTED_KEEPS_ANOTHER_EPOCH
 from harness.contract.doctored import abort, commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -83,29 +85,7 @@ REQUIREMENT = Requirement(
         ),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE a completed transaction moves an old client's id on to another epoch
-CLASS org.apache.kafka.coordinator.transaction.TransactionMetadata
-METHOD completeTransitionTo
-AT EXIT
-IF $0.state() == org.apache.kafka.coordinator.transaction.TransactionState.COMPLETE_COMMIT
-DO $0.setProducerEpoch(java.lang.Short.parseShort("30000"))
-ENDRULE
-""",
-            anomaly="epoch-bumped",
-        ),
-        Failpoint(
-            rules="""
-RULE markers of an old client carry the next epoch
-CLASS kafka.coordinator.transaction.TransactionMarkerChannelManager
-METHOD addTxnMarkersToBrokerQueue
-AT ENTRY
-IF true
-DO $2 = 30000
-ENDRULE
-""",
-            anomaly="marker-epoch-changed",
-        ),
+        Failpoint(rules=COMMITTED_KEEPS_ANOTHER_EPOCH, anomaly="epoch-bumped"),
+        Failpoint(rules=MARKERS_IN_ANOTHER_EPOCH, anomaly="marker-epoch-changed"),
     ),
 )

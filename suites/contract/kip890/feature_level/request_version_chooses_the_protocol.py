@@ -22,6 +22,8 @@ from harness.contract import (
     agree,
     shows,
 )
+from harness.contract.byteman.transaction_metadata_rules import END_TAKEN_AS_OF_THE_LEVEL, RECORDS_AS_OF_LEVEL_1
+from harness.contract.byteman.verification_rules import CLIENT_WITHOUT_ABORTABLE_ERROR
 from harness.contract.doctored import commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence, NotSeen, Step
 from harness.lab import Lab
@@ -146,38 +148,8 @@ REQUIREMENT = Requirement(
         Refusal("wrong-record-version", GOOD.with_fact("records_0", [{"version": 1}])),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE EndTxn is taken as of the finalized level
-CLASS org.apache.kafka.server.common.TransactionVersion
-METHOD transactionVersionForEndTxn
-IF true
-DO return org.apache.kafka.server.common.TransactionVersion.TV_0
-ENDRULE
-""",
-            anomaly="epoch-not-bumped",
-        ),
-        Failpoint(
-            rules="""
-RULE Produce is taken as of the finalized level
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager
-METHOD produceRequestVersionToTransactionSupportedOperation
-IF true
-DO return org.apache.kafka.server.transaction.AddPartitionsToTxnManager$TransactionSupportedOperation.DEFAULT_ERROR
-ENDRULE
-""",
-            anomaly="implicit-write-refused",
-        ),
-        Failpoint(
-            rules="""
-RULE the coordinator writes its records as of level 1
-CLASS org.apache.kafka.coordinator.transaction.TransactionLog
-METHOD valueToBytes
-IF true
-DO $2 = org.apache.kafka.server.common.TransactionVersion.TV_1
-ENDRULE
-""",
-            anomaly="wrong-record-version",
-        ),
+        Failpoint(rules=END_TAKEN_AS_OF_THE_LEVEL, anomaly="epoch-not-bumped"),
+        Failpoint(rules=CLIENT_WITHOUT_ABORTABLE_ERROR, anomaly="implicit-write-refused"),
+        Failpoint(rules=RECORDS_AS_OF_LEVEL_1, anomaly="wrong-record-version"),
     ),
 )

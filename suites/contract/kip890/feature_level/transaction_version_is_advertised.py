@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from harness.base.json_value import Json
 from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree
+from harness.contract.byteman.transaction_metadata_rules import LEVEL_1_ADVERTISED, NO_FEATURES_ADVERTISED
 from harness.contract.doctored import evidence, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -52,30 +53,7 @@ REQUIREMENT = Requirement(
         Refusal("wrong-range", GOOD.with_step("advertised", supported_features={"transaction.version": [0, 0]})),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE the broker says that it supports no features
-CLASS org.apache.kafka.server.DefaultApiVersionManager
-METHOD apiVersionResponse
-AT EXIT
-IF true
-DO $!.data().supportedFeatures().clear()
-ENDRULE
-""",
-            anomaly="not-advertised",
-        ),
-        Failpoint(
-            rules="""
-RULE the broker says that it supports level 1 at most
-CLASS org.apache.kafka.server.DefaultApiVersionManager
-METHOD apiVersionResponse
-AT EXIT
-BIND level = org.apache.kafka.server.common.TransactionVersion.TV_1.featureLevel()
-IF true
-DO $!.data().supportedFeatures().find("transaction.version").setMaxVersion(level)
-ENDRULE
-""",
-            anomaly="wrong-range",
-        ),
+        Failpoint(rules=NO_FEATURES_ADVERTISED, anomaly="not-advertised"),
+        Failpoint(rules=LEVEL_1_ADVERTISED, anomaly="wrong-range"),
     ),
 )

@@ -18,6 +18,8 @@ from harness.contract import (
     agree,
     row,
 )
+from harness.contract.byteman.coordinator_rules import ADD_NOT_KEPT
+from harness.contract.byteman.verification_rules import NEW_CLIENT_TAKEN_FOR_OLD
 from harness.contract.doctored import commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -82,30 +84,7 @@ REQUIREMENT = Requirement(
         Refusal("stuck-lso", GOOD.with_log(last_stable_offset=0)),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE the coordinator says yes and keeps nothing
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleAddPartitionsToTransaction
-AT ENTRY
-IF true
-DO $5.apply(org.apache.kafka.common.protocol.Errors.NONE); return
-ENDRULE
-""",
-            anomaly="partition-not-added",
-        ),
-        Failpoint(
-            rules="""
-RULE the leader takes a new client for an old one
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager
-METHOD produceRequestVersionToTransactionSupportedOperation
-AT ENTRY
-IF true
-DO return
-  org.apache.kafka.server.transaction.AddPartitionsToTxnManager$TransactionSupportedOperation.GENERIC_ERROR_SUPPORTED
-ENDRULE
-""",
-            anomaly="implicit-add-refused",
-        ),
+        Failpoint(rules=ADD_NOT_KEPT, anomaly="partition-not-added"),
+        Failpoint(rules=NEW_CLIENT_TAKEN_FOR_OLD, anomaly="implicit-add-refused"),
     ),
 )

@@ -22,11 +22,10 @@ from harness.contract import (
     agree,
     refused,
 )
+from harness.contract.byteman.verification_rules import LOST_COORDINATOR_IS_A_YES, LOST_COORDINATOR_IS_UNKNOWN
 from harness.contract.doctored import commit, data, evidence, held_link, log, sample, step
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 from harness.lab import Lab
-from toxics.network.cut import cut
-from toxics.network.hold import hold
 
 NOT_ENOUGH_REPLICAS = 19
 WHY = "Unable to verify the partition has been added to the transaction. Underlying error: NETWORK_EXCEPTION"
@@ -40,11 +39,11 @@ def stimulus(lab: Lab) -> None:
         txn.end(commit=True)
         lab.reached(txn, "CompleteCommit", as_="warm")
         link = lab.link(partition.leader, txn.coordinator)
-        with hold(lab, link, name=f"hold v{version}"):
+        with lab.hold(link, name=f"hold v{version}"):
             write = txn.start_produce(partition, version=version, values=("lost",))
             lab.sample(f"held v{version}", partition)
             lab.observer.transaction(txn.transactional_id, txn.coordinator, as_="while held")
-            with cut(lab, link, name=f"cut v{version}"):
+            with lab.cut(link, name=f"cut v{version}"):
                 write.answer(as_="lost write")
         lab.sample("mended", partition)
         txn.produce(partition, version=version, as_="later write")
@@ -102,30 +101,8 @@ REQUIREMENT = Requirement(
         Refusal("stuck-lso", GOOD.with_log("P12", last_stable_offset=2)),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE a lost coordinator's silence is taken for a yes
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager$AddPartitionsToTxnHandler
-METHOD sendCallbacksToAll
-AT ENTRY
-IF true
-DO $1 = java.lang.Short.parseShort("0")
-ENDRULE
-""",
-            anomaly="unadded-write-accepted",
-        ),
-        Failpoint(
-            rules="""
-RULE a lost coordinator is an unknown error
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager$AddPartitionsToTxnHandler
-METHOD sendCallbacksToAll
-AT ENTRY
-IF true
-DO $1 = java.lang.Short.parseShort("-1")
-ENDRULE
-""",
-            anomaly="wrong-error",
-        ),
+        Failpoint(rules=LOST_COORDINATOR_IS_A_YES, anomaly="unadded-write-accepted"),
+        Failpoint(rules=LOST_COORDINATOR_IS_UNKNOWN, anomaly="wrong-error"),
     ),
     order=Order.HOLDS_LINKS,
 )

@@ -18,6 +18,7 @@ from harness.contract import (
     agree,
     refused,
 )
+from harness.contract.byteman.coordinator_rules import ADD_NOT_KEPT
 from harness.contract.doctored import abort, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -84,18 +85,5 @@ REQUIREMENT = Requirement(
         Refusal("abort-refused", GOOD.with_step("abort", error=48)),
         Refusal("never-completed", GOOD.with_step("completed", state="PrepareAbort")),
     ),
-    refuted_by=(
-        Failpoint(
-            rules="""
-RULE the coordinator says yes and keeps nothing
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleAddPartitionsToTransaction
-AT ENTRY
-IF true
-DO $5.apply(org.apache.kafka.common.protocol.Errors.NONE); return
-ENDRULE
-""",
-            anomaly="partition-not-recorded",
-        ),
-    ),
+    refuted_by=(Failpoint(rules=ADD_NOT_KEPT, anomaly="partition-not-recorded"),),
 )

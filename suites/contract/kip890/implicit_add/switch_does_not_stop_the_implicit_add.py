@@ -18,6 +18,7 @@ from harness.contract import (
     accepted,
     agree,
 )
+from harness.contract.byteman.verification_rules import NEW_CLIENT_TAKEN_FOR_OLD
 from harness.contract.doctored import abort, commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 from harness.lab import Lab
@@ -82,20 +83,6 @@ REQUIREMENT = Requirement(
         Refusal("marker-missing", GOOD.with_log(truth=log(data(7, 0, "a")), committed=("a",), last_stable_offset=1)),
         Refusal("stuck-lso", GOOD.with_log(last_stable_offset=0)),
     ),
-    refuted_by=(
-        Failpoint(
-            rules="""
-RULE with the switch off, a new client is treated as an old one
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager
-METHOD produceRequestVersionToTransactionSupportedOperation
-AT ENTRY
-IF true
-DO return
-  org.apache.kafka.server.transaction.AddPartitionsToTxnManager$TransactionSupportedOperation.GENERIC_ERROR_SUPPORTED
-ENDRULE
-""",
-            anomaly="partition-not-added",
-        ),
-    ),
+    refuted_by=(Failpoint(rules=NEW_CLIENT_TAKEN_FOR_OLD, anomaly="partition-not-added"),),
     order=Order.CHANGES_SETTINGS,
 )

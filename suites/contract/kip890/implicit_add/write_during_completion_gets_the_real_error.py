@@ -22,10 +22,10 @@ from harness.contract import (
     refused,
     unless,
 )
+from harness.contract.byteman.verification_rules import NEWEST_CLIENT_TAKEN_FOR_OLD, NO_RETRY_OF_ADDS
 from harness.contract.doctored import commit, data, evidence, held_link, log, sample, step
 from harness.evidence.requirement_evidence import Evidence, NotSeen, Step
 from harness.lab import Lab
-from toxics.network.hold import hold
 
 CONCURRENT_TRANSACTIONS = 51
 PATIENCE = "add.partitions.to.txn.retry.backoff.max.ms"
@@ -39,7 +39,7 @@ def stimulus(lab: Lab) -> None:
         txn = lab.producer(protocol=2)
         txn.write(slow)
         txn.write(quick)
-        with hold(lab, lab.link(txn.coordinator, slow.leader), name=f"hold v{version}"):
+        with lab.hold(lab.link(txn.coordinator, slow.leader), name=f"hold v{version}"):
             txn.end(commit=True, as_="end")
             lab.observer.transaction(txn.transactional_id, txn.coordinator, as_="while held")
             txn.produce(quick, version=version, retry=(), as_="early write")
@@ -112,31 +112,8 @@ REQUIREMENT = Requirement(
         Refusal("stuck-lso", GOOD.with_log("P1", last_stable_offset=0)),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE the broker does not try again
-CLASS org.apache.kafka.coordinator.transaction.AddPartitionsToTxnConfig
-METHOD addPartitionsToTxnRetryBackoffMaxMs
-AT ENTRY
-IF true
-DO return 0
-ENDRULE
-""",
-            anomaly="not-retried",
-        ),
-        Failpoint(
-            rules="""
-RULE the leader takes the newest clients for old ones
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager
-METHOD produceRequestVersionToTransactionSupportedOperation
-AT ENTRY
-IF $1 == 13
-DO return
-  org.apache.kafka.server.transaction.AddPartitionsToTxnManager$TransactionSupportedOperation.GENERIC_ERROR_SUPPORTED
-ENDRULE
-""",
-            anomaly="wrong-error",
-        ),
+        Failpoint(rules=NO_RETRY_OF_ADDS, anomaly="not-retried"),
+        Failpoint(rules=NEWEST_CLIENT_TAKEN_FOR_OLD, anomaly="wrong-error"),
     ),
     order=Order.HOLDS_LINKS,
 )

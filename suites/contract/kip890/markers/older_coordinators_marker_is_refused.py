@@ -5,27 +5,13 @@ by the operator, one coordinator epoch below the one that the partition keeps; a
 counter-proof that nothing else was wrong with it.
 """
 
-from collections.abc import Iterator
+from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract.byteman.leader_rules import NO_COORDINATOR_EPOCH_CHECK
+from harness.contract.doctored import abort, commit, data, ended, evidence, known_producer, log, sample, step, unsound
+from harness.contract.refuters import Failpoint
+from harness.lab import Lab
 
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Refusal,
-    Requirement,
-    Source,
-    accepted,
-    agree,
-    refused,
-    row,
-    unless,
-)
-from harness.contract.doctored import abort, commit, data, evidence, log, sample, step
-from harness.evidence.requirement_evidence import Evidence, Step
-from harness.lab import Lab, Partition, Producer
-
-COORDINATOR_FENCED = 52
+FENCED = KafkaError.TRANSACTION_COORDINATOR_FENCED
 
 
 def stimulus(lab: Lab) -> None:
@@ -34,55 +20,41 @@ def stimulus(lab: Lab) -> None:
     txn.write(partition)
     txn.end(commit=True)
     lab.reached(txn, "CompleteCommit", as_="first")
-    kept = _generation(lab.observer.producers(partition, as_="known"), txn.producer_id)
+    known = lab.observer.producers(partition, as_="known")
+    kept = int(str(expect.row(known, "producers", producer_id=txn.producer_id).get("coordinator_epoch", 0)))
     txn.write(partition)
-    _abort(lab, txn, partition, kept - 1, as_="stale marker")
+    marker = {"producer_id": txn.producer_id, "epoch": txn.epoch}
+    lab.admin.write_marker(partition, **marker, commit=False, coordinator_epoch=kept - 1, as_="stale marker")
     lab.sample("after the stale marker", partition)
     txn.end(commit=True, as_="commit")
     lab.reached(txn, "CompleteCommit", as_="second")
-    _abort(lab, txn, partition, kept, as_="same generation")
+    lab.admin.write_marker(partition, **marker, commit=False, coordinator_epoch=kept, as_="same generation")
 
 
-def _abort(lab: Lab, txn: Producer, partition: Partition, generation: int, *, as_: str) -> None:
-    lab.admin.write_marker(
-        partition, producer_id=txn.producer_id, epoch=txn.epoch, commit=False, coordinator_epoch=generation, as_=as_
-    )
-
-
-def _generation(known: Step, producer_id: int) -> int:
-    kept = row(known, "producers", producer_id=producer_id).get("coordinator_epoch")
-    return kept if isinstance(kept, int) else 0
-
-
-def check(seen: Evidence) -> Iterator[Observation]:
+def check(seen: Evidence) -> Observations:
     """Refused, the open transaction untouched, its own marker taken; and the control taken too."""
-    stale, control, commit_ = seen["stale marker"], seen["same generation"], seen["commit"]
-    known = row(seen["known"], "producers", producer_id=stale.request["producer_id"]).get("coordinator_epoch")
-    yield agree("the kept generation", known, control.request["coordinator_epoch"], otherwise="generation-not-kept")
-    yield refused(stale, COORDINATOR_FENCED, otherwise="stale-marker-accepted")
-    open_ = seen.sample("after the stale marker")
-    still = open_.last_stable_offset < open_.high_watermark
-    yield unless(still, "the transaction is open after the stale marker", stale, otherwise="ended-by-stale-marker")
-    yield accepted(commit_, otherwise="commit-refused")
-    yield accepted(control, otherwise="same-generation-refused")
-    markers = [marker.control for marker in seen.log().markers()]
-    yield agree("markers", markers, ["COMMIT", "COMMIT", "ABORT"], stale, control, otherwise="wrong-markers")
-    yield agree("committed values", seen.log().committed, seen.log().values(), stale, otherwise="committed-record-lost")
-    yield agree("LSO", seen.log().last_stable_offset, seen.log().high_watermark, otherwise="stuck-lso")
+    stale, control, own = seen["stale marker"], seen["same generation"], seen["stale marker"].asked("producer_id")
+    kept = control.asked("coordinator_epoch")
+    yield expect.producer(seen["known"], own, coordinator_epoch=kept, otherwise="generation-not-kept")
+    yield expect.refused(stale, FENCED, otherwise="stale-marker-accepted")
+    yield expect.unstable(seen.sample("after the stale marker"), stale, otherwise="ended-by-stale-marker")
+    yield expect.accepted(seen["commit"], otherwise="commit-refused")
+    yield expect.accepted(control, otherwise="same-generation-refused")
+    yield from expect.sound(seen, markers=(("COMMIT",), ("COMMIT",), ("ABORT",)), shown="committed-record-lost")
 
 
+_LOGGED = (data(7, 0, "a"), commit(7, 0), data(7, 0, "b"), commit(7, 0))
 GOOD = evidence(
-    step("known", "DescribeProducers", 0, producers=[{"producer_id": 7, "coordinator_epoch": 0}]),
-    step("stale marker", "WriteTxnMarkers", 1, error=52, request={"producer_id": 7, "coordinator_epoch": -1}),
-    step("commit", "EndTxn", 4),
+    known_producer("known"),
+    step("stale marker", "WriteTxnMarkers", 1, error=FENCED, request={"producer_id": 7, "coordinator_epoch": -1}),
+    ended("commit", version=4),
     step("same generation", "WriteTxnMarkers", 1, request={"producer_id": 7, "coordinator_epoch": 0}),
     samples=(sample("after the stale marker", "P1", 3, 2),),
-    logs={"P1": log(data(7, 0, "a"), commit(7, 0), data(7, 0, "b"), commit(7, 0), abort(7, 0))},
+    logs={"P1": log(*_LOGGED, abort(7, 0))},
 )
 
 REQUIREMENT = Requirement(
     id="KIP890-MARK-05",
-    level=Level.MUST,
     source=Source(890, "Background: transaction markers and coordinator epochs"),
     statement="A marker with an older coordinator epoch than the partition knows for the producer is refused.",
     needs=(Offers("WriteTxnMarkers", 1), Offers("DescribeProducers", 0)),
@@ -92,29 +64,12 @@ REQUIREMENT = Requirement(
     refuses=(
         Refusal("generation-not-kept", GOOD.with_step("known", producers=[])),
         Refusal("stale-marker-accepted", GOOD.with_step("stale marker", error=0)),
-        Refusal("wrong-error", GOOD.with_step("stale marker", error=47)),
+        Refusal("wrong-error", GOOD.with_step("stale marker", error=KafkaError.INVALID_PRODUCER_EPOCH)),
         Refusal("ended-by-stale-marker", GOOD.with_sample("after the stale marker", last_stable_offset=3)),
-        Refusal("commit-refused", GOOD.with_step("commit", error=48)),
-        Refusal("same-generation-refused", GOOD.with_step("same generation", error=52)),
-        Refusal(
-            "wrong-markers",
-            GOOD.with_log(truth=log(data(7, 0, "a"), commit(7, 0), data(7, 0, "b"), commit(7, 0))),
-        ),
-        Refusal("committed-record-lost", GOOD.with_log(committed=("a",))),
-        Refusal("stuck-lso", GOOD.with_log(last_stable_offset=2)),
+        Refusal("commit-refused", GOOD.with_step("commit", error=KafkaError.INVALID_TXN_STATE)),
+        Refusal("same-generation-refused", GOOD.with_step("same generation", error=FENCED)),
+        Refusal("wrong-markers", GOOD.with_log(truth=log(*_LOGGED))),
+        *unsound(GOOD, appended=None, shown="committed-record-lost"),
     ),
-    refuted_by=(
-        Failpoint(
-            rules="""
-RULE the leader does not look at the coordinator's epoch
-CLASS org.apache.kafka.storage.internals.log.ProducerAppendInfo
-METHOD checkCoordinatorEpoch
-AT ENTRY
-IF true
-DO return
-ENDRULE
-""",
-            anomaly="stale-marker-accepted",
-        ),
-    ),
+    refuted_by=(Failpoint(rules=NO_COORDINATOR_EPOCH_CHECK, anomaly="stale-marker-accepted"),),
 )

@@ -17,7 +17,6 @@ from harness.contract.stream_checks import delivered_once, out_of_reach, reached
 from harness.evidence.requirement_evidence import Evidence, NotSeen, Sample, Step
 from harness.evidence.stream_account import StreamAccount, as_fact, stream_account
 from harness.lab import Lab, Partition, Producer, Unprepared
-from toxics.network.hold import hold
 
 BOUND = 15.0
 """Seconds that the stream may take to the high watermark; an undisturbed one takes one or two."""
@@ -39,7 +38,7 @@ def stimulus(lab: Lab) -> None:
         write(one, ABORTED, p1, p2, p3).end(commit=False)
         write(one, ABORTED, p1)
         write(two, COMMITTED, p2)
-        with hold(lab, lane, name="hold") as held:
+        with lab.hold(lane, name="hold") as held:
             late = one.start_produce(p1, version=9), two.start_produce(p2, version=9)
             one.end(commit=False)
             two.end(commit=True)

@@ -20,6 +20,8 @@ from harness.contract import (
     agree,
     refused,
 )
+from harness.contract.byteman.leader_rules import NO_DUPLICATE_FOUND, NO_SEQUENCE_CHECK
+from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import commit, data, evidence, log, sample, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -89,28 +91,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version="3.5.2", anomaly="unadded-write-accepted"),
         Setting(key="transaction.partition.verification.enable", value="false", anomaly="unadded-record-appended"),
-        Failpoint(
-            rules="""
-RULE the leader keeps the record of every refused write
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager
-METHOD addOrVerifyTransaction
-IF true
-DO $5.complete(java.util.Collections.emptyMap()); return
-ENDRULE
-RULE and does not know a batch when it comes again
-CLASS org.apache.kafka.storage.internals.log.ProducerStateEntry
-METHOD findDuplicateBatch
-IF true
-DO return java.util.Optional.empty()
-ENDRULE
-RULE nor that its sequence is wrong
-CLASS org.apache.kafka.storage.internals.log.ProducerAppendInfo
-METHOD checkSequence
-IF true
-DO return
-ENDRULE
-""",
-            anomaly="not-one-copy",
-        ),
+        Failpoint(rules=EVERY_PARTITION_VERIFIED + NO_DUPLICATE_FOUND + NO_SEQUENCE_CHECK, anomaly="not-one-copy"),
     ),
 )

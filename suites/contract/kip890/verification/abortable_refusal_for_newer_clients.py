@@ -18,6 +18,7 @@ from harness.contract import (
     agree,
     refused,
 )
+from harness.contract.byteman.verification_rules import CLIENT_WITHOUT_ABORTABLE_ERROR
 from harness.contract.doctored import data, evidence, log, sample, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -66,16 +67,6 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Setting(key="transaction.partition.verification.enable", value="false", anomaly="unadded-write-accepted"),
-        Failpoint(
-            rules="""
-RULE every client is taken for one that does not know the abortable error
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager
-METHOD produceRequestVersionToTransactionSupportedOperation
-IF true
-DO return org.apache.kafka.server.transaction.AddPartitionsToTxnManager$TransactionSupportedOperation.DEFAULT_ERROR
-ENDRULE
-""",
-            anomaly="wrong-error",
-        ),
+        Failpoint(rules=CLIENT_WITHOUT_ABORTABLE_ERROR, anomaly="wrong-error"),
     ),
 )

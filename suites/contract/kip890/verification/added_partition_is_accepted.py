@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 from harness.base.json_value import Json
 from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree, row
+from harness.contract.byteman.leader_rules import NO_FIRST_UNSTABLE_OFFSET
+from harness.contract.byteman.verification_rules import NO_PARTITION_VERIFIED
 from harness.contract.doctored import commit, data, evidence, log, sample, step
 from harness.evidence.requirement_evidence import Evidence, Step
 from harness.lab import Lab
@@ -80,27 +82,7 @@ REQUIREMENT = Requirement(
         Refusal("committed-view-differs", GOOD.with_log("P1", committed=("a",))),
     ),
     refuted_by=(
-        Failpoint(
-            rules="""
-RULE the leader hears that no partition is in the transaction
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager
-METHOD addTxnData
-IF true
-DO $3.complete($0.topicPartitionsToError($2, org.apache.kafka.common.protocol.Errors.INVALID_TXN_STATE)); return
-ENDRULE
-""",
-            anomaly="added-write-refused",
-        ),
-        Failpoint(
-            rules="""
-RULE the leader does not stop readers at an open transaction
-CLASS org.apache.kafka.storage.internals.log.ProducerStateManager
-METHOD firstUnstableOffset
-IF true
-DO return java.util.Optional.empty()
-ENDRULE
-""",
-            anomaly="reader-not-stopped",
-        ),
+        Failpoint(rules=NO_PARTITION_VERIFIED, anomaly="added-write-refused"),
+        Failpoint(rules=NO_FIRST_UNSTABLE_OFFSET, anomaly="reader-not-stopped"),
     ),
 )

@@ -21,10 +21,10 @@ from harness.contract import (
     agree,
     refused,
 )
+from harness.contract.byteman.verification_rules import OLD_CLIENT_TAKEN_FOR_NEW
 from harness.contract.doctored import commit, data, evidence, held_link, log, sample, step
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 from harness.lab import Lab
-from toxics.network.hold import hold
 
 VERSIONS = (9, 11)
 MESSAGE = "Unable to verify the partition has been added to the transaction. Underlying error: CONCURRENT_TRANSACTIONS"
@@ -36,7 +36,7 @@ def stimulus(lab: Lab) -> None:
     txn.add(slow, quick)
     txn.produce(slow)
     txn.produce(quick, as_="write before")
-    with hold(lab, lab.link(txn.coordinator, slow.leader), name="marker") as held:
+    with lab.hold(lab.link(txn.coordinator, slow.leader), name="marker") as held:
         txn.end(commit=True)
         lab.completed(quick)
         lab.observer.transaction(txn.transactional_id, txn.coordinator, as_="transaction while held")
@@ -101,16 +101,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version="3.5.2", anomaly="early-write-accepted"),
         Setting(key="transaction.partition.verification.enable", value="false", anomaly="early-record-appended"),
-        Failpoint(
-            rules="""
-RULE the leader takes every client for a new one that understands the coordinator's error
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager
-METHOD produceRequestVersionToTransactionSupportedOperation
-IF true
-DO return org.apache.kafka.server.transaction.AddPartitionsToTxnManager$TransactionSupportedOperation.ADD_PARTITION
-ENDRULE
-""",
-            anomaly="wrong-error",
-        ),
+        Failpoint(rules=OLD_CLIENT_TAKEN_FOR_NEW, anomaly="wrong-error"),
     ),
 )

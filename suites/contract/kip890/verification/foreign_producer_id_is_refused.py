@@ -20,6 +20,7 @@ from harness.contract import (
     agree,
     refused,
 )
+from harness.contract.byteman.verification_rules import ANY_PRODUCER_ID_VERIFIED
 from harness.contract.doctored import commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -77,18 +78,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version="3.5.2", anomaly="foreign-id-accepted"),
         Setting(key="transaction.partition.verification.enable", value="false", anomaly="hanging-transaction"),
-        Failpoint(
-            rules="""
-RULE the coordinator takes any producer id for the one that it gave out
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleVerifyPartitionsInTransaction
-BIND known : scala.Option = $0.transactionManager().getTransactionState($1).toOption().get();
-     entry : kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = known.get()
-IF true
-DO $2 = entry.transactionMetadata().producerId()
-ENDRULE
-""",
-            anomaly="foreign-id-accepted",
-        ),
+        Failpoint(rules=ANY_PRODUCER_ID_VERIFIED, anomaly="foreign-id-accepted"),
     ),
 )

@@ -22,10 +22,10 @@ from harness.contract import (
     row,
     struck,
 )
+from harness.contract.byteman.leader_rules import EVERY_TRANSACTION_ONGOING, NO_GUARD_AT_THE_APPEND
 from harness.contract.doctored import commit, data, evidence, held_link, log, sample, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
-from toxics.network.hold import hold
 
 VERSIONS = (9, 11)
 FIRST_ABORTABLE = 11
@@ -38,7 +38,7 @@ def stimulus(lab: Lab) -> None:
         txn.add(partition)
         txn.produce(partition, version=version)
         lab.sample(f"open v{version}", partition)
-        with hold(lab, txn.lane_to(partition.leader), name=f"hold v{version}") as held:
+        with lab.hold(txn.lane_to(partition.leader), name=f"hold v{version}") as held:
             late = txn.start_produce(partition, version=version)
             txn.end(commit=True)
             lab.reached(txn, "CompleteCommit", as_=f"transaction v{version}")
@@ -103,22 +103,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version="3.5.2", anomaly="hanging-transaction"),
         Setting(key="transaction.partition.verification.enable", value="false", anomaly="late-write-accepted"),
-        Failpoint(
-            rules="""
-RULE the leader goes on taking the partition for verified
-CLASS org.apache.kafka.storage.internals.log.UnifiedLog
-METHOD hasOngoingTransaction
-IF true
-DO return true
-ENDRULE
-RULE and has no guard at the append either
-CLASS org.apache.kafka.storage.internals.log.UnifiedLog
-METHOD batchMissingRequiredVerification
-IF true
-DO return false
-ENDRULE
-""",
-            anomaly="late-write-accepted",
-        ),
+        Failpoint(rules=EVERY_TRANSACTION_ONGOING + NO_GUARD_AT_THE_APPEND, anomaly="late-write-accepted"),
     ),
 )

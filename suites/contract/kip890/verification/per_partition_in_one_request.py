@@ -20,6 +20,7 @@ from harness.contract import (
     agree,
     refused,
 )
+from harness.contract.byteman.verification_rules import NO_PARTITION_VERIFIED
 from harness.contract.doctored import commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -87,16 +88,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version="3.5.2", anomaly="unadded-write-accepted"),
         Setting(key="transaction.partition.verification.enable", value="false", anomaly="hanging-transaction"),
-        Failpoint(
-            rules="""
-RULE the leader hears that no partition is in the transaction
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager
-METHOD addTxnData
-IF true
-DO $3.complete($0.topicPartitionsToError($2, org.apache.kafka.common.protocol.Errors.INVALID_TXN_STATE)); return
-ENDRULE
-""",
-            anomaly="added-write-refused",
-        ),
+        Failpoint(rules=NO_PARTITION_VERIFIED, anomaly="added-write-refused"),
     ),
 )

@@ -5,30 +5,13 @@ the same as the coordinator's silence for a whole request timeout (30 s), and it
 this case; Kafka answers it as the others since 3.7.1 and 3.8 (KAFKA-16386).
 """
 
-from collections.abc import Iterator
-
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Order,
-    Refusal,
-    Release,
-    Requirement,
-    Setting,
-    Source,
-    accepted,
-    agree,
-    refused,
-)
-from harness.contract.doctored import commit, data, evidence, log, step
-from harness.evidence.requirement_evidence import Evidence, Fault, NotSeen
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract.byteman.verification_rules import LOST_COORDINATOR_IS_INVALID_STATE
+from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, unsound, written
+from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
 from harness.lab import Lab
-from toxics.network.cut import cut
-from toxics.network.hold import hold
 
-VERSIONS = (9, 11)
+RETRIABLE = KafkaError.NOT_ENOUGH_REPLICAS
 MESSAGE = "Unable to verify the partition has been added to the transaction. Underlying error: NETWORK_EXCEPTION"
 
 
@@ -36,44 +19,40 @@ def stimulus(lab: Lab) -> None:
     """The verification of an added partition's first write is held on its link, and then the link is cut."""
     txn, partition = lab.producer("victim"), lab.partition("P1")
     link = lab.link(partition.leader, txn.coordinator)
-    for version in lab.offered("Produce", VERSIONS):
+    for version in lab.offered("Produce", (9, 11)):
         txn.add(partition)
-        with hold(lab, link, name=f"verification v{version}"):
+        with lab.hold(link, name=f"verification v{version}"):
             waiting = txn.start_produce(partition, version=version)
             lab.sample(f"waiting v{version}", partition)
-            with cut(lab, link, name=f"cut v{version}"):
+            with lab.cut(link, name=f"cut v{version}"):
                 waiting.answer(as_="unverified write")
         txn.produce(partition, as_="write again", version=version)
         txn.end(commit=True, as_="end")
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
-    """Refused with 19 and the reason when the link is cut, nothing appended; mended, the write is committed."""
+def check(seen: Evidence) -> Observations:
+    """Refused as retriable with the reason when the link is cut, nothing appended; mended, the write is committed."""
     for write in seen.all("unverified write"):
-        yield refused(write, 19, otherwise="unverified-write-accepted", message=MESSAGE)
-        waited = write.answered is None or write.answered >= seen.fault(f"cut v{write.version}").started
-        if write.error == 19 and not waited:
-            raise NotSeen("the write was answered before the link was cut")
-    for mended in (*seen.all("write again"), *seen.all("end")):
-        yield accepted(mended, otherwise="retry-refused")
-    truth = seen.log()
-    written = tuple(value for write in seen.all("write again") for value in write.written())
-    yield agree("values in the log", truth.values(), written, otherwise="unverified-record-appended")
-    yield agree("committed values", truth.committed, written, otherwise="committed-view-differs")
-    yield agree("last stable offset", truth.last_stable_offset, truth.high_watermark, otherwise="hanging-transaction")
+        yield expect.refused(write, RETRIABLE, otherwise="unverified-write-accepted", message=MESSAGE)
+        if write.error == RETRIABLE:
+            expect.interrupted(seen, write, by=f"cut v{write.version}")
+    again = seen.all("write again")
+    for mended in (*again, *seen.all("end")):
+        yield expect.accepted(mended, otherwise="retry-refused")
+    values = [value for write in again for value in write.written()]
+    yield from expect.sound(seen, "P1", values, appended="unverified-record-appended", stuck="hanging-transaction")
 
 
 GOOD = evidence(
-    step("unverified write", "Produce", 9, error=19, error_message=MESSAGE, answered=60),
-    step("write again", "Produce", 9, request={"values": ["a"]}),
-    step("end", "EndTxn", 4),
+    refused_write("unverified write", 9, RETRIABLE, error_message=MESSAGE),
+    written("write again", 9, "a"),
+    ended(version=4),
     logs={"P1": log(data(7, 0, "a"), commit(7, 0))},
-    faults=(Fault(name="cut v9", kind="cut", where="link-1-2", started=50, ended=70),),
+    cut=("cut v9",),
 )
 
 REQUIREMENT = Requirement(
     id="KIP890-VERIFY-12",
-    level=Level.MUST,
     source=Source(890, "Old Clients / Produce Requests (NOT_ENOUGH_REPLICAS)"),
     statement="A write that cannot be verified because the coordinator is out of reach gets a retriable error.",
     needs=(Offers("Produce", 9),),
@@ -83,30 +62,17 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("unverified-write-accepted", GOOD.with_step("unverified write", error=0, answered=5)),
-        Refusal("wrong-error", GOOD.with_step("unverified write", error=13)),
+        Refusal("wrong-error", GOOD.with_step("unverified write", error=KafkaError.NETWORK_EXCEPTION)),
         Refusal("wrong-message", GOOD.with_step("unverified write", error_message=None)),
         Refusal("unanswered", GOOD.with_step("unverified write", error=None, answered=None)),
-        Refusal("retry-refused", GOOD.with_step("write again", error=48)),
-        Refusal(
-            "unverified-record-appended", GOOD.with_log("P1", log(data(7, 0, "x", "a"), commit(7, 0)), committed=("a",))
-        ),
-        Refusal("committed-view-differs", GOOD.with_log("P1", committed=())),
-        Refusal("hanging-transaction", GOOD.with_log("P1", last_stable_offset=0)),
+        Refusal("retry-refused", GOOD.with_step("write again", error=KafkaError.INVALID_TXN_STATE)),
+        Refusal("retry-refused", GOOD.with_step("end", error=KafkaError.INVALID_TXN_STATE)),
+        *unsound(GOOD, appended="unverified-record-appended", stuck="hanging-transaction"),
     ),
     refuted_by=(
         Release(version="3.5.2", anomaly="unverified-write-accepted"),
         Release(version="3.6.2", anomaly="wrong-error"),
-        Setting(key="transaction.partition.verification.enable", value="false", anomaly="unverified-write-accepted"),
-        Failpoint(
-            rules="""
-RULE the leader passes on an error that is no reason to try again
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager$AddPartitionsToTxnHandler
-METHOD sendCallbacksToAll
-IF true
-DO $1 = org.apache.kafka.common.protocol.Errors.INVALID_TXN_STATE.code()
-ENDRULE
-""",
-            anomaly="wrong-error",
-        ),
+        Setting(key=VERIFICATION, value="false", anomaly="unverified-write-accepted"),
+        Failpoint(rules=LOST_COORDINATOR_IS_INVALID_STATE, anomaly="wrong-error"),
     ),
 )

@@ -4,66 +4,43 @@ Nobody would ever end such a write: no marker is due for a partition that the co
 committed records would stand still before it for ever. Every version that an older client speaks is tried.
 """
 
-from collections.abc import Iterator
-
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Refusal,
-    Release,
-    Requirement,
-    Setting,
-    Source,
-    agree,
-    refused,
-    row,
-)
-from harness.contract.doctored import data, evidence, log, sample, step
-from harness.evidence.requirement_evidence import Evidence
+from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
+from harness.contract.doctored import evidence, log, producer_row, producers, refused_write, sample, unsound
+from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
+from harness.contract.version_tables import UNADDED_MESSAGE, unadded, unadded_message
 from harness.lab import Lab
-
-VERSIONS = range(3, 11)
-MESSAGE = "Partition was not added to the transaction"
-FIRST_WITH_MESSAGE = 8
 
 
 def stimulus(lab: Lab) -> None:
     """An initialised producer writes without AddPartitionsToTxn."""
-    partition = lab.partition("P1")
-    txn = lab.producer("victim")
-    for version in lab.offered("Produce", VERSIONS):
+    partition, txn = lab.partition("P1"), lab.producer("victim")
+    for version in lab.offered("Produce", range(3, 11)):
         txn.produce(partition, as_="unadded write", version=version)
     lab.sample("after", partition)
     lab.observer.producers(partition, as_="producers")
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
-    """Each write is refused with 48, and the leader knows of no transaction."""
+def check(seen: Evidence) -> Observations:
+    """Each write is refused as not added, and the leader knows of no transaction."""
     for write in seen.all("unadded write"):
-        told = MESSAGE if write.version >= FIRST_WITH_MESSAGE else None
-        yield refused(write, 48, otherwise="unadded-write-accepted", message=told)
-    yield agree("values in the log", seen.log().values(), (), otherwise="unadded-record-appended")
-    after = seen.sample("after")
-    yield agree("last stable offset", after.last_stable_offset, after.high_watermark, otherwise="hanging-transaction")
-    opened = row(seen["producers"], "producers", producer_id=write.request["producer_id"])
-    start = opened.get("current_txn_start_offset", -1)
-    yield agree("start of an open transaction", start, -1, seen["producers"], otherwise="transaction-opened")
+        message = unadded_message(write.version)
+        yield expect.refused(write, unadded(write.version), otherwise="unadded-write-accepted", message=message)
+    yield from expect.sound(seen, "P1", (), appended="unadded-record-appended", stuck="hanging-transaction")
+    yield expect.stable(seen.sample("after"), otherwise="hanging-transaction")
+    yield expect.not_open(seen["producers"], write.asked("producer_id"))
 
 
 GOOD = evidence(
-    step("unadded write", "Produce", 3, error=48, request={"producer_id": 7}),
-    step("unadded write", "Produce", 10, error=48, error_message=MESSAGE, request={"producer_id": 7}),
-    step("producers", "DescribeProducers", 0, producers=[]),
+    refused_write("unadded write", 3, KafkaError.INVALID_TXN_STATE),
+    refused_write("unadded write", 10, KafkaError.INVALID_TXN_STATE, error_message=UNADDED_MESSAGE),
+    producers("producers"),
     logs={"P1": log()},
     samples=(sample("after", "P1", 0, 0),),
 )
-OPEN = {"producer_id": 7, "current_txn_start_offset": 0}
 
 REQUIREMENT = Requirement(
     id="KIP890-VERIFY-01",
-    level=Level.MUST,
     source=Source(890, "Ensure Ongoing Transaction for Older Clients (3)"),
     statement="A transactional write to a partition that was not added to the transaction is refused, not appended.",
     needs=(Offers("Produce", 9),),
@@ -72,26 +49,16 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("unadded-write-accepted", GOOD.with_step("unadded write", error=0)),
-        Refusal("wrong-error", GOOD.with_step("unadded write", error=120)),
+        Refusal("wrong-error", GOOD.with_step("unadded write", error=KafkaError.TRANSACTION_ABORTABLE)),
         Refusal("wrong-message", GOOD.with_step("unadded write", error_message=None)),
         Refusal("unanswered", GOOD.with_step("unadded write", error=None)),
-        Refusal("unadded-record-appended", GOOD.with_log("P1", log(data(7, 0, "a")))),
+        *unsound(GOOD, "P1", appended="unadded-record-appended", stuck="hanging-transaction"),
         Refusal("hanging-transaction", GOOD.with_sample("after", high_watermark=1)),
-        Refusal("transaction-opened", GOOD.with_step("producers", producers=[OPEN])),
+        Refusal("transaction-opened", GOOD.with_step("producers", producers=[producer_row(since=0)])),
     ),
     refuted_by=(
         Release(version="3.5.2", anomaly="unadded-write-accepted"),
-        Setting(key="transaction.partition.verification.enable", value="false", anomaly="hanging-transaction"),
-        Failpoint(
-            rules="""
-RULE the coordinator finds every partition in the transaction
-CLASS org.apache.kafka.server.transaction.AddPartitionsToTxnManager
-METHOD addOrVerifyTransaction
-IF true
-DO $5.complete(java.util.Collections.emptyMap()); return
-ENDRULE
-""",
-            anomaly="unadded-write-accepted",
-        ),
+        Setting(key=VERIFICATION, value="false", anomaly="hanging-transaction"),
+        Failpoint(rules=EVERY_PARTITION_VERIFIED, anomaly="unadded-write-accepted"),
     ),
 )

@@ -18,6 +18,7 @@ from harness.contract import (
     agree,
     refused,
 )
+from harness.contract.byteman.verification_rules import UNKNOWN_ID_VERIFIED
 from harness.contract.doctored import data, evidence, log, sample, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -75,16 +76,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version="3.5.2", anomaly="unknown-id-accepted"),
         Setting(key="transaction.partition.verification.enable", value="false", anomaly="unknown-id-accepted"),
-        Failpoint(
-            rules="""
-RULE the coordinator finds nothing wrong with an id that it does not know
-CLASS org.apache.kafka.common.requests.AddPartitionsToTxnResponse
-METHOD resultForTransaction
-IF $2.containsValue(org.apache.kafka.common.protocol.Errors.INVALID_PRODUCER_ID_MAPPING)
-DO $2.clear()
-ENDRULE
-""",
-            anomaly="unknown-record-appended",
-        ),
+        Failpoint(rules=UNKNOWN_ID_VERIFIED, anomaly="unknown-record-appended"),
     ),
 )

@@ -20,6 +20,7 @@ from harness.contract import (
     agree,
     refused,
 )
+from harness.contract.byteman.verification_rules import ANY_EPOCH_VERIFIED
 from harness.contract.doctored import commit, data, evidence, log, step
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -86,18 +87,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version="3.5.2", anomaly="stale-epoch-accepted"),
         Setting(key="transaction.partition.verification.enable", value="false", anomaly="stale-epoch-accepted"),
-        Failpoint(
-            rules="""
-RULE the coordinator takes any epoch for its own
-CLASS kafka.coordinator.transaction.TransactionCoordinator
-METHOD handleVerifyPartitionsInTransaction
-BIND known : scala.Option = $0.transactionManager().getTransactionState($1).toOption().get();
-     entry : kafka.coordinator.transaction.CoordinatorEpochAndTxnMetadata = known.get()
-IF true
-DO $3 = entry.transactionMetadata().producerEpoch()
-ENDRULE
-""",
-            anomaly="premature-epoch-accepted",
-        ),
+        Failpoint(rules=ANY_EPOCH_VERIFIED, anomaly="premature-epoch-accepted"),
     ),
 )

@@ -1,21 +1,40 @@
-"""Spark's reader in the lab's words: partitions instead of topics, high watermarks from the observer."""
+"""A streaming reader in the lab's words: partitions instead of topics, high watermarks from the observer.
+
+The lab knows a reader by two ports alone; the run gives it Spark's (:mod:`harness.spark.readers.spark_readers`).
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from harness.base.json_value import Json
 from harness.base.user_error import ExitCode, UserError
-from harness.evidence.stream_account import as_fact
+from harness.evidence.stream_account import StreamAccount, as_fact
+from harness.evidence.stream_reach import Reach, ReaderFailed
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
 from harness.lab.step_recorder import Unprepared
-from harness.spark.readers.stream_progress import Reach, ReaderFailed
 
-if TYPE_CHECKING:
-    from harness.spark.readers.committed_stream import CommittedReader
-    from harness.spark.readers.spark_readers import Readers
+
+class StreamReader(Protocol):
+    """A running read_committed stream; partitions are named ``topic-index``."""
+
+    def caught_up_to(self, high_watermarks: Mapping[str, int], *, within: float) -> Mapping[str, Reach]:
+        """Wait at most ``within`` seconds for these; :raises ReaderFailed: when the stream has failed."""
+        ...
+
+    def account(self, reached: Mapping[str, Reach]) -> Mapping[str, StreamAccount]:
+        """What it delivered; :raises ReaderFailed: when the stream has failed."""
+        ...
+
+
+class StreamReaders(Protocol):
+    """Where readers come from."""
+
+    def committed(self, *, bootstrap: str, topics: Sequence[str]) -> AbstractContextManager[StreamReader]:
+        """A reader of the topics for the length of the block; :raises UserError: when a tool for it is missing."""
+        ...
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,7 +42,7 @@ class StreamReading:
     """A read_committed stream over ``partitions`` while it runs."""
 
     observer: Observer
-    reader: "CommittedReader"
+    reader: StreamReader
     partitions: Sequence[Partition]
     _reached: Mapping[str, Reach] = field(default_factory=dict)
 
@@ -46,11 +65,11 @@ class StreamReading:
 
 
 @contextmanager
-def stream_of(readers: "Readers", bootstrap: str, topics: Sequence[str]) -> Iterator["CommittedReader"]:
+def stream_of(readers: StreamReaders, bootstrap: str, topics: Sequence[str]) -> Iterator[StreamReader]:
     """A running stream over the topics.
 
     :raises Unprepared: When there can be no Spark (no Java, no connector): that says nothing about the judged Kafka.
-    :raises Trouble: When the disk is full.
+    :raises UserError: When the disk is full.
     """
     with ExitStack() as stack:
         try:

@@ -1,0 +1,51 @@
+"""Rules that break a partition's leader: what it takes into its log, what it keeps of producers, where readers stop.
+
+Names of classes and arguments are those of Kafka 4.3.1 (``org.apache.kafka.storage.internals.log``).
+"""
+
+from harness.contract.byteman.rule_text import rule
+
+_STORAGE = "org.apache.kafka.storage.internals.log"
+_APPEND = f"{_STORAGE}.ProducerAppendInfo"
+_LOG = f"{_STORAGE}.UnifiedLog"
+_ENTRY = f"{_STORAGE}.ProducerStateEntry"
+
+NO_EPOCH_CHECK = rule("leaders have no eye for old epochs", f"{_APPEND}#checkProducerEpoch", "return")
+NO_CHECK_OF_DATA = rule(
+    "the leader checks neither epoch nor sequence of data", f"{_APPEND}#maybeValidateDataBatch", "return"
+)
+NO_SEQUENCE_CHECK = rule("the leader does not see that a sequence is wrong", f"{_APPEND}#checkSequence", "return")
+NO_COORDINATOR_EPOCH_CHECK = rule(
+    "the leader does not look at the coordinator's epoch", f"{_APPEND}#checkCoordinatorEpoch", "return"
+)
+ABORT_MARKER_ENDS_NOTHING = rule(
+    "an abort marker is written and ends nothing",
+    f"{_APPEND}#appendEndTxnMarker",
+    "return java.util.Optional.empty()",
+    when="$1.controlType() == org.apache.kafka.common.record.internal.ControlRecordType.ABORT",
+)
+EVERY_TRANSACTION_ONGOING = rule(
+    "the leader takes every record for one of an open transaction", f"{_LOG}#hasOngoingTransaction", "return true"
+)
+NO_GUARD_AT_THE_APPEND = rule(
+    "the leader has no guard at the append", f"{_LOG}#batchMissingRequiredVerification", "return false"
+)
+NO_FIRST_UNSTABLE_OFFSET = rule(
+    "the leader does not stop readers at an open transaction",
+    f"{_STORAGE}.ProducerStateManager#firstUnstableOffset",
+    "return java.util.Optional.empty()",
+)
+NO_DUPLICATE_FOUND = rule(
+    "the leader does not know a batch when it comes again",
+    f"{_ENTRY}#findDuplicateBatch",
+    "return java.util.Optional.empty()",
+)
+SEQUENCES_KEPT_ACROSS_EPOCHS = rule(
+    "the leader keeps the sequences of the transaction that ended", f"{_ENTRY}#maybeUpdateProducerEpoch", "return"
+)
+START_OFFSET_IS_THE_LAST = rule(
+    "the start offset is the last batch's",
+    f"{_ENTRY}#currentTxnFirstOffset",
+    "return java.util.OptionalLong.of($this.lastDataOffset())",
+    when='callerMatches(".*activeProducers.*", true, true)',
+)

@@ -1,0 +1,84 @@
+"""Rules that break what the coordinator keeps of an id: epochs, states, records of ``__transaction_state``, answers.
+
+Names of classes and arguments are those of Kafka 4.3.1 (``org.apache.kafka.coordinator.transaction``).
+"""
+
+from harness.contract.byteman.rule_text import rule
+
+_METADATA = "org.apache.kafka.coordinator.transaction.TransactionMetadata"
+_STATE = "org.apache.kafka.coordinator.transaction.TransactionState"
+_LEVEL = "org.apache.kafka.server.common.TransactionVersion"
+
+
+def _at_preparation(name: str, do: str, when: str = "true") -> str:
+    """Before PrepareCommit or PrepareAbort: ``$1`` is the state, ``$2`` the client's transaction version."""
+    return rule(name, f"{_METADATA}#prepareAbortOrCommit", do, when=when)
+
+
+def _when_complete(name: str, state: str, do: str) -> str:
+    when = f"$0.state() == {_STATE}.{state}"
+    return rule(name, f"{_METADATA}#completeTransitionTo", do, when=when, at="EXIT")
+
+
+def _at_init(name: str, do: str, when: str = "true") -> str:
+    """InitProducerId: ``$2`` is the epoch that the client expects, an Optional."""
+    return rule(name, f"{_METADATA}#prepareIncrementProducerEpoch", do, when=when)
+
+
+END_WITHOUT_BUMP = _at_preparation("the end of a transaction forgets to bump the epoch", f"$2 = {_LEVEL}.TV_0")
+ABORT_WITHOUT_BUMP = _at_preparation(
+    "an abort forgets to bump the epoch", f"$2 = {_LEVEL}.TV_0", f"$1 == {_STATE}.PREPARE_ABORT"
+)
+COORDINATORS_ABORT_BUMPS_TWICE = _at_preparation(
+    "the coordinator's own abort bumps the epoch twice, as KAFKA-19367",
+    '$this.setProducerEpoch(java.lang.Short.parseShort("1"))',
+    "$2.supportsEpochBump() AND $this.producerEpoch() == 0",
+)
+ABORTED_KEEPS_THE_LAST_EPOCH = _when_complete(
+    "an aborted transaction is kept in the epoch before the bump",
+    "COMPLETE_ABORT",
+    "$0.setProducerEpoch($0.lastProducerEpoch())",
+)
+COMMITTED_KEEPS_THE_LAST_EPOCH = _when_complete(
+    "the completed transaction falls back to the epoch before the bump",
+    "COMPLETE_COMMIT",
+    "$0.setProducerEpoch($0.lastProducerEpoch())",
+)
+COMMITTED_KEEPS_ANOTHER_EPOCH = _when_complete(
+    "a completed transaction moves an old client's id on to another epoch",
+    "COMPLETE_COMMIT",
+    '$0.setProducerEpoch(java.lang.Short.parseShort("30000"))',
+)
+INIT_ROTATES_THE_PRODUCER_ID = _at_init(
+    "an identity is answered with another producer id",
+    "return $this.prepareProducerIdRotation($this.producerId() + 1, $1, $3, false)",
+    "$2.isPresent()",
+)
+INIT_FORGETS_THE_LAST_EPOCH = _at_init(
+    "the last epoch is forgotten", "$this.setLastProducerEpoch($this.producerEpoch())"
+)
+INIT_REPETITION_TAKEN_FOR_THE_FIRST = _at_init(
+    "a repetition is taken for the first request", "$2 = java.util.Optional.empty()"
+)
+END_TAKEN_AS_OF_THE_LEVEL = rule(
+    "EndTxn is taken as of the finalized level", f"{_LEVEL}#transactionVersionForEndTxn", f"return {_LEVEL}.TV_0"
+)
+RECORDS_AS_OF_LEVEL_1 = rule(
+    "the coordinator writes its records as of level 1",
+    "org.apache.kafka.coordinator.transaction.TransactionLog#valueToBytes",
+    f"$2 = {_LEVEL}.TV_1",
+)
+END_NAMES_NO_PRODUCER_ID = rule(
+    "the answer names no producer id", "org.apache.kafka.common.message.EndTxnResponseData#setProducerId", "$1 = -1"
+)
+_API_VERSIONS = "org.apache.kafka.server.DefaultApiVersionManager#apiVersionResponse"
+NO_FEATURES_ADVERTISED = rule(
+    "the broker says that it supports no features", _API_VERSIONS, "$!.data().supportedFeatures().clear()", at="EXIT"
+)
+LEVEL_1_ADVERTISED = rule(
+    "the broker says that it supports level 1 at most",
+    _API_VERSIONS,
+    '$!.data().supportedFeatures().find("transaction.version").setMaxVersion(level)',
+    bind=f"level = {_LEVEL}.TV_1.featureLevel()",
+    at="EXIT",
+)

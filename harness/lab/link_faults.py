@@ -1,0 +1,72 @@
+"""What a stimulus does to a proxy: hold what is sent through it, or cut it. Each window is noted as a fault.
+
+Holding is a Toxiproxy ``latency`` toxic of hours: taking it away delivers the held bytes at once and in order, and they
+survive the sender's disconnect. Cutting is a disabled proxy: connections end, what lay on it is lost, and new
+connections are refused until it is mended. Proof that a hold struck: a step sent into the window and answered only
+after it has ``held`` > 0, and on a link between brokers a sample shows what the held request would have changed. Proof
+that a cut struck: who had to send through it answers inside the window with the error of a lost connection.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from harness.cluster.cluster import Links
+from harness.evidence.requirement_evidence import Fault
+
+HOURS_MS = 6 * 3600 * 1000
+NOTED_AS = "hold"
+
+
+@dataclass(slots=True, kw_only=True)
+class Hold:
+    """A proxy that holds what is sent through it, until :meth:`release`."""
+
+    links: Links
+    now: Callable[[], float]
+    faults: list[Fault]
+    proxy: str
+    name: str
+    started: float
+    before_release: Callable[[], object] = lambda: None
+    healed: bool = False
+
+    def release(self) -> None:
+        """Deliver everything that was held and note the window; a second release is no error."""
+        if not self.healed:
+            self.before_release()
+            self.heal()
+
+    def heal(self) -> None:
+        """Release without looking at anything first."""
+        if self.healed:
+            return
+        self.healed = True
+        ended = self.now()
+        self.links.remove_toxic(self.proxy, NOTED_AS)
+        self.faults.append(Fault(name=self.name, kind="hold", where=self.proxy, started=self.started, ended=ended))
+
+
+@contextmanager
+def holding(links: Links, proxy: str, *, name: str, now: Callable[[], float], faults: list[Fault]) -> Iterator[Hold]:
+    """Hold ``proxy`` for the length of the block, or until ``release`` within it."""
+    links.add_toxic(proxy, kind="latency", direction="upstream", attributes={"latency": HOURS_MS}, name=NOTED_AS)
+    hold = Hold(links=links, now=now, faults=faults, proxy=proxy, name=name, started=now())
+    try:
+        yield hold
+        hold.release()
+    finally:
+        hold.heal()
+
+
+@contextmanager
+def cutting(links: Links, proxy: str, *, name: str, now: Callable[[], float], faults: list[Fault]) -> Iterator[None]:
+    """Cut ``proxy`` for the length of the block and note the window."""
+    started = now()
+    links.disable(proxy)
+    try:
+        yield
+    finally:
+        ended = now()
+        links.enable(proxy)
+        faults.append(Fault(name=name, kind="cut", where=proxy, started=started, ended=ended))
