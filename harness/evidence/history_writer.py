@@ -12,14 +12,12 @@ is a field of the table's dataclass, times are run-clock milliseconds, absent op
 killed loses at most the torn last line of a table, which the reader drops and reports.
 """
 
-import dataclasses
-import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from io import TextIOWrapper
+from itertools import count
 from pathlib import Path
 
-from harness.evidence.json_codec import to_json
+from harness.evidence.journal import Journal
 from harness.evidence.operation import (
     FaultWindow,
     GroupOffset,
@@ -55,49 +53,33 @@ TABLES: Mapping[str, type] = {
 REQUIRED = ("operations", "log", "partitions")
 """Without these nothing can be judged; another table that is missing leaves its checks not exercised."""
 
-TABLE_OF: Mapping[type, str] = {kind: name for name, kind in TABLES.items()}
-
 
 @dataclass(slots=True)
 class HistoryWriter:
-    """The one writer of a run's history; safe to call from any thread."""
+    """A chaos run's journals, one a table; safe to call from any thread."""
 
     folder: Path
-    _streams: dict[str, TextIOWrapper] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _operations: int = 0
+    _journals: Mapping[type, Journal] = field(init=False)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def __post_init__(self) -> None:
         """Every table is there from the beginning, so that an empty one is told from a missing one."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for name in TABLES:
-            self._streams[name] = (self.folder / f"{name}.jsonl").open("a", encoding="utf-8")
+        self._journals = {kind: Journal(self.folder / f"{name}.jsonl") for name, kind in TABLES.items()}
 
     def next_operation(self) -> int:
-        """A fresh operation number, taken when the operation begins."""
-        with self._lock:
-            self._operations += 1
-            return self._operations
+        """A fresh operation number, from 1, taken when the operation begins."""
+        return next(self._numbers)
 
     def write(self, *events: object) -> None:
-        """Append events, each to its table, and hand them to the operating system: kill -9 of us cannot lose them."""
-        lines: dict[str, list[str]] = {}
+        """Append events, each to its table; they are with the operating system when this returns."""
+        by_table: dict[type, list[object]] = {}
         for event in events:
-            lines.setdefault(TABLE_OF[type(event)], []).append(to_json(event) + "\n")
-        with self._lock:
-            for name, batch in lines.items():
-                stream = self._streams[name]
-                if not stream.closed:
-                    stream.write("".join(batch))
-                    stream.flush()
+            by_table.setdefault(type(event), []).append(event)
+        for kind, batch in by_table.items():
+            self._journals[kind].append(*batch)
 
     def close(self) -> None:
         """End the tables; events after this are dropped, since the folder is about to be sealed."""
-        with self._lock:
-            for stream in self._streams.values():
-                stream.close()
-
-
-def columns(table: str) -> Mapping[str, object]:
-    """The columns of a table, by name, with their Python types."""
-    return {each.name: each.type for each in dataclasses.fields(TABLES[table])}
+        for journal in self._journals.values():
+            journal.close()
