@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 
 from harness.evidence.exchange import Exchange
-from harness.evidence.json_codec import to_json
+from harness.evidence.json_codec import to_json_lines
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class Journal:
 
     def append(self, *records: object) -> None:
         """Write a line for each record, all of them in one go; after :meth:`close` nothing is written."""
-        lines = "".join(f"{to_json(record)}\n" for record in records).encode()
+        lines = to_json_lines(records)
         with self._lock:
             if not self._stream.closed:
                 self._stream.write(lines)

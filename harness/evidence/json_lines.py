@@ -1,12 +1,12 @@
 """A table's JSON lines on disk: what a killed writer left of the last one, and which is the first that is wrong."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from harness.evidence.json_codec import Malformed, from_json
-from harness.evidence.operation import MalformedEvent
 
 BLOCK = 1 << 16
 
@@ -26,7 +26,7 @@ def torn_last_line(path: Path) -> str | None:
     """
     last = _last_line(path)
     try:
-        json.loads(last.decode("utf-8") or "null")
+        msgspec.json.decode(last or b"null")
     except ValueError:
         return f"{path.name}: the torn last line {_count(path)} ({len(last)} bytes) was dropped"
     return None
@@ -48,8 +48,8 @@ def first_bad_line(path: Path, kind: type, *, torn: bool) -> BadLine | None:
 def _bad(numbered: tuple[int, bytes], kind: type) -> BadLine | None:
     number, line = numbered
     try:
-        from_json(kind, line.decode("utf-8"))
-    except (Malformed, MalformedEvent, UnicodeDecodeError) as error:
+        from_json(kind, line)
+    except Malformed as error:
         return BadLine(number=number, reason=str(error))
     return None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.atomic_write import write_whole
-from harness.evidence.json_codec import Malformed, from_json, to_json
+from harness.evidence.json_codec import from_json, to_json
 
 NAME = "seal.json"
 
@@ -36,10 +36,7 @@ class SealManifest:
         path = history / NAME
         if not path.is_file():
             return None
-        try:
-            return from_json(cls, path.read_text(encoding="utf-8"))
-        except UnicodeDecodeError as error:
-            raise Malformed(str(error)) from error
+        return from_json(cls, path.read_bytes())
 
     def write(self, history: Path) -> None:
         """Put it beside the tables, whole or not at all."""

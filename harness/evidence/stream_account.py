@@ -1,11 +1,10 @@
 """What a streaming reader did with one partition, as it stands in the evidence: the fact ``reader``, by alias."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.base.json_value import Json
-from harness.evidence.json_codec import from_plain, to_json
+from harness.evidence.json_codec import from_plain, to_plain
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 
 FACT = "reader"
@@ -31,8 +30,7 @@ class StreamAccount:
 
 def as_fact(accounts: Mapping[str, StreamAccount]) -> Json:
     """The accounts by partition, as a fact of the evidence."""
-    fact: Json = json.loads(to_json(accounts))
-    return fact
+    return to_plain(accounts)
 
 
 def stream_account(seen: Evidence, partition: str) -> StreamAccount:

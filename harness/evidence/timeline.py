@@ -183,6 +183,6 @@ def load_timeline(folder: Path) -> Timeline | None:
     if not path.is_file():
         return None
     try:
-        return from_json(Timeline, path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, ValueError) as error:
+        return from_json(Timeline, path.read_bytes())
+    except Malformed as error:
         raise Malformed(f"{TIMELINE}: {error}") from error

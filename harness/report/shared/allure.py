@@ -4,10 +4,10 @@ Called inside a running pytest item. Where allure-pytest is not active (no ``--a
 plugin manager without listeners and does nothing.
 """
 
-import json
 from collections.abc import Mapping
 
 import allure
+import msgspec
 from allure_commons.types import AttachmentType, Severity
 
 from harness.base.json_value import Json
@@ -62,5 +62,4 @@ def _description(row: RequirementRow, verdict: Verdict) -> str:
 
 
 def _attach(name: str, line: str) -> None:
-    indented = json.dumps(json.loads(line), indent=1, ensure_ascii=False)
-    allure.attach(indented, name=name, attachment_type=AttachmentType.JSON)
+    allure.attach(msgspec.json.format(line, indent=1), name=name, attachment_type=AttachmentType.JSON)
