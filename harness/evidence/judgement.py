@@ -3,23 +3,14 @@
 Written as ``judgement.json`` beside the history, so that a report needs no Spark.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from harness.base.json_value import Json
+from harness.evidence.status import Status, worst
 
 SHOWN = 20
 """Findings of one anomaly that are kept whole; the rest are counted."""
-
-
-class Conclusion(StrEnum):
-    """What a check concludes; the words of the contract's verdicts."""
-
-    HOLDS = "HOLDS"
-    VIOLATED = "VIOLATED"
-    UNDECIDED = "UNDECIDED"
-    NOT_EXERCISED = "NOT_EXERCISED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +69,13 @@ class CheckResult:
     seconds: float = 0.0
 
     @property
-    def conclusion(self) -> Conclusion:
+    def status(self) -> Status:
         """Findings weigh more than doubt, doubt more than having examined nothing."""
         if self.counts:
-            return Conclusion.VIOLATED
+            return Status.VIOLATED
         if self.undecided:
-            return Conclusion.UNDECIDED
-        return Conclusion.HOLDS if self.witnesses else Conclusion.NOT_EXERCISED
+            return Status.UNDECIDED
+        return Status.HOLDS if self.witnesses else Status.NOT_EXERCISED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,14 +95,6 @@ class Judgement:
         return counted
 
     @property
-    def conclusion(self) -> Conclusion:
+    def status(self) -> Status:
         """The worst of the checks that were exercised; NOT_EXERCISED when none was."""
-        return worst([check.conclusion for check in self.checks])
-
-
-def worst(conclusions: Sequence[Conclusion]) -> Conclusion:
-    """VIOLATED over UNDECIDED over HOLDS; NOT_EXERCISED only when there is nothing else."""
-    for conclusion in (Conclusion.VIOLATED, Conclusion.UNDECIDED, Conclusion.HOLDS):
-        if conclusion in conclusions:
-            return conclusion
-    return Conclusion.NOT_EXERCISED
+        return worst([check.status for check in self.checks])
