@@ -5,6 +5,7 @@ markers under way). Trying again is honest only because the tries are counted in
 journal; a step that judges a retriable answer turns it off with ``retry=()``.
 """
 
+import json
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from harness.base import wait
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
-from harness.evidence.json_codec import to_plain
+from harness.evidence.json_codec import to_json
 from harness.evidence.requirement_evidence import Step
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.wire.api_request import ApiRequest, ApiResult
@@ -141,8 +142,7 @@ def _step(
 
 
 def _fields(result: ApiResult) -> dict[str, Json]:
-    plain = to_plain(result)
-    assert isinstance(plain, dict)
+    plain: dict[str, Json] = json.loads(to_json(result))
     return {name: value for name, value in plain.items() if name != "error"}
 
 

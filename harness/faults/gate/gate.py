@@ -14,7 +14,7 @@ from harness.base import wait
 from harness.base.addresses import Address
 from harness.base.json_value import Json
 from harness.cluster.cluster import Links
-from harness.evidence.json_codec import from_plain, to_plain
+from harness.evidence.json_codec import from_plain, to_json
 from harness.faults.gate.rule import Account, Rule
 
 ENDING = 5.0
@@ -92,7 +92,7 @@ class Gate:
         with self._lock:
             self._rules += 1
             own = replace(rule, name=f"{rule.name}-{self._rules}")
-        self.say("add", rule=to_plain(own))
+        self.say("add", rule=json.loads(to_json(own)))
         return RuleHandle(gate=self, rule=own)
 
     def account(self, name: str) -> Account:
