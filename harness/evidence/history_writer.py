@@ -1,11 +1,11 @@
-"""A chaos run's history on disk: one table an event kind, a line of JSON an event, and Parquet when it is sealed.
+"""A chaos run's history on disk: a table for each kind of event, a line of JSON for each event, Parquet once sealed.
 
 ::
 
     run.json                      what was run: kind ``chaos``, scenario, seed, target, phases (written whole)
     history/<table>.jsonl         events in the order in which they ended, flushed line by line
     history/<table>.parquet/      the same, typed, made by the seal (see :mod:`harness.spark.history.seal`)
-    SEALED                        there once nothing but a judge may write any more
+    SEALED                        there once nothing but a judge may write
 
 A history written by another tool needs ``run.json`` and the tables that it has, as JSON lines or as Parquet: a column
 is a field of the table's dataclass, times are run-clock milliseconds, absent optional fields are null. A run that is
@@ -33,7 +33,7 @@ from harness.evidence.operation import (
 )
 
 CHAOS_FORMAT = 1
-"""Version of the tables; a judge refuses another one. Stands in ``run.json`` as ``format``."""
+"""Version of the tables, in ``run.json`` as ``format``; a judge refuses another one."""
 
 TABLES: Mapping[str, type] = {
     "operations": Operation,
@@ -51,7 +51,7 @@ TABLES: Mapping[str, type] = {
 """Every table by name, with the dataclass whose fields are its columns."""
 
 REQUIRED = ("operations", "log", "partitions")
-"""Without these nothing can be judged; another table that is missing leaves its checks not exercised."""
+"""Tables without which nothing can be judged; where another is missing, its checks are NOT_EXERCISED."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""A table's JSON lines on disk: what a killed writer left of the last one, and which is the first that is wrong."""
+"""Checks of a file of JSON lines: is its last line torn, as a killed writer leaves it, and which line is bad."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,21 +8,21 @@ import msgspec
 
 from harness.evidence.json_codec import Malformed, from_json
 
-BLOCK = 1 << 16
+BLOCK_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadLine:
-    """A line that is not what the format says; ``number`` from 1."""
+    """A line that is not what the format demands; ``number`` from 1."""
 
     number: int
     reason: str
 
 
 def torn_last_line(path: Path) -> str | None:
-    """A sentence on the last line when it is not JSON, as a writer leaves it that was killed at whatever byte.
+    """A sentence on the last line when it is not JSON, as a writer leaves it that is killed while it writes.
 
-    A last line without a newline that is whole is no torn one: nothing is missing but the newline.
+    A last line that is whole but for its newline is not torn.
     """
     last = _last_line(path)
     try:
@@ -67,7 +67,7 @@ def _last_line(path: Path) -> bytes:
         at = stream.seek(0, 2)
         tail = b""
         while at and b"\n" not in tail.strip():
-            step = min(BLOCK, at)
+            step = min(BLOCK_BYTES, at)
             at = stream.seek(at - step)
             tail = stream.read(step) + tail
         return tail.strip().rpartition(b"\n")[2]

@@ -1,6 +1,6 @@
-"""What a judge says of a chaos history: a result a check, its findings with all that shows them. Plain values.
+"""The judgement of a chaos history: a result for each check, and its findings with the rows that show them.
 
-Written as ``judgement.json`` beside the history, so that a report needs no Spark.
+Plain values, written as ``judgement.json`` beside the history, so that a report needs no Spark.
 """
 
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from harness.base.json_value import Json
 from harness.evidence.status import Status, worst
 
 SHOWN = 20
-"""Findings of one anomaly that are kept whole; the rest are counted."""
+"""Findings of one anomaly that a check keeps; the rest are only counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingContext:
-    """What stands around a finding, as plain rows of the history's tables."""
+    """The operations, faults and log records around a finding, as plain rows of the history's tables."""
 
     operations: tuple[Mapping[str, Json], ...] = ()
     faults: tuple[Mapping[str, Json], ...] = ()
@@ -24,13 +24,13 @@ class FindingContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryFinding:
-    """One finding.
+    """A broken promise in a history; :class:`harness.contract.expect.Finding` is one in the evidence of a requirement.
 
     :param anomaly: A name of :data:`harness.evidence.anomalies.ANOMALIES`.
     :param detail: One sentence with the numbers.
-    :param view: The reader that showed it; ``log`` for the log itself; empty where no view is concerned.
+    :param view: The reader that delivered it; ``log`` for the committed log; empty where no view is concerned.
+    :param lasted_ms: For ``stuck-lso``: for how long the last stable offset has been stuck.
     :param operations: Numbers of the operations that show it.
-    :param lasted_ms: For ``stuck-lso``: how long it has been so.
     """
 
     anomaly: str
@@ -50,13 +50,14 @@ class HistoryFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """One check's result.
+    """The result of one check.
 
     :param name: Kebab-case, such as ``views-agree-with-the-log``.
-    :param witnesses: Situations really examined; without any and without findings nothing was exercised.
+    :param witnesses: How many situations it examined; with none, and no findings, it is NOT_EXERCISED.
     :param counts: How many findings of each anomaly there are in all; ``findings`` keeps at most SHOWN of each.
-    :param undecided: Why the evidence is ambiguous, where it is.
-    :param reason: Why nothing was examined, where nothing was.
+    :param undecided: Why the evidence is ambiguous; empty where it is not.
+    :param reason: Why nothing was examined; empty where something was.
+    :param seconds: How long the check took.
     """
 
     name: str
@@ -70,7 +71,7 @@ class CheckResult:
 
     @property
     def status(self) -> Status:
-        """Findings weigh more than doubt, doubt more than having examined nothing."""
+        """VIOLATED with findings, else UNDECIDED with doubts, else by whether anything was examined."""
         if self.counts:
             return Status.VIOLATED
         if self.undecided:
@@ -80,7 +81,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """All checks of one history, and what about it limits what they can say (torn lines, tables that are missing)."""
+    """The results of all checks of one history; ``notes`` say what limits them (torn lines, missing tables)."""
 
     checks: tuple[CheckResult, ...]
     notes: tuple[str, ...] = ()
