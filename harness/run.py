@@ -21,9 +21,10 @@ from harness.cluster.opening import Backend, choose_backend, open_cluster
 from harness.cluster.target import parse_target
 from harness.contract import Failpoint, Refuter, Release, Requirement, Setting, Status, Unrefuted, Verdict, judge
 from harness.contract.known_failures import KnownFailures
+from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import to_json
 from harness.evidence.requirement_evidence import Evidence, LogTruth
-from harness.evidence.run_folder import Journal, RunFolder
+from harness.evidence.run_folder import RunFolder
 from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
 from harness.lab import Lab, Unprepared
 from harness.spark.readers.spark_readers import Readers
@@ -51,7 +52,7 @@ class Run:
 
     plan: Plan
     folder: RunFolder
-    journal: Journal
+    journal: ExchangeJournal
     clock: RunClock = field(default_factory=RunClock)
     cluster: Cluster | None = None
     offer: TargetFeatures | None = None

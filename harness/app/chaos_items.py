@@ -7,7 +7,8 @@ import pytest
 from harness.app.chaos_session import CHAOS, Crashed
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.play.round_context import ClientsNotOffered
-from harness.evidence.judgement import Conclusion, Judgement
+from harness.evidence.judgement import Judgement
+from harness.evidence.status import Status
 
 
 class RoundNotGreen(Exception):
@@ -41,7 +42,7 @@ class ChaosItem(pytest.Item):
         except ClientsNotOffered as lack:
             self.lacking = str(lack)
             pytest.skip(f"NOT_OFFERED: {lack}")
-        if judgement.conclusion is not Conclusion.HOLDS:
+        if judgement.status is not Status.HOLDS:
             raise RoundNotGreen(sentence(judgement, self.round_))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002
@@ -55,7 +56,7 @@ class ChaosItem(pytest.Item):
 
 def sentence(judgement: Judgement, round_: Round) -> str:
     """The conclusion with its findings, and how to run the round again."""
-    lines = [f"{round_.scenario.name} with seed {round_.seed.value}: {judgement.conclusion.value}"]
+    lines = [f"{round_.scenario.name} with seed {round_.seed.value}: {judgement.status.value}"]
     for check in judgement.checks:
         lines += [f"  {found.anomaly}: {found.detail}" for found in check.findings[:3]]
         lines += [f"  undecided, {check.name}: {check.undecided}"] if check.undecided else []

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from harness.chaos.plan.round_folders import rounds_of
-from harness.evidence.judgement import Conclusion
+from harness.evidence.status import Status
 from harness.report.chaos import conclude_session, publish_session, round_line
 from harness.run_chaos import judge, publish
 from harness.spark.session.spark_session import open_session
@@ -29,7 +29,7 @@ def replay(folder: Path, *, master: str, progress: Callable[[str], None]) -> boo
     if folder not in rounds:
         page = publish_session(folder, rounds)
     conclude_session(sys.stdout, folder, rounds, page)
-    return all(judgement.conclusion is Conclusion.HOLDS for judgement in judged)
+    return all(judgement.status is Status.HOLDS for judgement in judged)
 
 
 def _size(round_: Path) -> int:

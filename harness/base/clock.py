@@ -1,6 +1,6 @@
 """One clock for a whole run, so that exchanges, faults and samples can be put in order.
 
-Times are milliseconds since the run began, from the monotonic clock; the wall-clock start is kept once for the reader.
+Every time in evidence that has no unit in its name is in milliseconds on this clock.
 """
 
 import time
@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class RunClock:
-    """Milliseconds since the run began.
+    """Milliseconds since the run began, from the monotonic clock.
 
     >>> clock = RunClock()
     >>> clock.now() <= clock.now()
     True
     """
 
-    started_wall: float = field(default_factory=time.time)
     started_ns: int = field(default_factory=time.monotonic_ns)
 
     def now(self) -> float:

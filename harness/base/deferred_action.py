@@ -1,4 +1,4 @@
-"""What is due after a while, and in any case before a block is left: how a broker comes back inside a strike."""
+"""Runs an action after a delay, at latest on exit: a fault that lifts itself while the fault around it goes on."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,23 +7,23 @@ from threading import Event, Thread
 
 @contextmanager
 def deferred(seconds: float, action: Callable[[], None]) -> Iterator[Event]:
-    """Do ``action`` once, in a thread of its own: ``seconds`` after the block began, or when it is left.
+    """Run ``action`` once, in a thread of its own: ``seconds`` after the block was entered, or when it is left.
 
-    What went wrong in it is raised when the block is left.
+    An exception of the action is raised when the block is left.
 
-    :return: An event that is set once the block is left, so that a long action can see that it should come to its end.
+    :return: An event that is set once the block is left, so that a long action can end early.
     """
     left = Event()
     failures: list[Exception] = []
 
-    def act() -> None:
+    def run() -> None:
         left.wait(seconds)
         try:
             action()
-        except Exception as failure:  # noqa: BLE001  raised by whoever leaves the block
+        except Exception as failure:  # noqa: BLE001  raised again when the block is left
             failures.append(failure)
 
-    thread = Thread(target=act, daemon=True)
+    thread = Thread(target=run, daemon=True)
     thread.start()
     try:
         yield left

@@ -1,6 +1,6 @@
 """Kafka's error codes (``org.apache.kafka.common.protocol.Errors``), each with whether a client may try again.
 
-A table of our own, because evidence must be readable without any client library; a selfcheck holds it to kio's.
+A table of our own, because evidence must be readable without any client library; a selfcheck compares it with kio's.
 """
 
 from enum import IntEnum

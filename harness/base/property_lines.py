@@ -6,12 +6,12 @@ from harness.base.user_error import ExitCode, UserError
 
 
 def parse_properties(lines: Iterable[str]) -> dict[str, str]:
-    """The properties by key; a later line wins.
+    """The properties by key; of two lines with one key the later counts.
 
     >>> parse_properties(["a=1", "# why", "", "b = x=y"])
     {'a': '1', 'b': 'x=y'}
 
-    :raises Trouble: When a line is not ``key=value``.
+    :raises UserError: When a line is not ``key=value``.
     """
     found: dict[str, str] = {}
     for line in (line.strip() for line in lines):

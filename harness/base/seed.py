@@ -1,7 +1,7 @@
-"""One number fixes everything that a run draws: names, values and schedules.
+"""The seed of a run: one number fixes every random choice, so that names, values and schedules can be repeated.
 
-Each consumer draws from its own stream, derived from the seed and the consumer's name, so that adding a requirement
-does not change what the others draw.
+Each consumer has a random stream of its own, derived from the seed and the consumer's name, so that adding a
+requirement does not change what the others draw.
 """
 
 import random
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """The run's seed.
+    """The seed of a run.
 
     >>> Seed(7).stream("a").random() == Seed(7).stream("a").random()
     True
@@ -23,9 +23,9 @@ class Seed:
 
     @classmethod
     def fresh(cls) -> "Seed":
-        """A seed nobody chose; print it, or the run cannot be repeated."""
+        """A random seed; print it, or the run cannot be repeated."""
         return cls(secrets.randbelow(2**31))
 
     def stream(self, consumer: str) -> random.Random:
-        """The consumer's own stream of draws."""
+        """The random stream of one consumer; equal for equal seeds and names."""
         return random.Random(f"{self.value}/{consumer}")

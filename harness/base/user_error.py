@@ -1,7 +1,7 @@
-"""What can be wrong outside the judged Kafka: each a sentence with its remedy and an exit code of its own.
+"""Errors that a user can remedy, and the exit codes of the ``fencepost`` command.
 
-The command line prints the sentence and exits with the code; no traceback reaches a person. The codes are documented
-in README.md, and a selfcheck holds the two together.
+The command line prints the sentence of a :class:`UserError` and exits with its code, without a traceback. The codes
+are documented in README.md; a selfcheck compares the two.
 """
 
 from enum import IntEnum
@@ -27,9 +27,9 @@ class ExitCode(IntEnum):
 class UserError(Exception):
     """Something outside the judged Kafka is wrong.
 
-    ``str(trouble)`` is one clear sentence for a person, remedy included; ``exit`` is the process's exit code.
+    ``str(error)`` is one sentence for a person, with the remedy; ``exit`` is the process's exit code.
     """
 
-    def __init__(self, sentence: str, *, exit: ExitCode) -> None:  # noqa: A002  the field's word for it
+    def __init__(self, sentence: str, *, exit: ExitCode) -> None:  # noqa: A002  the word for an exit code
         super().__init__(sentence)
         self.exit = exit

@@ -1,7 +1,4 @@
-"""The only place that waits: for a condition, within a bound, and it says how long it took.
-
-A fixed sleep hopes; a bounded wait knows. Everything in Fencepost that has to wait comes through here.
-"""
+"""Waiting for a condition, always with a timeout. Nothing else in Fencepost sleeps."""
 
 import time
 from collections.abc import Callable
@@ -11,25 +8,28 @@ Value = TypeVar("Value")
 
 
 class NotInTime(Exception):
-    """The condition did not come about within its bound; the text says which condition and which bound."""
+    """The condition was not met before the timeout; the text names both."""
 
 
 def until(condition: Callable[[], Value | None], *, what: str, within: float, every: float = 0.005) -> Value:
-    """The first truthy answer of ``condition``, asked every ``every`` seconds.
+    """The first truthy result of ``condition``.
 
-    :raises NotInTime: When ``within`` seconds passed without a truthy answer.
+    :param what: The condition in words, for the error.
+    :param within: The timeout in seconds. The condition is evaluated at least once.
+    :param every: Seconds between two evaluations.
+    :raises NotInTime: At the timeout.
     """
     deadline = time.monotonic() + within
     while True:
-        if answer := condition():
-            return answer
+        if result := condition():
+            return result
         if time.monotonic() >= deadline:
             raise NotInTime(f"{what} did not come about within {within:g} s")
         pause(every)
 
 
 def holds_after(condition: Callable[[], bool], *, within: float, every: float = 0.005) -> float | None:
-    """Milliseconds until ``condition`` was true, or None when it was not within ``within`` seconds."""
+    """How many milliseconds it took until ``condition`` was true; None when it was not within ``within`` seconds."""
     started = time.monotonic()
     try:
         until(condition, what="the condition", within=within, every=every)
@@ -39,5 +39,5 @@ def holds_after(condition: Callable[[], bool], *, within: float, every: float = 
 
 
 def pause(seconds: float) -> None:
-    """Let time pass between two questions of a bounded wait."""
+    """Sleep between two evaluations of a condition."""
     time.sleep(seconds)

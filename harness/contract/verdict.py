@@ -1,19 +1,9 @@
 """What the judge says of one requirement."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from harness.contract.expect import Finding
-
-
-class Status(StrEnum):
-    """Green is HOLDS alone: tried, and held."""
-
-    HOLDS = "HOLDS"
-    VIOLATED = "VIOLATED"
-    UNDECIDED = "UNDECIDED"  # the evidence is ambiguous, or the check itself crashed
-    NOT_EXERCISED = "NOT_EXERCISED"  # the situation never came about
-    NOT_OFFERED = "NOT_OFFERED"  # the target does not advertise the API version or feature
+from harness.evidence.status import Status as Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

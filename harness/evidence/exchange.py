@@ -1,19 +1,26 @@
-"""One request and its answer on the wire, as the journal keeps it."""
+"""One request and its response on the wire: a line of the journal."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from harness.base.json_value import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """A request to one broker over one lane.
+    """A request to one broker over one lane, and what came of it.
 
-    ``sent`` and ``answered`` are milliseconds on the run's clock; ``answered`` is None when no answer came, and then
-    ``failure`` says what happened instead (``closed``, ``no answer within 10 s``). ``request`` and ``answer`` are the
-    decoded messages with snake-case keys; record batches are decoded in place, so nothing is left as bytes.
-    ``number`` counts exchanges within the run, from 1.
+    :param number: From 1, in the order of sending; unique in a run, and the correlation id on the wire.
+    :param actor: Who sent it; its client id.
+    :param lane: The listener that it went to (:data:`harness.base.addresses.Lane`).
+    :param node: The broker's id.
+    :param api: The API's name in Kafka's spelling; ``key`` is its number.
+    :param sent: When it was written, in milliseconds on the run's clock.
+    :param answered: When the response came; None when none came.
+    :param request: The decoded message, keys in snake case; record batches are decoded in place, nothing is bytes.
+    :param answer: The decoded response, likewise; None when none came, or when it could not be decoded.
+    :param failure: What happened instead of a response that can be read (``closed``, ``no answer``, ``unreadable: …``).
+    :param requirement: The requirement for which it was sent.
     """
 
     number: int
@@ -28,4 +35,4 @@ class Exchange:
     request: Mapping[str, Json]
     answer: Mapping[str, Json] | None = None
     failure: str | None = None
-    requirement: str | None = field(default=None)
+    requirement: str | None = None

@@ -1,101 +1,91 @@
-"""Evidence and exchanges to JSON and back, strict both ways: malformed evidence is refused with the place named."""
+"""Our dataclasses to JSON and back by msgspec, strict both ways.
 
-import dataclasses
-import enum
-import json
-import types
-import typing
-from collections.abc import Mapping
-from typing import Any, TypeVar
+msgspec refuses a field that is missing or of another type, and runs ``__post_init__``; a field that the dataclass does
+not have it ignores, so that is looked for here.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar, cast
+
+import msgspec
+
+from harness.base.json_value import Json
 
 Value = TypeVar("Value")
 
 
 class Malformed(Exception):
-    """The JSON is not what this version writes; the text names the field."""
+    """The JSON is not what this version writes; the text names the field, counted from ``$`` for the whole."""
 
 
 def to_json(value: object) -> str:
-    """One line of JSON for a frozen dataclass of ours."""
-    return json.dumps(value, default=_plain, separators=(",", ":"), ensure_ascii=False)
+    """One line of JSON for a dataclass of ours."""
+    return _ENCODER.encode(value).decode()
 
 
-def from_json(kind: type[Value], text: str) -> Value:
+def to_json_lines(values: Iterable[object]) -> bytes:
+    """A line of JSON for each, with its newline, in UTF-8."""
+    return _ENCODER.encode_lines(values)
+
+
+def to_plain(value: object) -> Json:
+    """A dataclass of ours as parsed JSON: dicts, lists and scalars."""
+    return _lists(msgspec.to_builtins(value, str_keys=True, enc_hook=_dict))
+
+
+def from_json(kind: type[Value], text: str | bytes) -> Value:
     """Read back what :func:`to_json` wrote.
 
     :raises Malformed: When the text is not JSON, or does not have the fields of ``kind``.
     """
     try:
-        return from_plain(kind, json.loads(text))
-    except json.JSONDecodeError as error:
+        return from_plain(kind, msgspec.json.decode(text))
+    except UnicodeDecodeError as error:
+        raise Malformed(f"not UTF-8: {error}") from error
+    except msgspec.DecodeError as error:
         raise Malformed(f"not JSON: {error}") from error
 
 
 def from_plain(kind: type[Value], plain: object) -> Value:
     """A dataclass of ours from parsed JSON; :raises Malformed: when a field is missing, unknown or of another type."""
-    value: Value = _read(kind, plain, kind.__name__)
+    try:
+        value = msgspec.convert(plain, kind)
+    except msgspec.ValidationError as error:
+        raise Malformed(str(error)) from error
+    known = msgspec.to_builtins(value, str_keys=True, enc_hook=_dict)
+    if unknown := _unknown(plain, known, "$"):
+        raise Malformed(f"Object has an unknown field - at `{unknown}`")
     return value
 
 
-def _plain(value: object) -> object:
-    if dataclasses.is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+def _dict(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} has no place in evidence")
 
 
-def _read(kind: Any, plain: object, where: str) -> Any:
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if dataclasses.is_dataclass(kind):
-        return _read_dataclass(typing.cast(type, kind), plain, where)
-    if origin in (typing.Union, types.UnionType):
-        return _read_union(arguments, plain, where)
-    if origin is tuple:
-        return tuple(_read(arguments[0], item, f"{where}[{i}]") for i, item in enumerate(_typed(list, plain, where)))
-    if origin is typing.Literal:
-        return _one_of(arguments, plain, where)
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return {key: _read(arguments[1], item, f"{where}.{key}") for key, item in _typed(dict, plain, where).items()}
-    if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return kind(_one_of(tuple(member.value for member in kind), plain, where))
-    if kind is float:
-        return float(_typed((int, float), plain, where))
-    if isinstance(kind, type):
-        return _typed(kind, plain, where)
-    return plain  # Json: any JSON is right
+def _lists(plain: object) -> Json:
+    match plain:
+        case dict():
+            return {name: _lists(item) for name, item in plain.items()}
+        case list() | tuple():
+            return [_lists(item) for item in plain]
+    return cast(Json, plain)
 
 
-def _read_dataclass(kind: type, plain: object, where: str) -> object:
-    given = _typed(dict, plain, where)
-    hints = typing.get_type_hints(kind)
-    fields = {field.name: field for field in dataclasses.fields(kind)}
-    if unknown := given.keys() - fields.keys():
-        raise Malformed(f"{where} has unknown fields {sorted(unknown)}")
-    required = {
-        name
-        for name, field in fields.items()
-        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-    }
-    if missing := required - given.keys():
-        raise Malformed(f"{where} lacks {sorted(missing)}")
-    return kind(**{name: _read(hints[name], item, f"{where}.{name}") for name, item in given.items()})
-
-
-def _read_union(kinds: tuple[Any, ...], plain: object, where: str) -> object:
-    if plain is None and type(None) in kinds:
+def _unknown(given: object, known: object, where: str) -> str | None:
+    """The path of the first field that is given and not known; a known one need not be given, it has a default."""
+    if given == known:
         return None
-    rest = [kind for kind in kinds if kind is not type(None)]
-    return _read(rest[0], plain, where) if len(rest) == 1 else plain
+    pairs: Iterable[tuple[str, object, object]] = ()
+    match given, known:
+        case dict(), dict():
+            if missing := next((name for name in given if name not in known), None):
+                return f"{where}.{missing}"
+            pairs = ((f"{where}.{name}", item, known[name]) for name, item in given.items())
+        case list(), list() | tuple():
+            pairs = ((f"{where}[{place}]", *pair) for place, pair in enumerate(zip(given, known, strict=True)))
+    return next(filter(None, (_unknown(*pair[1:], pair[0]) for pair in pairs)), None)
 
 
-def _one_of(allowed: tuple[Any, ...], plain: object, where: str) -> object:
-    if plain not in allowed:
-        raise Malformed(f"{where} is {plain!r}, not one of {list(allowed)}")
-    return plain
-
-
-def _typed(kind: Any, plain: object, where: str) -> Any:
-    if not isinstance(plain, kind) or (isinstance(plain, bool) and kind in (int, (int, float))):
-        raise Malformed(f"{where} is {type(plain).__name__}, not {kind}")
-    return plain
+_ENCODER = msgspec.json.Encoder(enc_hook=_dict)

@@ -1,32 +1,32 @@
-"""A table's JSON lines on disk: what a killed writer left of the last one, and which is the first that is wrong."""
+"""Checks of a file of JSON lines: is its last line torn, as a killed writer leaves it, and which line is bad."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.evidence.json_codec import Malformed, from_json
-from harness.evidence.operation import MalformedEvent
+import msgspec
 
-BLOCK = 1 << 16
+from harness.evidence.json_codec import Malformed, from_json
+
+BLOCK_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadLine:
-    """A line that is not what the format says; ``number`` from 1."""
+    """A line that is not what the format demands; ``number`` from 1."""
 
     number: int
     reason: str
 
 
 def torn_last_line(path: Path) -> str | None:
-    """A sentence on the last line when it is not JSON, as a writer leaves it that was killed at whatever byte.
+    """A sentence on the last line when it is not JSON, as a writer leaves it that is killed while it writes.
 
-    A last line without a newline that is whole is no torn one: nothing is missing but the newline.
+    A last line that is whole but for its newline is not torn.
     """
     last = _last_line(path)
     try:
-        json.loads(last.decode("utf-8") or "null")
+        msgspec.json.decode(last or b"null")
     except ValueError:
         return f"{path.name}: the torn last line {_count(path)} ({len(last)} bytes) was dropped"
     return None
@@ -48,8 +48,8 @@ def first_bad_line(path: Path, kind: type, *, torn: bool) -> BadLine | None:
 def _bad(numbered: tuple[int, bytes], kind: type) -> BadLine | None:
     number, line = numbered
     try:
-        from_json(kind, line.decode("utf-8"))
-    except (Malformed, MalformedEvent, UnicodeDecodeError) as error:
+        from_json(kind, line)
+    except Malformed as error:
         return BadLine(number=number, reason=str(error))
     return None
 
@@ -67,7 +67,7 @@ def _last_line(path: Path) -> bytes:
         at = stream.seek(0, 2)
         tail = b""
         while at and b"\n" not in tail.strip():
-            step = min(BLOCK, at)
+            step = min(BLOCK_BYTES, at)
             at = stream.seek(at - step)
             tail = stream.read(step) + tail
         return tail.strip().rpartition(b"\n")[2]

@@ -1,30 +1,21 @@
-"""What a judge says of a chaos history: a result a check, its findings with all that shows them. Plain values.
+"""The judgement of a chaos history: a result for each check, and its findings with the rows that show them.
 
-Written as ``judgement.json`` beside the history, so that a report needs no Spark.
+Plain values, written as ``judgement.json`` beside the history, so that a report needs no Spark.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from harness.base.json_value import Json
+from harness.evidence.status import Status, worst
 
 SHOWN = 20
-"""Findings of one anomaly that are kept whole; the rest are counted."""
-
-
-class Conclusion(StrEnum):
-    """What a check concludes; the words of the contract's verdicts."""
-
-    HOLDS = "HOLDS"
-    VIOLATED = "VIOLATED"
-    UNDECIDED = "UNDECIDED"
-    NOT_EXERCISED = "NOT_EXERCISED"
+"""Findings of one anomaly that a check keeps; the rest are only counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingContext:
-    """What stands around a finding, as plain rows of the history's tables."""
+    """The operations, faults and log records around a finding, as plain rows of the history's tables."""
 
     operations: tuple[Mapping[str, Json], ...] = ()
     faults: tuple[Mapping[str, Json], ...] = ()
@@ -33,13 +24,13 @@ class FindingContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryFinding:
-    """One finding.
+    """A broken promise in a history; :class:`harness.contract.expect.Finding` is one in the evidence of a requirement.
 
     :param anomaly: A name of :data:`harness.evidence.anomalies.ANOMALIES`.
     :param detail: One sentence with the numbers.
-    :param view: The reader that showed it; ``log`` for the log itself; empty where no view is concerned.
+    :param view: The reader that delivered it; ``log`` for the committed log; empty where no view is concerned.
+    :param lasted_ms: For ``stuck-lso``: for how long the last stable offset has been stuck.
     :param operations: Numbers of the operations that show it.
-    :param lasted_ms: For ``stuck-lso``: how long it has been so.
     """
 
     anomaly: str
@@ -59,13 +50,14 @@ class HistoryFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """One check's result.
+    """The result of one check.
 
     :param name: Kebab-case, such as ``views-agree-with-the-log``.
-    :param witnesses: Situations really examined; without any and without findings nothing was exercised.
+    :param witnesses: How many situations it examined; with none, and no findings, it is NOT_EXERCISED.
     :param counts: How many findings of each anomaly there are in all; ``findings`` keeps at most SHOWN of each.
-    :param undecided: Why the evidence is ambiguous, where it is.
-    :param reason: Why nothing was examined, where nothing was.
+    :param undecided: Why the evidence is ambiguous; empty where it is not.
+    :param reason: Why nothing was examined; empty where something was.
+    :param seconds: How long the check took.
     """
 
     name: str
@@ -78,18 +70,18 @@ class CheckResult:
     seconds: float = 0.0
 
     @property
-    def conclusion(self) -> Conclusion:
-        """Findings weigh more than doubt, doubt more than having examined nothing."""
+    def status(self) -> Status:
+        """VIOLATED with findings, else UNDECIDED with doubts, else by whether anything was examined."""
         if self.counts:
-            return Conclusion.VIOLATED
+            return Status.VIOLATED
         if self.undecided:
-            return Conclusion.UNDECIDED
-        return Conclusion.HOLDS if self.witnesses else Conclusion.NOT_EXERCISED
+            return Status.UNDECIDED
+        return Status.HOLDS if self.witnesses else Status.NOT_EXERCISED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """All checks of one history, and what about it limits what they can say (torn lines, tables that are missing)."""
+    """The results of all checks of one history; ``notes`` say what limits them (torn lines, missing tables)."""
 
     checks: tuple[CheckResult, ...]
     notes: tuple[str, ...] = ()
@@ -104,14 +96,6 @@ class Judgement:
         return counted
 
     @property
-    def conclusion(self) -> Conclusion:
+    def status(self) -> Status:
         """The worst of the checks that were exercised; NOT_EXERCISED when none was."""
-        return worst([check.conclusion for check in self.checks])
-
-
-def worst(conclusions: Sequence[Conclusion]) -> Conclusion:
-    """VIOLATED over UNDECIDED over HOLDS; NOT_EXERCISED only when there is nothing else."""
-    for conclusion in (Conclusion.VIOLATED, Conclusion.UNDECIDED, Conclusion.HOLDS):
-        if conclusion in conclusions:
-            return conclusion
-    return Conclusion.NOT_EXERCISED
+        return worst([check.status for check in self.checks])

@@ -1,4 +1,4 @@
-"""The one writer of exchanges: whoever sends hands each exchange here, and nothing else writes history."""
+"""The port to which a wire client hands its exchanges."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,10 +9,10 @@ from harness.evidence.exchange import Exchange
 
 
 class Recorder(Protocol):
-    """Keeps exchanges in the order in which they ended."""
+    """Numbers exchanges, and keeps them in the order in which they ended."""
 
     def next_number(self) -> int:
-        """A fresh exchange number, taken when the request is sent."""
+        """A fresh exchange number, taken when the request is sent; also its correlation id on the wire."""
         ...
 
     def record(self, exchange: Exchange) -> None:
@@ -27,7 +27,7 @@ class NullRecorder:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def next_number(self) -> int:
-        """A fresh exchange number; also the correlation id on the wire."""
+        """A fresh exchange number."""
         return next(self._numbers)
 
     def record(self, exchange: Exchange) -> None:

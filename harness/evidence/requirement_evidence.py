@@ -1,9 +1,17 @@
 """The evidence of one requirement: all that its check may look at.
 
 A stimulus names the exchanges that matter (steps); the lab adds the faults with their windows, samples of high
-watermark and last stable offset, and the truth of every partition's log after the run (drained raw and as a
-read_committed client). Everything here is a frozen value that goes to JSON and back, so that a verdict can be given
-again next week from the run folder alone, and so that doctored evidence is one ``with_step`` away.
+watermark and last stable offset, and every partition's log after the run, read raw and as a read_committed client.
+Everything here is a frozen value that goes to JSON and back, so that a verdict can be given again from the run folder
+alone, and so that doctored evidence is one ``with_step`` away.
+
+A message is stored once: an exchange, as it went over the wire, is a line of the journal, and a step refers to it by
+its number. What a step keeps itself is another reading: ``fields`` and ``request`` are the few typed values that a
+check may look at, and its header (API, version, actor, node, times) is what its actor saw. The header is kept beside
+the number, though it is mostly the exchange's, because the two can differ and because a check must need one file only:
+an answer that comes after the actor's timeout is in the journal and not in the step; a request that is unanswered when
+its run is killed has no line in the journal; and evidence is judged, doctored and adopted as a requirement's accepted
+evidence away from its run. In size the headers are a thirtieth of the journal.
 
 Times are milliseconds on the run's clock (:mod:`harness.base.clock`).
 """
@@ -18,16 +26,22 @@ Marker: TypeAlias = Literal["ABORT", "COMMIT"]
 
 
 class NotSeen(Exception):
-    """The evidence has no such step, fault or log: the situation never came about."""
+    """The evidence has no such step, fault or log: the situation never came about. The verdict is NOT_EXERCISED."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A named exchange.
+    """A named exchange, as its actor saw it.
 
-    ``error`` is the Kafka error code that counts (the partition's, for an API that answers per partition), or None
-    when no answer came within the bound. ``fields`` are the key fields of the answer in snake case. ``tries`` counts
-    sendings, retriable answers included. ``held`` is how long the request lay on a held link, in milliseconds.
+    :param error: The Kafka error code that counts (the partition's, for an API that answers per partition); None when
+        no answer came in time.
+    :param fields: The key fields of the answer, in snake case.
+    :param request: The key fields of the request, likewise.
+    :param sent: When the last try was sent.
+    :param answered: When its answer came; None when none came in time.
+    :param held: For how long the request lay on a held link.
+    :param tries: How many requests were sent; all but the last were answered with an error that may be retried.
+    :param exchange: The number of the last try's exchange in the journal; 0 for a step that never was on a wire.
     """
 
     name: str
@@ -62,12 +76,12 @@ class Step:
         return value
 
     def written(self) -> tuple[str, ...]:
-        """The values that the request carried, of all its partitions; () when it carried none."""
+        """The values of the records in the request, of all its partitions; () when it carried none."""
         values = self.request.get("values")
         return tuple(map(str, values)) if isinstance(values, list) else ()
 
     def at(self, partition: str) -> "Step":
-        """The answer for one partition of several: its error and fields; no error at all when it was left out."""
+        """The step with one partition's error and fields alone; ``error`` is None when the answer left it out."""
         partitions = self.fields.get("partitions")
         own = partitions.get(partition) if isinstance(partitions, dict) else None
         fields = own if isinstance(own, dict) else {}
@@ -77,7 +91,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A fault's window: ``kind`` is the toxic's name, ``where`` the proxy or node; ``ended`` is when it was healed."""
+    """A fault's window: ``kind`` is the toxic's name, ``where`` the proxy or node; ``ended`` is when it was healed.
+
+    A :class:`harness.evidence.operation.FaultWindow` of a chaos history also counts what the fault did. Here the steps
+    show that (``held``), so the two stay apart, with the same names for the same fields.
+    """
 
     name: str
     kind: str
@@ -88,7 +106,11 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """High watermark and last stable offset of a partition at a moment, as the undisturbed observer reads them."""
+    """High watermark and last stable offset of a partition at one moment, read over the observer's lane.
+
+    ``partition`` is the lab's alias (``P1``), and a sample that a check looks at has a name; a chaos history's
+    :class:`harness.evidence.operation.WatermarkSample` has topic and index instead, as columns of its table.
+    """
 
     at: float
     partition: str
@@ -99,7 +121,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """A record batch of the log. ``control`` names the marker of a control batch; ``values`` are the data records."""
+    """A record batch of the log: a control batch has its marker in ``control``, another one its records' ``values``."""
 
     base_offset: int
     last_offset: int
@@ -114,7 +136,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogTruth:
-    """A partition after the run: the raw log, and the values that a read_committed client was shown."""
+    """A partition's log after the run: raw, and as the values that a read_committed client was given."""
 
     batches: tuple[Batch, ...]
     high_watermark: int
@@ -122,21 +144,26 @@ class LogTruth:
     committed: tuple[str, ...] = ()
 
     def markers(self) -> tuple[Batch, ...]:
-        """The control batches, in log order."""
+        """The control batches, in the order of the log."""
         return tuple(batch for batch in self.batches if batch.control)
 
     def marks(self) -> tuple[tuple[Marker | None, int], ...]:
-        """Type and producer epoch of every marker, in log order."""
+        """Type and producer epoch of every marker, in the order of the log."""
         return tuple((batch.control, batch.producer_epoch) for batch in self.markers())
 
     def values(self) -> tuple[str, ...]:
-        """Every data value of the raw log, in log order, whether committed or not."""
+        """The value of every record of the raw log, committed or not, in the order of the log."""
         return tuple(value for batch in self.batches for value in batch.values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All that a check may look at. ``unprepared`` says why the stimulus could not be carried through, if so."""
+    """All that a check may look at.
+
+    :param logs: Each partition's log by its alias.
+    :param facts: Plain values that the stimulus or the run noted, by name.
+    :param unprepared: Why the stimulus could not be carried out; None when it was.
+    """
 
     steps: tuple[Step, ...] = ()
     logs: Mapping[str, LogTruth] = field(default_factory=dict)
@@ -161,33 +188,33 @@ class Evidence:
         return found
 
     def log(self, partition: str = "P1") -> LogTruth:
-        """The drained log of a partition; :raises NotSeen: when it was not drained."""
+        """A partition's log after the run; :raises NotSeen: when it was not read."""
         if partition not in self.logs:
             raise NotSeen(f"partition {partition} was not drained")
         return self.logs[partition]
 
     def fault(self, name: str) -> Fault:
-        """The one fault of that name; :raises NotSeen: when it never struck."""
+        """The fault of that name; :raises NotSeen: when there was none."""
         for fault in self.faults:
             if fault.name == name:
                 return fault
         raise NotSeen(f"no fault named {name!r}")
 
     def sample(self, name: str) -> Sample:
-        """The one named sample; :raises NotSeen: when it was not taken."""
+        """The sample of that name; :raises NotSeen: when it was not taken."""
         for sample in self.samples:
             if sample.name == name:
                 return sample
         raise NotSeen(f"no sample named {name!r}")
 
     def fact(self, name: str) -> Json:
-        """A plain fact that the stimulus noted; :raises NotSeen: when it was not noted."""
+        """The fact of that name; :raises NotSeen: when it was not noted."""
         if name not in self.facts:
             raise NotSeen(f"no fact named {name!r}")
         return self.facts[name]
 
     def with_step(self, name: str, **changes: object) -> "Evidence":
-        """Doctored: every step called ``name`` changed; unknown keys go into its answer's fields."""
+        """Doctored: every step called ``name`` with other values; a key that no step has goes into ``fields``."""
         self.all(name)
         return replace(self, steps=tuple(_changed(s, changes) if s.name == name else s for s in self.steps))
 
@@ -197,18 +224,18 @@ class Evidence:
         return replace(self, steps=tuple(step for step in self.steps if step.name != name))
 
     def with_log(self, partition: str = "P1", truth: LogTruth | None = None, **changes: object) -> "Evidence":
-        """Doctored: the drained log of a partition replaced by ``truth``, or changed."""
+        """Doctored: a partition's log replaced by ``truth``, or with other fields."""
         changed = replace(truth or self.log(partition), **changes)  # type: ignore[arg-type]
         return replace(self, logs={**self.logs, partition: changed})
 
     def with_sample(self, name: str, **changes: object) -> "Evidence":
-        """Doctored: a named sample changed."""
+        """Doctored: a named sample with other fields."""
         self.sample(name)
         changed = tuple(replace(s, **changes) if s.name == name else s for s in self.samples)  # type: ignore[arg-type]
         return replace(self, samples=changed)
 
     def with_fact(self, name: str, value: Json) -> "Evidence":
-        """Doctored: a fact changed."""
+        """Doctored: a fact with another value."""
         self.fact(name)
         return replace(self, facts={**self.facts, name: value})
 

@@ -15,49 +15,20 @@ the reader drops and reports.
 """
 
 import json
-import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from io import TextIOWrapper
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.atomic_write import write_whole
 from harness.base.json_value import Json
 from harness.base.user_error import ExitCode, UserError
 from harness.evidence.exchange import Exchange
+from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import Malformed, from_json, to_json
 from harness.evidence.requirement_evidence import Evidence
 
 FORMAT = 1
 """Version of the folder's layout; a reader refuses another one."""
-
-
-@dataclass(slots=True)
-class Journal:
-    """The one writer of ``journal.jsonl``; safe to call from any thread."""
-
-    stream: TextIOWrapper
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _last: int = 0
-
-    def next_number(self) -> int:
-        """A fresh exchange number, from 1."""
-        with self._lock:
-            self._last += 1
-            return self._last
-
-    def record(self, exchange: Exchange) -> None:
-        """Write one line and hand it to the operating system, so that kill -9 of the run cannot lose it."""
-        line = to_json(exchange)
-        with self._lock:
-            if not self.stream.closed:
-                self.stream.write(line + "\n")
-                self.stream.flush()
-
-    def close(self) -> None:
-        """End the journal; a late answer after this is dropped, since the folder is sealed."""
-        with self._lock:
-            self.stream.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +73,9 @@ class RunFolder:
             ) from error
         return run
 
-    def journal(self) -> Journal:
+    def journal(self) -> ExchangeJournal:
         """Open the journal for writing."""
-        return Journal((self.path / "journal.jsonl").open("a", encoding="utf-8"))
+        return ExchangeJournal(self.path / "journal.jsonl")
 
     def exchanges(self) -> tuple[tuple[Exchange, ...], str | None]:
         """Every exchange, and what was dropped (a torn last line), if anything.

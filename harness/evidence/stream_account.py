@@ -1,11 +1,10 @@
-"""What a streaming reader did with one partition, as it stands in the evidence: the fact ``reader``, by alias."""
+"""What a streaming reader read of each partition: the fact ``reader`` of the evidence, by the partition's alias."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.base.json_value import Json
-from harness.evidence.json_codec import from_plain, to_json
+from harness.evidence.json_codec import from_plain, to_plain
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 
 FACT = "reader"
@@ -13,13 +12,13 @@ FACT = "reader"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamAccount:
-    """How far a reader came, and what it delivered.
+    """How far a reader came on one partition, and what it delivered.
 
     :param end_offset: The offset after the last one that it read.
-    :param wanted: The high watermark that the observer had read, and that was waited for.
-    :param reached_ms: Milliseconds of waiting until the end offset was there; None when it was not in time.
+    :param wanted: The offset that was waited for: the high watermark as the observer had read it.
+    :param reached_ms: How long it took until ``end_offset`` reached ``wanted``; None when it did not in time.
     :param micro_batches: Micro-batches that ended, over all partitions.
-    :param delivered: Values in offset order; what came twice is there twice.
+    :param delivered: Values in offset order; a value that was delivered twice is there twice.
     """
 
     end_offset: int
@@ -31,14 +30,13 @@ class StreamAccount:
 
 def as_fact(accounts: Mapping[str, StreamAccount]) -> Json:
     """The accounts by partition, as a fact of the evidence."""
-    fact: Json = json.loads(to_json(accounts))
-    return fact
+    return to_plain(accounts)
 
 
 def stream_account(seen: Evidence, partition: str) -> StreamAccount:
-    """The reader's account of a partition.
+    """What the reader did with a partition.
 
-    :raises NotSeen: When there is none, or the reader ran no micro-batch: it has examined nothing.
+    :raises NotSeen: When the evidence does not say, or the reader ran no micro-batch: it has examined nothing.
     """
     fact = seen.fact(FACT)
     if not isinstance(fact, dict) or partition not in fact:

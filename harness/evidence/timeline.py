@@ -1,11 +1,12 @@
-"""What a picture of a chaos run needs, small whatever the size of the history: plain values in ``timeline.json``.
+"""What the picture of a chaos run shows, small whatever the size of the history: plain values in ``timeline.json``.
 
-Made by :mod:`harness.spark.history.timeline_frames`, drawn by :mod:`harness.report.chaos`. Times are run-clock
-milliseconds. Whatever is left out is counted beside what is kept, so that a picture can say what it does not show.
+Made by :mod:`harness.spark.history.timeline_frames`, shown by :mod:`harness.report.chaos`. Times are milliseconds on
+the run's clock. Whatever is left out is counted beside what is kept, so that a picture can say what it does not show.
+The fields are named as in the file.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.atomic_write import write_whole
@@ -13,25 +14,25 @@ from harness.evidence.json_codec import Malformed, from_json, to_json
 from harness.evidence.operation import FaultWindow, Outcome, Phase, Verb
 
 TIMELINE = "timeline.json"
-"""Its place in a round's folder."""
+"""The file's name in a round's folder."""
 
 OPERATIONS_KEPT = 1_500
 LEVELS_KEPT = 400
-"""Points a partition."""
+"""Points of one partition."""
 PARTITIONS_KEPT = 48
 ACTORS_KEPT = 1_000
 WINDOWS_KEPT = 200
-"""Faults, and phases."""
+"""Of faults, and of phases."""
 STRETCHES = 600
-"""Stretches of throughput; a run of more seconds has longer ones."""
+"""Intervals of throughput, of a second each; a run of more seconds has longer ones."""
 TALLIES_KEPT = 60
 
-_SUCCESSOR = re.compile(r"\.\d+$")
+_SUCCESSOR_NUMBER = re.compile(r"\.\d+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnOperation:
-    """An operation that the picture shows; ``place`` is ``topic-partition``."""
+    """An operation in the picture; ``place`` is ``topic-partition``."""
 
     number: int
     actor: str
@@ -48,7 +49,7 @@ class DrawnOperation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActorSpan:
-    """When an actor was on the stage, from its first operation to its last, and what became of them."""
+    """An actor from its first operation to its last, and how many of them were refused or unsure."""
 
     actor: str
     client: str
@@ -60,7 +61,7 @@ class ActorSpan:
 
     @property
     def role(self) -> str:
-        """The part that it and its successors play: ``teller-1`` of ``teller-1.3``."""
+        """The name that it shares with its successors: ``teller-1`` of ``teller-1.3``."""
         return role_of(self.actor)
 
 
@@ -75,9 +76,9 @@ class WatermarkPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatermarkLine:
-    """A partition's levels over time.
+    """A partition's high watermark and last stable offset over time.
 
-    :param samples: How many there were before the thinning; of each stretch the last sample and the widest gap stay.
+    :param samples: How many samples the history has; of each interval the last and the widest gap are kept.
     :param end: What the broker said after settling; None where it was not asked.
     """
 
@@ -89,14 +90,14 @@ class WatermarkLine:
 
     @property
     def behind(self) -> int:
-        """Offsets from the last stable offset to the high watermark at the end of what is known."""
+        """By how many offsets the last stable offset is behind the high watermark, at the last moment that is known."""
         last = self.end or (self.points[-1] if self.points else None)
         return last.high_watermark - last.last_stable_offset if last else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throughput:
-    """What ended within a stretch that begins at ``at``: committed transactions, acknowledged records, and trouble."""
+    """What ended in the interval from ``at``: committed transactions, acknowledged records, refused and unsure ones."""
 
     at: float
     txns: int
@@ -107,7 +108,7 @@ class Throughput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
-    """How long a verb's operations took that began in phases of one name, in ms; ``phase`` is empty outside all."""
+    """How long a verb's operations took that began in phases of one name, in milliseconds; no phase is ``""``."""
 
     verb: Verb
     phase: str
@@ -120,7 +121,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeCount:
-    """How many operations of a verb ended so; ``reason`` is that of one of them."""
+    """How many operations of a verb had one outcome and error; ``reason`` is that of one of them."""
 
     verb: Verb
     outcome: Outcome
@@ -131,13 +132,18 @@ class OutcomeCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """The run at a glance.
+    """The picture of a run.
 
-    :param operations: How many the history has; ``drawn`` keeps at most OPERATIONS_KEPT of them, first of all those
-        that were not done.
-    :param drawable: How many there were to choose from: all but ``begin`` and polls that brought nothing.
-    :param stretch_ms: Length of a stretch of ``paces``.
-    :param actors_in_all: Before the cut at ACTORS_KEPT; likewise the partitions, faults and phases.
+    :param operations: How many operations the history has.
+    :param drawable: How many can be shown: all but ``begin`` and polls that returned nothing.
+    :param committed: How many transactions were committed.
+    :param drawn: At most OPERATIONS_KEPT of the ``drawable``, first of all those that were not done.
+    :param actors_in_all: How many there are, of which ACTORS_KEPT are in ``actors``; likewise partitions and faults.
+    :param levels: Watermarks, one line for each partition.
+    :param stretch_ms: Length of an interval of ``paces``.
+    :param paces: Throughput, interval by interval.
+    :param tallies: Outcomes of operations, the most frequent first.
+    :param notes: What limits the picture, one sentence each.
     """
 
     started: float
@@ -157,16 +163,16 @@ class Timeline:
     faults: tuple[FaultWindow, ...] = ()
     faults_in_all: int = 0
     phases: tuple[Phase, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
 def role_of(actor: str) -> str:
-    """The role of an actor: its name without the successor's number.
+    """The name that an actor shares with its successors: without the number at its end.
 
     >>> role_of("teller-1.3"), role_of("teller-1")
     ('teller-1', 'teller-1')
     """
-    return _SUCCESSOR.sub("", actor) or actor
+    return _SUCCESSOR_NUMBER.sub("", actor) or actor
 
 
 def save_timeline(folder: Path, timeline: Timeline) -> Path:
@@ -183,6 +189,6 @@ def load_timeline(folder: Path) -> Timeline | None:
     if not path.is_file():
         return None
     try:
-        return from_json(Timeline, path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, ValueError) as error:
+        return from_json(Timeline, path.read_bytes())
+    except Malformed as error:
         raise Malformed(f"{TIMELINE}: {error}") from error

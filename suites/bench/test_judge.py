@@ -15,8 +15,8 @@ from harness.base.clock import RunClock
 from harness.clients.client import CallResult, Client
 from harness.clients.recording_client import RecordingClient
 from harness.evidence.history_writer import HistoryWriter
-from harness.evidence.judgement import Conclusion
 from harness.evidence.operation import Outcome, Value
+from harness.evidence.status import Status
 from harness.judge import judge
 from harness.spark.history.history_frames import open_history
 from harness.spark.session.spark_session import SparkHandle, open_session
@@ -96,7 +96,7 @@ def _judge(session: SparkHandle, folder: Path) -> float:
         warnings.simplefilter("ignore", ResourceWarning)  # pyspark leaves collect()'s sockets to the collector
         judgement = judge(open_history(session.spark, folder))
     seconds = time.monotonic() - started
-    assert (judgement.conclusion, judgement.anomalies) == (Conclusion.HOLDS, {})
+    assert (judgement.status, judgement.anomalies) == (Status.HOLDS, {})
     return seconds
 
 

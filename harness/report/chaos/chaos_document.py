@@ -70,7 +70,7 @@ def _check(check: CheckResult) -> Json:
     return {
         "name": check.name,
         "statement": check.statement,
-        "conclusion": check.conclusion.value,
+        "conclusion": check.status.value,
         "witnesses": check.witnesses,
         "anomalies": dict(check.counts),
         "findings": [_finding(found) for found in check.findings],

@@ -138,7 +138,7 @@ def _tallies(round_: RoundResults) -> tuple[StatusTally, ...]:
 
 
 def _worry(check: CheckResult) -> int:
-    return ORDER.index(check.conclusion.value)
+    return ORDER.index(check.status.value)
 
 
 def _check(check: CheckResult) -> CheckView:
@@ -146,7 +146,7 @@ def _check(check: CheckResult) -> CheckView:
     said += [check.undecided] if check.undecided else []
     said += [check.reason] if check.reason else []
     return CheckView(
-        mark=mark(check.conclusion.value),
+        mark=mark(check.status.value),
         name=check.name,
         statement=check.statement,
         witnesses=f"{check.witnesses:,}",

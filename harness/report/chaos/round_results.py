@@ -9,15 +9,16 @@ from pathlib import Path
 from harness.base.json_value import Json
 from harness.base.user_error import ExitCode, UserError
 from harness.evidence.json_codec import Malformed, from_json
-from harness.evidence.judgement import CheckResult, Conclusion, Judgement
+from harness.evidence.judgement import CheckResult, Judgement
 from harness.evidence.operation import FaultWindow
+from harness.evidence.status import Status
 from harness.evidence.timeline import Timeline, load_timeline
 from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
 from harness.report.contract.run_metadata import About, about
 from harness.report.shared.words import NOT_JUDGED, count
 
 JUDGEMENT = "judgement.json"
-PASSING = (Conclusion.HOLDS.value,)
+PASSING = (Status.HOLDS.value,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ class RoundResults:
     @property
     def conclusion(self) -> str:
         """The judgement's conclusion, or ``NOT_JUDGED``."""
-        return self.judgement.conclusion.value if self.judgement else NOT_JUDGED
+        return self.judgement.status.value if self.judgement else NOT_JUDGED
 
     @property
     def anomalies(self) -> Mapping[str, int]:
@@ -103,13 +104,13 @@ def answer(round_: RoundResults) -> str:
     """The answer in one sentence: about the promises before the semicolon, about the round after it."""
     name, tried = round_.about.name, f"“{round_.scenario}” with seed {round_.about.seed}"
     match round_.conclusion:
-        case Conclusion.VIOLATED:
+        case Status.VIOLATED:
             return f"{name} {broken_words(list(round_.anomalies))}; shown by {tried}."
-        case Conclusion.HOLDS:
+        case Status.HOLDS:
             return f"{name} keeps its transaction promises; tried by {tried}."
-        case Conclusion.UNDECIDED:
+        case Status.UNDECIDED:
             return f"It cannot be said whether {name} keeps its transaction promises; tried by {tried}."
-        case Conclusion.NOT_EXERCISED:
+        case Status.NOT_EXERCISED:
             return f"Nothing was shown of {name}; no check had anything to examine in {tried}."
     return f"{name} was not judged; {tried} ended before."
 
@@ -126,8 +127,8 @@ def standing(round_: RoundResults) -> str:
 
 def tally(round_: RoundResults) -> Mapping[str, int]:
     """How many checks came to each conclusion that occurs, the most worrying first."""
-    order = (Conclusion.VIOLATED, Conclusion.UNDECIDED, Conclusion.NOT_EXERCISED, Conclusion.HOLDS)
-    found = [check.conclusion for check in round_.checks]
+    order = (Status.VIOLATED, Status.UNDECIDED, Status.NOT_EXERCISED, Status.HOLDS)
+    found = [check.status for check in round_.checks]
     return {status.value: found.count(status) for status in order if status in found}
 
 

@@ -5,17 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.evidence.judgement import Conclusion
+from harness.evidence.status import Status
 from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
 from harness.report.chaos.round_results import RoundResults, read_round
 from harness.report.shared.words import NOT_JUDGED, count
 
 ORDER = (
-    Conclusion.VIOLATED.value,
-    Conclusion.UNDECIDED.value,
+    Status.VIOLATED.value,
+    Status.UNDECIDED.value,
     NOT_JUDGED,
-    Conclusion.NOT_EXERCISED.value,
-    Conclusion.HOLDS.value,
+    Status.NOT_EXERCISED.value,
+    Status.HOLDS.value,
 )
 """Conclusions of rounds, the most worrying first."""
 
@@ -64,7 +64,7 @@ class SessionResults:
     def answer(self) -> str:
         """The answer in one sentence."""
         total, found = count(len(self.rounds), "round", "rounds"), self.tally
-        if broken := found.get(Conclusion.VIOLATED.value, 0):
+        if broken := found.get(Status.VIOLATED.value, 0):
             return f"{self.name} {broken_words(list(self.anomalies))}; {broken} of {total} of chaos broke promises."
         if self.passes:
             return f"{self.name} keeps its transaction promises; {total} of chaos tried them."

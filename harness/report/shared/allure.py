@@ -4,18 +4,19 @@ Called inside a running pytest item. Where allure-pytest is not active (no ``--a
 plugin manager without listeners and does nothing.
 """
 
-import json
 from collections.abc import Mapping
 
 import allure
+import msgspec
 from allure_commons.types import AttachmentType, Severity
 
 from harness.base.json_value import Json
 from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Verdict
 from harness.evidence.json_codec import to_json
-from harness.evidence.judgement import Conclusion, Judgement
+from harness.evidence.judgement import Judgement
 from harness.evidence.requirement_evidence import Evidence
+from harness.evidence.status import Status
 from harness.report.shared.words import short
 
 SEVERITIES = {"MUST": Severity.CRITICAL, "SHOULD": Severity.NORMAL, "MAY": Severity.MINOR}
@@ -38,14 +39,14 @@ def label(row: RequirementRow, verdict: Verdict, evidence: Evidence | None = Non
 def label_round(judgement: Judgement, run: Mapping[str, Json]) -> None:
     """Chaos as epic, scenario as feature, workload as story; anomalies and conclusion as tags; judgement attached."""
     scenario, seed, title = (str(run.get(name) or "") for name in ("scenario", "seed", "title"))
-    broken = judgement.conclusion is Conclusion.VIOLATED
+    broken = judgement.status is Status.VIOLATED
     allure.dynamic.title(f"{scenario}, seed {seed}")
     allure.dynamic.description("\n\n".join([title, *_round_findings(judgement), f"again: {run.get('again') or ''}"]))
     allure.dynamic.epic("chaos")
     allure.dynamic.feature(scenario)
     allure.dynamic.story(str(run.get("workload") or ""))
     allure.dynamic.severity(Severity.CRITICAL if broken else Severity.NORMAL)
-    allure.dynamic.tag(judgement.conclusion.value, *judgement.anomalies)
+    allure.dynamic.tag(judgement.status.value, *judgement.anomalies)
     _attach(f"judgement {scenario} {seed}", to_json(judgement))
 
 
@@ -62,5 +63,4 @@ def _description(row: RequirementRow, verdict: Verdict) -> str:
 
 
 def _attach(name: str, line: str) -> None:
-    indented = json.dumps(json.loads(line), indent=1, ensure_ascii=False)
-    allure.attach(indented, name=name, attachment_type=AttachmentType.JSON)
+    allure.attach(msgspec.json.format(line, indent=1), name=name, attachment_type=AttachmentType.JSON)

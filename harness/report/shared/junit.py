@@ -30,7 +30,7 @@ def chaos_properties(judgement: Judgement, run: Mapping[str, Json] | None = None
     named = ((name, (run or {}).get(name)) for name in ("scenario", "seed", "workload", "target", "again"))
     told = [(name, str(value)) for name, value in named if value is not None]
     told += [
-        ("conclusion", judgement.conclusion.value),
+        ("conclusion", judgement.status.value),
         ("checks", str(len(judgement.checks))),
         ("witnesses", str(sum(check.witnesses for check in judgement.checks))),
         ("findings", str(sum(judgement.anomalies.values()))),

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from harness.evidence.anomalies import ANOMALIES
-from harness.evidence.judgement import Conclusion, HistoryFinding, Judgement
+from harness.evidence.judgement import HistoryFinding, Judgement
+from harness.evidence.status import Status
 from harness.judge import judge
 from harness.judge.all_checks import CHECKS
 from harness.spark.session.spark_session import SparkHandle, open_session
@@ -83,7 +84,7 @@ def test_every_check_names_only_what_it_says_and_none_is_idle(judgement: Judgeme
     for check in judgement.checks:
         assert set(check.counts) <= allowed[check.name]
         assert check.witnesses > 0
-        assert check.conclusion is Conclusion.VIOLATED
+        assert check.status is Status.VIOLATED
 
 
 def test_a_finding_shows_the_operations_and_the_log_around_it(
@@ -125,12 +126,12 @@ def test_what_is_not_known_is_undecided_and_what_is_missing_is_not_accused(
     judged = judge(history_of(session.spark, [story], tmp_path))
     assert judged.anomalies == {}
     by_name = {check.name: check for check in judged.checks}
-    assert by_name["transactions-are-whole"].conclusion is Conclusion.UNDECIDED
+    assert by_name["transactions-are-whole"].status is Status.UNDECIDED
     assert "ends at 2, below the high watermark 4" in by_name["transactions-are-whole"].undecided
-    assert by_name["views-agree-with-the-log"].conclusion is Conclusion.UNDECIDED
+    assert by_name["views-agree-with-the-log"].status is Status.UNDECIDED
 
 
 def test_where_nothing_happened_nothing_holds(session: SparkHandle, tmp_path: Path) -> None:
     judged = judge(history_of(session.spark, [], tmp_path, missing=["reads", "offsets"]))
-    assert {check.conclusion for check in judged.checks} == {Conclusion.NOT_EXERCISED}
+    assert {check.status for check in judged.checks} == {Status.NOT_EXERCISED}
     assert all(check.reason for check in judged.checks)

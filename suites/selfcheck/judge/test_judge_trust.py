@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from harness.app.options import ROOT
 from harness.evidence.anomalies import ANOMALIES
-from harness.evidence.judgement import Conclusion, HistoryFinding, Judgement
+from harness.evidence.judgement import HistoryFinding, Judgement
+from harness.evidence.status import Status
 from harness.judge.all_checks import CHECKS
 from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.spark.session.spark_settings import Build
@@ -76,8 +77,8 @@ def test_sound_histories_of_every_workload_are_judged_clean(
     seeds = range(first, first + BATCH)
     judgement = judged(session, tmp_path_factory.mktemp("clean") / "run", clean(seeds))
     assert told(by_history(judgement), seeds) == []
-    assert {check.name: check.conclusion for check in judgement.checks} == dict.fromkeys(
-        (check.name for check in CHECKS), Conclusion.HOLDS
+    assert {check.name: check.status for check in judgement.checks} == dict.fromkeys(
+        (check.name for check in CHECKS), Status.HOLDS
     )
 
 

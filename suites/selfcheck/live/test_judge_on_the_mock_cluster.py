@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.evidence.judgement import Conclusion, Judgement
+from harness.evidence.judgement import Judgement
+from harness.evidence.status import Status
 from harness.judge import judge
 from harness.spark.history.history_frames import open_history
 from harness.spark.history.seal import seal
@@ -59,7 +60,7 @@ def accused(judgement: Judgement, anomaly: str) -> list[tuple[str, int | None, i
 
 
 def test_the_mock_cluster_is_violated(judged: tuple[Judgement, Txns]) -> None:
-    assert judged[0].conclusion is Conclusion.VIOLATED
+    assert judged[0].status is Status.VIOLATED
 
 
 def test_aborted_records_that_a_read_committed_client_was_shown_are_aborted_reads(

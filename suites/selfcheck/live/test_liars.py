@@ -20,7 +20,8 @@ from harness.base.clock import RunClock
 from harness.chaos.observe.drain import Scope, drain
 from harness.clients.recording_client import RecordingClient
 from harness.evidence.history_writer import CHAOS_FORMAT, HistoryWriter
-from harness.evidence.judgement import Conclusion, Judgement
+from harness.evidence.judgement import Judgement
+from harness.evidence.status import Status
 from harness.faults.fault_target import FaultTarget
 from harness.faults.liar import Liar
 from harness.judge import judge
@@ -242,7 +243,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
 def test_a_lie_is_violated_with_its_own_anomaly(case: Case, heard: Heard, spark: SparkHandle) -> None:
     assert heard.changed[case.liar.name] > 0
     said = judged(spark, heard.folders[case.liar.name])
-    assert said.conclusion is Conclusion.VIOLATED
+    assert said.status is Status.VIOLATED
     assert set(case.liar.shows) <= said.anomalies.keys() <= {*case.liar.shows, *case.besides}, details(said)
 
 
