@@ -104,17 +104,17 @@ def test_a_retriable_error_of_librdkafka_goes_on_in_the_background_and_is_unsure
         ("send_offsets", KafkaError.ILLEGAL_GENERATION, Outcome.REFUSED),
     ],
 )
-def test_what_librdkafka_says_is_what_it_means(verb: Verb, code: int, outcome: Outcome) -> None:
+def test_what_an_error_of_librdkafka_means(verb: Verb, code: int, outcome: Outcome) -> None:
     assert librdkafka_outcomes.row_of(verb, code, retriable=False).outcome is outcome
 
 
-def test_codes_of_the_library_are_not_told_as_kafkas_save_fencing() -> None:
-    told = {name: librdkafka_outcomes.told_code(code) for name, code in OWN_CODES.items()}
-    assert {name: code for name, code in told.items() if code is not None} == {"_FENCED": 90}
-    assert librdkafka_outcomes.told_code(KafkaError.INVALID_TXN_STATE) == 48
+def test_codes_of_the_library_are_not_given_as_kafkas_save_fencing() -> None:
+    codes = {name: librdkafka_outcomes.kafka_code(code) for name, code in OWN_CODES.items()}
+    assert {name: code for name, code in codes.items() if code is not None} == {"_FENCED": 90}
+    assert librdkafka_outcomes.kafka_code(KafkaError.INVALID_TXN_STATE) == 48
 
 
-def test_a_row_says_nothing_of_success() -> None:
+def test_no_row_is_a_success() -> None:
     assert all(
         isinstance(row, OutcomeRow) and row.outcome is not Outcome.DONE for _, _, row in (*WIRE_ROWS, *LIBRARY_ROWS)
     )

@@ -1,4 +1,4 @@
-"""One contract for every client adapter, on a real cluster: what each verb does, and what it says of it.
+"""One contract for every client adapter, on a real cluster: what each verb does, and the result that it gives.
 
 Needs Java, and once Maven and Go. Starts one cluster.
 """
@@ -13,11 +13,13 @@ import pytest
 
 from harness.base import wait
 from harness.base.clock import RunClock
+from harness.base.kafka_error import KafkaError
 from harness.clients.client import Adapter, CallResult, Client, ClientOptions
 from harness.clients.client_catalogue import ADAPTERS
 from harness.cluster.cluster import Cluster, ClusterOptions, Links
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import Released
+from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.operation import Outcome, Value
 from harness.evidence.recorder import NullRecorder
 from harness.wire.requests.cluster.create_topic import CreateTopic
@@ -67,13 +69,13 @@ class Stage:
         shown: list[str] = []
 
         def enough() -> bool:
-            shown.extend(value for _, _, _, value in reader.poll(200).records)
+            shown.extend(record.value for record in reader.poll(200).records)
             return len(shown) >= wanted
 
         try:
             assert reader.subscribe([topic]).done
             wait.until(enough, what=f"{wanted} records", within=10)
-            shown.extend(value for _, _, _, value in reader.poll(300).records)
+            shown.extend(record.value for record in reader.poll(300).records)
         finally:
             reader.close()
         return sorted(shown)
@@ -162,8 +164,9 @@ def test_a_client_knows_its_producer_id_and_epoch(round_context: Stage) -> None:
     assert told.epoch == 0
     client.begin()
     wrote(client, topic, [0])
-    bumps = round_context.adapter.kind == "wire-v2"
+    bumps = round_context.adapter.protocol == "v2"
     assert (client.commit().epoch, client.kind) == (1 if bumps else 0, round_context.adapter.kind)
+    assert (client.protocol, client.kind == "wire-v2") == (round_context.adapter.protocol, bumps)
     client.close()
 
 
@@ -183,7 +186,7 @@ def test_a_newer_producer_of_the_same_id_fences_the_older(round_context: Stage, 
     newer = begun(round_context, shared)
     fenced = older.produce(topic, 1, value()) if verb == "produce" else older.commit()
     assert fenced.outcome is Outcome.REFUSED, fenced
-    assert fenced.error in (47, 90), fenced
+    assert fenced.error in (KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.PRODUCER_FENCED), fenced
     assert fenced.reason
     kept = wrote(newer, topic, [0])
     assert newer.commit().done
@@ -252,11 +255,11 @@ def relay(round_context: Stage, topic: str, outputs: str, group: str, *, commit:
     member = round_context.client(group=group)
     assert member.init().done
     assert member.subscribe([topic]).done
-    taken: list[tuple[str, int, int, str]] = []
+    taken: list[DeliveredRecord] = []
 
     def read() -> bool:
         polled = member.poll(300)
-        assert polled.answer.done, polled.answer
+        assert polled.done, polled
         taken.extend(polled.records)
         return len(taken) >= PARTITIONS
 
@@ -268,7 +271,7 @@ def relay(round_context: Stage, topic: str, outputs: str, group: str, *, commit:
         assert sent.done, sent
     assert (member.commit() if commit else member.abort()).done
     member.close()
-    return sorted(record[3] for record in taken)
+    return sorted(record.value for record in taken)
 
 
 def test_members_share_the_partitions_and_a_lone_one_has_all_again(round_context: Stage) -> None:
@@ -302,7 +305,7 @@ def both(first: Client, second: Client, wanted: int) -> tuple[list[str], list[st
 
     def all_taken() -> bool:
         for client, own in zip((first, second), taken, strict=True):
-            own.extend(record[3] for record in client.poll(100).records)
+            own.extend(record.value for record in client.poll(100).records)
         return len(taken[0]) + len(taken[1]) >= wanted
 
     wait.until(all_taken, what="all records", within=10)
