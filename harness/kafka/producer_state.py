@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from harness.kafka.leader_client import TopicPartition
 from harness.kafka.transaction_protocol import TransactionProtocol
 from harness.wire.records.record_batch import NewBatch
 from harness.wire.requests.log.produce import PartitionBatch, Produce
@@ -18,6 +17,7 @@ from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitio
 from harness.wire.requests.transactions.end_txn import EndTxn
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
 from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
+from harness.wire.topic_partitions import TopicPartition
 
 
 @dataclass(slots=True, kw_only=True)

@@ -12,7 +12,6 @@ from harness.clients.client import CallResult, ClientOptions
 from harness.clients.wire.connections import R
 from harness.clients.wire.deadline import Deadline
 from harness.clients.wire.retry import Retry
-from harness.kafka.leader_client import TopicPartition
 from harness.wire.api_request import ApiRequest
 from harness.wire.records.consumer_protocol import (
     RANGE,
@@ -26,6 +25,7 @@ from harness.wire.requests.groups.heartbeat import Heartbeat
 from harness.wire.requests.groups.join_group import JoinGroup, JoinGroupResult
 from harness.wire.requests.groups.leave_group import LeaveGroup
 from harness.wire.requests.groups.sync_group import SyncGroup
+from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_errors import UnreadableAnswer
 
 JOIN_AGAIN = frozenset(

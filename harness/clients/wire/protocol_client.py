@@ -14,14 +14,17 @@ from harness.clients.wire.deadline import Deadline
 from harness.clients.wire.retry import Retry
 from harness.clients.wire.wire_consumer import WireConsumer
 from harness.evidence.operation import Outcome, Value
-from harness.kafka.leader_client import TopicPartition
 from harness.kafka.producer_state import ProducerState
 from harness.kafka.transaction_protocol import TransactionProtocol
 from harness.wire.requests.transactions.add_offsets_to_txn import AddOffsetsToTxn
 from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
+from harness.wire.topic_partitions import TopicPartition
 
 REPLICAS_SHARE = 0.8
 """Part of a try's time that the broker itself may wait for replicas, so that it can still say what came of it."""
+
+NOTHING_SENT = CallResult(outcome=Outcome.DONE, tries=0)
+"""Of what the protocol does without a request."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,12 +81,12 @@ class ProtocolClient:
         if self.state.end_unknown:
             return self._identified(refused_locally("how the last transaction ended is unsure: init comes first"))
         self.state.begin()
-        return self._identified(CallResult(outcome=Outcome.DONE, tries=0))
+        return self._identified(NOTHING_SENT)
 
     def produce(self, topic: str, partition: int, value: Value) -> CallResult:
         """See the port; the partition is added first where the protocol asks for that."""
         deadline = self._deadline()
-        added = self._added((topic, partition), self.state.add_partitions((topic, partition)), deadline)
+        added = self._added((topic, partition), deadline)
         if not added.done:
             return self._identified(_never_sent("the record", added))
         self.state.started = True
@@ -104,7 +107,7 @@ class ProtocolClient:
     def send_offsets(self, topic: str, partition: int, offset: int) -> CallResult:
         """See the port; the group's offsets partition is added first where the protocol asks for that."""
         deadline, member = self._deadline(), self.consumer.metadata
-        added = self._added(member.group, self.state.add_offsets(member.group), deadline)
+        added = self._added(member.group, deadline)
         if not added.done:
             return self._identified(_never_sent("the offset", added))
         self.state.started = True
@@ -140,12 +143,12 @@ class ProtocolClient:
         """See the port."""
         self.consumer.close()
         self.retry.connections.close()
-        return CallResult(outcome=Outcome.DONE, tries=0)
+        return NOTHING_SENT
 
     def _end(self, *, commit: bool) -> CallResult:
         """EndTxn, where anything may have been added; an empty transaction is not known to its coordinator."""
         if not self.state.started:
-            return self._identified(CallResult(outcome=Outcome.DONE, tries=0))
+            return self._identified(NOTHING_SENT)
         # Transactions V1 cannot tell a late repetition from the end of the next transaction (KIP-890, motivation).
         result, answer = self.retry.ask(
             self.state.end_txn(commit=commit),
@@ -160,12 +163,13 @@ class ProtocolClient:
         self.state.end_unknown = result.outcome is Outcome.UNSURE
         return self._identified(result)
 
-    def _added(
-        self, what: TopicPartition | str, request: AddPartitionsToTxn | AddOffsetsToTxn, deadline: Deadline
-    ) -> CallResult:
-        """Done, without a request where none is needed."""
+    def _added(self, what: TopicPartition | str, deadline: Deadline) -> CallResult:
+        """A partition, or a group by name, is in the transaction; nothing is sent where nothing has to be added."""
         if not self.state.must_add(what):
-            return CallResult(outcome=Outcome.DONE, tries=0)
+            return NOTHING_SENT
+        request: AddPartitionsToTxn | AddOffsetsToTxn = (
+            self.state.add_offsets(what) if isinstance(what, str) else self.state.add_partitions(what)
+        )
         result, _ = self.retry.ask(request, self._coordinator, deadline, timeout_seconds=self._try_seconds)
         if result.done:
             self.state.added.add(what)

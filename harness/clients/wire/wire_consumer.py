@@ -15,14 +15,13 @@ from harness.clients.wire.group_member import GroupMember, GroupMetadata
 from harness.clients.wire.retry import Retry
 from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.operation import Outcome
-from harness.kafka.leader_client import TopicPartition
 from harness.wire.records.isolation import committed
 from harness.wire.records.record_batch import text
 from harness.wire.requests.groups.offset_fetch import NONE, OffsetFetch
 from harness.wire.requests.log.fetch import READ_COMMITTED
 from harness.wire.requests.log.fetch_log import FetchLog, FetchLogResult
 from harness.wire.requests.log.list_offsets import EARLIEST, ListOffsets
-from harness.wire.topic_partitions import partition_name
+from harness.wire.topic_partitions import TopicPartition, partition_name
 from harness.wire.wire_errors import WireError
 
 IDLE_SECONDS = 0.02

@@ -1,4 +1,4 @@
-"""The recorder writes the right operation for every call, before anybody acts on its answer."""
+"""The recorder writes the right operation for every call, before its result is used."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ LOST = CallResult(outcome=Outcome.UNSURE, error=None, reason="no answer", produc
 
 
 @dataclass(slots=True)
-class Fake:
+class FixedResults:
     """A client with a given result for every call, which keeps what it was asked to write."""
 
     answer: CallResult = field(default_factory=lambda: CallResult(outcome=Outcome.DONE, producer_id=4711, epoch=3))
@@ -59,9 +59,9 @@ class Fake:
 
 @dataclass(slots=True)
 class Recorded:
-    """A recording client on a fake one, and what it has written so far."""
+    """A recording client over a fake one, and what it has written so far."""
 
-    fake: Fake
+    fake: FixedResults
     client: RecordingClient
     folder: Path
 
@@ -80,7 +80,7 @@ class Recorded:
 @pytest.fixture
 def recorded(tmp_path: Path) -> Iterator[Recorded]:
     """A fresh one."""
-    fake = Fake()
+    fake = FixedResults()
     client = RecordingClient(
         client=fake,
         actor="teller",
@@ -121,7 +121,7 @@ def test_a_transactions_number_is_on_every_operation_until_it_is_over(recorded: 
     assert (sent.group, sent.topic, sent.partition, sent.offset) == ("g", "in", 2, 42)
 
 
-def test_what_the_client_answered_is_what_the_history_says(recorded: Recorded) -> None:
+def test_the_clients_result_is_what_the_history_keeps(recorded: Recorded) -> None:
     recorded.client.begin(7, 1)
     recorded.fake.answer = LOST
     assert recorded.client.commit() is LOST

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from harness.base.kafka_error import KafkaError
 from harness.clients.client import ClientOptions
 from harness.clients.wire.connections import Connections
 from harness.clients.wire.group_member import GroupMember
@@ -26,6 +27,7 @@ from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
 from harness.wire.wire_errors import NoAnswer
 
 SILENCE = None
+FENCED, MOVED, BUSY = KafkaError.PRODUCER_FENCED, KafkaError.NOT_COORDINATOR, KafkaError.CONCURRENT_TRANSACTIONS
 
 
 @dataclass(slots=True)
@@ -118,36 +120,45 @@ def joined(trial: Trial) -> GroupMember:
 
 
 def test_a_retriable_answer_is_tried_again_with_the_same_sequence_and_counted() -> None:
-    trial = begun(V2, Produce=[19, 51, 0])
+    trial = begun(V2, Produce=[KafkaError.NOT_ENOUGH_REPLICAS, KafkaError.CONCURRENT_TRANSACTIONS, 0])
     answer = trial.produce()
     assert (answer.outcome, answer.error, answer.tries, answer.offset) == (Outcome.DONE, 0, 3, 55)
     assert trial.sequences() == [(7, 0)] * 3
 
 
 def test_a_refusal_at_the_first_try_is_a_refusal_and_its_sequence_is_free_again() -> None:
-    trial = begun(V2, Produce=[48])
+    trial = begun(V2, Produce=[KafkaError.INVALID_TXN_STATE])
     answer = trial.produce()
-    assert (answer.outcome, answer.error, answer.tries) == (Outcome.REFUSED, 48, 1)
+    assert (answer.outcome, answer.error, answer.tries) == (Outcome.REFUSED, KafkaError.INVALID_TXN_STATE, 1)
     assert trial.produce().done
     assert trial.sequences() == [(7, 0), (7, 0)]
 
 
-@pytest.mark.parametrize("first", [SILENCE, 6, 7, 20], ids=["silence", "stepped-down", "late", "too-few-after"])
+@pytest.mark.parametrize(
+    "first",
+    [
+        SILENCE,
+        KafkaError.NOT_LEADER_OR_FOLLOWER,
+        KafkaError.REQUEST_TIMED_OUT,
+        KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    ],
+    ids=["silence", "stepped-down", "late", "too-few-after"],
+)
 def test_a_refusal_after_a_try_that_may_have_been_written_is_unsure(first: int | None) -> None:
-    trial = begun(V2, Produce=[first, 47])
+    trial = begun(V2, Produce=[first, KafkaError.INVALID_PRODUCER_EPOCH])
     answer = trial.produce()
-    assert (answer.outcome, answer.error, answer.tries) == (Outcome.UNSURE, 47, 2)
+    assert (answer.outcome, answer.error, answer.tries) == (Outcome.UNSURE, KafkaError.INVALID_PRODUCER_EPOCH, 2)
     assert "after doubt" in answer.reason
 
 
 def test_a_duplicate_after_a_lost_answer_is_done_and_without_one_is_refused() -> None:
-    lost = begun(V2, Produce=[SILENCE, 46]).produce()
+    lost = begun(V2, Produce=[SILENCE, KafkaError.DUPLICATE_SEQUENCE_NUMBER]).produce()
     assert (lost.outcome, lost.offset) == (Outcome.DONE, None)
-    assert begun(V2, Produce=[46]).produce().outcome is Outcome.REFUSED
+    assert begun(V2, Produce=[KafkaError.DUPLICATE_SEQUENCE_NUMBER]).produce().outcome is Outcome.REFUSED
 
 
 def test_an_unsure_sequence_is_never_used_for_another_record() -> None:
-    trial = begun(V2, Produce=[SILENCE, 45, 0])
+    trial = begun(V2, Produce=[SILENCE, KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER, 0])
     assert trial.produce().outcome is Outcome.UNSURE
     trial.produce()
     assert trial.sequences() == [(7, 0), (7, 0), (7, 1)]
@@ -159,7 +170,7 @@ def test_silence_until_the_bound_is_unsure_without_a_code() -> None:
 
 
 def test_what_nobody_could_be_asked_is_refused_since_nothing_was_sent() -> None:
-    trial = begun(V2, request_ms=30, Metadata=[5] * 5_000)
+    trial = begun(V2, request_ms=30, Metadata=[KafkaError.LEADER_NOT_AVAILABLE] * 5_000)
     answer = trial.produce()
     assert (answer.outcome, answer.error, answer.tries) == (Outcome.REFUSED, None, 0)
     assert trial.brokers.of("Produce") == []
@@ -192,9 +203,9 @@ def test_transactions_v2_add_nothing_and_go_on_with_the_epoch_that_the_end_told(
 
 
 def test_a_record_whose_partition_could_not_be_added_was_never_sent() -> None:
-    trial = begun(V1, AddPartitionsToTxn=[SILENCE, 90])
+    trial = begun(V1, AddPartitionsToTxn=[SILENCE, KafkaError.PRODUCER_FENCED])
     answer = trial.produce()
-    assert (answer.outcome, answer.error) == (Outcome.REFUSED, 90)
+    assert (answer.outcome, answer.error) == (Outcome.REFUSED, FENCED)
     assert answer.reason.startswith("the record was never sent")
     assert trial.brokers.of("Produce") == []
 
@@ -221,11 +232,15 @@ def test_only_v2_repeats_offsets_whose_answer_was_lost(protocol: TransactionProt
 
 
 def test_a_fenced_commit_is_refused_and_after_an_appended_one_unsure() -> None:
-    for errors, outcome in (([90], Outcome.REFUSED), ([16, 90], Outcome.UNSURE), ([51, 90], Outcome.REFUSED)):
+    for errors, outcome in (
+        ([FENCED], Outcome.REFUSED),
+        ([MOVED, FENCED], Outcome.UNSURE),
+        ([BUSY, FENCED], Outcome.REFUSED),
+    ):
         trial = begun(V2, EndTxn=list(errors))
         trial.produce()
         answer = trial.producer.commit()
-        assert (answer.outcome, answer.error) == (outcome, 90)
+        assert (answer.outcome, answer.error) == (outcome, FENCED)
 
 
 def test_after_an_unsure_end_only_init_goes_on() -> None:
@@ -245,7 +260,7 @@ def test_an_empty_transaction_is_nothing_to_the_coordinator() -> None:
 
 
 def test_a_moved_leader_is_looked_up_and_the_coordinator_is_not() -> None:
-    trial = begun(V2, Produce=[6, 0])
+    trial = begun(V2, Produce=[KafkaError.NOT_LEADER_OR_FOLLOWER, 0])
     assert trial.produce().done
     assert [len(trial.brokers.of(api)) for api in ("Metadata", "FindCoordinator")] == [2, 1]
 
