@@ -102,7 +102,7 @@ class ProtocolClient:
         if result.outcome is not Outcome.REFUSED:
             self.state.use_sequences(request)
         offset = answer.base_offset if answer is not None and not answer.error else None
-        return self._identified(replace(result, offset=offset, tries=result.tries + added.tries))
+        return self._identified(result, earlier=added.tries, offset=offset)
 
     def send_offsets(self, topic: str, partition: int, offset: int) -> CallResult:
         """See the port; the group's offsets partition is added first where the protocol asks for that."""
@@ -121,7 +121,7 @@ class ProtocolClient:
             timeout_seconds=self._try_seconds,
             repeatable=self.state.protocol.bumps_epoch,
         )
-        return self._identified(replace(result, offset=offset, tries=result.tries + added.tries))
+        return self._identified(result, earlier=added.tries, offset=offset)
 
     def commit(self) -> CallResult:
         """See the port."""
@@ -187,10 +187,10 @@ class ProtocolClient:
     def _coordinator(self, deadline: Deadline) -> int | None:
         return self.retry.routes.coordinator_of_transaction(self.state.transactional_id, deadline)
 
-    def _identified(self, result: CallResult) -> CallResult:
-        if self.state.producer_id < 0:
-            return result
-        return replace(result, producer_id=self.state.producer_id, epoch=self.state.epoch)
+    def _identified(self, result: CallResult, *, earlier: int = 0, offset: int | None = None) -> CallResult:
+        """The result with the identity as it is known now, and with the tries of an ``earlier`` request counted."""
+        producer_id, epoch = (self.state.producer_id, self.state.epoch) if self.state.producer_id >= 0 else (None, None)
+        return replace(result, producer_id=producer_id, epoch=epoch, offset=offset, tries=result.tries + earlier)
 
 
 def _never_sent(what: str, added: CallResult) -> CallResult:
