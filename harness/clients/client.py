@@ -26,10 +26,10 @@ class CallResult:
     """What became of a call, all its tries included; the history keeps it as it is.
 
     :param error: Kafka's error code, 0 for success, None where no answer came.
-    :param reason: The error table's reason, or the library's words; empty for success.
-    :param producer_id: As the client knows it now (None where the library does not tell).
+    :param reason: The error table's reason, or the library's message; empty for success.
+    :param producer_id: As the client knows it now; None where the library does not report it.
     :param epoch: Likewise.
-    :param offset: Of the written record, where the broker told it.
+    :param offset: Of the written record where the broker returned it; of ``send_offsets`` the offset to be committed.
     :param tries: Requests known to have been sent.
     :param records: What ``poll`` delivered, in delivery order.
     """
@@ -90,7 +90,7 @@ class Client(Protocol):
 
     @property
     def protocol(self) -> Literal["v1", "v2"]:
-        """The transaction protocol that it speaks (KIP-890): with ``v2`` every end of a transaction bumps the epoch."""
+        """The transaction protocol that it uses (KIP-890): with ``v2`` every end of a transaction bumps the epoch."""
         ...
 
     def init(self) -> CallResult:
@@ -144,7 +144,7 @@ class Adapter(Protocol):
         ...
 
     def lacking(self, offered: Offered) -> str | None:
-        """What a broker that advertises ``offered`` lacks for this adapter, in words; None when nothing."""
+        """What a broker that advertises ``offered`` lacks for this adapter, as a sentence; None when nothing."""
         ...
 
     def open(self, options: ClientOptions) -> Client:

@@ -117,7 +117,7 @@ class ProducerState:
     def txn_offset_commit(
         self, group: str, offsets: Mapping[TopicPartition, int], *, generation: int = -1, member: str = ""
     ) -> TxnOffsetCommit:
-        """A request to commit a group's next offsets with the transaction, as a member or as nobody (KIP-447)."""
+        """A request to commit a group's next offsets with the transaction, as a member or as no member (KIP-447)."""
         return TxnOffsetCommit(
             transactional_id=self.transactional_id,
             group=group,

@@ -39,7 +39,7 @@ class PendingRequest(Generic[ResultT]):
         return self.asker.finish(self.pending, as_=as_, request=self.request, within=within)
 
     def done(self) -> bool:
-        """Whether the answer has come already; nobody is made to wait."""
+        """Whether the answer has come already; returns at once."""
         return self.pending.done()
 
 
@@ -85,7 +85,7 @@ class Producer:
         raise Unprepared(f"no proxy stands between the {self.lane} and broker {node}")
 
     def version(self, api: str, cap: int | None = None) -> int:
-        """The highest version of ``api`` that this producer's protocol speaks and the broker offers."""
+        """The highest version of ``api`` that this producer's protocol uses and the broker offers."""
         highest = self.state.protocol.highest_versions.get(api) if cap is None else cap
         return self.asker.client.highest(self.coordinator, api, highest)
 

@@ -2,7 +2,7 @@
 
 It assigns the partitions itself, commits nothing and joins no group. The end of what it may read comes as the
 end-of-partition event, whose offset is the last stable offset under read_committed: so a partition that ends in a
-marker or in aborted records is read to its end though no message says so.
+marker or in aborted records is read to its end although no message comes.
 """
 
 import time

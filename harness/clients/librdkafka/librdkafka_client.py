@@ -20,7 +20,7 @@ from harness.clients.outcome_table import outcome_after
 from harness.evidence.operation import Outcome, Value, Verb
 
 SUCCEEDED_AFTER_ALL = "succeeded on the broker"
-"""librdkafka's words for an EndTxn that was done although the transaction had failed locally."""
+"""librdkafka's message for an EndTxn that was done although the transaction had failed locally."""
 STATISTICS_SECONDS = 1.0
 """How long statistics are waited for; they come every :data:`librdkafka_settings.STATISTICS_MS`."""
 CLOSE_SECONDS = 3.0

@@ -1,8 +1,8 @@
 """librdkafka's error table: what its codes and flags mean for each verb (``rdkafka_txnmgr.c``, ``rdkafka_request.c``).
 
-librdkafka retries by itself and reports only the last error, so an error says nothing about tries before it. Whether
-there were any is counted in its statistics: see :mod:`harness.clients.librdkafka.statistics`. Codes of the broker mean
-what they mean to the wire client; codes below -1 are the library's own. Its flags:
+librdkafka retries by itself and reports only the last error. Whether there were tries before it, its statistics show:
+see :mod:`harness.clients.librdkafka.statistics`. Codes of the broker mean what they mean to the wire client; codes
+below -1 are the library's own. Its flags:
 
 * ``retriable``: the call's time is up and librdkafka goes on in the background; what comes of it is not reported.
 * ``fatal``: the producer cannot be used any more; the code says why, both fencing codes as ``_FENCED``.
@@ -92,7 +92,7 @@ TABLES: Mapping[Verb, Mapping[int, OutcomeRow]] = {
 
 
 def row_of(verb: Verb, code: int, *, retriable: bool) -> OutcomeRow:
-    """The row of an error; :data:`UNLISTED` for a code of the library that nobody listed.
+    """The row of an error; :data:`UNLISTED` for a code of the library that is not listed.
 
     >>> row_of("commit", LibrdkafkaError._INCONSISTENT, retriable=False).outcome
     <Outcome.REFUSED: 'refused'>
@@ -108,7 +108,7 @@ def row_of(verb: Verb, code: int, *, retriable: bool) -> OutcomeRow:
 def kafka_code(code: int) -> int | None:
     """Kafka's code for the history; None for the library's own, save ``_FENCED``.
 
-    The library makes ``_FENCED`` of PRODUCER_FENCED and of INVALID_PRODUCER_EPOCH alike; it is told as the former.
+    The library makes ``_FENCED`` of PRODUCER_FENCED and of INVALID_PRODUCER_EPOCH alike; the history gets the former.
 
     >>> kafka_code(LibrdkafkaError._FENCED), kafka_code(LibrdkafkaError._MSG_TIMED_OUT), kafka_code(45)
     (90, None, 45)

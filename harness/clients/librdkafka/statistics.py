@@ -62,7 +62,7 @@ class Statistics:
         return True
 
     def sent_for_this(self, api: str) -> int | None:
-        """How many requests of ``api`` the call that just failed sent at most; None when that cannot be told."""
+        """How many requests of ``api`` the call that just failed sent at most; None when that is not known."""
         if self.forgetful:
             return None
         total = sum(counts.get(api, 0) for counts in self._sent.values())

@@ -68,7 +68,7 @@ class GroupMember:
 
     @property
     def metadata(self) -> GroupMetadata:
-        """As whom offsets are committed; before joining as nobody, which a coordinator accepts of an empty group."""
+        """As whom offsets are committed; before joining as no member, which is right for an empty group."""
         return GroupMetadata(group=self.group, member=self.member if self.joined else "", generation=self.generation)
 
     @property

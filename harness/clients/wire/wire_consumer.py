@@ -49,7 +49,7 @@ class WireConsumer:
 
     @property
     def metadata(self) -> GroupMetadata:
-        """As whom offsets are committed; without ``subscribe`` as nobody (generation -1)."""
+        """As whom offsets are committed; without ``subscribe`` as no member (generation -1)."""
         assert self.options.group is not None, "send_offsets without a group"
         return self.member.metadata if self.member else GroupMetadata(group=self.options.group)
 

@@ -214,7 +214,7 @@ MOVED = frozenset(
 
 
 def row_of(api: str, error: int) -> OutcomeRow:
-    """The row of an error code other than 0; :data:`UNLISTED` for one that nobody listed.
+    """The row of an error code other than 0; :data:`UNLISTED` for one that is not listed.
 
     >>> row_of("EndTxn", KafkaError.PRODUCER_FENCED).outcome
     <Outcome.REFUSED: 'refused'>
