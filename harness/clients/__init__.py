@@ -1,1 +1,1 @@
-"""Clients behind one port of nine verbs, in Kafka's words: their adapters, their error tables, the one recorder."""
+"""Clients behind one port of nine verbs, named as in Kafka: adapters, their error tables, the recorder. For chaos."""

@@ -1,8 +1,8 @@
-"""The port that every client adapter fills: nine verbs, each answered *done*, *refused* or *unsure*.
+"""The port that every client adapter implements: nine verbs, each answered *done*, *refused* or *unsure*.
 
-An adapter is one client of one library, owned by one thread. It never raises for what a broker or a network does: that
-is an answer. Which error is which outcome stands in the adapter's own table, a reason a row (``harness/clients/
-outcomes/<library>.py``). The rules that every table keeps:
+An adapter makes clients of one library; each client is owned by one thread. A client never raises for what a broker or
+a network does: that is a result. Which error is which outcome stands in the library's own table, a reason a row
+(``wire/wire_outcomes.py``, ``librdkafka/librdkafka_outcomes.py``). The rules that every table keeps:
 
 * *refused* only when the broker said no **and** no earlier try of the same operation went unanswered;
 * an answer that never came, or a refusal that may be an echo of an earlier, unanswered try, is *unsure*;
@@ -11,22 +11,27 @@ outcomes/<library>.py``). The rules that every table keeps:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
+from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.operation import Outcome, Value
 from harness.wire.offered import Offered
+
+SHORTEST_SESSION_MS = 6_000
+"""Kafka's default ``group.min.session.timeout.ms``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallResult:
-    """What became of a call.
+    """What became of a call, all its tries included; the history keeps it as it is.
 
     :param error: Kafka's error code, 0 for success, None where no answer came.
-    :param reason: The error table's reason, or the library's words; empty for success.
-    :param producer_id: As the client knows it now (None where the library does not tell).
+    :param reason: The error table's reason, or the library's message; empty for success.
+    :param producer_id: As the client knows it now; None where the library does not report it.
     :param epoch: Likewise.
-    :param offset: Of the written record, where the broker told it.
+    :param offset: Of the written record where the broker returned it; of ``send_offsets`` the offset to be committed.
     :param tries: Requests known to have been sent.
+    :param records: What ``poll`` delivered, in delivery order.
     """
 
     outcome: Outcome
@@ -36,6 +41,7 @@ class CallResult:
     epoch: int | None = None
     offset: int | None = None
     tries: int = 1
+    records: Sequence[DeliveredRecord] = ()
 
     @property
     def done(self) -> bool:
@@ -43,12 +49,9 @@ class CallResult:
         return self.outcome is Outcome.DONE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Polled:
-    """Records that a poll delivered: topic, partition, offset, value as text; in delivery order."""
-
-    answer: CallResult
-    records: Sequence[tuple[str, int, int, str]] = ()
+def refused_locally(reason: str) -> CallResult:
+    """The result of a call that the client itself refuses; nothing was sent."""
+    return CallResult(outcome=Outcome.REFUSED, error=None, reason=reason, tries=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +74,11 @@ class ClientOptions:
     request_ms: int = 5_000
     group: str | None = None
 
+    @property
+    def session_timeout_ms(self) -> int:
+        """``session.timeout.ms`` of the group member, so that no single call outlasts its session."""
+        return max(SHORTEST_SESSION_MS, self.request_ms)
+
 
 class Client(Protocol):
     """One transactional client; see the module's docstring. Calls are synchronous and bounded by ``request_ms``."""
@@ -78,6 +86,11 @@ class Client(Protocol):
     @property
     def kind(self) -> str:
         """The adapter's name: ``wire-v2``, ``wire-v1``, ``librdkafka``."""
+        ...
+
+    @property
+    def protocol(self) -> Literal["v1", "v2"]:
+        """The transaction protocol that it uses (KIP-890): with ``v2`` every end of a transaction bumps the epoch."""
         ...
 
     def init(self) -> CallResult:
@@ -108,7 +121,7 @@ class Client(Protocol):
         """Join the group, read_committed, from the group's committed offsets or the beginning."""
         ...
 
-    def poll(self, within_ms: int) -> Polled:
+    def poll(self, within_ms: int) -> CallResult:
         """Records of the assigned partitions, at most ``within_ms`` waited for; also keeps membership alive."""
         ...
 
@@ -118,15 +131,20 @@ class Client(Protocol):
 
 
 class Adapter(Protocol):
-    """Makes clients of one library; each adapter's module binds one as ``ADAPTER``."""
+    """Makes clients of one library and one protocol; ``client_catalogue.py`` lists them all."""
 
     @property
     def kind(self) -> str:
         """The adapter's name."""
         ...
 
+    @property
+    def protocol(self) -> Literal["v1", "v2"]:
+        """The transaction protocol of its clients."""
+        ...
+
     def lacking(self, offered: Offered) -> str | None:
-        """What a broker that advertises ``offered`` lacks for this adapter, in words; None when nothing."""
+        """What a broker that advertises ``offered`` lacks for this adapter, as a sentence; None when nothing."""
         ...
 
     def open(self, options: ClientOptions) -> Client:

@@ -1,8 +1,8 @@
-"""A row of an error table, and the law by which an answer after doubt is judged.
+"""A row of an error table, and how an answer is judged after doubt.
 
-*Doubt* is an earlier try of the same operation that may have had its effect although nobody was told: it went
-unanswered, or was answered by a row that is itself unsure. After doubt a refusal may be the echo of one's own success,
-so it is unsure; unless a row says what it means then (DUPLICATE_SEQUENCE_NUMBER: the first try was written).
+*Doubt* is an earlier try of the same operation that may have had its effect although the client does not know: it was
+not answered, or was answered with an error whose row is unsure. After doubt a refusal may be the echo of one's own
+success, so it is unsure; unless its row says what it means then (DUPLICATE_SEQUENCE_NUMBER: the first try was written).
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ class OutcomeRow:
     """What one error means.
 
     :param reason: Why, in one sentence; it stands in the history beside the outcome.
-    :param again: Whether the same request may be sent again within the operation's bound; the outcome is what counts
-        when the bound has passed.
+    :param again: Whether the same request may be sent again before the operation's deadline; the outcome is what
+        counts when that has passed.
     :param after_doubt: What a refusal means after doubt.
     """
 
@@ -29,7 +29,7 @@ class OutcomeRow:
 def outcome_after(row: OutcomeRow, *, doubt: bool) -> Outcome:
     """The outcome of an operation whose last answer is ``row``.
 
-    >>> ruled(refused("the epoch is old"), doubt=True)
+    >>> outcome_after(refused("the epoch is old"), doubt=True)
     <Outcome.UNSURE: 'unsure'>
     """
     return row.after_doubt if doubt and row.outcome is Outcome.REFUSED else row.outcome

@@ -1,22 +1,27 @@
-"""The recorder of operations: wraps any client, times each call, and writes it to the run's one chronicle.
+"""The recorder of operations: wraps any client, times each call, and writes it to the run's history.
 
 Nothing else writes operations. An actor's calls cannot overlap, since it owns its client; a value is made here, with
 its transaction, ordinal and size, so that no workload can forget one.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from harness.base.clock import RunClock
-from harness.clients.client import CallResult, Client, Polled
+from harness.clients.client import CallResult, Client
 from harness.evidence.history_writer import HistoryWriter
 from harness.evidence.operation import Operation, Read, Value, Verb
 
 
 @dataclass(slots=True, kw_only=True)
 class RecordingClient:
-    """A client whose every call is in the history. The port's verbs, with the transaction's bookkeeping done here."""
+    """A client whose every call is in the history: the port's verbs, with the transaction's bookkeeping done here.
+
+    :param txn: The open transaction's number; None outside one.
+    :param size: How many records the transaction means to write.
+    :param written: How many of them were tried.
+    """
 
     client: Client
     actor: str
@@ -27,7 +32,7 @@ class RecordingClient:
     txn: int | None = None
     size: int = 0
     written: int = 0
-    _read: int = field(default=0)
+    _records_read: int = 0
 
     def init(self) -> CallResult:
         """See the port."""
@@ -55,67 +60,77 @@ class RecordingClient:
 
     def send_offsets(self, topic: str, partition: int, offset: int) -> CallResult:
         """Put the next offset of an input partition into the transaction."""
-        place = {"topic": topic, "partition": partition, "offset": offset, "group": self.group}
-        return self._recorded("send_offsets", lambda: self.client.send_offsets(topic, partition, offset), **place)
+        return self._recorded(
+            "send_offsets",
+            lambda: self.client.send_offsets(topic, partition, offset),
+            topic=topic,
+            partition=partition,
+            offset=offset,
+            group=self.group,
+        )
 
     def commit(self) -> CallResult:
         """Commit; the transaction is over for this client, whatever came."""
-        return self._ended("commit")
+        result = self._recorded("commit", self.client.commit)
+        self.txn = None
+        return result
 
     def abort(self) -> CallResult:
         """Abort; the transaction is over for this client, whatever came."""
-        return self._ended("abort")
+        result = self._recorded("abort", self.client.abort)
+        self.txn = None
+        return result
 
     def subscribe(self, topics: Sequence[str]) -> CallResult:
         """Join the group."""
         return self._recorded("subscribe", lambda: self.client.subscribe(topics), group=self.group)
 
-    def poll(self, within_ms: int) -> Polled:
+    def poll(self, within_ms: int) -> CallResult:
         """Read; every record delivered is in the history before the workload sees it."""
         number, started = self.history_writer.next_operation(), self.clock.now()
-        polled = self.client.poll(within_ms)
-        at = self.clock.now()
+        result = self.client.poll(within_ms)
+        ended = self.clock.now()
         reads = [
-            Read(reader=self.actor, topic=topic, partition=partition, offset=offset, value=value, position=place, at=at)
-            for place, (topic, partition, offset, value) in enumerate(polled.records, start=self._read)
+            Read(reader=self.actor, topic=topic, partition=index, offset=offset, value=value, position=place, at=ended)
+            for place, (topic, index, offset, value) in enumerate(result.records, start=self._records_read)
         ]
-        self._read += len(reads)
-        asked = self._operation("poll", number, started, at, polled.answer, {"count": len(reads), "group": self.group})
-        self.history_writer.write(*reads, asked)
-        return polled
+        self._records_read += len(reads)
+        columns = {"count": len(reads), "group": self.group}
+        self.history_writer.write(*reads, self._operation("poll", number, started, ended, result, columns))
+        return result
 
     def close(self) -> CallResult:
         """Close; may be called twice."""
         return self._recorded("close", self.client.close)
 
-    def _ended(self, verb: Verb) -> CallResult:
-        answer = self._recorded(verb, self.client.commit if verb == "commit" else self.client.abort)
-        self.txn = None
-        return answer
-
-    def _recorded(self, verb: Verb, call: Any, **more: Any) -> CallResult:
+    def _recorded(self, verb: Verb, call: Callable[[], CallResult], **columns: Any) -> CallResult:
         number, started = self.history_writer.next_operation(), self.clock.now()
-        answer: CallResult = call()
-        self.history_writer.write(self._operation(verb, number, started, self.clock.now(), answer, more))
-        return answer
+        result = call()
+        self.history_writer.write(self._operation(verb, number, started, self.clock.now(), result, columns))
+        return result
 
     def _operation(
-        self, verb: Verb, number: int, started: float, ended: float, answer: CallResult, more: dict[str, Any]
+        self, verb: Verb, number: int, started: float, ended: float, result: CallResult, columns: dict[str, Any]
     ) -> Operation:
+        """The result as the history keeps it.
+
+        :param columns: What the call was made with.
+        """
         return Operation(
             number=number,
             actor=self.actor,
             client=self.client.kind,
+            protocol=self.client.protocol,
             verb=verb,
             started=started,
             ended=ended,
-            outcome=answer.outcome,
-            error=answer.error,
-            reason=answer.reason,
+            outcome=result.outcome,
+            error=result.error,
+            reason=result.reason,
             transactional_id=self.transactional_id,
             txn=self.txn,
-            producer_id=answer.producer_id,
-            epoch=answer.epoch,
-            tries=answer.tries,
-            **{"offset": answer.offset, **more},
+            producer_id=result.producer_id,
+            epoch=result.epoch,
+            tries=result.tries,
+            **{"offset": result.offset, **columns},
         )

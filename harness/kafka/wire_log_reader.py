@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from harness.base import wait
-from harness.clients.librdkafka.full_log_reader import Delivered
+from harness.evidence.delivered_record import DeliveredRecord
 from harness.kafka.leader_client import EVERY, LeaderClient, TopicPartition, Unreachable
 from harness.wire.records.isolation import committed
 from harness.wire.records.record_batch import text
@@ -25,7 +25,7 @@ def read_committed(
     wanted: Mapping[TopicPartition, int],
     *,
     within: float,
-    deliver: Callable[[Sequence[Delivered]], None],
+    deliver: Callable[[Sequence[DeliveredRecord]], None],
 ) -> Mapping[TopicPartition, int]:
     """Read each partition from its beginning until it is at its wanted offset.
 
@@ -49,7 +49,10 @@ def read_committed(
 
 
 def _onward(
-    leader_client: LeaderClient, place: TopicPartition, position: int, deliver: Callable[[Sequence[Delivered]], None]
+    leader_client: LeaderClient,
+    place: TopicPartition,
+    position: int,
+    deliver: Callable[[Sequence[DeliveredRecord]], None],
 ) -> int:
     """One answer's records; the next position."""
     topic, index = place
@@ -63,9 +66,9 @@ def _onward(
     return max(position, result.next_offset)
 
 
-def _shown(place: TopicPartition, position: int, result: FetchLogResult) -> list[Delivered]:
+def _shown(place: TopicPartition, position: int, result: FetchLogResult) -> list[DeliveredRecord]:
     return [
-        (*place, record.offset, text(record.value))
+        DeliveredRecord(*place, record.offset, text(record.value))
         for batch in committed(result.batches, result.aborted)
         if not batch.is_control
         for record in batch.records

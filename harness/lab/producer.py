@@ -1,29 +1,29 @@
-"""A raw transactional producer: every verb of the protocol, at any version, in any order, right or wrong.
+"""A raw transactional producer: every request of the protocol, at any version, in any order, right or wrong.
 
-It keeps what a client keeps (producer id, epoch, next sequence of each partition) and lets the stimulus override any of
-it. Protocol 1 adds partitions itself and keeps its epoch (EndTxn ≤ 4, Produce ≤ 11); protocol 2 lets Produce add them
-and takes the bumped epoch from EndTxn ≥ 5 (KIP-890, «New Clients»).
+It keeps what a client keeps (:mod:`harness.kafka.producer_state`) and lets the stimulus override any of it. Protocol 1
+adds partitions itself and keeps its epoch; protocol 2 lets Produce add them and takes the bumped epoch from the answer
+of EndTxn (KIP-890, «New Clients»).
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-from typing import Generic, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Literal, TypeVar
 
 from harness.base.json_value import Json
 from harness.evidence.requirement_evidence import Step
+from harness.kafka.producer_state import ProducerState
+from harness.kafka.transaction_protocol import V1, V2
 from harness.lab.group import Group
 from harness.lab.partition import Partition
 from harness.lab.step_recorder import BOUND, RETRIABLE, ResultT, StepRecorder, Unprepared
 from harness.wire.records.record_batch import NewBatch
-from harness.wire.requests.log.produce import PartitionBatch, Produce, ProduceResult
+from harness.wire.requests.log.produce import Produce, ProduceResult
 from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
 from harness.wire.requests.transactions.end_txn import EndTxn, EndTxnResult
-from harness.wire.requests.transactions.init_producer_id import InitProducerId
 from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
 from harness.wire.wire_client import PendingResponse
 
-HIGHEST_V1_VERSIONS = {"Produce": 11, "EndTxn": 4, "AddPartitionsToTxn": 3, "TxnOffsetCommit": 4}
-"""Highest versions of a Transactions V1 client (Kafka 3.8, ``TransactionManager``)."""
+OverriddenT = TypeVar("OverriddenT", bound="AddPartitionsToTxn | EndTxn | NewBatch | TxnOffsetCommit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +39,39 @@ class PendingRequest(Generic[ResultT]):
         return self.asker.finish(self.pending, as_=as_, request=self.request, within=within)
 
     def done(self) -> bool:
-        """Whether the answer has come already; nobody is made to wait."""
+        """Whether the answer has come already; returns at once."""
         return self.pending.done()
 
 
 @dataclass(slots=True, kw_only=True)
 class Producer:
-    """A producer on one lane, initialised; see the module's docstring."""
+    """A producer on one lane; see the module's docstring.
+
+    The parameters that its methods share: ``as_`` names the step in the evidence, ``version`` is the request's instead
+    of the protocol's highest, ``retry`` are the errors after which the request is sent again; ``epoch``,
+    ``producer_id``, ``sequence`` and ``transactional_id`` stand in the request instead of the producer's own.
+    """
 
     asker: StepRecorder
     transactional_id: str
     coordinator: int
     protocol: Literal[1, 2] = 1
-    producer_id: int = -1
-    epoch: int = -1
-    _sequences: dict[tuple[str, int], int] = field(default_factory=dict)
-    _added: set[str] = field(default_factory=set)
+    state: ProducerState = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Without a producer id yet."""
+        protocol = V1 if self.protocol == 1 else V2
+        self.state = ProducerState(transactional_id=self.transactional_id, protocol=protocol)
+
+    @property
+    def producer_id(self) -> int:
+        """As the coordinator gave it; -1 before :meth:`init`."""
+        return self.state.producer_id
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the next request carries; -1 before :meth:`init`."""
+        return self.state.epoch
 
     @property
     def lane(self) -> str:
@@ -68,9 +85,9 @@ class Producer:
         raise Unprepared(f"no proxy stands between the {self.lane} and broker {node}")
 
     def version(self, api: str, cap: int | None = None) -> int:
-        """The highest version of ``api`` that this producer's protocol speaks and the broker offers."""
-        limit = HIGHEST_V1_VERSIONS.get(api) if self.protocol == 1 else (12 if api == "Produce" else None)
-        return self.asker.client.highest(self.coordinator, api, cap if cap is not None else limit)
+        """The highest version of ``api`` that this producer's protocol uses and the broker offers."""
+        highest = self.state.protocol.highest_versions.get(api) if cap is None else cap
+        return self.asker.client.highest(self.coordinator, api, highest)
 
     def init(
         self,
@@ -86,25 +103,19 @@ class Producer:
 
         ``adopt=False`` leaves this producer's own identity as it was.
         """
-        verb = InitProducerId(
-            transactional_id=self.transactional_id,
-            timeout_ms=timeout_ms,
-            producer_id=identity[0],
-            producer_epoch=identity[1],
-        )
-        said: dict[str, Json] = {"producer_id": identity[0], "producer_epoch": identity[1], "timeout_ms": timeout_ms}
-        used = self.version("InitProducerId", 4) if version is None else version
-        step = self.asker.ask(self.coordinator, verb, used, as_=as_, request=said, retry=retry)
+        producer_id, epoch = identity
+        request = replace(self.state.init_producer_id(timeout_ms), producer_id=producer_id, producer_epoch=epoch)
+        fields: dict[str, Json] = {"producer_id": producer_id, "producer_epoch": epoch, "timeout_ms": timeout_ms}
+        # Version 5 only lets the broker answer TRANSACTION_ABORTABLE, which no requirement about InitProducerId needs.
+        used = self.version("InitProducerId", V1.highest_versions["InitProducerId"]) if version is None else version
+        step = self.asker.ask(self.coordinator, request, used, as_=as_, request=fields, retry=retry)
         if adopt and step.error == 0:
             self.become(step.number("producer_id"), step.number("producer_epoch"))
         return step
 
     def become(self, producer_id: int, epoch: int) -> None:
         """Go on with this identity; sequences start at 0 again when it is a new one."""
-        if (producer_id, epoch) != (self.producer_id, self.epoch):
-            self._sequences.clear()
-        self._added.clear()
-        self.producer_id, self.epoch = producer_id, epoch
+        self.state.become(producer_id, epoch)
 
     def add(
         self,
@@ -114,18 +125,17 @@ class Producer:
         epoch: int | None = None,
         retry: Collection[int] = RETRIABLE,
     ) -> Step:
-        """AddPartitionsToTxn (version 3 at most: 4 and later are spoken between brokers)."""
-        verb = AddPartitionsToTxn(
-            transactional_id=self.transactional_id,
-            producer_id=self.producer_id,
-            producer_epoch=self.epoch if epoch is None else epoch,
-            partitions=tuple(partition.place for partition in partitions),
-        )
-        said: dict[str, Json] = {"producer_epoch": verb.producer_epoch, "partitions": [str(p) for p in partitions]}
-        used = self.version("AddPartitionsToTxn", 3) if version is None else version
-        step = self.asker.ask(self.coordinator, verb, used, as_=as_, request=said, retry=retry)
+        """AddPartitionsToTxn (version 3 at most: 4 and later are sent between brokers)."""
+        places = [partition.place for partition in partitions]
+        request = _overridden(self.state.add_partitions(*places), producer_epoch=epoch)
+        fields: dict[str, Json] = {
+            "producer_epoch": request.producer_epoch,
+            "partitions": [str(partition) for partition in partitions],
+        }
+        used = self.version("AddPartitionsToTxn") if version is None else version
+        step = self.asker.ask(self.coordinator, request, used, as_=as_, request=fields, retry=retry)
         if step.error == 0:
-            self._added.update(map(str, partitions))
+            self.state.added.update(places)
         return step
 
     def commit_offset(
@@ -140,20 +150,14 @@ class Producer:
         retry: Collection[int] = RETRIABLE,
     ) -> Step:
         """TxnOffsetCommit: valid once the transaction commits; from v5 on it adds the offsets partition itself."""
-        verb = TxnOffsetCommit(
-            transactional_id=self.transactional_id,
-            group=group.name,
-            producer_id=self.producer_id,
-            producer_epoch=self.epoch if epoch is None else epoch,
-            offsets={partition.place: offset},
-        )
-        said: dict[str, Json] = {"producer_epoch": verb.producer_epoch, "group": group.name, "offset": offset}
+        request = _overridden(self.state.txn_offset_commit(group.name, {partition.place: offset}), producer_epoch=epoch)
+        fields: dict[str, Json] = {"producer_epoch": request.producer_epoch, "group": group.name, "offset": offset}
         used = self.version("TxnOffsetCommit") if version is None else version
-        return self.asker.ask(group.offsets.leader, verb, used, as_=as_, request=said, retry=retry)
+        return self.asker.ask(group.offsets.leader, request, used, as_=as_, request=fields, retry=retry)
 
     def write(self, partition: Partition) -> Step:
         """One record into the open transaction, the way this producer's protocol does it."""
-        if self.protocol == 1 and str(partition) not in self._added:
+        if self.state.must_add(partition.place):
             self.add(partition)
         return self.produce(partition)
 
@@ -172,14 +176,25 @@ class Producer:
     ) -> Step:
         """One Produce request, a batch for each partition (all led by the same broker).
 
-        Without ``transactional`` the batches lack that flag: no coordinator is asked, the leader alone decides.
+        :param values: A record each, the same in every batch; without any, one record of a value of its own.
+        :param transactional: False for batches without that flag: no coordinator is asked, the leader alone decides.
+        :param within: Seconds for the request and its retries.
         """
-        verb, said = self._batches(partitions, as_, epoch, producer_id, sequence, values, transactional)
+        request = self._produce(
+            partitions,
+            as_ or "record",
+            values,
+            producer_id=producer_id,
+            producer_epoch=epoch,
+            base_sequence=sequence,
+            transactional=transactional,
+        )
         used = self.version("Produce") if version is None else version
-        node = partitions[0].leader
-        step = self.asker.ask(node, verb, used, as_=as_, request=said, retry=retry, within=within)
+        step = self.asker.ask(
+            partitions[0].leader, request, used, as_=as_, request=_batches(request), retry=retry, within=within
+        )
         if step.error == 0:
-            self._advance(verb)
+            self.state.use_sequences(request)
         return step
 
     def start_produce(
@@ -191,9 +206,10 @@ class Producer:
         values: Sequence[str] = (),
     ) -> PendingRequest[ProduceResult]:
         """Send a Produce and go on; the answer is asked for later."""
-        verb, said = self._batches(partitions, "late", epoch, None, sequence, values)
+        request = self._produce(partitions, "late", values, producer_epoch=epoch, base_sequence=sequence)
         used = self.version("Produce") if version is None else version
-        return PendingRequest(self.asker, self.asker.start(partitions[0].leader, verb, used), said)
+        pending = self.asker.start(partitions[0].leader, request, used)
+        return PendingRequest(self.asker, pending, _batches(request))
 
     def end(
         self,
@@ -207,90 +223,59 @@ class Producer:
         node: int | None = None,
         retry: Collection[int] = RETRIABLE,
     ) -> Step:
-        """EndTxn; from version 5 on the answer's identity is taken over (KIP-890, END_TXN_RESPONSE)."""
-        verb = self._ending(commit, epoch, producer_id, transactional_id)
+        """EndTxn to the coordinator, or to ``node``; from version 5 on the answer's identity is taken over."""
+        request = _overridden(
+            self.state.end_txn(commit=commit),
+            producer_epoch=epoch,
+            producer_id=producer_id,
+            transactional_id=transactional_id,
+        )
         used = self.version("EndTxn") if version is None else version
         asked = self.coordinator if node is None else node
-        step = self.asker.ask(asked, verb, used, as_=as_, request=_said(verb), retry=retry)
+        step = self.asker.ask(asked, request, used, as_=as_, request=_fields(request), retry=retry)
         if step.error == 0:
-            self._ended(step)
+            self.state.ended(step.number("producer_id"), step.number("producer_epoch"))
         return step
 
     def start_end(self, *, commit: bool, version: int | None = None) -> PendingRequest[EndTxnResult]:
         """Send an EndTxn and go on; the answer is asked for later and changes nothing here."""
-        verb = self._ending(commit, None, None, None)
+        request = self.state.end_txn(commit=commit)
         used = self.version("EndTxn") if version is None else version
-        return PendingRequest(self.asker, self.asker.start(self.coordinator, verb, used), _said(verb))
+        return PendingRequest(self.asker, self.asker.start(self.coordinator, request, used), _fields(request))
 
-    def _ending(self, commit: bool, epoch: int | None, producer_id: int | None, transactional_id: str | None) -> EndTxn:
-        return EndTxn(
-            transactional_id=self.transactional_id if transactional_id is None else transactional_id,
-            producer_id=self.producer_id if producer_id is None else producer_id,
-            producer_epoch=self.epoch if epoch is None else epoch,
-            committed=commit,
+    def _produce(
+        self, partitions: Sequence[Partition], name: str, values: Sequence[str], **overrides: int | None
+    ) -> Produce:
+        request = self.state.produce(
+            {each.place: values or (self.asker.notes.unique(f"{self.lane} {name}"),) for each in partitions},
+            topic_ids={each.topic: each.topic_id for each in partitions},
         )
-
-    def _ended(self, step: Step) -> None:
-        self._added.clear()
-        if step.version >= 5:
-            self.become(step.number("producer_id"), step.number("producer_epoch"))
-
-    def _batches(
-        self,
-        partitions: Sequence[Partition],
-        name: str | None,
-        epoch: int | None,
-        producer_id: int | None,
-        sequence: int | None,
-        values: Sequence[str],
-        transactional: bool = True,
-    ) -> tuple[Produce, dict[str, Json]]:
-        batches = tuple(
-            self._batch(partition, name or "record", epoch, producer_id, sequence, values, transactional)
-            for partition in partitions
-        )
-        verb = Produce(transactional_id=self.transactional_id, batches=batches)
-        first = batches[0].batch
-        said: dict[str, Json] = {
-            "partitions": [str(partition) for partition in partitions],
-            "transactional": transactional,
-            "producer_id": first.producer_id,
-            "producer_epoch": first.producer_epoch,
-            "base_sequence": first.base_sequence,
-            "values": [value for batch in batches for value in batch.batch.values],
-        }
-        return verb, said
-
-    def _batch(
-        self,
-        partition: Partition,
-        name: str,
-        epoch: int | None,
-        producer_id: int | None,
-        sequence: int | None,
-        values: Sequence[str],
-        transactional: bool,
-    ) -> PartitionBatch:
-        batch = NewBatch(
-            values=tuple(values) or (self.asker.notes.unique(f"{self.lane} {name}"),),
-            producer_id=self.producer_id if producer_id is None else producer_id,
-            producer_epoch=self.epoch if epoch is None else epoch,
-            base_sequence=self._sequences.get(partition.place, 0) if sequence is None else sequence,
-            transactional=transactional,
-        )
-        return PartitionBatch(
-            topic=partition.topic, partition=partition.index, batch=batch, topic_id=partition.topic_id
-        )
-
-    def _advance(self, verb: Produce) -> None:
-        for part in verb.batches:
-            self._sequences[part.topic, part.partition] = part.batch.base_sequence + len(part.batch.values)
+        batches = tuple(replace(part, batch=_overridden(part.batch, **overrides)) for part in request.batches)
+        return replace(request, batches=batches)
 
 
-def _said(verb: EndTxn) -> dict[str, Json]:
+def _overridden(request: OverriddenT, **overrides: int | str | None) -> OverriddenT:
+    """The request with the stimulus's own values; None leaves what a client would send."""
+    changes: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
+    return replace(request, **changes)
+
+
+def _batches(request: Produce) -> dict[str, Json]:
+    first = request.batches[0].batch
     return {
-        "transactional_id": verb.transactional_id,
-        "producer_id": verb.producer_id,
-        "producer_epoch": verb.producer_epoch,
-        "committed": verb.committed,
+        "partitions": [f"{part.topic}-{part.partition}" for part in request.batches],
+        "transactional": first.transactional,
+        "producer_id": first.producer_id,
+        "producer_epoch": first.producer_epoch,
+        "base_sequence": first.base_sequence,
+        "values": [value for part in request.batches for value in part.batch.values],
+    }
+
+
+def _fields(request: EndTxn) -> dict[str, Json]:
+    return {
+        "transactional_id": request.transactional_id,
+        "producer_id": request.producer_id,
+        "producer_epoch": request.producer_epoch,
+        "committed": request.committed,
     }

@@ -1,7 +1,10 @@
 """Partitions as the verbs name them: a pair ``("t", 0)`` in what is asked, a name ``"t-0"`` in what is answered."""
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
+
+TopicPartition: TypeAlias = tuple[str, int]
+"""Topic and partition index."""
 
 Item = TypeVar("Item")
 

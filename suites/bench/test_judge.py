@@ -109,6 +109,7 @@ class Steady:
     """A client whose every produce is done in the same time."""
 
     kind: str = "wire-v2"
+    protocol: str = "v2"
 
     def produce(self, topic: str, partition: int, value: Value) -> CallResult:
         """Wait for a round trip."""

@@ -16,7 +16,7 @@ from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.kafka_error import error_name
 from harness.clients.librdkafka import full_log_reader as librdkafka
-from harness.clients.librdkafka.full_log_reader import Delivered
+from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.history_writer import HistoryWriter
 from harness.evidence.operation import GroupOffset, KeptTransaction, OpenProducer, Read, ReaderEnd
 from harness.kafka import wire_log_reader
@@ -33,7 +33,7 @@ AT_ONCE = 5_000
 UNKNOWN_ID = 105
 """TRANSACTIONAL_ID_NOT_FOUND: the coordinator keeps nothing, which is an answer."""
 
-Deliver: TypeAlias = Callable[[Sequence[Delivered]], None]
+Deliver: TypeAlias = Callable[[Sequence[DeliveredRecord]], None]
 ReadAll: TypeAlias = Callable[[Mapping[TopicPartition, int], Deliver], Mapping[TopicPartition, int]]
 
 
@@ -210,7 +210,7 @@ def _reader(
     """One reader's deliveries and ends; it is called by its kind."""
     count = 0
 
-    def deliver(records: Sequence[Delivered]) -> None:
+    def deliver(records: Sequence[DeliveredRecord]) -> None:
         nonlocal count
         rows = (
             Read(reader=kind, topic=topic, partition=index, offset=offset, value=value, position=position)

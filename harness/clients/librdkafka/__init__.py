@@ -1,1 +1,1 @@
-"""The client ``librdkafka``: confluent-kafka, which speaks Transactions V1."""
+"""The client ``librdkafka``: confluent-kafka, which uses Transactions V1."""

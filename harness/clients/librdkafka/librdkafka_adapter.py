@@ -1,6 +1,7 @@
 """The adapter ``librdkafka``."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from harness.clients.client import Client, ClientOptions
 from harness.clients.librdkafka.librdkafka_client import LibrdkafkaClient
@@ -12,6 +13,7 @@ class LibrdkafkaAdapter:
     """Makes clients of confluent-kafka."""
 
     kind: str = "librdkafka"
+    protocol: Literal["v1", "v2"] = "v1"
 
     def lacking(self, offered: Offered) -> str | None:
         """What the broker lacks: Transactions V1 are in every Kafka since 0.11, so only a missing API counts."""
@@ -19,7 +21,7 @@ class LibrdkafkaAdapter:
 
     def open(self, options: ClientOptions) -> Client:
         """A client, not yet initialised; nothing is sent."""
-        return LibrdkafkaClient(options)
+        return LibrdkafkaClient(options, self.kind, self.protocol)
 
 
 ADAPTER = LibrdkafkaAdapter()

@@ -1,4 +1,4 @@
-"""librdkafka's settings for a client that must answer within ``request_ms`` and hide as little as it can.
+"""librdkafka's settings for a client whose calls end within ``request_ms`` and hide as little as they can.
 
 ``socket.timeout.ms`` is above every call's bound, so that no request is repeated while its first try may still be on
 its way: Transactions V1 cannot tell a late EndTxn from the end of the next transaction (KIP-890, motivation).
@@ -13,12 +13,10 @@ from harness.clients.client import ClientOptions
 Setting: TypeAlias = "str | int | bool | Callable[[str], None] | Callable[[object], None] | logging.Logger"
 
 STATISTICS_MS = 100
-SHORTEST_SESSION_MS = 6_000
-"""Kafka's default ``group.min.session.timeout.ms``."""
 
 
 def silent() -> logging.Logger:
-    """Where librdkafka's own log goes: nowhere. A fenced producer is its emergency and our evidence, in the history."""
+    """A logger that writes nothing. A fenced producer is an emergency to librdkafka; to us it is in the history."""
     logger = logging.getLogger("fencepost.librdkafka")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())
@@ -33,6 +31,7 @@ def common(options: ClientOptions) -> dict[str, Setting]:
         "client.id": options.actor,
         "log_level": 0,
         "logger": silent(),
+        "error_cb": _ignored,
         "reconnect.backoff.ms": 20,
         "reconnect.backoff.max.ms": 200,
     }
@@ -55,7 +54,6 @@ def of_producer(options: ClientOptions) -> dict[str, Setting]:
 
 def of_consumer(options: ClientOptions) -> Mapping[str, Setting]:
     """A read_committed member that commits nothing by itself and assigns by ranges, as the wire client does."""
-    session = max(SHORTEST_SESSION_MS, options.request_ms)
     return {
         **common(options),
         "group.id": str(options.group),
@@ -63,9 +61,13 @@ def of_consumer(options: ClientOptions) -> Mapping[str, Setting]:
         "auto.offset.reset": "earliest",
         "enable.auto.commit": False,
         "partition.assignment.strategy": "range",
-        "session.timeout.ms": session,
-        "max.poll.interval.ms": session,
+        "session.timeout.ms": options.session_timeout_ms,
+        "max.poll.interval.ms": options.session_timeout_ms,
         "heartbeat.interval.ms": 300,
         "fetch.wait.max.ms": 50,
         "fetch.error.backoff.ms": 50,
     }
+
+
+def _ignored(_error: object) -> None:
+    """Connections come and go; what matters is raised by the calls."""

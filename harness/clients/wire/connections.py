@@ -1,50 +1,47 @@
-"""One actor's connections: a request, one try, one answer or silence, within a bound. Nothing is kept of it.
+"""One client's connections to the brokers: a request, one try, one answer or none, within a bound. Nothing is recorded.
 
 A request that is not answered in time is left behind with its connection, because a broker works on one request of a
-connection at a time: what comes after must not wait behind it. What was written may still arrive, and be worked on.
+connection at a time: the next one must not wait behind it. What was written may still arrive, and be worked on.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import TypeVar, cast
 
 from harness.base.addresses import Address, Lane
 from harness.base.clock import RunClock
 from harness.clients.client import ClientOptions
 from harness.evidence.recorder import NullRecorder
+from harness.kafka.transaction_protocol import TransactionProtocol
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import NotOffered, WireError
 
 R = TypeVar("R", bound=ApiResult)
 
+CONSUMER_VERSIONS = {"Metadata": 12, "Fetch": 12, "ListOffsets": 8, "JoinGroup": 7, "OffsetFetch": 9}
+"""The highest that a consumer of ours sends: above these, topics go by id or requests change their meaning."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt(Generic[R]):
-    """What one try came to.
 
-    :param result: The answer; None where none came.
-    :param sent: Whether the request was, or may have been, written.
-    :param reason: Why there is no answer.
-    """
-
-    result: R | None = None
-    sent: bool = True
-    reason: str = ""
+class NotSent(WireError):
+    """The request was not written, so the broker cannot have worked on it."""
 
 
 @dataclass(slots=True)
 class Connections:
-    """The actor's lane to every broker."""
+    """At most one connection a broker.
+
+    :param highest_versions: By API; of other APIs the highest offered is sent.
+    """
 
     client: WireClient
-    caps: Mapping[str, int]
+    highest_versions: Mapping[str, int]
     nodes: tuple[int, ...]
 
     @classmethod
-    def of(cls, options: ClientOptions, caps: Mapping[str, int]) -> "Connections":
+    def of(cls, options: ClientOptions, protocol: TransactionProtocol) -> "Connections":
         """Opens nothing yet."""
-        addresses = {node: Address.parse(at) for node, at in options.bootstrap.items()}
+        addresses = {node: Address.parse(address) for node, address in options.bootstrap.items()}
         client = WireClient(
             actor=options.actor,
             lane=cast(Lane, options.lane),
@@ -52,27 +49,31 @@ class Connections:
             clock=RunClock(),
             recorder=NullRecorder(),
         )
-        return cls(client, caps, tuple(sorted(addresses)))
+        return cls(client, {**CONSUMER_VERSIONS, **protocol.highest_versions}, tuple(sorted(addresses)))
 
-    def ask(self, node: int, verb: ApiRequest[R], within: float) -> Attempt[R]:
-        """Send once and wait at most ``within`` seconds; never raises for what a broker or a network does."""
-        try:
-            self.client.offered(node, within)
-            version = self.client.highest(node, verb.api, self.caps.get(verb.api))
-        except NotOffered as lack:
-            return Attempt(sent=False, reason=str(lack))
-        except WireError as silence:
-            self.client.leave(node)
-            return Attempt(sent=False, reason=str(silence))
-        return self._sent(node, verb, version, within)
+    def ask(self, node: int, request: ApiRequest[R], timeout_seconds: float) -> R:
+        """Send once and wait for the answer.
 
-    def _sent(self, node: int, verb: ApiRequest[R], version: int, within: float) -> Attempt[R]:
+        :raises NotSent: When nothing was written.
+        :raises WireError: When no answer came; the request may have been written.
+        """
+        version = self._version(node, request.api, timeout_seconds)
         try:
-            return Attempt(result=self.client.send(node, verb, version).wait(within).result)
-        except WireError as silence:
+            return self.client.send(node, request, version).wait(timeout_seconds).result
+        except WireError:
             self.client.leave(node)
-            return Attempt(reason=str(silence))
+            raise
 
     def close(self) -> None:
         """Close every connection; may be called twice."""
         self.client.close()
+
+    def _version(self, node: int, api: str, timeout_seconds: float) -> int:
+        try:
+            self.client.offered(node, timeout_seconds)
+            return self.client.highest(node, api, self.highest_versions.get(api))
+        except NotOffered as error:
+            raise NotSent(str(error)) from error
+        except WireError as error:
+            self.client.leave(node)
+            raise NotSent(str(error)) from error

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 class Deadline:
     """A moment on the monotonic clock, in seconds."""
 
-    deadline: float
+    at: float
 
     @classmethod
     def of_ms(cls, milliseconds: float) -> "Deadline":
@@ -17,10 +17,10 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """Seconds left, at least a millisecond, so that a last question is still asked."""
-        return max(0.001, self.deadline - time.monotonic())
+        """Seconds left, at least a millisecond, so that a last request is still sent."""
+        return max(0.001, self.at - time.monotonic())
 
     @property
     def over(self) -> bool:
         """Whether it has passed."""
-        return time.monotonic() >= self.deadline
+        return time.monotonic() >= self.at

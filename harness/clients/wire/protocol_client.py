@@ -1,104 +1,199 @@
-"""A wire client: the nine verbs of the port, on the producing and the consuming half."""
+"""A client that speaks Kafka's protocol itself: the producing verbs here, the consuming ones by its consumer.
+
+Once a write is unsure its sequence is used up: a different record with the same number would be taken for the
+repetition of the lost one, and acknowledged without being written.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from harness.clients.client import CallResult, ClientOptions, Polled
+from harness.clients.client import CallResult, ClientOptions, refused_locally
 from harness.clients.wire.connections import Connections
 from harness.clients.wire.deadline import Deadline
-from harness.clients.wire.group_member import GroupMember, not_subscribed
 from harness.clients.wire.retry import Retry
-from harness.clients.wire.routes import Routes
-from harness.clients.wire.transaction_protocol import TransactionProtocol
 from harness.clients.wire.wire_consumer import WireConsumer
-from harness.clients.wire.wire_producer import Membership, WireProducer
 from harness.evidence.operation import Outcome, Value
+from harness.kafka.producer_state import ProducerState
+from harness.kafka.transaction_protocol import TransactionProtocol
+from harness.wire.requests.transactions.add_offsets_to_txn import AddOffsetsToTxn
+from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
+from harness.wire.topic_partitions import TopicPartition
+
+REPLICAS_SHARE = 0.8
+"""Part of a try's time that the broker itself may wait for replicas, so that it can still say what came of it."""
+
+NOTHING_SENT = CallResult(outcome=Outcome.DONE, tries=0)
+"""Of what the protocol does without a request."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class ProtocolClient:
     """See the port. Owned by one thread; nothing is sent before the first verb that asks a broker."""
 
     options: ClientOptions
-    protocol: TransactionProtocol
-    _attempts: Retry = field(init=False)
-    _producer: WireProducer = field(init=False)
-    _reader: WireConsumer = field(init=False)
-    _member: GroupMember | None = field(init=False, default=None)
-    _reading: int = 0
+    state: ProducerState
+    retry: Retry
+    consumer: WireConsumer
 
-    def __post_init__(self) -> None:
-        """Producer and reader share the connections; a member has its own."""
-        self._attempts = self._fresh()
-        self._producer = WireProducer(options=self.options, protocol=self.protocol, attempts=self._attempts)
-        self._reader = WireConsumer(self._attempts)
+    @classmethod
+    def of(cls, options: ClientOptions, protocol: TransactionProtocol) -> "ProtocolClient":
+        """Producer and consumer share the connections; a group's member has its own."""
+        return cls.over(Connections.of(options, protocol), Connections.of(options, protocol), options, protocol)
+
+    @classmethod
+    def over(
+        cls, shared: Connections, members: Connections, options: ClientOptions, protocol: TransactionProtocol
+    ) -> "ProtocolClient":
+        """A client over these connections."""
+        state = ProducerState(transactional_id=options.transactional_id or "", protocol=protocol)
+        retry = Retry(shared)
+        consumer = WireConsumer(options=options, retry=retry, member_retry=Retry(members))
+        return cls(options=options, state=state, retry=retry, consumer=consumer)
 
     @property
     def kind(self) -> str:
         """``wire-v2`` or ``wire-v1``."""
-        return self.protocol.kind
+        return f"wire-{self.protocol}"
+
+    @property
+    def protocol(self) -> Literal["v1", "v2"]:
+        """See the port."""
+        return self.state.protocol.name
 
     def init(self) -> CallResult:
-        """See the port."""
-        return self._producer.init()
+        """See the port; may be repeated after an unanswered try, since each only raises the epoch."""
+        assert self.options.transactional_id, "a producer without a transactional id"
+        result, answer = self.retry.ask(
+            self.state.init_producer_id(self.options.timeout_ms),
+            self._coordinator,
+            self._deadline(),
+            timeout_seconds=self._try_seconds,
+        )
+        if answer is not None and result.done:
+            self.state.become(answer.producer_id, answer.producer_epoch)
+        return self._identified(result)
 
     def begin(self) -> CallResult:
         """See the port."""
-        return self._producer.begin()
+        if self.state.producer_id < 0:
+            return refused_locally("no producer id: init was not done")
+        if self.state.end_unknown:
+            return self._identified(refused_locally("how the last transaction ended is unsure: init comes first"))
+        self.state.begin()
+        return self._identified(NOTHING_SENT)
 
     def produce(self, topic: str, partition: int, value: Value) -> CallResult:
-        """See the port."""
-        return self._producer.produce(topic, partition, value)
+        """See the port; the partition is added first where the protocol asks for that."""
+        deadline = self._deadline()
+        added = self._added((topic, partition), deadline)
+        if not added.done:
+            return self._identified(_never_sent("the record", added))
+        self.state.started = True
+        request = self.state.produce(
+            {(topic, partition): (str(value),)}, timeout_ms=max(1, round(self._try_seconds * REPLICAS_SHARE * 1000))
+        )
+        result, answer = self.retry.ask(
+            request,
+            lambda left: self.retry.routes.leader(topic, partition, left),
+            deadline,
+            timeout_seconds=self._try_seconds,
+        )
+        if result.outcome is not Outcome.REFUSED:
+            self.state.use_sequences(request)
+        offset = answer.base_offset if answer is not None and not answer.error else None
+        return self._identified(result, earlier=added.tries, offset=offset)
 
     def send_offsets(self, topic: str, partition: int, offset: int) -> CallResult:
-        """See the port; without ``subscribe``, as a producer that is no member (generation -1)."""
-        assert self.options.group is not None, "send_offsets without a group"
-        membership = self._member.membership if self._member else Membership(group=self.options.group)
-        return self._producer.send_offsets(topic, partition, offset, membership)
+        """See the port; the group's offsets partition is added first where the protocol asks for that."""
+        deadline, member = self._deadline(), self.consumer.metadata
+        added = self._added(member.group, deadline)
+        if not added.done:
+            return self._identified(_never_sent("the offset", added))
+        self.state.started = True
+        # Transactions V1 cannot tell a late repetition from the next transaction's offsets.
+        result, _ = self.retry.ask(
+            self.state.txn_offset_commit(
+                member.group, {(topic, partition): offset}, generation=member.generation, member=member.member
+            ),
+            lambda left: self.retry.routes.coordinator_of_group(member.group, left),
+            deadline,
+            timeout_seconds=self._try_seconds,
+            repeatable=self.state.protocol.bumps_epoch,
+        )
+        return self._identified(result, earlier=added.tries, offset=offset)
 
     def commit(self) -> CallResult:
         """See the port."""
-        return self._producer.end(commit=True)
+        return self._end(commit=True)
 
     def abort(self) -> CallResult:
         """See the port."""
-        return self._producer.end(commit=False)
+        return self._end(commit=False)
 
     def subscribe(self, topics: Sequence[str]) -> CallResult:
-        """See the port; done when partitions are assigned, or the group has none left for us."""
-        if self._member is None:
-            self._member = GroupMember(options=self.options, attempts=self._fresh())
-        self._member.topics = tuple(topics)
-        return self._owning(self._member.join(self._bound()), self._member)
+        """See the port."""
+        return self.consumer.subscribe(topics)
 
-    def poll(self, within_ms: int) -> Polled:
-        """See the port; may take up to ``request_ms`` when the group rebalances."""
-        if self._member is None:
-            return Polled(answer=not_subscribed())
-        owning = self._owning(self._member.keep(self._bound()), self._member)
-        if not owning.done:
-            return Polled(answer=owning)
-        return Polled(answer=owning, records=self._reader.poll(Deadline.of_ms(within_ms)))
+    def poll(self, within_ms: int) -> CallResult:
+        """See the port."""
+        return self.consumer.poll(within_ms)
 
     def close(self) -> CallResult:
         """See the port."""
-        if self._member is not None:
-            self._member.leave()
-            self._member = None
-        self._attempts.channel.close()
-        return CallResult(outcome=Outcome.DONE, tries=0)
+        self.consumer.close()
+        self.retry.connections.close()
+        return NOTHING_SENT
 
-    def _owning(self, joined: CallResult, member: GroupMember) -> CallResult:
-        """Read on from the committed offsets once a new generation has begun."""
-        if not joined.done or member.joins == self._reading:
-            return joined
-        begun = self._reader.begin(member.group, member.assigned, self._bound())
-        self._reading = member.joins if begun.done else 0
-        return begun
+    def _end(self, *, commit: bool) -> CallResult:
+        """EndTxn, where anything may have been added; an empty transaction is not known to its coordinator."""
+        if not self.state.started:
+            return self._identified(NOTHING_SENT)
+        # Transactions V1 cannot tell a late repetition from the end of the next transaction (KIP-890, motivation).
+        result, answer = self.retry.ask(
+            self.state.end_txn(commit=commit),
+            self._coordinator,
+            self._deadline(),
+            timeout_seconds=self._try_seconds,
+            repeatable=self.state.protocol.bumps_epoch,
+        )
+        if answer is not None and result.done:
+            self.state.ended(answer.producer_id, answer.producer_epoch)
+        self.state.begin()
+        self.state.end_unknown = result.outcome is Outcome.UNSURE
+        return self._identified(result)
 
-    def _fresh(self) -> Retry:
-        channel = Connections.of(self.options, self.protocol.caps)
-        return Retry(channel, Routes(channel))
+    def _added(self, what: TopicPartition | str, deadline: Deadline) -> CallResult:
+        """A partition, or a group by name, is in the transaction; nothing is sent where nothing has to be added."""
+        if not self.state.must_add(what):
+            return NOTHING_SENT
+        request: AddPartitionsToTxn | AddOffsetsToTxn = (
+            self.state.add_offsets(what) if isinstance(what, str) else self.state.add_partitions(what)
+        )
+        result, _ = self.retry.ask(request, self._coordinator, deadline, timeout_seconds=self._try_seconds)
+        if result.done:
+            self.state.added.add(what)
+        self.state.started = self.state.started or result.outcome is not Outcome.REFUSED
+        return result
 
-    def _bound(self) -> Deadline:
+    @property
+    def _try_seconds(self) -> float:
+        """How long one try may go unanswered: there is time for a second one."""
+        return self.options.request_ms / 2000
+
+    def _deadline(self) -> Deadline:
         return Deadline.of_ms(self.options.request_ms)
+
+    def _coordinator(self, deadline: Deadline) -> int | None:
+        return self.retry.routes.coordinator_of_transaction(self.state.transactional_id, deadline)
+
+    def _identified(self, result: CallResult, *, earlier: int = 0, offset: int | None = None) -> CallResult:
+        """The result with the identity as it is known now, and with the tries of an ``earlier`` request counted."""
+        producer_id, epoch = (self.state.producer_id, self.state.epoch) if self.state.producer_id >= 0 else (None, None)
+        return replace(result, producer_id=producer_id, epoch=epoch, offset=offset, tries=result.tries + earlier)
+
+
+def _never_sent(what: str, added: CallResult) -> CallResult:
+    """An operation whose own request was not sent, since adding its partition was not done."""
+    reason = f"{what} was never sent: {added.reason or 'it was not answered'}"
+    return replace(added, outcome=Outcome.REFUSED, reason=reason)

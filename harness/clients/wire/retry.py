@@ -1,132 +1,123 @@
-"""Trying a request until it is answered for good or the operation's bound has passed: the rule of the port, in code.
+"""Sending a request until its answer is final or the operation's deadline has passed: the rule of the port, in code.
 
-A try that an answer refused in passing (``again``) did nothing and may be repeated. A try that went unanswered may
-have been worked on, or may be worked on later, when it arrives late: it may be repeated only where the broker can tell
-the repetition from a new request (a batch by its sequence, an end of Transactions V2 by its epoch), and whatever
-follows is said *after doubt*.
+A try that was answered with a passing refusal (``again``) did nothing and may be repeated. A try that was not answered
+may have been worked on, or may be worked on later, when it arrives late. It may be repeated only where the broker can
+tell the repetition from a new request (a batch by its sequence, an end of Transactions V2 by its epoch), and whatever
+follows is an answer *after doubt*.
 """
 
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from harness.base import wait
 from harness.clients.client import CallResult
 from harness.clients.outcome_table import outcome_after
-from harness.clients.wire.connections import Attempt, Connections
+from harness.clients.wire.connections import Connections, NotSent, R
 from harness.clients.wire.deadline import Deadline
-from harness.clients.wire.routes import Routes, Where
+from harness.clients.wire.routes import Routes
 from harness.clients.wire.wire_outcomes import MOVED, row_of
 from harness.evidence.operation import Outcome
-from harness.wire.api_request import ApiRequest, ApiResult
+from harness.wire.api_request import ApiRequest
+from harness.wire.wire_errors import WireError
 
-R = TypeVar("R", bound=ApiResult)
-FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
-"""Seconds between two tries; doubled each time, as clients' ``retry.backoff.ms`` is."""
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.1
+"""Between two tries; doubled each time, as clients' ``retry.backoff.ms`` is."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryResult(Generic[R]):
-    """What a request came to after all its tries.
-
-    :param result: The answer without error, if there was one.
-    :param refusal: The answer with the error that settled it, if there was one.
-    """
-
-    outcome: Outcome
-    error: int | None
-    reason: str
-    tries: int
-    result: R | None = None
-    refusal: R | None = None
-
-    @property
-    def done(self) -> bool:
-        """Whether it certainly happened."""
-        return self.outcome is Outcome.DONE
-
-    def answer(self, *, earlier: int = 0) -> CallResult:
-        """As the port tells it; ``earlier`` are tries of requests that had to come before."""
-        return CallResult(outcome=self.outcome, error=self.error, reason=self.reason, tries=self.tries + earlier)
-
-    def never_sent(self, what: str) -> CallResult:
-        """The answer of an operation whose own request was not sent, since this one before it was not done."""
-        why = self.reason or "it was not answered"
-        reason = f"{what} was never sent: {why}"
-        return CallResult(outcome=Outcome.REFUSED, error=self.error, reason=reason, tries=self.tries)
+FindNode: TypeAlias = Callable[[Deadline], int | None]
+"""Looks up the broker to send to; None while nobody knows it."""
 
 
 @dataclass(slots=True)
-class _Count:
-    """What has happened so far."""
+class _Tries:
+    """What has happened so far; ``doubt`` is explained in :mod:`harness.clients.outcome_table`."""
 
-    tries: int = 0
+    sent: int = 0
     doubt: bool = False
     error: int | None = None
-    reason: str = "nobody to ask was found"
+    reason: str = "no broker to send it to was found"
+
+    def result(self, outcome: Outcome) -> CallResult:
+        return CallResult(outcome=outcome, error=self.error, reason=self.reason, tries=self.sent)
+
+    def given_up(self) -> CallResult:
+        return self.result(Outcome.UNSURE if self.doubt else Outcome.REFUSED)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Retry:
-    """Asks on one channel, with its routes."""
+    """Sends over one client's connections."""
 
-    channel: Connections
-    routes: Routes
+    connections: Connections
+    routes: Routes = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing is known of leaders and coordinators yet."""
+        self.routes = Routes(self.connections)
 
     def ask(
-        self, verb: ApiRequest[R], where: Where, bound: Deadline, *, patience: float, repeatable: bool
-    ) -> RetryResult[R]:
-        """Ask until there is an answer for good.
+        self,
+        request: ApiRequest[R],
+        find_node: FindNode,
+        deadline: Deadline,
+        *,
+        timeout_seconds: float | None = None,
+        repeatable: bool = True,
+    ) -> tuple[CallResult, R | None]:
+        """What became of the request, and the final answer where there was one, be it an error.
 
-        :param where: Who is to be asked; looked up before every try.
-        :param patience: Seconds that one try may go unanswered.
+        :param find_node: Called before every try.
+        :param timeout_seconds: How long one try may go unanswered; None for as long as the deadline allows.
         :param repeatable: Whether it may be sent again after an unanswered try.
         """
-        count = _Count()
-        pause = FIRST_PAUSE
+        tries, pause = _Tries(), FIRST_PAUSE_SECONDS
         while True:
-            node = where(bound)
+            node = find_node(deadline)
             if node is None:
-                self.routes.forget(verb.api)
-            elif settled := self._once(node, verb, min(patience, bound.left), count, repeatable):
-                return settled
-            if bound.over:
-                return _given_up(count)
-            wait.pause(min(pause, bound.left))
-            pause = min(2 * pause, LONGEST_PAUSE)
+                self.routes.forget(request.api)
+            else:
+                timeout = deadline.left if timeout_seconds is None else min(timeout_seconds, deadline.left)
+                if final := self._once(node, request, timeout, tries, repeatable):
+                    return final
+            if deadline.over:
+                return tries.given_up(), None
+            wait.pause(min(pause, deadline.left))
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
     def _once(
-        self, node: int, verb: ApiRequest[R], within: float, count: _Count, repeatable: bool
-    ) -> RetryResult[R] | None:
-        heard = self.channel.ask(node, verb, within)
-        count.tries += heard.sent
-        if heard.result is None:
-            return self._silent(heard, verb.api, count, repeatable)
-        count.error = heard.result.error
-        if count.error == 0:
-            return RetryResult(outcome=Outcome.DONE, error=0, reason="", tries=count.tries, result=heard.result)
-        return self._refused(verb.api, heard.result, count)
+        self, node: int, request: ApiRequest[R], timeout_seconds: float, tries: _Tries, repeatable: bool
+    ) -> tuple[CallResult, R | None] | None:
+        try:
+            answer = self.connections.ask(node, request, timeout_seconds)
+        except WireError as error:
+            return self._unanswered(error, request.api, tries, repeatable)
+        tries.sent += 1
+        tries.error = answer.error
+        if answer.error:
+            result = self._refused(request.api, answer.error, tries)
+            return None if result is None else (result, answer)
+        tries.reason = ""
+        return tries.result(Outcome.DONE), answer
 
-    def _silent(self, heard: Attempt[R], api: str, count: _Count, repeatable: bool) -> RetryResult[R] | None:
+    def _unanswered(
+        self, error: WireError, api: str, tries: _Tries, repeatable: bool
+    ) -> tuple[CallResult, None] | None:
         self.routes.forget(api)
-        count.reason = heard.reason
-        if not heard.sent:
+        tries.reason = str(error)
+        if isinstance(error, NotSent):
             return None
-        count.error, count.doubt = None, True
-        return None if repeatable else _given_up(count)
+        tries.sent += 1
+        tries.error, tries.doubt = None, True
+        return None if repeatable else (tries.given_up(), None)
 
-    def _refused(self, api: str, result: R, count: _Count) -> RetryResult[R] | None:
-        row = row_of(api, result.error)
-        count.reason = row.reason
-        if result.error in MOVED:
+    def _refused(self, api: str, error: int, tries: _Tries) -> CallResult | None:
+        row = row_of(api, error)
+        tries.reason = row.reason
+        if error in MOVED:
             self.routes.forget(api)
         if row.again:
-            count.doubt = count.doubt or row.outcome is Outcome.UNSURE
+            tries.doubt = tries.doubt or row.outcome is Outcome.UNSURE
             return None
-        outcome = outcome_after(row, doubt=count.doubt)
-        reason = f"{row.reason}, after doubt" if count.doubt else row.reason
-        return RetryResult(outcome=outcome, error=result.error, reason=reason, tries=count.tries, refusal=result)
-
-
-def _given_up(count: _Count) -> RetryResult[R]:
-    outcome = Outcome.UNSURE if count.doubt else Outcome.REFUSED
-    return RetryResult(outcome=outcome, error=count.error, reason=count.reason, tries=count.tries)
+        if tries.doubt:
+            tries.reason += ", after doubt"
+        return tries.result(outcome_after(row, doubt=tries.doubt))

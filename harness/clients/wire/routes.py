@@ -1,6 +1,5 @@
 """Who leads a partition, who coordinates an id: asked once, remembered until an answer shows that it has changed."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -9,6 +8,7 @@ from harness.clients.wire.deadline import Deadline
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.requests.cluster.metadata import Metadata, TopicMetadata
 from harness.wire.requests.groups.find_coordinator import GROUP, TRANSACTION, FindCoordinator
+from harness.wire.wire_errors import WireError
 
 R = TypeVar("R", bound=ApiResult)
 ASKED_OF_LEADERS = frozenset({"Produce", "Fetch", "ListOffsets"})
@@ -68,12 +68,8 @@ class Routes:
             if bound.over:
                 return None
             node = self.channel.nodes[self._asked % len(self.channel.nodes)]
-            heard = self.channel.ask(node, verb, min(PATIENCE, bound.left))
-            if heard.result is not None:
-                return heard.result
-            self._asked += 1
+            try:
+                return self.channel.ask(node, verb, min(PATIENCE, bound.left))
+            except WireError:
+                self._asked += 1
         return None
-
-
-Where = Callable[[Deadline], int | None]
-"""Looks up the node to ask."""

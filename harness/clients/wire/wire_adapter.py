@@ -1,10 +1,11 @@
-"""The adapters ``wire-v1`` and ``wire-v2``."""
+"""The adapters ``wire-v2`` and ``wire-v1``."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from harness.clients.client import Client, ClientOptions
 from harness.clients.wire.protocol_client import ProtocolClient
-from harness.clients.wire.transaction_protocol import V1, V2, TransactionProtocol
+from harness.kafka.transaction_protocol import V1, V2, TransactionProtocol
 from harness.wire.offered import Offered
 
 
@@ -12,20 +13,32 @@ from harness.wire.offered import Offered
 class WireAdapter:
     """Makes wire clients of one protocol."""
 
-    protocol: TransactionProtocol
+    transactions: TransactionProtocol
 
     @property
     def kind(self) -> str:
-        """``wire-v1`` or ``wire-v2``."""
-        return self.protocol.kind
+        """``wire-v2`` or ``wire-v1``."""
+        return f"wire-{self.protocol}"
+
+    @property
+    def protocol(self) -> Literal["v1", "v2"]:
+        """See the port."""
+        return self.transactions.name
 
     def lacking(self, offered: Offered) -> str | None:
-        """What the broker lacks for this protocol; None when nothing."""
-        return self.protocol.lacking(offered)
+        """What the broker lacks for this protocol, in words; None when nothing. Transactions V1 are in every Kafka."""
+        if not self.transactions.bumps_epoch:
+            return None
+        for api in ("EndTxn", "Produce", "TxnOffsetCommit"):
+            version = self.transactions.highest_versions[api]
+            if not offered.offers(api, version):
+                return f"{self.kind} needs {api} {version}; the broker offers {offered.range_of(api)}"
+        level = offered.finalized_features.get("transaction.version", 0)
+        return None if level >= 2 else f"{self.kind} needs transaction.version 2; the cluster runs {level}"
 
     def open(self, options: ClientOptions) -> Client:
         """A client, not yet initialised; nothing is sent."""
-        return ProtocolClient(options, self.protocol)
+        return ProtocolClient.of(options, self.transactions)
 
 
 ADAPTERS = (WireAdapter(V2), WireAdapter(V1))

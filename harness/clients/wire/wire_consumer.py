@@ -1,16 +1,19 @@
-"""The reading half of a wire client: positions of the assigned partitions, and read_committed Fetch from them.
+"""The consuming half of a wire client: membership, positions of the assigned partitions, read_committed Fetch.
 
 Positions begin at the group's committed offsets, asked for with ``require_stable`` (KIP-447): an offset that an open
 transaction may still commit is waited for, since the partition's last owner may be about to end it.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from harness.base import wait
-from harness.clients.client import CallResult
+from harness.base.kafka_error import KafkaError
+from harness.clients.client import CallResult, ClientOptions, refused_locally
 from harness.clients.wire.deadline import Deadline
+from harness.clients.wire.group_member import GroupMember, GroupMetadata
 from harness.clients.wire.retry import Retry
+from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.operation import Outcome
 from harness.wire.records.isolation import committed
 from harness.wire.records.record_batch import text
@@ -18,94 +21,142 @@ from harness.wire.requests.groups.offset_fetch import NONE, OffsetFetch
 from harness.wire.requests.log.fetch import READ_COMMITTED
 from harness.wire.requests.log.fetch_log import FetchLog, FetchLogResult
 from harness.wire.requests.log.list_offsets import EARLIEST, ListOffsets
-from harness.wire.topic_partitions import partition_name
+from harness.wire.topic_partitions import TopicPartition, partition_name
+from harness.wire.wire_errors import WireError
 
-BETWEEN = 0.02
-"""Seconds between two rounds that brought nothing."""
-OFFSET_OUT_OF_RANGE = 1
+IDLE_SECONDS = 0.02
+"""Between two rounds of fetches that brought nothing."""
+SHORTEST_FETCH_SECONDS = 0.05
+"""What a fetch may take at least, however short the poll."""
+FETCH_BYTES = 1 << 20
+"""``max.partition.fetch.bytes`` of the Java client."""
 
-Delivered = tuple[str, int, int, str]
 
-
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class WireConsumer:
-    """Reads what it is told to own."""
+    """The verbs ``subscribe`` and ``poll`` of one client.
 
-    attempts: Retry
-    positions: dict[tuple[str, int], int] = field(default_factory=dict)
+    :param retry: Over the connections that the producer uses too.
+    :param member_retry: Over the member's own connections.
+    """
 
-    def begin(self, group: str, partitions: Sequence[tuple[str, int]], bound: Deadline) -> CallResult:
-        """Own ``partitions``, from the group's committed offsets, or the beginning where it has none."""
+    options: ClientOptions
+    retry: Retry
+    member_retry: Retry
+    member: GroupMember | None = None
+    positions: dict[TopicPartition, int] = field(default_factory=dict)
+    _positions_of_join: int = 0
+
+    @property
+    def metadata(self) -> GroupMetadata:
+        """As whom offsets are committed; without ``subscribe`` as no member (generation -1)."""
+        assert self.options.group is not None, "send_offsets without a group"
+        return self.member.metadata if self.member else GroupMetadata(group=self.options.group)
+
+    def subscribe(self, topics: Sequence[str]) -> CallResult:
+        """Done when partitions are assigned, or the group has none left for us."""
+        if self.member is None:
+            self.member = GroupMember(options=self.options, retry=self.member_retry)
+            self._positions_of_join = 0
+        self.member.topics = tuple(topics)
+        return self._positioned(self.member.join(self._deadline()), self.member)
+
+    def poll(self, within_ms: int) -> CallResult:
+        """See the port; may take up to ``request_ms`` when the group rebalances."""
+        if self.member is None:
+            return refused_locally("subscribe comes first")
+        owning = self._positioned(self.member.stay(self._deadline()), self.member)
+        return replace(owning, records=self._fetched(Deadline.of_ms(within_ms))) if owning.done else owning
+
+    def close(self) -> None:
+        """Leave the group."""
+        if self.member is not None:
+            self.member.leave()
+            self.member = None
+
+    def _deadline(self) -> Deadline:
+        return Deadline.of_ms(self.options.request_ms)
+
+    def _positioned(self, joined: CallResult, member: GroupMember) -> CallResult:
+        """Read on from the committed offsets once a new generation has begun."""
+        if not joined.done or member.joins == self._positions_of_join:
+            return joined
+        result = self._begin(member.group, member.assigned, self._deadline())
+        self._positions_of_join = member.joins if result.done else 0
+        return result
+
+    def _begin(self, group: str, partitions: Sequence[TopicPartition], deadline: Deadline) -> CallResult:
+        """From the group's committed offsets, or the beginning where it has none."""
         self.positions.clear()
         if not partitions:
             return CallResult(outcome=Outcome.DONE, tries=0)
-        verb = OffsetFetch(group=group, partitions=partitions, require_stable=True)
-        fetched = self.attempts.ask(
-            verb,
-            lambda left: self.attempts.routes.coordinator_of_group(group, left),
-            bound,
-            patience=bound.left,
-            repeatable=True,
+        request = OffsetFetch(group=group, partitions=partitions, require_stable=True)
+        result, answer = self.retry.ask(
+            request, lambda left: self.retry.routes.coordinator_of_group(group, left), deadline
         )
-        if fetched.result is None:
-            return fetched.answer()
-        starts = {place: fetched.result.offsets.get(partition_name(*place), NONE) for place in partitions}
-        for place, offset in starts.items():
-            self.positions[place] = offset if offset >= 0 else self._earliest(place, bound)
-        return fetched.answer()
+        if answer is not None and result.done:
+            for partition in partitions:
+                offset = answer.offsets.get(partition_name(*partition), NONE)
+                self.positions[partition] = offset if offset >= 0 else self._earliest(partition, deadline)
+        return result
 
-    def poll(self, bound: Deadline) -> list[Delivered]:
-        """The next committed records of all partitions; empty when the bound passed without any."""
+    def _fetched(self, deadline: Deadline) -> list[DeliveredRecord]:
+        """The next committed records of all partitions; empty when the deadline passed without any."""
         while True:
-            delivered = [record for place in list(self.positions) for record in self._next(place, bound)]
-            if delivered or bound.over:
-                return delivered
-            wait.pause(min(BETWEEN, bound.left))
+            records = [record for partition in list(self.positions) for record in self._fetch(partition, deadline)]
+            if records or deadline.over:
+                return records
+            wait.pause(min(IDLE_SECONDS, deadline.left))
 
-    def _next(self, place: tuple[str, int], bound: Deadline) -> list[Delivered]:
+    def _fetch(self, topic_partition: TopicPartition, deadline: Deadline) -> list[DeliveredRecord]:
         """One fetch; a partition that does not answer now brings nothing, and is asked again by the next poll."""
-        topic, partition = place
-        node = self.attempts.routes.leader(topic, partition, bound)
+        topic, partition = topic_partition
+        node = self.retry.routes.leader(topic, partition, deadline)
         if node is None:
-            self.attempts.routes.forget("Fetch")
+            self.retry.routes.forget("Fetch")
             return []
-        verb = FetchLog(
-            topic=topic, partition=partition, offset=self.positions[place], isolation=READ_COMMITTED, max_bytes=1 << 20
+        request = FetchLog(
+            topic=topic,
+            partition=partition,
+            offset=self.positions[topic_partition],
+            isolation=READ_COMMITTED,
+            max_bytes=FETCH_BYTES,
         )
-        heard = self.attempts.channel.ask(node, verb, max(bound.left, SHORTEST)).result
-        if heard is None or heard.error:
-            self._lost(place, heard.error if heard else None, bound)
+        try:
+            answer = self.retry.connections.ask(node, request, max(deadline.left, SHORTEST_FETCH_SECONDS))
+        except WireError:
+            self.retry.routes.forget("Fetch")
             return []
-        return self._advance(place, heard)
+        return self._advance(topic_partition, answer, deadline)
 
-    def _advance(self, place: tuple[str, int], fetched: FetchLogResult) -> list[Delivered]:
-        position = self.positions[place]
-        self.positions[place] = max(position, fetched.next_offset)
-        return [(*place, offset, value) for offset, value in visible(fetched) if offset >= position]
+    def _advance(
+        self, topic_partition: TopicPartition, answer: FetchLogResult, deadline: Deadline
+    ) -> list[DeliveredRecord]:
+        if answer.error:
+            self.retry.routes.forget("Fetch")
+            if answer.error == KafkaError.OFFSET_OUT_OF_RANGE:
+                self.positions[topic_partition] = self._earliest(topic_partition, deadline)
+            return []
+        position = self.positions[topic_partition]
+        self.positions[topic_partition] = max(position, answer.next_offset)
+        return visible(topic_partition, answer, position)
 
-    def _lost(self, place: tuple[str, int], error: int | None, bound: Deadline) -> None:
-        self.attempts.routes.forget("Fetch")
-        if error == OFFSET_OUT_OF_RANGE:
-            self.positions[place] = self._earliest(place, bound)
-
-    def _earliest(self, place: tuple[str, int], bound: Deadline) -> int:
-        topic, partition = place
-        listed = self.attempts.ask(
+    def _earliest(self, topic_partition: TopicPartition, deadline: Deadline) -> int:
+        topic, partition = topic_partition
+        result, answer = self.retry.ask(
             ListOffsets(topic=topic, partition=partition, timestamp=EARLIEST),
-            lambda left: self.attempts.routes.leader(topic, partition, left),
-            bound,
-            patience=bound.left,
-            repeatable=True,
+            lambda left: self.retry.routes.leader(topic, partition, left),
+            deadline,
         )
-        return listed.result.offset if listed.result is not None else 0
+        return answer.offset if answer is not None and result.done else 0
 
 
-SHORTEST = 0.05
-"""Seconds that a fetch is given at least, however short the poll."""
-
-
-def visible(fetched: FetchLogResult) -> Iterator[tuple[int, str]]:
-    """Offset and value of the records that a read_committed application is shown of what was fetched."""
-    for batch in committed(fetched.batches, fetched.aborted):
-        if not batch.is_control:
-            yield from ((record.offset, text(record.value)) for record in batch.records)
+def visible(topic_partition: TopicPartition, answer: FetchLogResult, position: int) -> list[DeliveredRecord]:
+    """The records from ``position`` on that a read_committed application is shown of what was fetched."""
+    return [
+        DeliveredRecord(*topic_partition, record.offset, text(record.value))
+        for batch in committed(answer.batches, answer.aborted)
+        if not batch.is_control
+        for record in batch.records
+        if record.offset >= position
+    ]

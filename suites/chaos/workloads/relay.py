@@ -10,6 +10,7 @@ from random import Random
 
 from harness.chaos.plan.scenario import Role
 from harness.chaos.play.actor import Actor, RecordToWrite
+from harness.evidence.delivered_record import DeliveredRecord
 
 GROUP = "relay"
 POLL_MS = 200
@@ -79,7 +80,7 @@ class Relay:
     def _carry(self, actor: Actor, draw: Random, member: int) -> None:
         """One poll, and transactions for what it brought; a new member begins again at the committed offsets."""
         polled = actor.client.poll(POLL_MS)
-        if not polled.answer.done:
+        if not polled.done:
             actor.succeed()
             return
         for start in range(0, len(polled.records), MOST):
@@ -90,7 +91,7 @@ class Relay:
                 actor.succeed()
                 return
 
-    def _carry_on(self, actor: Actor, draw: Random, taken: Sequence[tuple[str, int, int, str]]) -> bool:
+    def _carry_on(self, actor: Actor, draw: Random, taken: Sequence[DeliveredRecord]) -> bool:
         """One transaction: an output for each input, and the offsets after them."""
         writings = [
             RecordToWrite(

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from threading import Event
+from typing import Literal
 
 import pytest
 
@@ -16,9 +17,10 @@ from harness.chaos.plan.chaos_options import OVERHEAD, ChaosOptions, seconds
 from harness.chaos.plan.scenario import Role, Scenario, Workload
 from harness.chaos.plan.scenario_catalogue import chosen
 from harness.chaos.play.actor import Actor, RecordToWrite
-from harness.clients.client import CallResult, Polled
+from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
 from harness.cluster.cluster import ClusterOptions
+from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.history_writer import HistoryWriter
 from harness.evidence.operation import MalformedEvent, Operation, Outcome, Value
 from suites.chaos.workloads.interleave import Interleave
@@ -39,6 +41,7 @@ class Obedient:
 
     answers: dict[str, list[CallResult]] = field(default_factory=dict)
     kind: str = "obedient"
+    protocol: Literal["v1", "v2"] = "v2"
     wrote: list[tuple[str, int, str]] = field(default_factory=list)
     inputs: int = 0
 
@@ -64,11 +67,10 @@ class Obedient:
     def subscribe(self, topics: Sequence[str]) -> CallResult:  # noqa: ARG002
         return self._said("subscribe")
 
-    def poll(self, within_ms: int) -> Polled:  # noqa: ARG002
+    def poll(self, within_ms: int) -> CallResult:  # noqa: ARG002
         self.inputs += 2
-        return Polled(
-            answer=DONE, records=[("inputs", 0, at, f"1/{at}/9/") for at in range(self.inputs - 2, self.inputs)]
-        )
+        records = [DeliveredRecord("inputs", 0, at, f"1/{at}/9/") for at in range(self.inputs - 2, self.inputs)]
+        return replace(DONE, records=records)
 
     def close(self) -> CallResult:
         return self._said("close")

@@ -12,7 +12,7 @@ from harness.base.clock import RunClock
 from harness.chaos.observe import coordinator_probe
 from harness.chaos.observe.settle import Rest
 from harness.chaos.observe.watermark_sampler import Sampler
-from harness.clients.client import CallResult, Polled
+from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
 from harness.evidence.anomalies import PROBE
 from harness.evidence.history_writer import HistoryWriter
@@ -257,11 +257,12 @@ class Moody:
 
     unsure: list[str]
     kind: str = "moody"
+    protocol: str = "v1"
 
     def _done(self, *_: object) -> CallResult:
         return CallResult(outcome=Outcome.DONE)
 
-    init = begin = abort = close = send_offsets = subscribe = _done
+    init = begin = abort = close = send_offsets = subscribe = poll = _done
 
     def produce(self, _topic: str, _partition: int, _value: Value) -> CallResult:
         """Always written."""
@@ -270,10 +271,6 @@ class Moody:
     def commit(self) -> CallResult:
         """Unsure as long as there is a reason."""
         return CallResult(outcome=Outcome.UNSURE, error=None, reason=self.unsure.pop()) if self.unsure else self._done()
-
-    def poll(self, _within_ms: int) -> Polled:
-        """Nothing to read."""
-        return Polled(answer=self._done())
 
 
 def probed(

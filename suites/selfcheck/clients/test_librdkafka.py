@@ -1,4 +1,4 @@
-"""librdkafka's statistics tell whether a call was a first try, and its client never raises or hangs."""
+"""librdkafka's statistics show whether a call was a first try, and its client never raises or hangs."""
 
 import json
 import time
@@ -58,8 +58,8 @@ def test_a_broker_that_was_asked_nothing_that_counts_may_go() -> None:
 def test_only_an_emission_after_the_question_answers_it() -> None:
     statistics = Statistics()
     statistics.take(emitted({}, at=time.monotonic()))
-    assert not statistics.refresh(lambda _: None, within=0.01)
-    assert statistics.refresh(lambda _: statistics.take(emitted({}, at=time.monotonic())), within=1.0)
+    assert not statistics.refresh(lambda _: None, timeout_seconds=0.01)
+    assert statistics.refresh(lambda _: statistics.take(emitted({}, at=time.monotonic())), timeout_seconds=1.0)
 
 
 @pytest.fixture
@@ -82,12 +82,12 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 def test_what_librdkafka_does_not_take_is_refused_with_nothing_sent(client: Client) -> None:
     assert client.init().done
-    answers = [client.produce("t", 0, Value(txn=1, ordinal=0, size=1)), client.commit(), client.begin()]
-    told = [(answer.outcome, answer.tries) for answer in answers]
-    assert told == [(Outcome.REFUSED, 0), (Outcome.REFUSED, 0), (Outcome.DONE, 1)]
+    results = [client.produce("t", 0, Value(txn=1, ordinal=0, size=1)), client.commit(), client.begin()]
+    seen = [(result.outcome, result.tries) for result in results]
+    assert seen == [(Outcome.REFUSED, 0), (Outcome.REFUSED, 0), (Outcome.DONE, 1)]
     assert client.begin().outcome is Outcome.REFUSED
     assert client.send_offsets("t", 0, 1).outcome is Outcome.REFUSED
-    assert client.poll(1).answer.outcome is Outcome.REFUSED
+    assert client.poll(1).outcome is Outcome.REFUSED
 
 
 def test_a_client_of_brokers_that_are_not_there_says_so_and_closes() -> None:

@@ -1,14 +1,16 @@
-"""The recorder writes the right operation for every call, before anybody acts on its answer."""
+"""The recorder writes the right operation for every call, before its result is used."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from harness.base.clock import RunClock
-from harness.clients.client import CallResult, Polled
+from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
+from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.history_writer import TABLES, HistoryWriter
 from harness.evidence.json_codec import from_json
 from harness.evidence.operation import Operation, Outcome, Read, Value
@@ -17,13 +19,14 @@ LOST = CallResult(outcome=Outcome.UNSURE, error=None, reason="no answer", produc
 
 
 @dataclass(slots=True)
-class Fake:
-    """A client that is told what to answer, and keeps what it was asked to write."""
+class FixedResults:
+    """A client with a given result for every call, which keeps what it was asked to write."""
 
     answer: CallResult = field(default_factory=lambda: CallResult(outcome=Outcome.DONE, producer_id=4711, epoch=3))
-    polled: Polled = field(default_factory=lambda: Polled(answer=CallResult(outcome=Outcome.DONE)))
+    polled: CallResult = field(default_factory=lambda: CallResult(outcome=Outcome.DONE))
     written: list[str] = field(default_factory=list)
     kind: str = "fake"
+    protocol: Literal["v1", "v2"] = "v2"
 
     def init(self) -> CallResult:
         return self.answer
@@ -47,7 +50,7 @@ class Fake:
     def subscribe(self, _topics: Sequence[str]) -> CallResult:
         return self.answer
 
-    def poll(self, _within_ms: int) -> Polled:
+    def poll(self, _within_ms: int) -> CallResult:
         return self.polled
 
     def close(self) -> CallResult:
@@ -56,9 +59,9 @@ class Fake:
 
 @dataclass(slots=True)
 class Recorded:
-    """A recording client on a fake one, and what it has written so far."""
+    """A recording client over a fake one, and what it has written so far."""
 
-    fake: Fake
+    fake: FixedResults
     client: RecordingClient
     folder: Path
 
@@ -77,7 +80,7 @@ class Recorded:
 @pytest.fixture
 def recorded(tmp_path: Path) -> Iterator[Recorded]:
     """A fresh one."""
-    fake = Fake()
+    fake = FixedResults()
     client = RecordingClient(
         client=fake,
         actor="teller",
@@ -118,7 +121,7 @@ def test_a_transactions_number_is_on_every_operation_until_it_is_over(recorded: 
     assert (sent.group, sent.topic, sent.partition, sent.offset) == ("g", "in", 2, 42)
 
 
-def test_what_the_client_answered_is_what_the_history_says(recorded: Recorded) -> None:
+def test_the_clients_result_is_what_the_history_keeps(recorded: Recorded) -> None:
     recorded.client.begin(7, 1)
     recorded.fake.answer = LOST
     assert recorded.client.commit() is LOST
@@ -126,13 +129,13 @@ def test_what_the_client_answered_is_what_the_history_says(recorded: Recorded) -
     assert (ended.outcome, ended.error, ended.reason, ended.producer_id, ended.epoch, ended.tries) == (
         Outcome.UNSURE, None, "no answer", 4711, 3, 2,
     )  # fmt: skip
-    assert (ended.actor, ended.client, ended.transactional_id) == ("teller", "fake", "id")
+    assert (ended.actor, ended.client, ended.protocol, ended.transactional_id) == ("teller", "fake", "v2", "id")
     assert ended.started <= ended.ended
 
 
 def test_records_that_a_poll_delivered_are_in_the_history_before_the_poll_itself(recorded: Recorded) -> None:
-    records = [("in", 0, 5, "1/0/1/"), ("in", 1, 9, "2/0/1/")]
-    recorded.fake.polled = Polled(answer=CallResult(outcome=Outcome.DONE), records=records)
+    records = [DeliveredRecord("in", 0, 5, "1/0/1/"), DeliveredRecord("in", 1, 9, "2/0/1/")]
+    recorded.fake.polled = CallResult(outcome=Outcome.DONE, records=records)
     recorded.client.subscribe(["in"])
     recorded.client.poll(100)
     recorded.client.poll(100)

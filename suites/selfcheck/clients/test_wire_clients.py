@@ -1,4 +1,4 @@
-"""The wire client against brokers that answer as a script says: tries, doubt, sequences, epochs, and what is told."""
+"""The wire client against brokers that answer by a script: tries, doubt, sequences, epochs, and the results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,14 +6,15 @@ from typing import Any, cast
 
 import pytest
 
+from harness.base.kafka_error import KafkaError
 from harness.clients.client import ClientOptions
-from harness.clients.wire.connections import Attempt, Connections
-from harness.clients.wire.retry import Retry
-from harness.clients.wire.routes import Routes
-from harness.clients.wire.transaction_protocol import V1, V2, TransactionProtocol
+from harness.clients.wire.connections import Connections
+from harness.clients.wire.group_member import GroupMember
+from harness.clients.wire.protocol_client import ProtocolClient
+from harness.clients.wire.wire_adapter import WireAdapter
 from harness.clients.wire.wire_outcomes import UNLISTED
-from harness.clients.wire.wire_producer import Membership, WireProducer
 from harness.evidence.operation import Outcome, Value
+from harness.kafka.transaction_protocol import V1, V2, TransactionProtocol
 from harness.wire.offered import Offered
 from harness.wire.requests.cluster.metadata import MetadataResult
 from harness.wire.requests.groups.find_coordinator import FindCoordinatorResult
@@ -23,27 +24,35 @@ from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitio
 from harness.wire.requests.transactions.end_txn import EndTxn, EndTxnResult
 from harness.wire.requests.transactions.init_producer_id import InitProducerIdResult
 from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit, TxnOffsetCommitResult
+from harness.wire.wire_errors import NoAnswer
 
 SILENCE = None
-MEMBER = Membership(group="g", member="m", generation=4)
+FENCED, MOVED, BUSY = KafkaError.PRODUCER_FENCED, KafkaError.NOT_COORDINATOR, KafkaError.CONCURRENT_TRANSACTIONS
 
 
 @dataclass(slots=True)
 class Scripted:
-    """A channel whose answers stand in a script by API: error codes, or silence; what is not in it is well."""
+    """Connections whose answers stand in a script by API: error codes, or silence; other requests succeed."""
 
     script: dict[str, list[int | None]] = field(default_factory=dict)
     asked: list[Any] = field(default_factory=list)
     nodes: tuple[int, ...] = (1, 2, 3)
+    bumps_epoch: bool = True
 
-    def ask(self, _node: int, verb: Any, _within: float) -> Attempt[Any]:
+    def ask(self, _node: int, verb: Any, _timeout_seconds: float) -> Any:
         """The next answer of the script."""
         self.asked.append(verb)
         waiting = self.script.get(verb.api, [])
         error = waiting.pop(0) if waiting else 0
         if error is SILENCE:
-            return Attempt(reason="no answer")
-        return Attempt(result=ANSWERS[verb.api](verb, error))
+            raise NoAnswer("no answer")
+        return self.ended(verb, error) if verb.api == "EndTxn" else ANSWERS[verb.api](verb, error)
+
+    def ended(self, verb: EndTxn, error: int) -> EndTxnResult:
+        """Only version 5 carries the next identity, and only without an error."""
+        known = self.bumps_epoch and not error
+        producer_id, epoch = (verb.producer_id, verb.producer_epoch + 1) if known else (-1, -1)
+        return EndTxnResult(error=error, error_message=None, producer_id=producer_id, producer_epoch=epoch)
 
     def of(self, api: str) -> list[Any]:
         """What was asked of an API."""
@@ -70,9 +79,6 @@ ANSWERS: dict[str, Callable[[Any, int], Any]] = {
     "Produce": lambda _, error: ProduceResult(
         error=error, error_message=None, base_offset=-1 if error else 55, log_start_offset=0, partitions={}
     ),
-    "EndTxn": lambda verb, error: EndTxnResult(
-        error=error, error_message=None, producer_id=verb.producer_id, producer_epoch=verb.producer_epoch + 1
-    ),
 }
 
 
@@ -80,8 +86,8 @@ ANSWERS: dict[str, Callable[[Any, int], Any]] = {
 class Trial:
     """A producer and what it asked."""
 
-    producer: WireProducer
-    channel: Scripted
+    producer: ProtocolClient
+    brokers: Scripted
 
     def produce(self, partition: int = 0) -> Any:
         """One record."""
@@ -89,58 +95,70 @@ class Trial:
 
     def sequences(self, partition: int = 0) -> list[tuple[int, int]]:
         """Epoch and sequence of every batch sent to a partition."""
-        sent = [batch for verb in self.channel.of("Produce") for batch in verb.batches if batch.partition == partition]
+        sent = [batch for verb in self.brokers.of("Produce") for batch in verb.batches if batch.partition == partition]
         return [(each.batch.producer_epoch, each.batch.base_sequence) for each in sent]
 
 
 def begun(protocol: TransactionProtocol, request_ms: int = 2_000, **script: list[int | None]) -> Trial:
     """A producer in a transaction, before brokers that go by the script from now on."""
-    channel = Scripted()
-    routes = Routes(cast(Connections, channel))
-    producer = WireProducer(
-        options=ClientOptions(
-            actor="a", lane="victim", bootstrap={}, transactional_id="id", request_ms=request_ms, group="g"
-        ),
-        protocol=protocol,
-        attempts=Retry(cast(Connections, channel), routes),
+    brokers = Scripted(bumps_epoch=protocol.bumps_epoch)
+    connections = cast(Connections, brokers)
+    options = ClientOptions(
+        actor="a", lane="victim", bootstrap={}, transactional_id="id", request_ms=request_ms, group="g"
     )
+    producer = ProtocolClient.over(connections, connections, options, protocol)
     assert producer.init().done
     assert producer.begin().done
-    channel.script.update(script)
-    return Trial(producer, channel)
+    brokers.script.update(script)
+    return Trial(producer, brokers)
+
+
+def joined(trial: Trial) -> GroupMember:
+    """The client as a member of its group."""
+    options, retry = trial.producer.options, trial.producer.retry
+    return GroupMember(options=options, retry=retry, member="m", generation=4, joined=True)
 
 
 def test_a_retriable_answer_is_tried_again_with_the_same_sequence_and_counted() -> None:
-    trial = begun(V2, Produce=[19, 51, 0])
+    trial = begun(V2, Produce=[KafkaError.NOT_ENOUGH_REPLICAS, KafkaError.CONCURRENT_TRANSACTIONS, 0])
     answer = trial.produce()
     assert (answer.outcome, answer.error, answer.tries, answer.offset) == (Outcome.DONE, 0, 3, 55)
     assert trial.sequences() == [(7, 0)] * 3
 
 
 def test_a_refusal_at_the_first_try_is_a_refusal_and_its_sequence_is_free_again() -> None:
-    trial = begun(V2, Produce=[48])
+    trial = begun(V2, Produce=[KafkaError.INVALID_TXN_STATE])
     answer = trial.produce()
-    assert (answer.outcome, answer.error, answer.tries) == (Outcome.REFUSED, 48, 1)
+    assert (answer.outcome, answer.error, answer.tries) == (Outcome.REFUSED, KafkaError.INVALID_TXN_STATE, 1)
     assert trial.produce().done
     assert trial.sequences() == [(7, 0), (7, 0)]
 
 
-@pytest.mark.parametrize("first", [SILENCE, 6, 7, 20], ids=["silence", "stepped-down", "late", "too-few-after"])
+@pytest.mark.parametrize(
+    "first",
+    [
+        SILENCE,
+        KafkaError.NOT_LEADER_OR_FOLLOWER,
+        KafkaError.REQUEST_TIMED_OUT,
+        KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    ],
+    ids=["silence", "stepped-down", "late", "too-few-after"],
+)
 def test_a_refusal_after_a_try_that_may_have_been_written_is_unsure(first: int | None) -> None:
-    trial = begun(V2, Produce=[first, 47])
+    trial = begun(V2, Produce=[first, KafkaError.INVALID_PRODUCER_EPOCH])
     answer = trial.produce()
-    assert (answer.outcome, answer.error, answer.tries) == (Outcome.UNSURE, 47, 2)
+    assert (answer.outcome, answer.error, answer.tries) == (Outcome.UNSURE, KafkaError.INVALID_PRODUCER_EPOCH, 2)
     assert "after doubt" in answer.reason
 
 
 def test_a_duplicate_after_a_lost_answer_is_done_and_without_one_is_refused() -> None:
-    lost = begun(V2, Produce=[SILENCE, 46]).produce()
+    lost = begun(V2, Produce=[SILENCE, KafkaError.DUPLICATE_SEQUENCE_NUMBER]).produce()
     assert (lost.outcome, lost.offset) == (Outcome.DONE, None)
-    assert begun(V2, Produce=[46]).produce().outcome is Outcome.REFUSED
+    assert begun(V2, Produce=[KafkaError.DUPLICATE_SEQUENCE_NUMBER]).produce().outcome is Outcome.REFUSED
 
 
 def test_an_unsure_sequence_is_never_used_for_another_record() -> None:
-    trial = begun(V2, Produce=[SILENCE, 45, 0])
+    trial = begun(V2, Produce=[SILENCE, KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER, 0])
     assert trial.produce().outcome is Outcome.UNSURE
     trial.produce()
     assert trial.sequences() == [(7, 0), (7, 0), (7, 1)]
@@ -152,10 +170,10 @@ def test_silence_until_the_bound_is_unsure_without_a_code() -> None:
 
 
 def test_what_nobody_could_be_asked_is_refused_since_nothing_was_sent() -> None:
-    trial = begun(V2, request_ms=30, Metadata=[5] * 5_000)
+    trial = begun(V2, request_ms=30, Metadata=[KafkaError.LEADER_NOT_AVAILABLE] * 5_000)
     answer = trial.produce()
     assert (answer.outcome, answer.error, answer.tries) == (Outcome.REFUSED, None, 0)
-    assert trial.channel.of("Produce") == []
+    assert trial.brokers.of("Produce") == []
 
 
 def test_a_code_that_nobody_listed_is_unsure_with_that_reason() -> None:
@@ -166,64 +184,69 @@ def test_a_code_that_nobody_listed_is_unsure_with_that_reason() -> None:
 def test_transactions_v1_add_each_partition_once_and_keep_epoch_and_sequences() -> None:
     trial = begun(V1)
     assert [trial.produce(partition).tries for partition in (0, 1, 0)] == [2, 2, 1]
-    assert trial.producer.end(commit=True).epoch == 7
+    assert trial.producer.commit().epoch == 7
     assert trial.producer.begin().done
     assert trial.produce().tries == 2
     assert trial.sequences() == [(7, 0), (7, 1), (7, 2)]
-    assert len(trial.channel.of("AddPartitionsToTxn")) == 3
+    assert len(trial.brokers.of("AddPartitionsToTxn")) == 3
 
 
 def test_transactions_v2_add_nothing_and_go_on_with_the_epoch_that_the_end_told() -> None:
     trial = begun(V2)
     assert trial.produce().tries == 1
-    ended = trial.producer.end(commit=True)
+    ended = trial.producer.commit()
     assert (ended.producer_id, ended.epoch) == (4711, 8)
     assert trial.producer.begin().done
     assert trial.produce().done
     assert trial.sequences() == [(7, 0), (8, 0)]
-    assert trial.channel.of("AddPartitionsToTxn") == []
+    assert trial.brokers.of("AddPartitionsToTxn") == []
 
 
 def test_a_record_whose_partition_could_not_be_added_was_never_sent() -> None:
-    trial = begun(V1, AddPartitionsToTxn=[SILENCE, 90])
+    trial = begun(V1, AddPartitionsToTxn=[SILENCE, KafkaError.PRODUCER_FENCED])
     answer = trial.produce()
-    assert (answer.outcome, answer.error) == (Outcome.REFUSED, 90)
+    assert (answer.outcome, answer.error) == (Outcome.REFUSED, FENCED)
     assert answer.reason.startswith("the record was never sent")
-    assert trial.channel.of("Produce") == []
+    assert trial.brokers.of("Produce") == []
 
 
 @pytest.mark.parametrize(("protocol", "sent"), [(V1, 1), (V2, 2)])
 def test_only_v2_repeats_an_end_whose_answer_was_lost(protocol: TransactionProtocol, sent: int) -> None:
     trial = begun(protocol, EndTxn=[SILENCE, 0])
     trial.produce()
-    answer = trial.producer.end(commit=True)
+    answer = trial.producer.commit()
     assert answer.outcome is (Outcome.DONE if sent == 2 else Outcome.UNSURE)
-    assert len(trial.channel.of("EndTxn")) == answer.tries == sent
+    assert len(trial.brokers.of("EndTxn")) == answer.tries == sent
 
 
 @pytest.mark.parametrize(("protocol", "sent"), [(V1, 1), (V2, 2)])
 def test_only_v2_repeats_offsets_whose_answer_was_lost(protocol: TransactionProtocol, sent: int) -> None:
     trial = begun(protocol, TxnOffsetCommit=[SILENCE, 0])
-    answer = trial.producer.send_offsets("in", 3, 42, MEMBER)
+    trial.producer.consumer.member = joined(trial)
+    answer = trial.producer.send_offsets("in", 3, 42)
     assert answer.outcome is (Outcome.DONE if sent == 2 else Outcome.UNSURE)
-    verbs: list[TxnOffsetCommit] = trial.channel.of("TxnOffsetCommit")
+    verbs: list[TxnOffsetCommit] = trial.brokers.of("TxnOffsetCommit")
     assert len(verbs) == sent
     assert (verbs[0].offsets, verbs[0].member, verbs[0].generation) == ({("in", 3): 42}, "m", 4)
-    assert len(trial.channel.of("AddOffsetsToTxn")) == (0 if sent == 2 else 1)
+    assert len(trial.brokers.of("AddOffsetsToTxn")) == (0 if sent == 2 else 1)
 
 
 def test_a_fenced_commit_is_refused_and_after_an_appended_one_unsure() -> None:
-    for errors, outcome in (([90], Outcome.REFUSED), ([16, 90], Outcome.UNSURE), ([51, 90], Outcome.REFUSED)):
+    for errors, outcome in (
+        ([FENCED], Outcome.REFUSED),
+        ([MOVED, FENCED], Outcome.UNSURE),
+        ([BUSY, FENCED], Outcome.REFUSED),
+    ):
         trial = begun(V2, EndTxn=list(errors))
         trial.produce()
-        answer = trial.producer.end(commit=True)
-        assert (answer.outcome, answer.error) == (outcome, 90)
+        answer = trial.producer.commit()
+        assert (answer.outcome, answer.error) == (outcome, FENCED)
 
 
 def test_after_an_unsure_end_only_init_goes_on() -> None:
     trial = begun(V1, EndTxn=[SILENCE])
     trial.produce()
-    assert trial.producer.end(commit=False).outcome is Outcome.UNSURE
+    assert trial.producer.abort().outcome is Outcome.UNSURE
     assert trial.producer.begin().outcome is Outcome.REFUSED
     assert trial.producer.init().done
     assert trial.producer.begin().done
@@ -231,34 +254,34 @@ def test_after_an_unsure_end_only_init_goes_on() -> None:
 
 def test_an_empty_transaction_is_nothing_to_the_coordinator() -> None:
     trial = begun(V2)
-    answer = trial.producer.end(commit=True)
+    answer = trial.producer.commit()
     assert (answer.outcome, answer.tries) == (Outcome.DONE, 0)
-    assert trial.channel.of("EndTxn") == []
+    assert trial.brokers.of("EndTxn") == []
 
 
 def test_a_moved_leader_is_looked_up_and_the_coordinator_is_not() -> None:
-    trial = begun(V2, Produce=[6, 0])
+    trial = begun(V2, Produce=[KafkaError.NOT_LEADER_OR_FOLLOWER, 0])
     assert trial.produce().done
-    assert [len(trial.channel.of(api)) for api in ("Metadata", "FindCoordinator")] == [2, 1]
+    assert [len(trial.brokers.of(api)) for api in ("Metadata", "FindCoordinator")] == [2, 1]
 
 
 def test_a_commit_says_what_it_was_asked() -> None:
     trial = begun(V2)
     trial.produce()
-    trial.producer.end(commit=False)
-    (verb,) = trial.channel.of("EndTxn")
+    trial.producer.abort()
+    (verb,) = trial.brokers.of("EndTxn")
     assert isinstance(verb, EndTxn)
     assert (verb.committed, verb.producer_epoch) == (False, 7)
-    produced: list[Produce] = trial.channel.of("Produce")
+    produced: list[Produce] = trial.brokers.of("Produce")
     assert produced[0].batches[0].batch.values == ("1/0/1/",)
 
 
 def test_what_a_broker_lacks_for_transactions_v2_is_told_before_the_start() -> None:
     able = {"EndTxn": (0, 5), "Produce": (3, 13), "TxnOffsetCommit": (0, 5)}
-    assert V2.lacking(Offered(apis=able, finalized_features={"transaction.version": 2})) is None
-    assert V1.lacking(Offered()) is None
-    assert (
-        V2.lacking(Offered(apis={**able, "EndTxn": (0, 4)})) == "wire-v2 needs EndTxn 5; the broker offers EndTxn 0–4"
-    )
-    level = V2.lacking(Offered(apis=able, finalized_features={"transaction.version": 1}))
+    v1, v2 = WireAdapter(V1), WireAdapter(V2)
+    assert v2.lacking(Offered(apis=able, finalized_features={"transaction.version": 2})) is None
+    assert v1.lacking(Offered()) is None
+    version = v2.lacking(Offered(apis={**able, "EndTxn": (0, 4)}))
+    assert version == "wire-v2 needs EndTxn 5; the broker offers EndTxn 0–4"
+    level = v2.lacking(Offered(apis=able, finalized_features={"transaction.version": 1}))
     assert level == "wire-v2 needs transaction.version 2; the cluster runs 1"

@@ -1,4 +1,4 @@
-"""One contract for every client adapter, on a real cluster: what each verb does, and what it says of it.
+"""One contract for every client adapter, on a real cluster: what each verb does, and the result that it gives.
 
 Needs Java, and once Maven and Go. Starts one cluster.
 """
@@ -13,11 +13,13 @@ import pytest
 
 from harness.base import wait
 from harness.base.clock import RunClock
+from harness.base.kafka_error import KafkaError
 from harness.clients.client import Adapter, CallResult, Client, ClientOptions
 from harness.clients.client_catalogue import ADAPTERS
 from harness.cluster.cluster import Cluster, ClusterOptions, Links
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import Released
+from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.operation import Outcome, Value
 from harness.evidence.recorder import NullRecorder
 from harness.wire.requests.cluster.create_topic import CreateTopic
@@ -32,8 +34,8 @@ NUMBERS = count(1)
 
 
 @dataclass(slots=True)
-class Stage:
-    """A cluster, and what a test needs of it."""
+class AdapterUnderTest:
+    """One adapter on a running cluster."""
 
     cluster: Cluster
     observer: WireClient
@@ -62,21 +64,21 @@ class Stage:
         )
 
     def read(self, topic: str, wanted: int) -> list[str]:
-        """What a fresh read_committed member is shown of a topic: until ``wanted`` came, and once more."""
+        """What a new read_committed group reads of a topic: until ``wanted`` records came, and one poll more."""
         reader = self.client(group=f"group-{next(NUMBERS)}")
-        shown: list[str] = []
+        values: list[str] = []
 
         def enough() -> bool:
-            shown.extend(value for _, _, _, value in reader.poll(200).records)
-            return len(shown) >= wanted
+            values.extend(record.value for record in reader.poll(200).records)
+            return len(values) >= wanted
 
         try:
             assert reader.subscribe([topic]).done
             wait.until(enough, what=f"{wanted} records", within=10)
-            shown.extend(value for _, _, _, value in reader.poll(300).records)
+            values.extend(record.value for record in reader.poll(300).records)
         finally:
             reader.close()
-        return sorted(shown)
+        return sorted(values)
 
     @property
     def links(self) -> Links:
@@ -100,8 +102,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
-def round_context(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[Stage]:
-    """The cluster as one adapter's clients meet it; afterwards nothing disturbs it."""
+def subject(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[AdapterUnderTest]:
+    """Each adapter in turn; afterwards no toxic is left on the proxies."""
     observer = WireClient(
         actor="observer",
         lane="observer",
@@ -111,7 +113,7 @@ def round_context(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[
     )
     adapter = ADAPTERS[request.param]
     assert adapter.lacking(observer.offered(1)) is None
-    yield Stage(cluster, observer, adapter)
+    yield AdapterUnderTest(cluster, observer, adapter)
     assert cluster.links is not None
     cluster.links.reset()
     observer.close()
@@ -122,9 +124,9 @@ def value(ordinal: int = 0, size: int = 1) -> Value:
     return Value(txn=next(NUMBERS), ordinal=ordinal, size=size, payload="x")
 
 
-def begun(round_context: Stage, transactional_id: str | None = None) -> Client:
+def begun(subject: AdapterUnderTest, transactional_id: str | None = None) -> Client:
     """A client with a transaction begun."""
-    client = round_context.client(transactional_id)
+    client = subject.client(transactional_id)
     assert client.init().done
     assert client.begin().done
     return client
@@ -134,14 +136,14 @@ def wrote(client: Client, topic: str, partitions: Sequence[int]) -> list[str]:
     """One record to each partition, all acknowledged."""
     values = [value() for _ in partitions]
     for partition, each in zip(partitions, values, strict=True):
-        answer = client.produce(topic, partition, each)
-        assert answer.done, answer
-        assert answer.offset is not None
+        result = client.produce(topic, partition, each)
+        assert result.done, result
+        assert result.offset is not None
     return [str(each) for each in values]
 
 
-def test_a_committed_transaction_is_visible_and_an_aborted_one_is_not(round_context: Stage) -> None:
-    topic, client = round_context.topic(), begun(round_context)
+def test_a_committed_transaction_is_visible_and_an_aborted_one_is_not(subject: AdapterUnderTest) -> None:
+    topic, client = subject.topic(), begun(subject)
     first = wrote(client, topic, [0, 1, 1])
     assert client.commit().done
     assert client.begin().done
@@ -151,24 +153,25 @@ def test_a_committed_transaction_is_visible_and_an_aborted_one_is_not(round_cont
     last = wrote(client, topic, [2])
     assert client.commit().done
     client.close()
-    assert round_context.read(topic, 4) == sorted([*first, *last])
+    assert subject.read(topic, 4) == sorted([*first, *last])
 
 
-def test_a_client_knows_its_producer_id_and_epoch(round_context: Stage) -> None:
-    topic, client = round_context.topic(), round_context.client()
-    told = client.init()
-    assert told.done
-    assert told.producer_id is not None
-    assert told.epoch == 0
+def test_a_client_knows_its_producer_id_and_epoch(subject: AdapterUnderTest) -> None:
+    topic, client = subject.topic(), subject.client()
+    result = client.init()
+    assert result.done
+    assert result.producer_id is not None
+    assert result.epoch == 0
     client.begin()
     wrote(client, topic, [0])
-    bumps = round_context.adapter.kind == "wire-v2"
-    assert (client.commit().epoch, client.kind) == (1 if bumps else 0, round_context.adapter.kind)
+    bumps = subject.adapter.protocol == "v2"
+    assert (client.commit().epoch, client.kind) == (1 if bumps else 0, subject.adapter.kind)
+    assert (client.protocol, client.kind == "wire-v2") == (subject.adapter.protocol, bumps)
     client.close()
 
 
-def test_an_empty_transaction_can_be_committed_and_aborted(round_context: Stage) -> None:
-    client = begun(round_context)
+def test_an_empty_transaction_can_be_committed_and_aborted(subject: AdapterUnderTest) -> None:
+    client = begun(subject)
     assert client.commit().done
     assert client.begin().done
     assert client.abort().done
@@ -176,87 +179,87 @@ def test_an_empty_transaction_can_be_committed_and_aborted(round_context: Stage)
 
 
 @pytest.mark.parametrize("verb", ["produce", "commit"])
-def test_a_newer_producer_of_the_same_id_fences_the_older(round_context: Stage, verb: str) -> None:
-    topic, shared = round_context.topic(), f"shared-{next(NUMBERS)}"
-    older = begun(round_context, shared)
+def test_a_newer_producer_of_the_same_id_fences_the_older(subject: AdapterUnderTest, verb: str) -> None:
+    topic, shared = subject.topic(), f"shared-{next(NUMBERS)}"
+    older = begun(subject, shared)
     wrote(older, topic, [0])
-    newer = begun(round_context, shared)
+    newer = begun(subject, shared)
     fenced = older.produce(topic, 1, value()) if verb == "produce" else older.commit()
     assert fenced.outcome is Outcome.REFUSED, fenced
-    assert fenced.error in (47, 90), fenced
+    assert fenced.error in (KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.PRODUCER_FENCED), fenced
     assert fenced.reason
     kept = wrote(newer, topic, [0])
     assert newer.commit().done
     older.close()
     newer.close()
-    assert round_context.read(topic, 1) == kept
+    assert subject.read(topic, 1) == kept
 
 
-def test_a_write_whose_answer_never_came_is_unsure(round_context: Stage) -> None:
-    topic, client = round_context.topic(), round_context.client(request_ms=1_500)
+def test_a_produce_whose_answer_never_came_is_unsure(subject: AdapterUnderTest) -> None:
+    topic, client = subject.topic(), subject.client(request_ms=1_500)
     assert client.init().done
     assert client.begin().done
     kept = wrote(client, topic, [0, 1, 2])
-    with_held_lanes(round_context, lambda: unsure(client.produce(topic, 0, value())))
+    with_held_lanes(subject, lambda: unsure(client.produce(topic, 0, value())))
     client.close()
-    successor = round_context.client()
+    successor = subject.client()
     assert successor.init().done
     assert kept
     successor.close()
 
 
-def test_an_end_whose_answer_never_came_is_unsure(round_context: Stage) -> None:
-    topic, client = round_context.topic(), round_context.client(request_ms=1_500)
+def test_an_end_whose_answer_never_came_is_unsure(subject: AdapterUnderTest) -> None:
+    topic, client = subject.topic(), subject.client(request_ms=1_500)
     assert client.init().done
     assert client.begin().done
     wrote(client, topic, [0])
-    with_held_lanes(round_context, lambda: unsure(client.commit()))
+    with_held_lanes(subject, lambda: unsure(client.commit()))
     client.close()
 
 
-def unsure(answer: CallResult) -> None:
-    """Nobody was told."""
-    assert answer.outcome is Outcome.UNSURE, answer
-    assert answer.reason
+def unsure(result: CallResult) -> None:
+    """It may or may not have happened."""
+    assert result.outcome is Outcome.UNSURE, result
+    assert result.reason
 
 
-def with_held_lanes(round_context: Stage, act: Callable[[], None]) -> None:
+def with_held_lanes(subject: AdapterUnderTest, act: Callable[[], None]) -> None:
     """Act while no request of the victim's lane arrives."""
-    proxies = [f"lane-victim-{node}" for node in round_context.cluster.topology.brokers]
+    proxies = [f"lane-victim-{node}" for node in subject.cluster.topology.brokers]
     for proxy in proxies:
-        round_context.links.add_toxic(
+        subject.links.add_toxic(
             proxy, kind="latency", direction="upstream", attributes={"latency": 3_600_000}, name="hold"
         )
     try:
         act()
     finally:
         for proxy in proxies:
-            round_context.links.remove_toxic(proxy, "hold")
+            subject.links.remove_toxic(proxy, "hold")
 
 
-def test_consumed_offsets_commit_with_the_transaction_and_only_then(round_context: Stage) -> None:
-    topic, outputs, group = round_context.topic(), round_context.topic(), f"group-{next(NUMBERS)}"
-    feeder = begun(round_context)
+def test_consumed_offsets_commit_with_the_transaction_and_only_then(subject: AdapterUnderTest) -> None:
+    topic, outputs, group = subject.topic(), subject.topic(), f"group-{next(NUMBERS)}"
+    feeder = begun(subject)
     fed = wrote(feeder, topic, [0, 1, 2])
     assert feeder.commit().done
     feeder.close()
     for commit in (False, True, True):
-        taken = relay(round_context, topic, outputs, group, commit=commit)
+        taken = relay(subject, topic, outputs, group, commit=commit)
         assert taken == (sorted(fed) if fed else [])
         fed = [] if commit else fed
-    assert len(round_context.read(outputs, 3)) == 3
+    assert len(subject.read(outputs, 3)) == 3
 
 
-def relay(round_context: Stage, topic: str, outputs: str, group: str, *, commit: bool) -> list[str]:
-    """Carry over all that a new member of the group is shown; what it took."""
-    member = round_context.client(group=group)
+def relay(subject: AdapterUnderTest, topic: str, outputs: str, group: str, *, commit: bool) -> list[str]:
+    """A new member of the group writes all that it reads to ``outputs`` in one transaction; the values."""
+    member = subject.client(group=group)
     assert member.init().done
     assert member.subscribe([topic]).done
-    taken: list[tuple[str, int, int, str]] = []
+    taken: list[DeliveredRecord] = []
 
     def read() -> bool:
         polled = member.poll(300)
-        assert polled.answer.done, polled.answer
+        assert polled.done, polled
         taken.extend(polled.records)
         return len(taken) >= PARTITIONS
 
@@ -268,12 +271,12 @@ def relay(round_context: Stage, topic: str, outputs: str, group: str, *, commit:
         assert sent.done, sent
     assert (member.commit() if commit else member.abort()).done
     member.close()
-    return sorted(record[3] for record in taken)
+    return sorted(record.value for record in taken)
 
 
-def test_members_share_the_partitions_and_a_lone_one_has_all_again(round_context: Stage) -> None:
-    topic, group = round_context.topic(), f"group-{next(NUMBERS)}"
-    first, second = round_context.client(group=group), round_context.client(group=group)
+def test_members_share_the_partitions_and_a_lone_one_has_all_again(subject: AdapterUnderTest) -> None:
+    topic, group = subject.topic(), f"group-{next(NUMBERS)}"
+    first, second = subject.client(group=group), subject.client(group=group)
     assert first.subscribe([topic]).done
     joining: list[CallResult] = []
     thread = Thread(target=lambda: joining.append(second.subscribe([topic])))
@@ -286,7 +289,7 @@ def test_members_share_the_partitions_and_a_lone_one_has_all_again(round_context
     wait.until(joined, what="the second member", within=10)
     thread.join()
     assert joining[0].done
-    feeder = begun(round_context)
+    feeder = begun(subject)
     fed = wrote(feeder, topic, [0, 1, 2])
     assert feeder.commit().done
     taken = both(first, second, len(fed))
@@ -297,39 +300,39 @@ def test_members_share_the_partitions_and_a_lone_one_has_all_again(round_context
 
 
 def both(first: Client, second: Client, wanted: int) -> tuple[list[str], list[str]]:
-    """What each of two members takes until all of it is taken."""
+    """What each of two members reads until all is read."""
     taken: tuple[list[str], list[str]] = ([], [])
 
     def all_taken() -> bool:
         for client, own in zip((first, second), taken, strict=True):
-            own.extend(record[3] for record in client.poll(100).records)
+            own.extend(record.value for record in client.poll(100).records)
         return len(taken[0]) + len(taken[1]) >= wanted
 
     wait.until(all_taken, what="all records", within=10)
     return taken
 
 
-def test_closing_twice_is_no_error_and_leaves_the_transaction_open(round_context: Stage) -> None:
-    topic, shared = round_context.topic(), f"shared-{next(NUMBERS)}"
-    client = begun(round_context, shared)
+def test_closing_twice_is_no_error_and_leaves_the_transaction_open(subject: AdapterUnderTest) -> None:
+    topic, shared = subject.topic(), f"shared-{next(NUMBERS)}"
+    client = begun(subject, shared)
     wrote(client, topic, [0])
     assert client.close().done
     assert client.close().done
-    newer = begun(round_context, shared)  # init ends what the older one left
+    newer = begun(subject, shared)  # init ends what the older one left
     kept = wrote(newer, topic, [0])
     assert newer.commit().done
     newer.close()
-    assert round_context.read(topic, 1) == kept
+    assert subject.read(topic, 1) == kept
 
 
-def test_a_client_that_nobody_answers_says_so_within_its_bound(round_context: Stage, tmp_path: Path) -> None:
-    client = round_context.client(request_ms=1_500, group=f"group-{tmp_path.name}")
-    answers: list[CallResult] = []
+def test_a_client_that_no_broker_answers_gives_a_result_in_time(subject: AdapterUnderTest, tmp_path: Path) -> None:
+    client = subject.client(request_ms=1_500, group=f"group-{tmp_path.name}")
+    results: list[CallResult] = []
 
     def act() -> None:
-        answers.append(client.init())
-        answers.append(client.subscribe(["nowhere"]))
-        answers.append(client.close())
+        results.append(client.init())
+        results.append(client.subscribe(["nowhere"]))
+        results.append(client.close())
 
-    with_held_lanes(round_context, act)
-    assert [answer.done for answer in answers] == [False, False, True]
+    with_held_lanes(subject, act)
+    assert [result.done for result in results] == [False, False, True]
