@@ -7,14 +7,11 @@ ends in a marker or in aborted records is read to its end though no message says
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
 
+from harness.kafka.delivered import Delivered
 from harness.wire.records.record_batch import text
-
-Delivered: TypeAlias = tuple[str, int, int, str]
-"""Topic, partition, offset, value as text."""
 
 AT_ONCE = 2_000
 """Messages taken in one call."""

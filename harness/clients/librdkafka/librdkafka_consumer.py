@@ -10,12 +10,11 @@ from harness.clients.client import CallResult, ClientOptions, Polled
 from harness.clients.librdkafka import librdkafka_settings
 from harness.clients.librdkafka.librdkafka_outcomes import row_of, told_code
 from harness.evidence.operation import Outcome, Verb
+from harness.kafka.delivered import Delivered
 from harness.wire.records.record_batch import text
 
 MOST = 500
 """Records of one poll."""
-
-Delivered = tuple[str, int, int, str]
 
 
 @dataclass(slots=True)

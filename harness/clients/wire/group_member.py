@@ -111,8 +111,8 @@ class GroupMember:
             return {}
         subscribed = {member: _topics(metadata) for member, metadata in joined.members.items()}
         wanted = {topic for topics in subscribed.values() for topic in topics}
-        places = {topic: self.attempts.routes.topic(topic, bound) for topic in wanted}
-        counts = {topic: len(place["partitions"]) for topic, place in places.items() if place}
+        partitions = {topic: self.attempts.routes.partitions(topic, bound) for topic in wanted}
+        counts = {topic: len(known) for topic, known in partitions.items() if known}
         return {member: assignment(given) for member, given in assign_ranges(subscribed, counts).items()}
 
     def _joining(self) -> JoinGroup:

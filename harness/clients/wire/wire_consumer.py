@@ -4,7 +4,7 @@ Positions begin at the group's committed offsets, asked for with ``require_stabl
 transaction may still commit is waited for, since the partition's last owner may be about to end it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from harness.base import wait
@@ -12,19 +12,17 @@ from harness.clients.client import CallResult
 from harness.clients.wire.deadline import Deadline
 from harness.clients.wire.retry import Retry
 from harness.evidence.operation import Outcome
-from harness.wire.records.isolation import committed
+from harness.kafka.delivered import Delivered
+from harness.wire.records.isolation import committed_records
 from harness.wire.records.record_batch import text
-from harness.wire.requests.groups.offset_fetch import NONE, OffsetFetch
-from harness.wire.requests.log.fetch import READ_COMMITTED
-from harness.wire.requests.log.fetch_log import FetchLog, FetchLogResult
+from harness.wire.requests.groups.offset_fetch import NO_OFFSET, OffsetFetch
+from harness.wire.requests.log.fetch import READ_COMMITTED, Fetch, FetchResult
 from harness.wire.requests.log.list_offsets import EARLIEST, ListOffsets
 from harness.wire.topic_partitions import partition_name
 
 BETWEEN = 0.02
 """Seconds between two rounds that brought nothing."""
 OFFSET_OUT_OF_RANGE = 1
-
-Delivered = tuple[str, int, int, str]
 
 
 @dataclass(slots=True)
@@ -49,7 +47,7 @@ class WireConsumer:
         )
         if fetched.result is None:
             return fetched.answer()
-        starts = {place: fetched.result.offsets.get(partition_name(*place), NONE) for place in partitions}
+        starts = {place: fetched.result.offsets.get(partition_name(*place), NO_OFFSET) for place in partitions}
         for place, offset in starts.items():
             self.positions[place] = offset if offset >= 0 else self._earliest(place, bound)
         return fetched.answer()
@@ -69,7 +67,7 @@ class WireConsumer:
         if node is None:
             self.attempts.routes.forget("Fetch")
             return []
-        verb = FetchLog(
+        verb = Fetch(
             topic=topic, partition=partition, offset=self.positions[place], isolation=READ_COMMITTED, max_bytes=1 << 20
         )
         heard = self.attempts.channel.ask(node, verb, max(bound.left, SHORTEST)).result
@@ -78,10 +76,11 @@ class WireConsumer:
             return []
         return self._advance(place, heard)
 
-    def _advance(self, place: tuple[str, int], fetched: FetchLogResult) -> list[Delivered]:
+    def _advance(self, place: tuple[str, int], fetched: FetchResult) -> list[Delivered]:
         position = self.positions[place]
         self.positions[place] = max(position, fetched.next_offset)
-        return [(*place, offset, value) for offset, value in visible(fetched) if offset >= position]
+        shown = committed_records(fetched.batches, fetched.aborted)
+        return [(*place, record.offset, text(record.value)) for record in shown if record.offset >= position]
 
     def _lost(self, place: tuple[str, int], error: int | None, bound: Deadline) -> None:
         self.attempts.routes.forget("Fetch")
@@ -102,10 +101,3 @@ class WireConsumer:
 
 SHORTEST = 0.05
 """Seconds that a fetch is given at least, however short the poll."""
-
-
-def visible(fetched: FetchLogResult) -> Iterator[tuple[int, str]]:
-    """Offset and value of the records that a read_committed application is shown of what was fetched."""
-    for batch in committed(fetched.batches, fetched.aborted):
-        if not batch.is_control:
-            yield from ((record.offset, text(record.value)) for record in batch.records)

@@ -32,7 +32,7 @@ _MARKERS: tuple[Marker, ...] = ("ABORT", "COMMIT")  # Kafka's ControlRecordType 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewBatch:
-    """A batch to send, every field of its header at the sender's will.
+    """A batch to send; every field of its header can be chosen.
 
     :param values: One record each, as text.
     :param keys: One key a record, or none at all.
@@ -138,7 +138,7 @@ class LogBatch:
         kind = struct.unpack_from(">hh", key)[1]
         return (_MARKERS[kind], struct.unpack_from(">hi", value)[1]) if kind in (0, 1) else None
 
-    def truth(self) -> Batch:
+    def as_evidence(self) -> Batch:
         """The batch as evidence. Values are text; bytes that are no UTF-8 are escaped, a null value is empty."""
         control, coordinator_epoch = self.marker or (None, None)
         return Batch(
@@ -157,11 +157,6 @@ class LogBatch:
 def text(octets: bytes | None) -> str:
     """Bytes of a record as text: UTF-8, what is none escaped as ``\\xff``; null is empty."""
     return (octets or b"").decode("utf-8", "backslashreplace")
-
-
-def decode(log: bytes) -> tuple[Batch, ...]:
-    """The batches of a log as evidence; see :func:`read_log`."""
-    return tuple(batch.truth() for batch in read_log(log))
 
 
 def read_log(log: bytes) -> tuple[LogBatch, ...]:

@@ -33,8 +33,6 @@ from harness.wire.requests.groups.leave_group import LeaveGroup
 from harness.wire.requests.groups.offset_fetch import OffsetFetch
 from harness.wire.requests.groups.sync_group import SyncGroup
 from harness.wire.requests.log.fetch import Fetch
-from harness.wire.requests.log.fetch_log import FetchLog
-from harness.wire.requests.log.fetch_transaction_state import FetchTransactionState
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.requests.log.produce import PartitionBatch, Produce
@@ -74,8 +72,6 @@ VERBS: tuple[ApiRequest[ApiResult], ...] = (
     Fetch(topic="t", partition=6, offset=55, isolation=1, max_bytes=1234, max_wait_ms=56, min_bytes=78),
     Fetch(topic="t", partition=6, offset=55, topic_id=TOPIC_ID),
     FetchWatermarks(partitions=WHERE),
-    FetchLog(topic="t", partition=6, offset=55, isolation=1, max_bytes=1234),
-    FetchTransactionState(partition=6, offset=55),
     FindCoordinator(key="who"),
     FindCoordinator(key="g", key_type=0),
     Heartbeat(group="g", generation=3, member="m"),
