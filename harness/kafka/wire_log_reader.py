@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from harness.base import wait
-from harness.kafka.delivered import Delivered
+from harness.evidence.delivered_record import DeliveredRecord
 from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient, Unreachable
 from harness.wire.records.isolation import committed_records
 from harness.wire.records.record_batch import text
@@ -18,7 +18,7 @@ from harness.wire.topic_partitions import TopicPartition
 MAX_BYTES = 1 << 20
 """Of one answer, ``max.partition.fetch.bytes`` of the Java client."""
 
-Deliver = Callable[[Sequence[Delivered]], None]
+Deliver = Callable[[Sequence[DeliveredRecord]], None]
 """Takes records, partition by partition in log order."""
 
 
@@ -54,7 +54,7 @@ def _fetch(leader_client: LeaderClient, topic_partition: TopicPartition, offset:
     except Unreachable:
         return offset
     shown = [
-        (topic, index, record.offset, text(record.value))
+        DeliveredRecord(topic, index, record.offset, text(record.value))
         for record in committed_records(result.batches, result.aborted)
         if record.offset >= offset
     ]

@@ -17,15 +17,15 @@ from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.kafka_error import KafkaError, error_name
 from harness.clients.librdkafka import full_log_reader as librdkafka
+from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.history_writer import HistoryWriter
 from harness.evidence.operation import GroupOffset, KeptTransaction, OpenProducer, Read, ReaderEnd
 from harness.kafka import wire_log_reader
-from harness.kafka.delivered import Delivered
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.kafka.raw_log import read_raw
 from harness.kafka.wire_log_reader import Deliver
 from harness.wire.requests.groups.find_coordinator import GROUP
-from harness.wire.requests.groups.offset_fetch import NO_OFFSET, OffsetFetch
+from harness.wire.requests.groups.offset_fetch import NONE, OffsetFetch
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
 from harness.wire.topic_partitions import TopicPartition, partition_name
@@ -170,7 +170,7 @@ def _offsets(
     request = OffsetFetch(group=group, partitions=partitions)
     result = leader_client.at_coordinator(group, request, key_type=GROUP, within=within)
     _require_success(result.error, f"OffsetFetch of {group}")
-    offsets = ((each, result.offsets.get(partition_name(*each), NO_OFFSET)) for each in partitions)
+    offsets = ((each, result.offsets.get(partition_name(*each), NONE)) for each in partitions)
     history_writer.write(
         *(GroupOffset(group=group, topic=topic, partition=index, offset=offset) for (topic, index), offset in offsets)
     )
@@ -216,7 +216,7 @@ def _reader(
     """One reader's deliveries and ends, under its kind as its name."""
     count = 0
 
-    def deliver(records: Sequence[Delivered]) -> None:
+    def deliver(records: Sequence[DeliveredRecord]) -> None:
         nonlocal count
         rows = (
             Read(reader=kind, topic=topic, partition=index, offset=offset, value=value, position=position)

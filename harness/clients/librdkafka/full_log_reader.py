@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
 
-from harness.kafka.delivered import Delivered
+from harness.evidence.delivered_record import DeliveredRecord
 from harness.wire.records.record_batch import text
 
 AT_ONCE = 2_000
@@ -24,7 +24,7 @@ def read_committed(
     wanted: Mapping[tuple[str, int], int],
     *,
     within: float,
-    deliver: Callable[[Sequence[Delivered]], None],
+    deliver: Callable[[Sequence[DeliveredRecord]], None],
 ) -> Mapping[tuple[str, int], int]:
     """Read each topic and partition from its beginning until it is at its wanted offset.
 
@@ -46,16 +46,16 @@ def read_committed(
 
 
 def _take(
-    messages: Sequence[Message], ends: dict[tuple[str, int], int], deliver: Callable[[Sequence[Delivered]], None]
+    messages: Sequence[Message], ends: dict[tuple[str, int], int], deliver: Callable[[Sequence[DeliveredRecord]], None]
 ) -> bool:
     """Deliver the messages; whether any end moved."""
     before = sum(ends.values())
-    records: list[Delivered] = []
+    records: list[DeliveredRecord] = []
     for message in messages:
         place = (message.topic(), message.partition())
         error = message.error()
         if error is None:
-            records.append((*place, message.offset(), text(message.value())))
+            records.append(DeliveredRecord(*place, message.offset(), text(message.value())))
             ends[place] = max(ends[place], message.offset() + 1)
         elif error.code() == KafkaError._PARTITION_EOF:
             ends[place] = max(ends[place], message.offset())

@@ -9,8 +9,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 from harness.clients.client import CallResult, ClientOptions, Polled
 from harness.clients.librdkafka import librdkafka_settings
 from harness.clients.librdkafka.librdkafka_outcomes import row_of, told_code
+from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.operation import Outcome, Verb
-from harness.kafka.delivered import Delivered
 from harness.wire.records.record_batch import text
 
 MOST = 500
@@ -78,8 +78,8 @@ def _polled(messages: Sequence[Message]) -> Polled:
     return Polled(answer=answer, records=records)
 
 
-def _record(message: Message) -> Delivered:
-    return message.topic(), message.partition(), message.offset(), text(message.value())
+def _record(message: Message) -> DeliveredRecord:
+    return DeliveredRecord(message.topic(), message.partition(), message.offset(), text(message.value()))
 
 
 def _failed(verb: Verb, error: KafkaError) -> CallResult:

@@ -15,8 +15,9 @@ from harness.clients.outcome_table import outcome_after
 from harness.clients.wire.connections import Attempt, Connections
 from harness.clients.wire.deadline import Deadline
 from harness.clients.wire.routes import Routes, Where
-from harness.clients.wire.wire_outcomes import MOVED, row_of
+from harness.clients.wire.wire_outcomes import row_of
 from harness.evidence.operation import Outcome
+from harness.kafka.retriable import STALE_ROUTE
 from harness.wire.api_request import ApiRequest, ApiResult
 
 R = TypeVar("R", bound=ApiResult)
@@ -117,7 +118,7 @@ class Retry:
     def _refused(self, api: str, result: R, count: _Count) -> RetryResult[R] | None:
         row = row_of(api, result.error)
         count.reason = row.reason
-        if result.error in MOVED:
+        if result.error in STALE_ROUTE:
             self.routes.forget(api)
         if row.again:
             count.doubt = count.doubt or row.outcome is Outcome.UNSURE

@@ -11,11 +11,11 @@ from harness.base import wait
 from harness.clients.client import CallResult
 from harness.clients.wire.deadline import Deadline
 from harness.clients.wire.retry import Retry
+from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.operation import Outcome
-from harness.kafka.delivered import Delivered
 from harness.wire.records.isolation import committed_records
 from harness.wire.records.record_batch import text
-from harness.wire.requests.groups.offset_fetch import NO_OFFSET, OffsetFetch
+from harness.wire.requests.groups.offset_fetch import NONE, OffsetFetch
 from harness.wire.requests.log.fetch import READ_COMMITTED, Fetch, FetchResult
 from harness.wire.requests.log.list_offsets import EARLIEST, ListOffsets
 from harness.wire.topic_partitions import partition_name
@@ -47,12 +47,12 @@ class WireConsumer:
         )
         if fetched.result is None:
             return fetched.answer()
-        starts = {place: fetched.result.offsets.get(partition_name(*place), NO_OFFSET) for place in partitions}
+        starts = {place: fetched.result.offsets.get(partition_name(*place), NONE) for place in partitions}
         for place, offset in starts.items():
             self.positions[place] = offset if offset >= 0 else self._earliest(place, bound)
         return fetched.answer()
 
-    def poll(self, bound: Deadline) -> list[Delivered]:
+    def poll(self, bound: Deadline) -> list[DeliveredRecord]:
         """The next committed records of all partitions; empty when the bound passed without any."""
         while True:
             delivered = [record for place in list(self.positions) for record in self._next(place, bound)]
@@ -60,7 +60,7 @@ class WireConsumer:
                 return delivered
             wait.pause(min(BETWEEN, bound.left))
 
-    def _next(self, place: tuple[str, int], bound: Deadline) -> list[Delivered]:
+    def _next(self, place: tuple[str, int], bound: Deadline) -> list[DeliveredRecord]:
         """One fetch; a partition that does not answer now brings nothing, and is asked again by the next poll."""
         topic, partition = place
         node = self.attempts.routes.leader(topic, partition, bound)
@@ -76,11 +76,13 @@ class WireConsumer:
             return []
         return self._advance(place, heard)
 
-    def _advance(self, place: tuple[str, int], fetched: FetchResult) -> list[Delivered]:
+    def _advance(self, place: tuple[str, int], fetched: FetchResult) -> list[DeliveredRecord]:
         position = self.positions[place]
         self.positions[place] = max(position, fetched.next_offset)
         shown = committed_records(fetched.batches, fetched.aborted)
-        return [(*place, record.offset, text(record.value)) for record in shown if record.offset >= position]
+        return [
+            DeliveredRecord(*place, record.offset, text(record.value)) for record in shown if record.offset >= position
+        ]
 
     def _lost(self, place: tuple[str, int], error: int | None, bound: Deadline) -> None:
         self.attempts.routes.forget("Fetch")

@@ -149,9 +149,6 @@ TABLES: Mapping[str, Mapping[int, OutcomeRow]] = {
 }
 """By API, by code."""
 
-MOVED = frozenset({3, 5, 6, 9, 14, 15, 16, 52, 56, 74, 75, 100})
-"""Codes after which leader or coordinator are looked up again."""
-
 
 def row_of(api: str, code: int) -> OutcomeRow:
     """The row of a code that is not 0; :data:`UNLISTED` for one that nobody listed.

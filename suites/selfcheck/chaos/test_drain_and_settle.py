@@ -293,9 +293,10 @@ def probed(
             client=client, actor=actor, transactional_id=transactional_id, clock=clock, history_writer=history_writer
         )
 
-    one = coordinator_probe.Probe(
+    probe = coordinator_probe.Probe(
         number=2, broker=3, transactional_id="p", partitions=[PARTITION], open_client=opened
-    ).run(within)
+    )
+    one = probe.run(within)
     operations = [json.loads(line) for line in (history_writer.folder / "operations.jsonl").read_text().splitlines()]
     ends = [
         (op["actor"], op["outcome"], op["transactional_id"], op["txn"]) for op in operations if op["verb"] == "commit"

@@ -12,13 +12,13 @@ from harness.wire.codec.response_fields import ResponseFields, first_error
 from harness.wire.topic_partitions import by_topic, partition_name
 from harness.wire.wire_errors import CannotSay
 
-NO_OFFSET = -1
+NONE = -1
 """The offset of a partition for which the group has committed none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetFetchResult:
-    """``offsets`` by partition name (``t-0``), :data:`NO_OFFSET` where there is none; ``partitions`` gives the errors.
+    """``offsets`` by partition name (``t-0``), :data:`NONE` where there is none; ``partitions`` gives the errors.
 
     ``error`` is the first that is not 0: with ``require_stable`` UNSTABLE_OFFSET_COMMIT (88) while a transaction that
     commits offsets of the partition is open.
