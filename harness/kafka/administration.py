@@ -37,7 +37,7 @@ CONTROLLER_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Administration:
-    """Changes that an administrator may make, and the questions that go with them; the first broker is asked."""
+    """Changes that an administrator may make, and what is read for them; the first broker is asked."""
 
     client: WireClient
     brokers: Sequence[int]

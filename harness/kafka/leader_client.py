@@ -20,7 +20,7 @@ from harness.wire.requests.cluster.metadata import Metadata, MetadataResult
 from harness.wire.requests.groups.find_coordinator import TRANSACTION
 from harness.wire.topic_partitions import TopicPartition, partition_name
 from harness.wire.wire_client import WireClient
-from harness.wire.wire_errors import CannotSay, NotOffered, UnreadableAnswer, WireError
+from harness.wire.wire_errors import CannotBuild, NotOffered, UnreadableAnswer, WireError
 
 ResultT = TypeVar("ResultT", bound=ApiResult)
 
@@ -93,7 +93,7 @@ class LeaderClient:
         return self._until(once, f"{request.api} of {key}", within)
 
     def coordinator(self, key: str, *, key_type: int = TRANSACTION) -> int | None:
-        """The coordinator as the first broker that knows it says, or None while no broker knows it."""
+        """The coordinator, asked of one broker after the other; None while no broker knows it."""
         return find_coordinator(key, key_type, self._first)
 
     def leader(self, topic_partition: TopicPartition) -> int | None:
@@ -141,7 +141,7 @@ class LeaderClient:
         try:
             version = None if cap is None else self.client.highest(node, request.api, cap)
             result = self.client.call(node, request, version, within=self.answer_seconds).result
-        except (NotOffered, CannotSay, UnreadableAnswer) as error:
+        except (NotOffered, CannotBuild, UnreadableAnswer) as error:
             raise Unreachable(str(error)) from error
         except WireError as error:
             self._reason = str(error)

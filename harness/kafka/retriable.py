@@ -29,8 +29,8 @@ STALE_ROUTE: Errors = frozenset(
     }
 )
 """The node asked does not, or does not yet, lead or coordinate: leader or coordinator are looked up again.
-TRANSACTION_COORDINATOR_FENCED is among them though not retriable, because it tells of a newer coordinator; the other
-retriable errors tell nothing of who is to be asked."""
+TRANSACTION_COORDINATOR_FENCED is among them though not retriable, because it means that there is a newer coordinator;
+the other retriable errors mean nothing for who is to be asked."""
 
 TRANSIENT: Errors = frozenset(
     {

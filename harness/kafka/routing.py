@@ -114,7 +114,7 @@ class RoutingTable:
         return known
 
     def doubt(self, topic_partitions: Iterable[TopicPartition]) -> None:
-        """Ask for their leaders again at the next question."""
+        """Ask for their leaders again when they are next wanted."""
         self._doubted.update(topic_partitions)
 
     def doubt_all_leaders(self) -> None:

@@ -26,19 +26,19 @@ class Routes:
     _asked: int = 0
 
     def leader(self, topic: str, partition: int, bound: Deadline) -> int | None:
-        """The node that leads the partition; None when nobody says, or none does."""
+        """The node that leads the partition; None when no broker answers, or none does."""
         return self._reachable(self._table.leader((topic, partition), self._anyone(bound)))
 
     def partitions(self, topic: str, bound: Deadline) -> Mapping[int, PartitionMetadata]:
-        """The topic's partitions; none when nobody says."""
+        """The topic's partitions; none when no broker answers."""
         return self._table.topic(topic, self._anyone(bound))
 
     def coordinator_of_transaction(self, transactional_id: str, bound: Deadline) -> int | None:
-        """The node that coordinates the id; None when nobody says, or none does."""
+        """The node that coordinates the id; None when no broker answers, or none does."""
         return self._reachable(self._table.coordinator(transactional_id, TRANSACTION, self._anyone(bound)))
 
     def coordinator_of_group(self, group: str, bound: Deadline) -> int | None:
-        """The node that coordinates the group; None when nobody says, or none does."""
+        """The node that coordinates the group; None when no broker answers, or none does."""
         return self._reachable(self._table.coordinator(group, GROUP, self._anyone(bound)))
 
     def forget(self, api: str) -> None:

@@ -1,7 +1,7 @@
 """Record batches, message format v2 (Kafka's ``DefaultRecordBatch``, KIP-98), written and read whole.
 
-Ours rather than kio's, because the judge needs what kio refuses or loses: any producer id, epoch, sequence, timestamp
-and attribute bit in what is sent, full milliseconds, compressed batches, a log cut off in its last batch.
+Not by kio, because it refuses or loses what the judge needs: any producer id, epoch, sequence, timestamp and attribute
+bit in what is sent, full milliseconds, compressed batches, a log cut off in its last batch.
 """
 
 import gzip
@@ -37,7 +37,7 @@ class NewBatch:
     :param values: One record each, as text.
     :param keys: One key a record, or none at all.
     :param timestamp_ms: Create time of every record in milliseconds since 1970; None is now.
-    :param attributes: The whole attribute word instead of the one that ``transactional`` gives.
+    :param attributes: All attribute bits instead of those that ``transactional`` gives.
     """
 
     values: tuple[str, ...]
@@ -173,7 +173,7 @@ def _split(log: bytes) -> Iterator[bytes]:
         _, length = struct.unpack_from(">qi", log, offset)
         end = offset + _BEFORE_LENGTH + length
         if length < _HEADER.size - _BEFORE_LENGTH:
-            raise UnreadableRecords(f"a record batch says that it is {length} bytes long")
+            raise UnreadableRecords(f"a record batch has a length of {length} bytes")
         if end > len(log):
             return
         yield log[offset:end]
@@ -217,7 +217,7 @@ def _uncompressed(octets: bytes, attributes: int) -> bytes:
             case 1:
                 return gzip.decompress(octets)
     except (OSError, EOFError, zlib.error) as error:
-        raise UnreadableRecords(f"a batch said to be gzip is not: {error}") from error
+        raise UnreadableRecords(f"a gzip batch cannot be uncompressed: {error}") from error
     name = _CODECS[codec] if codec < len(_CODECS) else f"codec {codec}"
     raise UnreadableRecords(f"a batch is compressed with {name}; only uncompressed and gzip batches are read")
 

@@ -9,7 +9,7 @@ from kio.static.protocol import RequestPayload, ResponsePayload
 from harness.wire.codec.request_builder import request
 from harness.wire.codec.response_fields import ResponseFields, first_error
 from harness.wire.records.record_batch import LogBatch, read_log
-from harness.wire.wire_errors import CannotSay, UnreadableAnswer, UnreadableRecords
+from harness.wire.wire_errors import CannotBuild, UnreadableAnswer, UnreadableRecords
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
@@ -57,7 +57,7 @@ class Fetch:
     def build(self, version: int) -> RequestPayload:
         """v13 and above name the topic by id (KIP-516)."""
         if version > LAST_BY_NAME and self.topic_id is None:
-            raise CannotSay(f"Fetch v{version} names topics by id, and none was given")
+            raise CannotBuild(f"Fetch v{version} names topics by id, and none was given")
         partition = {
             "partition": self.partition,
             "fetch_offset": self.offset,

@@ -10,7 +10,7 @@ from harness.wire.codec.request_builder import Value, request
 from harness.wire.codec.response_fields import ResponseFields, first_error
 from harness.wire.requests.log.fetch import LAST_BY_NAME
 from harness.wire.topic_partitions import TopicPartition, by_topic
-from harness.wire.wire_errors import CannotSay
+from harness.wire.wire_errors import CannotBuild
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class FetchWatermarks:
     def build(self, version: int) -> RequestPayload:
         """Outside any fetch session, read_uncommitted; the answer has the last stable offset all the same."""
         if version > LAST_BY_NAME:
-            raise CannotSay(f"Fetch v{version} names topics by id, and none was given")
+            raise CannotBuild(f"Fetch v{version} names topics by id, and none was given")
         wanted = by_topic((topic, _from_beginning(index)) for topic, index in self.partitions)
         topics: list[Value] = [{"topic": topic, "partitions": parts} for topic, parts in wanted.items()]
         return request(self.api, version, max_wait=0, min_bytes=0, max_bytes=1, isolation_level=0, topics=topics)
