@@ -14,7 +14,7 @@ from harness.base.unprepared import Unprepared
 from harness.cluster.cluster import Cluster, Links
 from harness.faults.gate.gate import Gate, open_gate
 from harness.kafka.administration import Administration
-from harness.kafka.routing import RoutingTable
+from harness.kafka.routing import RoutingTable, fully_replicated
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
 from harness.wire.requests.cluster.metadata import Metadata, MetadataResult, PartitionMetadata
@@ -188,5 +188,4 @@ def _answer(pending: PendingResponse[ResultT]) -> ResultT | None:
 
 
 def _all_in_sync(answer: MetadataResult) -> bool:
-    partitions = [each for topic in answer.topics.values() for each in topic["partitions"].values()]
-    return all(each["leader"] >= 0 and set(each["isr"]) == set(each["replicas"]) for each in partitions)
+    return all(fully_replicated(each) for topic in answer.topics.values() for each in topic["partitions"].values())

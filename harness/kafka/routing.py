@@ -45,6 +45,11 @@ def find_coordinator(key: str, key_type: int, ask: Ask) -> int | None:
     return None if found is None or found.error else found.node
 
 
+def fully_replicated(partition: PartitionMetadata) -> bool:
+    """Whether it has a leader, and every replica is in sync."""
+    return partition["leader"] >= 0 and set(partition["isr"]) == set(partition["replicas"])
+
+
 @dataclass(slots=True)
 class RoutingTable:
     """What is known of partitions and coordinators, until it is doubted. Used by one thread."""
@@ -86,6 +91,8 @@ class RoutingTable:
 
     def leader(self, topic_partition: TopicPartition, ask: Ask) -> int | None:
         """The partition's leader; None when it has none, or no broker answers."""
+        if not self._in_doubt(topic_partition):  # the usual case, for every produce
+            return self._leader_of(topic_partition)
         return next(iter(self.leaders((topic_partition,), ask)), None)
 
     def leaders(self, topic_partitions: Sequence[TopicPartition], ask: Ask) -> Mapping[int, Sequence[TopicPartition]]:

@@ -44,7 +44,7 @@ class TargetFeatures:
 
 
 def read_target_features(cluster: Cluster, clock: RunClock, recorder: Recorder) -> TargetFeatures:
-    """Ask every broker what it offers; :raises Trouble: when one is silent or knows no transactions."""
+    """Ask every broker what it offers; :raises UserError: when one is silent or knows no transactions."""
     client = WireClient(
         actor="observer", lane="observer", addresses=cluster.topology.lanes["observer"], clock=clock, recorder=recorder
     )

@@ -12,6 +12,7 @@ from harness.base import wait
 from harness.base.json_value import Json
 from harness.faults.fault_target import FaultTarget
 from harness.kafka.leader_client import LeaderClient, Unreachable
+from harness.kafka.routing import fully_replicated
 from harness.wire.requests.log.fetch import LAST_BY_NAME
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
@@ -64,7 +65,7 @@ class SettleConditions:
         if answer is None:
             return [f"broker {broker} does not answer"]
         known = {(t, index): at for t, found in answer.topics.items() for index, at in found["partitions"].items()}
-        fit = {each for each, at in known.items() if at["leader"] >= 0 and set(at["isr"]) == set(at["replicas"])}
+        fit = {each for each, partition in known.items() if fully_replicated(partition)}
         return [f"{partition_name(*each)} by broker {broker}" for each in sorted({*known, *self.partitions} - fit)]
 
     def _unstable(self) -> list[Json]:
