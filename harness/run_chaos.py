@@ -151,7 +151,7 @@ def settle(environment: Environment, round_context: RoundContext) -> None:
 def drain(environment: Environment, round_context: RoundContext) -> None:
     """Step 6: the raw log, what brokers keep, and every read_committed reader, Spark among them, up to its end."""
     scope = Scope(
-        places=round_context.places,
+        partitions=round_context.places,
         truth=round_context.fault_target.cluster.topology.lanes["observer"],
         transactional_ids=round_context.transactional_ids,
         groups=round_context.groups,

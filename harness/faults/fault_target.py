@@ -1,69 +1,73 @@
-"""Where toxics strike: the cluster with its powers, and questions about who leads what, over the observer's lane.
+"""The cluster as faults use it: its powers, its administration, and who leads what, over the observer's lane.
 
-A question goes to every broker, since any of them may be the one that is away or cut off; of what they say the newest
-counts (the highest leader epoch). A broker that does not answer within :data:`PATIENCE` is passed over.
+A request goes to every broker at once, since any of them may be the one that is away or cut off, and the newest answer
+counts (:mod:`harness.kafka.routing`). A broker that does not answer within :data:`ANSWER_SECONDS` is passed over.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from harness.base import wait
 from harness.base.clock import RunClock
+from harness.base.unprepared import Unprepared
 from harness.cluster.cluster import Cluster, Links
 from harness.faults.gate.gate import Gate, open_gate
-from harness.lab.admin import Admin
-from harness.lab.step_recorder import ResultT, StepRecorder, Unprepared
-from harness.wire.api_request import ApiRequest
+from harness.kafka.administration import Administration
+from harness.kafka.routing import RoutingTable, fully_replicated
+from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
-from harness.wire.records.transaction_state import state_partition
 from harness.wire.requests.cluster.metadata import Metadata, MetadataResult, PartitionMetadata
-from harness.wire.wire_client import PendingResponse
+from harness.wire.topic_partitions import TopicPartition, partition_name
+from harness.wire.wire_client import PendingResponse, WireClient
 from harness.wire.wire_errors import WireError
 
-PATIENCE = 1.5
-"""Seconds that a broker may take to answer a question of ours before it counts as silent."""
-ORDERED = 10.0
-"""Seconds that an order to the controller may take."""
-REJOINED = 30.0
-"""Seconds within which a broker that was away must be registered and unfenced again."""
+ResultT = TypeVar("ResultT", bound=ApiResult)
+
+ANSWER_SECONDS = 1.5
+"""That a broker may take to answer before it counts as silent."""
+CONTROLLER_SECONDS = 10.0
+"""That a request to the controller may take."""
+REGISTERED_SECONDS = 30.0
+"""Within which a broker that was away must be registered and unfenced again."""
 
 
 class Powerless(Exception):
-    """The target lacks a power that a toxic needs; the text names it."""
+    """The target lacks a power that a fault needs; the text names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultTarget:
-    """A running cluster as toxics see it.
+    """A running cluster as faults use it.
 
-    :param topics: The scenario's word for a topic to the topic's real name.
-    :param transactional_ids: The workload's word for a transactional id to the real one; one not here is real.
-    :param asker: On the observer's lane; its exchanges are not kept.
+    :param client: On the observer's lane; its exchanges are not kept. Whoever made it closes it.
+    :param topics: The topic's real name by its name in the scenario.
+    :param transactional_ids: The real transactional id by its name in the workload; one not here is real.
     """
 
     cluster: Cluster
     clock: RunClock
-    asker: StepRecorder
+    client: WireClient
     topics: Mapping[str, str]
     transactional_ids: Mapping[str, str] = field(default_factory=dict)
     _gate: list[Gate] = field(default_factory=list)
 
     @property
     def gate(self) -> Gate:
-        """The gate, started at first use; :raises Powerless: where nothing stands between."""
+        """The gate, started at first use; :raises Powerless: where there are no proxies."""
         if not self._gate:
             self._gate.append(open_gate(self.links))
         return self._gate[0]
 
     def close(self) -> None:
-        """End the gate; proxies lead where they led at first. May be called twice."""
+        """End the gate; proxies forward to the brokers again. May be called twice."""
         while self._gate:
             self._gate.pop().close()
 
     @property
-    def admin(self) -> Admin:
+    def admin(self) -> Administration:
         """Kafka's own administration."""
-        return Admin(self.asker, self.cluster.topology.brokers)
+        return Administration(self.client, self.brokers)
 
     @property
     def brokers(self) -> tuple[int, ...]:
@@ -72,45 +76,44 @@ class FaultTarget:
 
     @property
     def links(self) -> Links:
-        """The proxies; :raises Powerless: where nothing stands between."""
+        """The proxies; :raises Powerless: where there are none."""
         if self.cluster.links is None:
             raise Powerless("this backend has no proxies")
         return self.cluster.links
 
-    def place(self, topic: str, partition: int) -> PartitionMetadata:
+    def partition(self, topic: str, partition: int) -> PartitionMetadata:
         """Leader (-1: none), leader epoch, replicas and in-sync replicas of a partition, by its topic's real name.
 
         :raises Unprepared: When no broker that answers knows the partition.
         """
-        told = [answer.topics.get(topic) for answer in self._metadata((topic,)).values()]
-        known = [place["partitions"][partition] for place in told if place and partition in place["partitions"]]
-        if not known:
-            raise Unprepared(f"no broker that answers knows {topic}-{partition}")
-        return max(known, key=lambda place: place["leader_epoch"])
+        known = self._routing(topic).partitions(topic).get(partition)
+        if known is None:
+            raise Unprepared(f"no broker that answers knows {partition_name(topic, partition)}")
+        return known
 
     def leader(self, topic: str, partition: int) -> int | None:
-        """The partition's leader, or None while it has none."""
-        leader = self.place(topic, partition)["leader"]
+        """The partition's leader, or None while it has none; raises as :meth:`partition` does."""
+        leader = self.partition(topic, partition)["leader"]
         return leader if leader >= 0 else None
 
     def in_sync(self, topic: str, partition: int) -> tuple[int, ...]:
-        """The partition's in-sync replicas."""
-        return tuple(self.place(topic, partition)["isr"])
+        """The partition's in-sync replicas; raises as :meth:`partition` does."""
+        return tuple(self.partition(topic, partition)["isr"])
 
-    def home(self, transactional_id: str) -> tuple[str, int]:
-        """The partition of ``__transaction_state`` that keeps an id, which is given in the workload's word.
+    def state_partition(self, transactional_id: str) -> TopicPartition:
+        """The partition of ``__transaction_state`` that keeps an id, which is given by its name in the workload.
 
         :raises Unprepared: When no broker that answers knows the topic.
         """
         real = self.transactional_ids.get(transactional_id, transactional_id)
-        for answer in self._metadata((TRANSACTION_STATE,)).values():
-            if places := answer.topics[TRANSACTION_STATE]["partitions"]:
-                return TRANSACTION_STATE, state_partition(real, len(places))
-        raise Unprepared(f"no broker that answers knows {TRANSACTION_STATE}")
+        found = self._routing(TRANSACTION_STATE).key_partition(TRANSACTION_STATE, real)
+        if found is None:
+            raise Unprepared(f"no broker that answers knows {TRANSACTION_STATE}")
+        return found
 
     def coordinator(self, transactional_id: str) -> int | None:
-        """The broker that coordinates an id (given in the workload's word), or None while there is none."""
-        return self.leader(*self.home(transactional_id))
+        """The broker that coordinates an id (given by its name in the workload), or None while there is none."""
+        return self.leader(*self.state_partition(transactional_id))
 
     def registered(self, node: int) -> bool:
         """Whether this broker answers, and every one that answers lists it: unfenced (KIP-631, «Broker Fencing»)."""
@@ -118,12 +121,12 @@ class FaultTarget:
         return node in answers and all(node in answer.brokers for answer in answers.values())
 
     def dropped(self, node: int) -> bool:
-        """Whether another broker says that this one is gone: the controller fenced it."""
-        others = tuple(asked for asked in self.brokers if asked != node)
+        """Whether another broker no longer lists this one: the controller fenced it."""
+        others = tuple(other for other in self.brokers if other != node)
         return any(node not in answer.brokers for answer in self._metadata((), only=others).values())
 
     def answers(self, node: int) -> bool:
-        """Whether the broker answers on the observer's lane within :data:`PATIENCE`."""
+        """Whether the broker answers on the observer's lane within :data:`ANSWER_SECONDS`."""
         return node in self._metadata((), only=(node,))
 
     def replicated(self) -> bool:
@@ -132,49 +135,57 @@ class FaultTarget:
         listed = {node for answer in answers.values() for node in answer.brokers}
         return len(answers) == len(self.brokers) <= len(listed) and all(map(_all_in_sync, answers.values()))
 
-    def rejoined(self, node: int, *, within: float = REJOINED) -> None:
+    def rejoined(self, node: int, *, within: float = REGISTERED_SECONDS) -> None:
         """Wait until a broker that was away is registered and unfenced.
 
         :raises NotInTime: When it is not within ``within`` seconds.
         """
         wait.until(lambda: self.registered(node), what=f"the return of broker {node}", within=within, every=0.02)
 
-    def order(self, verb: ApiRequest[ResultT]) -> ResultT:
-        """An administrator's order, by the first broker that takes it to the controller.
+    def to_controller(self, request: ApiRequest[ResultT]) -> ResultT:
+        """An administrator's request, by the first broker that hands it to the controller.
 
         :raises Unprepared: When none does.
         """
-        why = ["no broker"]
+        reasons: list[str] = []
         for node in self.brokers:
             try:
-                version = self.asker.client.highest(node, verb.api)
-                return self.asker.client.call(node, verb, version, within=ORDERED).result
+                version = self.client.highest(node, request.api)
+                return self.client.call(node, request, version, within=CONTROLLER_SECONDS).result
             except WireError as error:
-                why.append(str(error))
-        raise Unprepared(f"{verb.api} was not taken: {'; '.join(why[1:] or why)}")
+                reasons.append(str(error))
+        raise Unprepared(f"{request.api} was not taken: {'; '.join(reasons) or 'no broker'}")
+
+    def _routing(self, topic: str) -> RoutingTable:
+        """What all brokers that answer know of a topic; the newest counts."""
+        table = RoutingTable()
+        for answer in self._metadata((topic,)).values():
+            table.learn(answer)
+        return table
 
     def _metadata(
         self, topics: tuple[str, ...] | None, *, only: tuple[int, ...] | None = None
     ) -> Mapping[int, MetadataResult]:
-        """What each broker that answers says, all asked at once."""
-        asked = dict(self._ask(Metadata(topics=topics), only or self.brokers))
-        return {node: result for node, pending in asked.items() if (result := _answer(pending)) is not None}
+        """The answer of each broker that gives one, all asked at once."""
+        pending = dict(self._send(Metadata(topics=topics), only or self.brokers))
+        return {node: answer for node, each in pending.items() if (answer := _answer(each)) is not None}
 
-    def _ask(self, verb: ApiRequest[ResultT], nodes: tuple[int, ...]) -> Iterator[tuple[int, PendingResponse[ResultT]]]:
+    def _send(
+        self, request: ApiRequest[ResultT], nodes: tuple[int, ...]
+    ) -> Iterator[tuple[int, PendingResponse[ResultT]]]:
         for node in nodes:
             try:
-                yield node, self.asker.client.send(node, verb, self.asker.client.highest(node, verb.api))
+                yield node, self.client.send(node, request, self.client.highest(node, request.api))
             except WireError:
                 continue
 
 
 def _answer(pending: PendingResponse[ResultT]) -> ResultT | None:
     try:
-        return pending.wait(PATIENCE).result
+        return pending.wait(ANSWER_SECONDS).result
     except WireError:
         return None
 
 
 def _all_in_sync(answer: MetadataResult) -> bool:
-    places = [place for topic in answer.topics.values() for place in topic["partitions"].values()]
-    return all(place["leader"] >= 0 and set(place["isr"]) == set(place["replicas"]) for place in places)
+    return all(fully_replicated(each) for topic in answer.topics.values() for each in topic["partitions"].values())

@@ -8,32 +8,33 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from harness.base import wait
-from harness.base.kafka_error import error_name
+from harness.base.kafka_error import KafkaError, error_name
+from harness.base.unprepared import Unprepared
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import StrikeCount
-from harness.lab.step_recorder import Unprepared
 from harness.wire.requests.cluster.alter_partition_reassignments import AlterPartitionReassignments
 from harness.wire.requests.cluster.elect_leaders import ElectLeaders
 
 RANKS = 2
 """Replicas that could lead a partition besides the one that does, in a cluster of three."""
-MOVED = 10.0
-"""Seconds within which brokers must know of a leader that the controller has elected."""
-CAUGHT_UP = 15.0
-"""Seconds that replicas get to be in sync before the preferred leaders are elected."""
-LED = 30.0
-"""Seconds within which a partition must have a leader after the strike."""
-ELECTION_NOT_NEEDED = 84
+ELECTED_SECONDS = 10.0
+"""Within which brokers must know of a leader that the controller has elected."""
+IN_SYNC_SECONDS = 15.0
+"""That replicas get to be in sync before the preferred leaders are elected."""
+LEADER_SECONDS = 30.0
+"""Within which a partition must have a leader after the fault."""
+ELECTED = (KafkaError.NONE, KafkaError.ELECTION_NOT_NEEDED)
+"""Answers to ElectLeaders after which the wanted replica leads."""
 
 
 @contextmanager
 def leader_moved(fault_target: FaultTarget, topic: str, partition: int, rank: int) -> Iterator[StrikeCount]:
-    """Led by the ``rank``-th (modulo their number) of the in-sync replicas that do not lead it, for the block.
+    """The ``rank``-th (modulo their number) of the in-sync replicas that do not lead leads for the length of the block.
 
     :raises Unprepared: When no other replica is in sync, or the controller refuses.
     :raises NotInTime: When brokers do not get to know the new leader, or the partition is left without one.
     """
-    before = fault_target.place(topic, partition)
+    before = fault_target.partition(topic, partition)
     others = sorted(node for node in before["isr"] if node != before["leader"])
     if not others:
         raise Unprepared(f"no other replica of {topic}-{partition} is in sync")
@@ -54,16 +55,16 @@ def move(fault_target: FaultTarget, topic: str, partition: int, order: Sequence[
     :raises Unprepared: When the controller refuses.
     :raises NotInTime: When brokers do not get to know it.
     """
-    told = fault_target.order(AlterPartitionReassignments(replicas={(topic, partition): tuple(order)}))
-    if told.error:
-        raise Unprepared(f"AlterPartitionReassignments answered {error_name(told.error)} ({told.error})")
-    elected = fault_target.order(ElectLeaders(partitions=((topic, partition),)))
-    if elected.error not in (0, ELECTION_NOT_NEEDED):
+    altered = fault_target.to_controller(AlterPartitionReassignments(replicas={(topic, partition): tuple(order)}))
+    if altered.error:
+        raise Unprepared(f"AlterPartitionReassignments answered {error_name(altered.error)} ({altered.error})")
+    elected = fault_target.to_controller(ElectLeaders(partitions=((topic, partition),)))
+    if elected.error not in ELECTED:
         raise Unprepared(f"ElectLeaders answered {error_name(elected.error)} ({elected.error})")
     wait.until(
         lambda: fault_target.leader(topic, partition) == order[0],
         what=f"broker {order[0]} as leader of {topic}-{partition}",
-        within=MOVED,
+        within=ELECTED_SECONDS,
     )
 
 
@@ -74,13 +75,13 @@ def await_recovery(fault_target: FaultTarget, broker: int, strikes: StrikeCount)
     back leads nothing, coordinates nothing, and links to it carry nothing for the next fault to meet.
 
     :raises NotInTime: When the broker is not registered and unfenced within the bound. That its replicas do not catch
-        up within theirs is only noted: to settle is the run's business.
+        up within theirs is only noted: settling is a step of the run.
     """
     fault_target.rejoined(broker)
     try:
-        wait.until(fault_target.replicated, what="full ISR", within=CAUGHT_UP, every=0.05)
-        error = fault_target.order(ElectLeaders(partitions=None)).error
-        strikes.how += "" if error in (0, ELECTION_NOT_NEEDED) else f"; no election: {error_name(error)} ({error})"
+        wait.until(fault_target.replicated, what="full ISR", within=IN_SYNC_SECONDS, every=0.05)
+        error = fault_target.to_controller(ElectLeaders(partitions=None)).error
+        strikes.how += "" if error in ELECTED else f"; no election: {error_name(error)} ({error})"
     except (Unprepared, wait.NotInTime) as late:
         strikes.how += f"; no election: {late}"
 
@@ -94,5 +95,7 @@ def _put_back(
     except (Unprepared, wait.NotInTime) as refused:
         strikes.how += f"; not moved back: {refused}"
     wait.until(
-        lambda: fault_target.leader(topic, partition) is not None, what=f"a leader of {strikes.where}", within=LED
+        lambda: fault_target.leader(topic, partition) is not None,
+        what=f"a leader of {strikes.where}",
+        within=LEADER_SECONDS,
     )

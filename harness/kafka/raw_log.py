@@ -1,76 +1,91 @@
-"""A partition as its leader keeps it: every batch up to the high watermark, and what it says of itself.
+"""The one raw reader of a log: whole batches, control batches among them, from offset to offset.
 
-What is told of one partition belongs together: the high watermark and last stable offset of both ways of asking
-(ListOffsets and Fetch) are those of the very log that was read. Where something still moves, it is read again.
+:func:`read_raw` reads all of a partition for the judge. High watermark and last stable offset, as ListOffsets and Fetch
+answer them, must be those of the very log that was read: a partition that changed meanwhile is read again.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from harness.base.clock import RunClock
+from harness.base.kafka_error import error_name
 from harness.evidence.operation import LogRecord, PartitionEnd, WatermarkSample
-from harness.kafka.leader_client import LeaderClient, TopicPartition, Unreachable
+from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.wire.records.record_batch import LogBatch, text
-from harness.wire.requests.log.fetch import READ_COMMITTED, READ_UNCOMMITTED
-from harness.wire.requests.log.fetch_log import FetchLog
-from harness.wire.requests.log.fetch_watermarks import BY_NAME, FetchWatermarks
+from harness.wire.requests.log.fetch import LAST_BY_NAME, READ_COMMITTED, READ_UNCOMMITTED, Fetch, FetchResult
+from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.log.list_offsets import EARLIEST, LATEST, ListOffsets
+from harness.wire.topic_partitions import TopicPartition, partition_name
 
-AT_ONCE = 4 << 20
+MAX_BYTES = 4 << 20
+"""Of one answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawLog:
     """What was read.
 
-    :param still: Whether nothing moved while it was read.
+    :param still: Whether nothing changed while it was read.
     """
 
     end: PartitionEnd
-    level: WatermarkSample
+    watermarks: WatermarkSample
     batches: tuple[LogBatch, ...]
     still: bool
 
     def records(self) -> Iterator[LogRecord]:
-        """Records and transaction markers in log order; other control records say nothing of transactions."""
-        place = (self.end.topic, self.end.partition)
+        """Records and transaction markers in log order, without other control records."""
+        topic_partition = (self.end.topic, self.end.partition)
         for batch in self.batches:
-            yield from _records(place, batch) if not batch.is_control else _marker(place, batch)
+            yield from _records(topic_partition, batch) if not batch.is_control else _marker(topic_partition, batch)
 
 
-def read_raw(leader_client: LeaderClient, place: TopicPartition, clock: RunClock, *, within: float) -> RawLog:
+def fetch_onwards(fetch: Callable[[int], FetchResult], offset: int) -> Iterator[FetchResult]:
+    """The answers to one Fetch after the other, each from where the last one ended, until one brings nothing.
+
+    :param fetch: Fetches from an offset; raises for an error.
+    """
+    while True:
+        result = fetch(offset)
+        yield result
+        if result.next_offset <= offset:
+            return
+        offset = result.next_offset
+
+
+def read_raw(leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, *, within: float) -> RawLog:
     """Read all of a partition.
 
-    :param within: Seconds after which a partition that still moves is taken as it is, and each answer's bound.
+    :param within: Seconds after which a partition that still changes is taken as it is, and each answer's bound.
     :raises Unreachable: When the partition cannot be read.
     """
     deadline = time.monotonic() + within
     batches: list[LogBatch] = []
-    position = 0
     while True:
-        end = partition_end(leader_client, place, clock, within)
-        for batch in _stretch(leader_client, place, max(position, end.log_start_offset), end.high_watermark, within):
-            batches.append(batch)
-            position = batch.last_offset + 1
-        level = _level(leader_client, place, clock, within)
-        still = _told(partition_end(leader_client, place, clock, within)) == _told(end)
+        end = partition_end(leader_client, topic_partition, clock, within)
+        offset = max(batches[-1].last_offset + 1 if batches else 0, end.log_start_offset)
+        batches += _batches(leader_client, topic_partition, offset, end.high_watermark, within)
+        watermarks = _watermarks(leader_client, topic_partition, clock, within)
+        still = _offsets(partition_end(leader_client, topic_partition, clock, within)) == _offsets(end)
         if still or time.monotonic() >= deadline:
-            return RawLog(end=end, level=level, batches=tuple(batches), still=still)
+            return RawLog(end=end, watermarks=watermarks, batches=tuple(batches), still=still)
 
 
-def partition_end(leader_client: LeaderClient, place: TopicPartition, clock: RunClock, within: float) -> PartitionEnd:
-    """What ListOffsets says now under both isolation levels; :raises Unreachable: when nobody answers."""
-    topic, index = place
+def partition_end(
+    leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, within: float
+) -> PartitionEnd:
+    """What ListOffsets answers now under both isolation levels; :raises Unreachable: when nobody answers."""
+    topic, index = topic_partition
 
     def offset(timestamp: int, isolation: int) -> int:
-        asked = ListOffsets(topic=topic, partition=index, timestamp=timestamp, isolation=isolation)
-        result = leader_client.at_leader(place, asked, within=within)
+        request = ListOffsets(topic=topic, partition=index, timestamp=timestamp, isolation=isolation)
+        result = leader_client.at_leader(topic_partition, request, within=within)
         if result.error:
-            raise Unreachable(f"ListOffsets of {topic}-{index} answered error {result.error}")
+            raise Unreachable(f"ListOffsets of {partition_name(topic, index)} answered {error_name(result.error)}")
         return result.offset
 
-    leader = leader_client.leader(place)
+    leader = leader_client.leader(topic_partition)
     return PartitionEnd(
         log_start_offset=offset(EARLIEST, READ_UNCOMMITTED),
         high_watermark=offset(LATEST, READ_UNCOMMITTED),
@@ -82,43 +97,53 @@ def partition_end(leader_client: LeaderClient, place: TopicPartition, clock: Run
     )
 
 
-def _told(end: PartitionEnd) -> tuple[int, int, int]:
+def _offsets(end: PartitionEnd) -> tuple[int, int, int]:
     return end.log_start_offset, end.high_watermark, end.last_stable_offset
 
 
-def _level(leader_client: LeaderClient, place: TopicPartition, clock: RunClock, within: float) -> WatermarkSample:
-    result = leader_client.at_leader(place, FetchWatermarks(partitions=(place,)), cap=BY_NAME, within=within)
-    if place not in result.levels:
-        raise Unreachable(f"Fetch of {place[0]}-{place[1]} answered error {result.error}")
-    high_watermark, last_stable_offset = result.levels[place]
+def _watermarks(
+    leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, within: float
+) -> WatermarkSample:
+    request = FetchWatermarks(partitions=(topic_partition,))
+    result = leader_client.at_leader(topic_partition, request, cap=LAST_BY_NAME, within=within)
+    if topic_partition not in result.watermarks:
+        raise Unreachable(f"Fetch of {partition_name(*topic_partition)} answered {error_name(result.error)}")
+    high_watermark, last_stable_offset = result.watermarks[topic_partition]
     return WatermarkSample(
         at=clock.now(),
-        topic=place[0],
-        partition=place[1],
+        topic=topic_partition[0],
+        partition=topic_partition[1],
         high_watermark=high_watermark,
         last_stable_offset=last_stable_offset,
     )
 
 
-def _stretch(
-    leader_client: LeaderClient, place: TopicPartition, position: int, end: int, within: float
+def _batches(
+    leader_client: LeaderClient, topic_partition: TopicPartition, offset: int, end: int, within: float
 ) -> Iterator[LogBatch]:
-    """The batches from ``position`` on, until ``end`` is read; :raises Unreachable: when the log ends before."""
-    while position < end:
-        asked = FetchLog(topic=place[0], partition=place[1], offset=position, max_bytes=AT_ONCE)
-        result = leader_client.at_leader(place, asked, cap=BY_NAME, within=within)
-        if result.error or result.next_offset <= position:
-            why = f"error {result.error}" if result.error else "nothing"
-            raise Unreachable(f"Fetch of {place[0]}-{place[1]} at {position} below {end} answered {why}")
+    """The batches from ``offset`` on, until ``end`` is read; :raises Unreachable: when the log ends before."""
+    topic, index = topic_partition
+
+    def fetch(offset: int) -> FetchResult:
+        request = Fetch(topic=topic, partition=index, offset=offset, max_bytes=MAX_BYTES)
+        result = leader_client.at_leader(topic_partition, request, cap=LAST_BY_NAME, within=within)
+        if result.error or result.next_offset <= offset:
+            answer = error_name(result.error) if result.error else "nothing"
+            raise Unreachable(f"Fetch of {partition_name(topic, index)} at {offset} below {end} answered {answer}")
+        return result
+
+    answers = fetch_onwards(fetch, offset) if offset < end else ()
+    for result in answers:
         yield from result.batches
-        position = result.next_offset
+        if result.next_offset >= end:
+            return
 
 
-def _records(place: TopicPartition, batch: LogBatch) -> Iterator[LogRecord]:
+def _records(topic_partition: TopicPartition, batch: LogBatch) -> Iterator[LogRecord]:
     for nth, record in enumerate(batch.records):
         yield LogRecord(
-            topic=place[0],
-            partition=place[1],
+            topic=topic_partition[0],
+            partition=topic_partition[1],
             offset=record.offset,
             batch_offset=batch.base_offset,
             producer_id=batch.producer_id,
@@ -130,13 +155,13 @@ def _records(place: TopicPartition, batch: LogBatch) -> Iterator[LogRecord]:
         )
 
 
-def _marker(place: TopicPartition, batch: LogBatch) -> Iterator[LogRecord]:
+def _marker(topic_partition: TopicPartition, batch: LogBatch) -> Iterator[LogRecord]:
     if batch.marker is None:
         return
     control, coordinator_epoch = batch.marker
     yield LogRecord(
-        topic=place[0],
-        partition=place[1],
+        topic=topic_partition[0],
+        partition=topic_partition[1],
         offset=batch.base_offset,
         batch_offset=batch.base_offset,
         producer_id=batch.producer_id,

@@ -1,6 +1,6 @@
 """What a target advertises: API ranges and features, from which it follows what applies to it.
 
-A promise applies where the target offers the API version or feature that it speaks of, never because of a version
+A promise applies where the target offers the API version or feature that it is about, never because of a version
 string: the same contract must judge a vendor's broker (KIP-511 ApiVersions, KIP-584 features).
 """
 
@@ -30,7 +30,7 @@ class TargetFeatures:
     finalized: Mapping[str, int]
 
     def described(self, cluster: Cluster) -> dict[str, Json]:
-        """The part of ``run.json`` that says what was judged."""
+        """The part of ``run.json`` that describes what was judged."""
         return {
             "identity": cluster.identity,
             "backend": cluster.backend,
@@ -44,7 +44,7 @@ class TargetFeatures:
 
 
 def read_target_features(cluster: Cluster, clock: RunClock, recorder: Recorder) -> TargetFeatures:
-    """Ask every broker what it offers; :raises Trouble: when one is silent or knows no transactions."""
+    """Ask every broker what it offers; :raises UserError: when one is silent or knows no transactions."""
     client = WireClient(
         actor="observer", lane="observer", addresses=cluster.topology.lanes["observer"], clock=clock, recorder=recorder
     )
@@ -55,12 +55,12 @@ def read_target_features(cluster: Cluster, clock: RunClock, recorder: Recorder) 
         raise UserError(sentence, exit=ExitCode.TARGET_UNREACHABLE) from silence
     finally:
         client.close()
-    said = list(answers.values())
+    offered = list(answers.values())
     offer = TargetFeatures(
         brokers=answers,
-        apis=_common([broker.apis for broker in said]),
-        supported=_common([broker.supported_features for broker in said]),
-        finalized=said[0].finalized_features,
+        apis=_common([broker.apis for broker in offered]),
+        supported=_common([broker.supported_features for broker in offered]),
+        finalized=offered[0].finalized_features,
     )
     if missing := [api for api in TRANSACTION_APIS if api not in offer.apis]:
         sentence = f"{cluster.identity} knows no transactions: it does not offer {', '.join(missing)}"

@@ -1,4 +1,4 @@
-"""The wire reader: a read_committed consumer on raw Fetch, each answer filtered by its own list of aborted ones.
+"""The wire reader: a read_committed consumer on raw Fetch, each answer filtered by its own aborted transactions.
 
 It reads as the Java client does, a megabyte at a time and without remembering anything from one answer to the next, so
 that a broker whose list of aborted transactions lacks one is seen through it as an application would see it.
@@ -9,68 +9,55 @@ from collections.abc import Callable, Mapping, Sequence
 
 from harness.base import wait
 from harness.evidence.delivered_record import DeliveredRecord
-from harness.kafka.leader_client import EVERY, LeaderClient, TopicPartition, Unreachable
-from harness.wire.records.isolation import committed
+from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient, Unreachable
+from harness.wire.records.isolation import committed_records
 from harness.wire.records.record_batch import text
-from harness.wire.requests.log.fetch import READ_COMMITTED
-from harness.wire.requests.log.fetch_log import FetchLog, FetchLogResult
-from harness.wire.requests.log.fetch_watermarks import BY_NAME
+from harness.wire.requests.log.fetch import LAST_BY_NAME, READ_COMMITTED, Fetch
+from harness.wire.topic_partitions import TopicPartition
 
-AT_ONCE = 1 << 20
-"""Bytes of one answer, ``max.partition.fetch.bytes`` of the Java client."""
+MAX_BYTES = 1 << 20
+"""Of one answer, ``max.partition.fetch.bytes`` of the Java client."""
+
+Deliver = Callable[[Sequence[DeliveredRecord]], None]
+"""Takes records, partition by partition in log order."""
 
 
 def read_committed(
-    leader_client: LeaderClient,
-    wanted: Mapping[TopicPartition, int],
-    *,
-    within: float,
-    deliver: Callable[[Sequence[DeliveredRecord]], None],
+    leader_client: LeaderClient, wanted: Mapping[TopicPartition, int], *, within: float, deliver: Deliver
 ) -> Mapping[TopicPartition, int]:
     """Read each partition from its beginning until it is at its wanted offset.
 
     :param within: Seconds without any new offset after which it gives up, as it does where nobody answers.
-    :param deliver: Gets the records, partition by partition in log order.
     :return: For each partition, the offset that would be read next.
     """
     ends = dict.fromkeys(wanted, 0)
-    moved = time.monotonic()
-    while left := [place for place, end in wanted.items() if ends[place] < end]:
+    progressed = time.monotonic()
+    while behind := [each for each, end in wanted.items() if ends[each] < end]:
         before = sum(ends.values())
-        for place in left:
-            ends[place] = _onward(leader_client, place, ends[place], deliver)
+        for topic_partition in behind:
+            ends[topic_partition] = _fetch(leader_client, topic_partition, ends[topic_partition], deliver)
         if sum(ends.values()) > before:
-            moved = time.monotonic()
-        elif time.monotonic() - moved >= within:
+            progressed = time.monotonic()
+        elif time.monotonic() - progressed >= within:
             break
         else:
-            wait.pause(EVERY)
+            wait.pause(RETRY_SECONDS)
     return ends
 
 
-def _onward(
-    leader_client: LeaderClient,
-    place: TopicPartition,
-    position: int,
-    deliver: Callable[[Sequence[DeliveredRecord]], None],
-) -> int:
-    """One answer's records; the next position."""
-    topic, index = place
-    asked = FetchLog(topic=topic, partition=index, offset=position, isolation=READ_COMMITTED, max_bytes=AT_ONCE)
+def _fetch(leader_client: LeaderClient, topic_partition: TopicPartition, offset: int, deliver: Deliver) -> int:
+    """Deliver one answer's records; the next offset."""
+    topic, index = topic_partition
+    request = Fetch(topic=topic, partition=index, offset=offset, isolation=READ_COMMITTED, max_bytes=MAX_BYTES)
     try:
-        result = leader_client.at_leader(place, asked, cap=BY_NAME, within=0)
+        result = leader_client.at_leader(topic_partition, request, cap=LAST_BY_NAME, within=0)
     except Unreachable:
-        return position
-    if records := _shown(place, position, result):
-        deliver(records)
-    return max(position, result.next_offset)
-
-
-def _shown(place: TopicPartition, position: int, result: FetchLogResult) -> list[DeliveredRecord]:
-    return [
-        DeliveredRecord(*place, record.offset, text(record.value))
-        for batch in committed(result.batches, result.aborted)
-        if not batch.is_control
-        for record in batch.records
-        if record.offset >= position
+        return offset
+    shown = [
+        DeliveredRecord(topic, index, record.offset, text(record.value))
+        for record in committed_records(result.batches, result.aborted)
+        if record.offset >= offset
     ]
+    if shown:
+        deliver(shown)
+    return max(offset, result.next_offset)

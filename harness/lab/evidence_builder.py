@@ -7,16 +7,23 @@ from harness.base.json_value import Json
 from harness.evidence.requirement_evidence import Evidence, Fault, LogTruth, Sample, Step
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedStep:
+    """A step and the proxy that it travelled through, so that its time on a held link can be computed."""
+
+    step: Step
+    proxy: str | None
+
+
 @dataclass(slots=True)
 class EvidenceBuilder:
     """Everything noted so far; one per requirement.
 
-    ``proxies`` remembers which proxy each step travelled through, so that its time on a held link can be told.
+    :param aliases: Short names of partitions (``P1``) by their real ones (``topic-index``).
     """
 
     aliases: dict[str, str] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
-    proxies: list[str | None] = field(default_factory=list)
+    steps: list[RecordedStep] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
     facts: dict[str, Json] = field(default_factory=dict)
@@ -30,32 +37,19 @@ class EvidenceBuilder:
     def step(self, step: Step, *, proxy: str | None) -> Step:
         """Note a step, its partitions under their short names."""
         short = replace(step, fields=self._short(step.fields), request=self._short(step.request))
-        self.steps.append(short)
-        self.proxies.append(proxy)
+        self.steps.append(RecordedStep(step=short, proxy=proxy))
         return short
 
     def evidence(self, logs: Mapping[str, LogTruth], *, unprepared: str | None = None) -> Evidence:
         """All of it, steps in the order of sending, each with the time that it lay on a held link."""
-        steps = [self._with_hold(step, proxy) for step, proxy in zip(self.steps, self.proxies, strict=True)]
         return Evidence(
-            steps=tuple(sorted(steps, key=lambda step: step.sent)),
+            steps=tuple(sorted(map(self._with_hold, self.steps), key=lambda step: step.sent)),
             logs=logs,
             faults=tuple(self.faults),
             samples=tuple(sorted(self.samples, key=lambda sample: sample.at)),
             facts=self.facts,
             unprepared=unprepared,
         )
-
-    def _with_hold(self, step: Step, proxy: str | None) -> Step:
-        holds = (fault for fault in self.faults if fault.kind == "hold" and fault.where == proxy)
-        end = float("inf") if step.answered is None else step.answered
-        held = sum(max(0.0, min(end, hold.ended) - max(step.sent, hold.started)) for hold in holds)
-        return replace(step, held=round(held, 3))
-
-    def _short(self, fields: Mapping[str, Json]) -> dict[str, Json]:
-        shortened = self.shorten(dict(fields))
-        assert isinstance(shortened, dict)
-        return shortened
 
     def shorten(self, value: Json) -> Json:
         """The value with every ``topic-index`` of this requirement replaced by its alias."""
@@ -65,6 +59,16 @@ class EvidenceBuilder:
             case list():
                 return [self.shorten(item) for item in value]
             case dict():
-                return {self.aliases.get(key, key): self.shorten(item) for key, item in value.items()}
+                return self._short(value)
             case _:
                 return value
+
+    def _with_hold(self, recorded: RecordedStep) -> Step:
+        step = recorded.step
+        holds = (fault for fault in self.faults if fault.kind == "hold" and fault.where == recorded.proxy)
+        end = float("inf") if step.answered is None else step.answered
+        held = sum(max(0.0, min(end, hold.ended) - max(step.sent, hold.started)) for hold in holds)
+        return replace(step, held=round(held, 3))
+
+    def _short(self, fields: Mapping[str, Json]) -> dict[str, Json]:
+        return {self.aliases.get(name, name): self.shorten(value) for name, value in fields.items()}

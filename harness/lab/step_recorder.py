@@ -1,44 +1,43 @@
-"""Asking a broker: retriable answers are tried again within a bound, counted, and shown in the evidence.
+"""Steps: requests whose transient refusals are repeated within a bound, counted, and shown in the evidence.
 
 A sound broker may answer NOT_ENOUGH_REPLICAS or CONCURRENT_TRANSACTIONS for a moment (coordinator not yet found,
-markers under way). Trying again is honest only because the tries are counted in the step and every exchange is in the
-journal; a step that judges a retriable answer turns it off with ``retry=()``.
+markers under way). Repeating is honest only because the tries are counted in the step and every exchange is in the
+journal; a step that judges a transient refusal turns it off with ``retry=()``.
 """
 
-import json
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TypeVar
 
 from harness.base import wait
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
-from harness.evidence.json_codec import to_json
+from harness.base.unprepared import Unprepared
 from harness.evidence.requirement_evidence import Step
+from harness.kafka.retriable import TRANSIENT
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.wire.api_request import ApiRequest, ApiResult
-from harness.wire.wire_client import PendingResponse, Response, WireClient
+from harness.wire.wire_client import PendingResponse, WireClient
 from harness.wire.wire_errors import WireError
+
+__all__ = ["BOUND", "RETRIABLE", "ResultT", "StepRecorder", "Unprepared"]
 
 ResultT = TypeVar("ResultT", bound=ApiResult)
 
-RETRIABLE = frozenset({3, 6, 7, 14, 15, 16, 19, 51})
-"""UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, REQUEST_TIMED_OUT, COORDINATOR_LOAD_IN_PROGRESS,
-COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, NOT_ENOUGH_REPLICAS, CONCURRENT_TRANSACTIONS."""
-
+RETRIABLE = TRANSIENT
+"""What a step repeats unless it says otherwise."""
 BOUND = 10.0
 """Seconds that a request, its retries included, may take on a cluster that nothing disturbs."""
 
 
-class Unprepared(Exception):
-    """The situation could not be brought about; the text says which step failed. The verdict is NOT_EXERCISED."""
-
-
 @dataclass(frozen=True, slots=True)
 class StepRecorder:
-    """One actor's way of asking: over its own client, into the notes."""
+    """One actor's requests, over its own client, noted in the evidence.
+
+    :param proxies: The proxy to each node on this actor's lane.
+    """
 
     actor: str
     client: WireClient
@@ -49,7 +48,7 @@ class StepRecorder:
     def ask(
         self,
         node: int,
-        verb: ApiRequest[ResultT],
+        api_request: ApiRequest[ResultT],
         version: int,
         *,
         as_: str | None = None,
@@ -61,21 +60,24 @@ class StepRecorder:
 
         A step with a name (``as_``) is noted as evidence, whatever came; one without is preparation.
 
+        :param request: The fields of the request that the step keeps.
         :raises Unprepared: When preparation failed.
         """
         deadline = time.monotonic() + within
         tries = 1
         while True:
-            step = self._once(node, verb, version, as_ or verb.api, request or {}, tries, deadline)
+            pending = self.start(node, api_request, version)
+            left = max(0.1, deadline - time.monotonic())
+            step = self._step(pending, as_ or api_request.api, request or {}, tries, left)
             if step.error not in retry or time.monotonic() >= deadline:
                 return self.kept(step, as_)
             tries += 1
             wait.pause(min(0.01 * tries, 0.1))
 
-    def start(self, node: int, verb: ApiRequest[ResultT], version: int) -> PendingResponse[ResultT]:
+    def start(self, node: int, request: ApiRequest[ResultT], version: int) -> PendingResponse[ResultT]:
         """Send without waiting; :raises Unprepared: when the broker does not offer the version."""
         try:
-            return self.client.send(node, verb, version)
+            return self.client.send(node, request, version)
         except WireError as error:
             raise Unprepared(str(error)) from error
 
@@ -83,7 +85,7 @@ class StepRecorder:
         self, pending: PendingResponse[ResultT], *, as_: str | None, request: Mapping[str, Json], within: float = BOUND
     ) -> Step:
         """Wait for the answer of a request that was started; noted as :meth:`ask` does."""
-        return self.kept(self._answered(pending, as_ or pending.api, request, 1, within), as_)
+        return self.kept(self._step(pending, as_ or pending.api, request, 1, within), as_)
 
     def kept(self, step: Step, as_: str | None) -> Step:
         """Note a named step; of an unnamed one demand success; :raises Unprepared: when it failed."""
@@ -94,72 +96,48 @@ class StepRecorder:
             raise Unprepared(f"{step.api} v{step.version} to broker {step.node} answered {answer}, {step.tries} tries")
         return step
 
-    def _once(
-        self,
-        node: int,
-        verb: ApiRequest[ResultT],
-        version: int,
-        name: str,
-        request: Mapping[str, Json],
-        tries: int,
-        deadline: float,
-    ) -> Step:
-        pending = self.start(node, verb, version)
-        return self._answered(pending, name, request, tries, max(0.1, deadline - time.monotonic()))
-
-    def _answered(
+    def _step(
         self, pending: PendingResponse[ResultT], name: str, request: Mapping[str, Json], tries: int, within: float
     ) -> Step:
+        """The answer as a step; without an answer in time ``error`` is None and ``fields`` has the ``failure``."""
+        error, answered, values = None, None, dict[str, Json]()
         try:
-            return _step(pending.wait(within), pending, name, request, tries, self.actor)
-        except WireError as silence:
-            return _silent(pending, name, request, tries, self.actor, str(silence))
-
-
-def _step(
-    answer: Response[ResultT],
-    pending: PendingResponse[ResultT],
-    name: str,
-    request: Mapping[str, Json],
-    tries: int,
-    actor: str,
-) -> Step:
-    fields = _fields(answer.result)
-    return Step(
-        name=name,
-        api=pending.api,
-        version=pending.version,
-        error=answer.result.error,
-        fields=fields,
-        request=request,
-        actor=actor,
-        node=pending.node,
-        sent=pending.sent,
-        answered=answer.exchange.answered,
-        tries=tries,
-        exchange=pending.number,
-    )
+            answer = pending.wait(within)
+        except WireError as failure:
+            values["failure"] = str(failure)
+        else:
+            error, answered, values = answer.result.error, answer.exchange.answered, _fields(answer.result)
+        return Step(
+            name=name,
+            api=pending.api,
+            version=pending.version,
+            error=error,
+            fields=values,
+            request=request,
+            actor=self.actor,
+            node=pending.node,
+            sent=pending.sent,
+            answered=answered,
+            tries=tries,
+            exchange=pending.number,
+        )
 
 
 def _fields(result: ApiResult) -> dict[str, Json]:
-    plain: dict[str, Json] = json.loads(to_json(result))
-    return {name: value for name, value in plain.items() if name != "error"}
+    values = _json(result)
+    assert isinstance(values, dict)
+    return {name: value for name, value in values.items() if name != "error"}
 
 
-def _silent(
-    pending: PendingResponse[ResultT], name: str, request: Mapping[str, Json], tries: int, actor: str, failure: str
-) -> Step:
-    return Step(
-        name=name,
-        api=pending.api,
-        version=pending.version,
-        error=None,
-        fields={"failure": failure},
-        request=request,
-        actor=actor,
-        node=pending.node,
-        sent=pending.sent,
-        answered=None,
-        tries=tries,
-        exchange=pending.number,
-    )
+def _json(value: object) -> Json:
+    """A result of the wire in JSON's types: dataclasses are objects, tuples are arrays."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case Mapping():
+            return {str(key): _json(item) for key, item in value.items()}
+        case tuple() | list():
+            return [_json(item) for item in value]
+        case _ if is_dataclass(value):
+            return {field.name: _json(getattr(value, field.name)) for field in fields(value)}
+    raise TypeError(f"{type(value).__name__} has no place in evidence")

@@ -1,1 +1,1 @@
-"""Raw requests on kio: any API at any version that a broker offers, records and control batches, transaction verbs."""
+"""Raw requests on kio: any API at any version that a broker offers, record batches, control batches among them."""

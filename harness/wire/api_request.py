@@ -1,7 +1,7 @@
-"""The port of one API: a value that can be said at any version, and its typed answer.
+"""The port of one API: a request as a value that is free of any version, and its typed result.
 
-A verb is a frozen dataclass of what is asked (``EndTxn(transactional_id=…, committed=True)``). One verb is one file
-under ``harness/wire/verbs``; adding one touches no other file.
+A request is a frozen dataclass (``EndTxn(transactional_id=…, committed=True)``), one file below
+``harness/wire/requests``; adding one touches no other file.
 """
 
 from typing import ClassVar, Protocol, TypeVar
@@ -10,7 +10,7 @@ from kio.static.protocol import RequestPayload, ResponsePayload
 
 
 class ApiResult(Protocol):
-    """Every answer says at least this; the rest are the verb's own fields."""
+    """What every result has; the rest are fields of its own."""
 
     @property
     def error(self) -> int:
@@ -19,7 +19,7 @@ class ApiResult(Protocol):
 
     @property
     def error_message(self) -> str | None:
-        """The broker's own words, where the version carries them."""
+        """The broker's message, where the version carries one."""
         ...
 
 
@@ -35,7 +35,7 @@ class ApiRequest(Protocol[ResultT]):
     def build(self, version: int) -> RequestPayload:
         """The request in that version's schema; fields that the version lacks are left out.
 
-        :raises CannotSay: When leaving one out would change the question (a topic id, a filter, ``verify_only``).
+        :raises CannotBuild: When leaving one out would change the meaning (a topic id, a filter, ``verify_only``).
         """
         ...
 

@@ -12,11 +12,11 @@ from harness.wire.wire_errors import ConnectionClosed
 
 CONNECT_WITHIN = 5.0
 """Seconds that a connect may take, and that a write may be stuck in full buffers."""
-_LARGEST_FRAME = 1 << 29  # no broker answers more; a larger length is garbage, and would be waited for in vain
+_LARGEST_FRAME = 1 << 29  # no broker answers more; a larger length is garbage
 
 
 class Sink(Protocol):
-    """Who waits for one answer."""
+    """Takes one answer."""
 
     def arrived(self, at: float, frame: bytes) -> None:
         """The answer, header included, and when it came (milliseconds on the run's clock)."""

@@ -1,8 +1,7 @@
-"""Messages between others: a frame's heading, its body taken apart, and both put together again.
+"""Messages that a proxy passes on: a frame's header and body decoded, changed, and encoded again.
 
-Frames are without their four-byte length. The heading is the same in every version (Kafka's ``RequestHeader``: the
-client id keeps its old form also in flexible versions), so it is read without a schema; a body is read only by whoever
-wants to know.
+Frames are without their four-byte length. The header is the same in every version (Kafka's ``RequestHeader``: the
+client id keeps its old form also in flexible versions), so it is read without a schema; a body is decoded on demand.
 """
 
 import dataclasses
@@ -29,16 +28,16 @@ T = TypeVar("T")
 _FIXED = struct.Struct(">hhih")
 UNREADABLE = (SerialError, UnknownAPIKey, UnknownEntity, ValueError, struct.error, IndexError)
 SHORTEST = 8
-"""Bytes of a request that has no client id field at all; a shorter frame is none."""
+"""Bytes of a request without a client id; a shorter frame is no request."""
 
 
 class UnreadableRequest(WireError):
-    """Bytes that are no request which we know."""
+    """Bytes that are no request of a known API and version."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestHeader:
-    """What every request says first; ``ends`` is where its client id ends in the frame."""
+    """The header of a request; ``ends`` is where its client id ends in the frame."""
 
     key: int
     version: int
@@ -53,11 +52,11 @@ class RequestHeader:
 
 
 def request_header(frame: bytes) -> RequestHeader:
-    """The heading of a request; :raises UnreadableRequest: when the frame is too short for one."""
+    """The header of a request; :raises UnreadableRequest: when the frame is too short for one."""
     try:
         key, version, correlation, length = _FIXED.unpack_from(frame)
     except struct.error as error:
-        raise UnreadableRequest(f"a request of {len(frame)} bytes has no heading") from error
+        raise UnreadableRequest(f"a request of {len(frame)} bytes has no header") from error
     ends = _FIXED.size + max(length, 0)
     client = frame[_FIXED.size : ends].decode("utf-8", "backslashreplace")
     return RequestHeader(key, version, correlation, client, ends)
@@ -69,12 +68,12 @@ def renumbered(frame: bytes, correlation: int) -> bytes:
 
 
 def opened_request(frame: bytes, head: RequestHeader) -> object:
-    """The request's body; :raises UnreadableRequest: when it is none of an API and version that we know."""
+    """The request's body; :raises UnreadableRequest: when its API or version is unknown."""
     return _opened(frame, head)[0]
 
 
 def rewritten_request(frame: bytes, head: RequestHeader, body: object) -> bytes:
-    """The request with another body under its own heading."""
+    """The request with another body under its own header."""
     return frame[: _opened(frame, head)[1]] + _written(body)
 
 
@@ -95,7 +94,7 @@ def forged_response(head: RequestHeader, **fields: object) -> object:
 
 
 def forged(schema: type[Entity], **fields: object) -> object:
-    """An entity of a schema from plain values; nested ones are mappings, in tuples where the schema has arrays."""
+    """An entity of a schema from Python values; nested ones are mappings, in tuples where the schema has arrays."""
     values: dict[str, object] = {}
     for shape in field_shapes(schema):
         if shape.name in fields:

@@ -1,4 +1,4 @@
-"""Frames: a four-byte length, a header, a message. Which header belongs to which message kio's schemas say."""
+"""Frames: a four-byte length, a header, a message. kio's schemas say which header a message has."""
 
 import io
 import struct
@@ -9,13 +9,12 @@ from kio.serial import entity_writer
 from kio.serial.errors import SerialError
 from kio.static.protocol import RequestHeader, RequestPayload, ResponsePayload
 
-from harness.base.kafka_error import NAMES
+from harness.base.kafka_error import KafkaError
 from harness.wire.api_names import name_of
 from harness.wire.codec.entity_decoder import read_entity
 from harness.wire.wire_errors import UnreadableAnswer
 
 API_VERSIONS = 18
-UNSUPPORTED_VERSION = next(code for code, name in NAMES.items() if name == "UNSUPPORTED_VERSION")
 _ERROR = struct.Struct(">ih")  # correlation id and error code
 _NO_APIS = struct.pack(">i", 0)
 
@@ -42,8 +41,8 @@ def _header(request: RequestPayload, correlation: int, client_id: str) -> Reques
 def decode(key: int, version: int, frame: bytes) -> ResponsePayload:
     """The answer to the API ``key`` at ``version``; ``frame`` begins with the header, without the length.
 
-    A broker that does not know our ApiVersions version says so in version 0, whose layout everyone knows (KIP-511); of
-    one that says it in another layout (librdkafka's mock) the error alone is read.
+    A broker that does not know our ApiVersions version answers so in version 0, whose layout is known to all (KIP-511);
+    of an answer in another layout (librdkafka's mock) the error alone is read.
 
     :raises UnreadableAnswer: When the bytes are no such answer.
     """
@@ -56,7 +55,11 @@ def decode(key: int, version: int, frame: bytes) -> ResponsePayload:
 
 
 def _refuses_version(key: int, frame: bytes) -> bool:
-    return key == API_VERSIONS and len(frame) >= _ERROR.size and _ERROR.unpack_from(frame)[1] == UNSUPPORTED_VERSION
+    return (
+        key == API_VERSIONS
+        and len(frame) >= _ERROR.size
+        and _ERROR.unpack_from(frame)[1] == KafkaError.UNSUPPORTED_VERSION
+    )
 
 
 def _decode(key: int, version: int, frame: bytes) -> ResponsePayload:

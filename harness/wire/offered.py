@@ -1,4 +1,4 @@
-"""What a broker advertises: the one thing that decides which requirements apply (never a version string)."""
+"""What a broker advertises; it alone decides which requirements apply, never a version string."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

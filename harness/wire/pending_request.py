@@ -1,4 +1,4 @@
-"""A request on its way, and the answer that came of it."""
+"""A request that was sent, and its answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ Reader = Callable[[bytes], tuple[R, Mapping[str, Json]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response(Generic[R]):
-    """What the broker answered: typed, and as the exchange that the journal keeps (both timestamps in it)."""
+    """The broker's answer, typed, and as the exchange that the journal keeps, with both timestamps."""
 
     result: R
     exchange: Exchange
@@ -29,38 +29,38 @@ class PendingResponse(Generic[R]):
     A Produce with ``acks=0`` is never answered by Kafka: it stays pending until its client is closed.
     """
 
-    def __init__(self, asked: Exchange, read: Reader[R], recorder: Recorder) -> None:
-        self._asked = asked
+    def __init__(self, unanswered: Exchange, read: Reader[R], recorder: Recorder) -> None:
+        self._unanswered = unanswered
         self._read = read
         self._recorder = recorder
-        self._settled = Lock()  # taken by whoever settles, never given back
+        self._settled = Lock()  # acquired by the first to settle, never released
         self._done = Event()
         self._outcome: Response[R] | WireError | None = None
 
     @property
     def sent(self) -> float:
         """When it was written, in milliseconds on the run's clock."""
-        return self._asked.sent
+        return self._unanswered.sent
 
     @property
     def number(self) -> int:
         """The exchange's number; also the correlation id on the wire."""
-        return self._asked.number
+        return self._unanswered.number
 
     @property
     def node(self) -> int:
         """The broker that was asked."""
-        return self._asked.node
+        return self._unanswered.node
 
     @property
     def api(self) -> str:
         """The API's name in Kafka's spelling."""
-        return self._asked.api
+        return self._unanswered.api
 
     @property
     def version(self) -> int:
         """The version of the request."""
-        return self._asked.version
+        return self._unanswered.version
 
     def done(self) -> bool:
         """Whether it was answered or has failed; ``wait`` then returns or raises at once."""
@@ -81,31 +81,31 @@ class PendingResponse(Generic[R]):
             case WireError() as error:
                 raise error
             case _:
-                raise NoAnswer(f"{self._question()}: no answer within {within:g} s")
+                raise NoAnswer(f"{self._description()}: no answer within {within:g} s")
 
     def arrived(self, at: float, frame: bytes) -> None:
         """The reader thread hands the answer over; ``at`` is when it came."""
         try:
             result, answer = self._read(frame)
         except UnreadableAnswer as error:
-            self._settle(replace(self._asked, answered=at, failure=f"unreadable: {error}"), error)
+            self._settle(replace(self._unanswered, answered=at, failure=f"unreadable: {error}"), error)
         else:
-            exchange = replace(self._asked, answered=at, answer=answer)
+            exchange = replace(self._unanswered, answered=at, answer=answer)
             self._settle(exchange, Response(result=result, exchange=exchange))
 
     def failed(self, reason: str) -> None:
         """No answer will come; ``reason`` goes into the record."""
-        error = ConnectionClosed(f"{self._question()}: {reason}")
-        self._settle(replace(self._asked, failure=reason), error)
+        error = ConnectionClosed(f"{self._description()}: {reason}")
+        self._settle(replace(self._unanswered, failure=reason), error)
 
     def _settle(self, exchange: Exchange, outcome: Response[R] | WireError) -> None:
         if not self._settled.acquire(blocking=False):
             return
         try:
             self._recorder.record(exchange)
-        finally:  # whoever waits must not hang because the disk is full
+        finally:  # a full disk must not leave the waiting thread hanging
             self._outcome = outcome
             self._done.set()
 
-    def _question(self) -> str:
+    def _description(self) -> str:
         return f"{self.api} v{self.version} to node {self.node}"

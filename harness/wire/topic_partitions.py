@@ -1,4 +1,4 @@
-"""Partitions as the verbs name them: a pair ``("t", 0)`` in what is asked, a name ``"t-0"`` in what is answered."""
+"""Partitions: a pair ``("t", 0)`` in requests, a name ``"t-0"`` in results."""
 
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias, TypeVar
@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 
 def by_topic(items: Iterable[tuple[str, Item]]) -> Mapping[str, list[Item]]:
-    """What belongs to each topic, topics and items in the order given.
+    """The items of each topic; topics and items in the order given.
 
     >>> by_topic([("a", 1), ("b", 0), ("a", 0)])
     {'a': [1, 0], 'b': [0]}

@@ -1,4 +1,4 @@
-"""A client that says any API at any version which the broker offers, and whose every exchange is recorded."""
+"""A client that sends any API at any version which the broker offers, and whose every exchange is recorded."""
 
 from collections.abc import Callable, Mapping
 from threading import Lock
@@ -7,18 +7,18 @@ from typing import TypeVar
 from harness.base.addresses import Address, Lane
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
-from harness.base.kafka_error import error_name
+from harness.base.kafka_error import KafkaError, error_name
 from harness.evidence.exchange import Exchange
 from harness.evidence.recorder import NullRecorder, Recorder
 from harness.wire.api_names import key_of, known_versions
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.codec.json_form import json_form
 from harness.wire.connection import Connection
-from harness.wire.frames import UNSUPPORTED_VERSION, decode, encode
+from harness.wire.frames import decode, encode
 from harness.wire.offered import Offered
 from harness.wire.pending_request import PendingResponse, Response
 from harness.wire.requests.cluster.api_versions import ApiVersions
-from harness.wire.wire_errors import CannotSay, ConnectionClosed, NotOffered, UnreadableAnswer
+from harness.wire.wire_errors import CannotBuild, ConnectionClosed, NotOffered, UnreadableAnswer
 
 __all__ = ["Offered", "PendingResponse", "Response", "WireClient"]
 
@@ -46,7 +46,7 @@ class WireClient:
         """:param actor: Who this is in the journal, and the client id that brokers see.
 
         :param offered: What nodes are known to advertise; they are not asked again. On a lane that is about to be
-            held the question itself would be held.
+            held the request for it would be held too.
         """
         self._actor = actor
         self._lane = lane
@@ -58,13 +58,13 @@ class WireClient:
         self._offered: dict[int, Offered] = dict(offered or {})
         self._asking = {node: Lock() for node in addresses}
         self._connecting = {node: Lock() for node in addresses}
-        self._plain = _nothing if isinstance(recorder, NullRecorder) else json_form
+        self._as_json = _nothing if isinstance(recorder, NullRecorder) else json_form
 
     def offered(self, node: int, within: float = 10.0) -> Offered:
         """What the broker advertises, asked once.
 
-        :param within: Seconds to wait for each of the at most three questions.
-        :raises NoAnswer, ConnectionClosed, UnreadableAnswer: When the broker does not say.
+        :param within: Seconds to wait for each of the at most three requests.
+        :raises NoAnswer, ConnectionClosed, UnreadableAnswer: When the broker does not answer.
         """
         with self._asking[node]:
             return self._offered.get(node) or self.refresh(node, within)
@@ -73,7 +73,7 @@ class WireClient:
         """What the broker advertises now; finalized features change while it runs."""
         for version in _API_VERSIONS_TRIED:
             answered = self._send(node, ApiVersions(), version).wait(within).result
-            if answered.error != UNSUPPORTED_VERSION:
+            if answered.error != KafkaError.UNSUPPORTED_VERSION:
                 break
         if answered.error:
             raise UnreadableAnswer(f"broker {node} answered ApiVersions with {error_name(answered.error)}")
@@ -86,29 +86,31 @@ class WireClient:
         known = [version for version in known_versions(api) if cap is None or version <= cap]
         common = [version for version in known if offered.offers(api, version)]
         if not common:
-            ours = f"we can say {known[0]}–{known[-1]}" if known else f"we can say none up to {cap}"
+            ours = f"known are {known[0]}–{known[-1]}" if known else f"none up to {cap} is known"
             raise NotOffered(f"broker {node} offers {offered.range_of(api)}; {ours}")
         return common[-1]
 
-    def send(self, node: int, verb: ApiRequest[R], version: int) -> PendingResponse[R]:
-        """Write the request and return at once. A connection that cannot be opened shows in the Pending.
+    def send(self, node: int, request: ApiRequest[R], version: int) -> PendingResponse[R]:
+        """Write the request and return at once. A connection that cannot be opened is an error of the response.
 
         :raises NotOffered: Before anything is written, when the broker does not offer that version.
-        :raises CannotSay: When that version has no room for what the verb asks.
+        :raises CannotBuild: When that version cannot carry the request.
         """
         offered = self.offered(node)
-        if not offered.offers(verb.api, version):
-            raise NotOffered(f"broker {node} offers {offered.range_of(verb.api)}; version {version} is not offered")
-        return self._send(node, verb, version)
+        if not offered.offers(request.api, version):
+            raise NotOffered(f"broker {node} offers {offered.range_of(request.api)}; version {version} is not offered")
+        return self._send(node, request, version)
 
-    def call(self, node: int, verb: ApiRequest[R], version: int | None = None, *, within: float = 10.0) -> Response[R]:
-        """Send and wait. Without a version: the highest that both sides know and that can carry the question.
+    def call(
+        self, node: int, request: ApiRequest[R], version: int | None = None, *, within: float = 10.0
+    ) -> Response[R]:
+        """Send and wait. Without a version: the highest that both sides know and that can carry the request.
 
-        :raises NotOffered, CannotSay, NoAnswer, ConnectionClosed, UnreadableAnswer: See ``send`` and
+        :raises NotOffered, CannotBuild, NoAnswer, ConnectionClosed, UnreadableAnswer: See ``send`` and
         ``PendingResponse.wait``.
         """
-        chosen = self._highest_for(node, verb) if version is None else version
-        return self.send(node, verb, chosen).wait(within)
+        chosen = self._highest_for(node, request) if version is None else version
+        return self.send(node, request, chosen).wait(within)
 
     def leave(self, node: int) -> None:
         """Close the connection to ``node``; the next request opens another. What is on its way may still arrive."""
@@ -122,34 +124,34 @@ class WireClient:
         for connection in self._connections.values():
             connection.close("no answer")
 
-    def _highest_for(self, node: int, verb: ApiRequest[ApiResult]) -> int:
-        version = self.highest(node, verb.api)
+    def _highest_for(self, node: int, request: ApiRequest[ApiResult]) -> int:
+        version = self.highest(node, request.api)
         while True:
             try:
-                verb.build(version)
-            except CannotSay as error:
+                request.build(version)
+            except CannotBuild as error:
                 try:
-                    version = self.highest(node, verb.api, version - 1)
+                    version = self.highest(node, request.api, version - 1)
                 except NotOffered:
                     raise error from None
             else:
                 return version
 
-    def _send(self, node: int, verb: ApiRequest[R], version: int) -> PendingResponse[R]:
-        request = verb.build(version)
+    def _send(self, node: int, request: ApiRequest[R], version: int) -> PendingResponse[R]:
+        entity = request.build(version)
         number = self._recorder.next_number()
-        frame = encode(request, number, self._actor)
-        in_plain = self._plain(request)
+        frame = encode(entity, number, self._actor)
+        fields = self._as_json(entity)
         connection = self._connection(node)
-        asked = self._asked(number, node, verb.api, version, in_plain)
-        pending = PendingResponse(asked, _reader(verb, version, self._plain), self._recorder)
+        unanswered = self._exchange(number, node, request.api, version, fields)
+        pending = PendingResponse(unanswered, _reader(request, version, self._as_json), self._recorder)
         if isinstance(connection, ConnectionClosed):
             pending.failed(f"no connection: {connection}")
         else:
             connection.send(number, frame, pending)
         return pending
 
-    def _asked(self, number: int, node: int, api: str, version: int, request: Mapping[str, Json]) -> Exchange:
+    def _exchange(self, number: int, node: int, api: str, version: int, request: Mapping[str, Json]) -> Exchange:
         return Exchange(
             number=number,
             actor=self._actor,
@@ -176,15 +178,15 @@ class WireClient:
 
 
 def _reader(
-    verb: ApiRequest[R], version: int, in_plain: Callable[[object], Mapping[str, Json]]
+    request: ApiRequest[R], version: int, as_json: Callable[[object], Mapping[str, Json]]
 ) -> Callable[[bytes], tuple[R, Mapping[str, Json]]]:
     def read(frame: bytes) -> tuple[R, Mapping[str, Json]]:
-        response = decode(key_of(verb.api), version, frame)
-        return verb.read(response), in_plain(response)
+        response = decode(key_of(request.api), version, frame)
+        return request.read(response), as_json(response)
 
     return read
 
 
 def _nothing(_entity: object) -> Mapping[str, Json]:
-    """What is not kept need not be put into words, which for a Fetch would be every record of it."""
+    """What is not recorded need not be converted; of a Fetch that would be every record."""
     return {}

@@ -1,19 +1,19 @@
-"""What can go wrong on the wire: each is one sentence for a person."""
+"""What can go wrong on the wire; the text of each is one sentence."""
 
 
 class WireError(Exception):
-    """Something went wrong between us and one broker; ``str`` is one sentence."""
+    """Something went wrong on the way to one broker or back."""
 
 
 class NotOffered(WireError):
     """The broker does not offer the API at that version, so nothing was sent.
 
-    A broker that is sent a version which it does not offer closes the connection without a word; this says it first.
+    A broker that is sent a version which it does not offer closes the connection without an answer.
     """
 
 
-class CannotSay(WireError):
-    """That version's schema has no room for what is asked, and leaving it out would change the question."""
+class CannotBuild(WireError):
+    """The request cannot be built at that version: there is no schema for it, or it lacks a field that matters."""
 
 
 class NoAnswer(WireError):
@@ -29,4 +29,4 @@ class UnreadableAnswer(WireError):
 
 
 class UnreadableRecords(WireError):
-    """Bytes that are not a log of record batches: wrong magic, checksum or length, or a compression we do not read."""
+    """Bytes that are not a log of record batches: wrong magic, checksum or length, or an unsupported compression."""

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.base.json_value import Json
+from harness.base.unprepared import Unprepared
 from harness.cluster.topology import CONTROLLER
 from harness.faults.fault_target import FaultTarget
 from harness.faults.proxy_faults import with_connections_cut
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
 from harness.faults.typed_draws import word
-from harness.lab.step_recorder import Unprepared
 
 BROKERS, CLIENTS = "brokers", "clients"
 

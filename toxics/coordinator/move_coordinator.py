@@ -38,7 +38,7 @@ class MovedCoordinator:
 
 @contextmanager
 def _struck(fault_target: FaultTarget, transactional_id: str, rank: int) -> Iterator[StrikeCount]:
-    with leader_moved(fault_target, *fault_target.home(transactional_id), rank) as strikes:
+    with leader_moved(fault_target, *fault_target.state_partition(transactional_id), rank) as strikes:
         strikes.where += f", which keeps {transactional_id}"
         yield strikes
 

@@ -54,7 +54,7 @@ class Paused:
 
 @contextmanager
 def _struck(fault_target: FaultTarget, broker: int, still: float) -> Iterator[StrikeCount]:
-    cluster, client = fault_target.cluster, fault_target.asker.client
+    cluster, client = fault_target.cluster, fault_target.client
     if not isinstance(cluster, Pause):
         raise Powerless(f"the {cluster.backend} backend cannot pause a broker")
     strikes = StrikeCount(where=f"broker-{broker}", how="questions that lay unanswered until the broker went on")

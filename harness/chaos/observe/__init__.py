@@ -1,1 +1,1 @@
-"""What is read for the judge: watermarks beside the workload, probes, settling and the drain after it."""
+"""What chaos reads for the judge: watermarks beside the workload; probes, settling and the drain after it."""

@@ -1,7 +1,7 @@
 """Probes: after heal, one transaction through each broker as coordinator, with one record to every partition.
 
 They show whether the cluster serves again. A probe that fails is tried again under a new name within the bound; every
-try is recorded as what it was, and the judge counts the tries of one probe together (``PROBE`` in
+try is recorded with its own outcome, and the judge counts the tries of one probe together (``PROBE`` in
 :mod:`harness.evidence.anomalies`). Probe before settling, so that the probes' own markers are written before the drain.
 """
 
@@ -15,14 +15,15 @@ from harness.base.json_value import Json
 from harness.clients.recording_client import RecordingClient
 from harness.evidence.anomalies import PROBE
 from harness.faults.fault_target import FaultTarget
-from harness.kafka.leader_client import EVERY, LeaderClient, TopicPartition
+from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient
+from harness.wire.topic_partitions import TopicPartition
 
-TRIED = 200
-"""Transactional ids looked at until one is coordinated by the wanted broker."""
-TXNS_A_PROBE = 1_000
+IDS_TRIED = 200
+"""Transactional ids tried until every broker coordinates one."""
+TXNS_PER_PROBE = 1_000
 """Probes' transaction numbers are below those of any role, which begin at ten million."""
-BETWEEN = 0.2
-"""Seconds between two tries."""
+RETRY_PROBE_SECONDS = 0.2
+"""Between two tries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,7 @@ class Probe:
     number: int
     broker: int
     transactional_id: str
-    places: Sequence[TopicPartition]
+    partitions: Sequence[TopicPartition]
     open_client: Callable[[str, str], RecordingClient]
 
     def run(self, within: float) -> dict[str, Json]:
@@ -43,18 +44,23 @@ class Probe:
             committed = self._try(tries)
             if committed or time.monotonic() - started >= within:
                 break
-            wait.pause(BETWEEN)
-        passed = round((time.monotonic() - started) * 1000, 3)
-        about: dict[str, Json] = {"broker": self.broker, "transactional_id": self.transactional_id}
-        return {**about, "tries": tries, "committed": committed, "ms": passed}
+            wait.pause(RETRY_PROBE_SECONDS)
+        return {
+            "broker": self.broker,
+            "transactional_id": self.transactional_id,
+            "tries": tries,
+            "committed": committed,
+            "ms": round((time.monotonic() - started) * 1000, 3),
+        }
 
     def _try(self, nth: int) -> bool:
         name = f"{PROBE}{self.broker}" if nth == 1 else f"{PROBE}{self.broker}.{nth}"
         client = self.open_client(name, self.transactional_id)
         try:
-            if not client.init().done or not client.begin(self.number * TXNS_A_PROBE + nth, len(self.places)).done:
+            txn = self.number * TXNS_PER_PROBE + nth
+            if not client.init().done or not client.begin(txn, len(self.partitions)).done:
                 return False
-            if all(client.produce(topic, index, "probe").done for topic, index in self.places):
+            if all(client.produce(topic, index, "probe").done for topic, index in self.partitions):
                 return client.commit().done
             client.abort()
             return False
@@ -64,7 +70,7 @@ class Probe:
 
 def probe(
     fault_target: FaultTarget,
-    places: Sequence[TopicPartition],
+    partitions: Sequence[TopicPartition],
     open_client: Callable[[str, str], RecordingClient],
     *,
     prefix: str,
@@ -73,14 +79,14 @@ def probe(
     """Run one probe a broker, all at once.
 
     :param open_client: A recording client for an actor's name and a transactional id as the cluster knows it.
-    :param prefix: What the probes' transactional ids begin with.
+    :param prefix: The beginning of the probes' transactional ids.
     :param within: Seconds after which no further try begins.
     :return: What became of each, for the run's facts: ``broker``, ``transactional_id``, ``tries``, ``committed`` and
         how many ``ms`` it took.
     """
     ids = coordinated(fault_target, prefix, within)
     probes = [
-        Probe(number=number, broker=broker, transactional_id=one, places=places, open_client=open_client)
+        Probe(number=number, broker=broker, transactional_id=one, partitions=partitions, open_client=open_client)
         for number, (broker, one) in enumerate(ids.items(), start=1)
     ]
     with ThreadPoolExecutor(len(probes)) as threads:
@@ -90,14 +96,15 @@ def probe(
 def coordinated(fault_target: FaultTarget, prefix: str, within: float) -> dict[int, str]:
     """A transactional id for each broker that coordinates it now.
 
-    A broker that coordinates none of those looked at gets one all the same: a probe that is never tried shows nothing.
+    A broker that coordinates none of those tried gets one all the same: a probe that is never tried shows nothing.
     """
     leader_client = LeaderClient.over(fault_target.cluster.topology.lanes["observer"], fault_target.clock)
     brokers = fault_target.cluster.topology.brokers
     found: dict[int, str] = {}
     try:
-        wait.holds_after(lambda: leader_client.coordinator(f"{prefix}-0") is not None, within=within, every=EVERY)
-        for nth in range(TRIED):
+        first = f"{prefix}-0"
+        wait.holds_after(lambda: leader_client.coordinator(first) is not None, within=within, every=RETRY_SECONDS)
+        for nth in range(IDS_TRIED):
             one = f"{prefix}-{nth}"
             coordinator = leader_client.coordinator(one)
             if coordinator in brokers:

@@ -1,39 +1,38 @@
-"""The drain: after the run has settled, everything that the judge needs is read and written to the chronicle.
+"""The drain: after the run has settled, everything that the judge needs is read and written to the history.
 
-The log is read raw, and the broker is asked what it keeps (ends, producer states, transactions, groups' offsets); then
+The log is read raw, and brokers are asked what they keep (ends, producer states, transactions, groups' offsets); then
 each reader reads the same partitions from their beginnings as a read_committed client, up to the high watermark that
-was found. What cannot be read leaves its rows out and a note: the judge then says UNDECIDED, never clean.
+was found. Of what cannot be read there is a note instead of rows: the judge's verdict is then UNDECIDED.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal, TypeAlias
 
 from harness.base.addresses import Address
 from harness.base.clock import RunClock
-from harness.base.kafka_error import error_name
+from harness.base.kafka_error import KafkaError, error_name
 from harness.clients.librdkafka import full_log_reader as librdkafka
 from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.history_writer import HistoryWriter
 from harness.evidence.operation import GroupOffset, KeptTransaction, OpenProducer, Read, ReaderEnd
 from harness.kafka import wire_log_reader
-from harness.kafka.leader_client import LeaderClient, TopicPartition, Unreachable
+from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.kafka.raw_log import read_raw
+from harness.kafka.wire_log_reader import Deliver
 from harness.wire.requests.groups.find_coordinator import GROUP
-from harness.wire.requests.groups.offset_fetch import OffsetFetch
+from harness.wire.requests.groups.offset_fetch import NONE, OffsetFetch
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
-from harness.wire.topic_partitions import partition_name
+from harness.wire.topic_partitions import TopicPartition, partition_name
 
-AT_ONCE = 5_000
-"""Events handed to the chronicle at a time."""
-UNKNOWN_ID = 105
-"""TRANSACTIONAL_ID_NOT_FOUND: the coordinator keeps nothing, which is an answer."""
+EVENTS_AT_A_TIME = 5_000
+"""Handed to the history's writer."""
 
-Deliver: TypeAlias = Callable[[Sequence[DeliveredRecord]], None]
 ReadAll: TypeAlias = Callable[[Mapping[TopicPartition, int], Deliver], Mapping[TopicPartition, int]]
 
 
@@ -41,14 +40,14 @@ ReadAll: TypeAlias = Callable[[Mapping[TopicPartition, int], Deliver], Mapping[T
 class Scope:
     """What is drained, and over which addresses.
 
-    :param places: Every partition of the run.
+    :param partitions: Every partition of the run.
     :param transactional_ids: Of the run, as the cluster knows them.
     :param groups: Consumer groups of the run, likewise.
-    :param truth: Brokers' addresses for the log and for what brokers say of themselves.
-    :param readers: Brokers' addresses for the readers; those of ``truth`` without them.
+    :param truth: Brokers' addresses for the raw log and for the state that brokers keep.
+    :param readers: Brokers' addresses for the readers; None: those of ``truth``.
     """
 
-    places: Sequence[TopicPartition]
+    partitions: Sequence[TopicPartition]
     truth: Mapping[int, Address]
     readers: Mapping[int, Address] | None = None
     transactional_ids: Sequence[str] = ()
@@ -75,50 +74,56 @@ def drain(scope: Scope, history_writer: HistoryWriter, clock: RunClock, *, withi
     drained = Drained()
     leader_client = LeaderClient.over(scope.truth, clock)
     try:
-        for place in scope.places:
-            _noted(drained, lambda place=place: _log(leader_client, place, history_writer, clock, drained, within))  # type: ignore[misc]
-        for place in drained.high_watermarks:
-            _noted(drained, lambda place=place: _producers(leader_client, place, history_writer, within))  # type: ignore[misc]
-        for one in scope.transactional_ids:
-            _noted(drained, lambda one=one: _transaction(leader_client, one, history_writer, within))  # type: ignore[misc]
+        for partition in scope.partitions:
+            with _noting(drained):
+                _log(leader_client, partition, history_writer, clock, drained, within)
+        for partition in drained.high_watermarks:
+            with _noting(drained):
+                _producers(leader_client, partition, history_writer, within)
+        for transactional_id in scope.transactional_ids:
+            with _noting(drained):
+                _transaction(leader_client, transactional_id, history_writer, within)
         for group in scope.groups:
-            _noted(drained, lambda group=group: _offsets(leader_client, group, scope.places, history_writer, within))  # type: ignore[misc]
+            with _noting(drained):
+                _offsets(leader_client, group, scope.partitions, history_writer, within)
     finally:
         leader_client.close()
     _readers(scope, drained.high_watermarks, history_writer, clock, within)
     return drained
 
 
-def _noted(drained: Drained, read: Callable[[], None]) -> None:
+@contextmanager
+def _noting(drained: Drained) -> Iterator[None]:
+    """What cannot be read in the block becomes a note."""
     try:
-        read()
+        yield
     except Unreachable as away:
         drained.notes.append(str(away))
 
 
 def _log(
     leader_client: LeaderClient,
-    place: TopicPartition,
+    partition: TopicPartition,
     history_writer: HistoryWriter,
     clock: RunClock,
     drained: Drained,
     within: float,
 ) -> None:
-    raw = read_raw(leader_client, place, clock, within=within)
+    raw = read_raw(leader_client, partition, clock, within=within)
     _write(history_writer, raw.records())
-    drained.high_watermarks[place] = raw.end.high_watermark
+    drained.high_watermarks[partition] = raw.end.high_watermark
     if raw.still:
-        history_writer.write(raw.end, raw.level)
-    else:  # what was told at different moments does not belong together: nothing is said of its end
-        drained.notes.append(f"{partition_name(*place)} still changed {within:g} s after settling")
+        history_writer.write(raw.end, raw.watermarks)
+    else:  # offsets of different moments do not belong together: its end is not written
+        drained.notes.append(f"{partition_name(*partition)} still changed {within:g} s after settling")
 
 
 def _producers(
-    leader_client: LeaderClient, place: TopicPartition, history_writer: HistoryWriter, within: float
+    leader_client: LeaderClient, partition: TopicPartition, history_writer: HistoryWriter, within: float
 ) -> None:
-    topic, index = place
-    result = leader_client.at_leader(place, DescribeProducers(topic=topic, partition=index), within=within)
-    _demand(result.error, f"DescribeProducers of {partition_name(*place)}")
+    topic, index = partition
+    result = leader_client.at_leader(partition, DescribeProducers(topic=topic, partition=index), within=within)
+    _require_success(result.error, f"DescribeProducers of {partition_name(*partition)}")
     history_writer.write(
         *(
             OpenProducer(
@@ -137,11 +142,11 @@ def _producers(
 def _transaction(
     leader_client: LeaderClient, transactional_id: str, history_writer: HistoryWriter, within: float
 ) -> None:
-    asked = DescribeTransactions(transactional_id=transactional_id)
-    kept = leader_client.at_coordinator(transactional_id, asked, within=within)
-    if kept.error == UNKNOWN_ID:
+    request = DescribeTransactions(transactional_id=transactional_id)
+    kept = leader_client.at_coordinator(transactional_id, request, within=within)
+    if kept.error == KafkaError.TRANSACTIONAL_ID_NOT_FOUND:  # it keeps nothing, which is an answer
         return
-    _demand(kept.error, f"DescribeTransactions of {transactional_id}")
+    _require_success(kept.error, f"DescribeTransactions of {transactional_id}")
     history_writer.write(
         KeptTransaction(
             transactional_id=transactional_id,
@@ -158,19 +163,20 @@ def _transaction(
 def _offsets(
     leader_client: LeaderClient,
     group: str,
-    places: Sequence[TopicPartition],
+    partitions: Sequence[TopicPartition],
     history_writer: HistoryWriter,
     within: float,
 ) -> None:
-    result = leader_client.at_coordinator(group, OffsetFetch(group=group, partitions=places), of=GROUP, within=within)
-    _demand(result.error, f"OffsetFetch of {group}")
-    offsets = ((place, result.offsets.get(partition_name(*place), -1)) for place in places)
+    request = OffsetFetch(group=group, partitions=partitions)
+    result = leader_client.at_coordinator(group, request, key_type=GROUP, within=within)
+    _require_success(result.error, f"OffsetFetch of {group}")
+    offsets = ((each, result.offsets.get(partition_name(*each), NONE)) for each in partitions)
     history_writer.write(
         *(GroupOffset(group=group, topic=topic, partition=index, offset=offset) for (topic, index), offset in offsets)
     )
 
 
-def _demand(error: int, what: str) -> None:
+def _require_success(error: int, what: str) -> None:
     if error:
         raise Unreachable(f"{what} answered {error_name(error)}")
 
@@ -178,7 +184,7 @@ def _demand(error: int, what: str) -> None:
 def _readers(
     scope: Scope, wanted: Mapping[TopicPartition, int], history_writer: HistoryWriter, clock: RunClock, within: float
 ) -> None:
-    """All readers at once, each in a thread: a stuck one costs its bound only once."""
+    """All readers at once, each in a thread, so that only the longest wait counts."""
     addresses = scope.truth if scope.readers is None else scope.readers
     bootstrap = ",".join(map(str, addresses.values()))
 
@@ -207,7 +213,7 @@ def _reader(
     wanted: Mapping[TopicPartition, int],
     history_writer: HistoryWriter,
 ) -> None:
-    """One reader's deliveries and ends; it is called by its kind."""
+    """One reader's deliveries and ends, under its kind as its name."""
     count = 0
 
     def deliver(records: Sequence[DeliveredRecord]) -> None:
@@ -241,5 +247,5 @@ def _reader(
 
 def _write(history_writer: HistoryWriter, events: Iterable[object]) -> None:
     rest = iter(events)
-    while batch := tuple(islice(rest, AT_ONCE)):
+    while batch := tuple(islice(rest, EVENTS_AT_A_TIME)):
         history_writer.write(*batch)

@@ -18,8 +18,6 @@ from harness.cluster.target import parse_target
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
 from harness.kafka.target_features import TargetFeatures, read_target_features
-from harness.lab.evidence_builder import EvidenceBuilder
-from harness.lab.step_recorder import StepRecorder
 from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.wire.wire_client import WireClient
 
@@ -102,9 +100,8 @@ class Environment:
             recorder=NullRecorder(),
             offered=self.offer.brokers if self.offer else None,
         )
-        asker = StepRecorder("observer", observer, EvidenceBuilder(), clock, {})
         return FaultTarget(
-            cluster=cluster, clock=clock, asker=asker, topics=topics, transactional_ids=transactional_ids
+            cluster=cluster, clock=clock, client=observer, topics=topics, transactional_ids=transactional_ids
         )
 
     def replace_cluster(self, why: str) -> None:

@@ -163,7 +163,7 @@ class RoundContext:
         self.reader.stop()
         self.history_writer.close()
         self.fault_target.close()
-        self.fault_target.asker.client.close()
+        self.fault_target.client.close()
 
     def bootstrap(self, lane: str) -> Mapping[int, str]:
         """The lane's addresses by node."""

@@ -128,8 +128,8 @@ class GroupMember:
             return {}
         subscribed = {member: _topics(metadata) for member, metadata in joined.members.items()}
         names = {topic for topics in subscribed.values() for topic in topics}
-        found = {topic: self.retry.routes.topic(topic, deadline) for topic in names}
-        counts = {topic: len(metadata["partitions"]) for topic, metadata in found.items() if metadata}
+        partitions = {topic: self.retry.routes.partitions(topic, deadline) for topic in names}
+        counts = {topic: len(known) for topic, known in partitions.items() if known}
         return {member: assignment(given) for member, given in assign_ranges(subscribed, counts).items()}
 
     def _join_request(self) -> JoinGroup:

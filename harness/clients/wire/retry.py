@@ -16,8 +16,9 @@ from harness.clients.outcome_table import outcome_after
 from harness.clients.wire.connections import Connections, NotSent, R
 from harness.clients.wire.deadline import Deadline
 from harness.clients.wire.routes import Routes
-from harness.clients.wire.wire_outcomes import MOVED, row_of
+from harness.clients.wire.wire_outcomes import row_of
 from harness.evidence.operation import Outcome
+from harness.kafka.retriable import STALE_ROUTE
 from harness.wire.api_request import ApiRequest
 from harness.wire.wire_errors import WireError
 
@@ -113,7 +114,7 @@ class Retry:
     def _refused(self, api: str, error: int, tries: _Tries) -> CallResult | None:
         row = row_of(api, error)
         tries.reason = row.reason
-        if error in MOVED:
+        if error in STALE_ROUTE:
             self.routes.forget(api)
         if row.again:
             tries.doubt = tries.doubt or row.outcome is Outcome.UNSURE

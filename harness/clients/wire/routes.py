@@ -1,75 +1,69 @@
-"""Who leads a partition, who coordinates an id: asked once, remembered until an answer shows that it has changed."""
+"""Who leads a partition and who coordinates an id: asked once, remembered until an answer shows that it has changed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from harness.clients.wire.connections import Connections
 from harness.clients.wire.deadline import Deadline
+from harness.kafka.routing import Ask, RoutingTable
 from harness.wire.api_request import ApiRequest, ApiResult
-from harness.wire.requests.cluster.metadata import Metadata, TopicMetadata
-from harness.wire.requests.groups.find_coordinator import GROUP, TRANSACTION, FindCoordinator
+from harness.wire.requests.cluster.metadata import PartitionMetadata
+from harness.wire.requests.groups.find_coordinator import GROUP, TRANSACTION
 from harness.wire.wire_errors import WireError
 
 R = TypeVar("R", bound=ApiResult)
 ASKED_OF_LEADERS = frozenset({"Produce", "Fetch", "ListOffsets"})
-PATIENCE = 1.0
-"""Seconds that one broker is given to say who is where; then the next is asked."""
+ANSWER_SECONDS = 1.0
+"""What one broker is given to answer Metadata or FindCoordinator; then the next is asked."""
 
 
 @dataclass(slots=True)
 class Routes:
-    """What this actor believes about places."""
+    """One actor's leaders and coordinators."""
 
-    channel: Connections
-    _topics: dict[str, TopicMetadata] = field(default_factory=dict)
-    _coordinators: dict[tuple[int, str], int] = field(default_factory=dict)
+    connections: Connections
+    _table: RoutingTable = field(default_factory=RoutingTable)
     _asked: int = 0
 
-    def leader(self, topic: str, partition: int, bound: Deadline) -> int | None:
-        """The node that leads the partition; None when nobody says, or none does."""
-        place = self.topic(topic, bound)
-        known = place["partitions"].get(partition) if place else None
-        return self._reachable(known["leader"] if known else -1)
+    def leader(self, topic: str, partition: int, deadline: Deadline) -> int | None:
+        """The node that leads the partition; None when no broker answers, or none does."""
+        return self._reachable(self._table.leader((topic, partition), self._anyone(deadline)))
 
-    def topic(self, topic: str, bound: Deadline) -> TopicMetadata | None:
-        """The topic's partitions; None when nobody says."""
-        if topic not in self._topics:
-            found = self._anyone(Metadata(topics=(topic,)), bound)
-            if found is not None and topic in found.topics and not found.topics[topic]["error"]:
-                self._topics[topic] = found.topics[topic]
-        return self._topics.get(topic)
+    def partitions(self, topic: str, deadline: Deadline) -> Mapping[int, PartitionMetadata]:
+        """The topic's partitions; none when no broker answers."""
+        return self._table.topic(topic, self._anyone(deadline))
 
-    def coordinator_of_transaction(self, transactional_id: str, bound: Deadline) -> int | None:
-        """The node that coordinates the id; None when nobody says, or none does."""
-        return self._coordinator(TRANSACTION, transactional_id, bound)
+    def coordinator_of_transaction(self, transactional_id: str, deadline: Deadline) -> int | None:
+        """The node that coordinates the id; None when no broker answers, or none does."""
+        return self._reachable(self._table.coordinator(transactional_id, TRANSACTION, self._anyone(deadline)))
 
-    def coordinator_of_group(self, group: str, bound: Deadline) -> int | None:
-        """The node that coordinates the group; None when nobody says, or none does."""
-        return self._coordinator(GROUP, group, bound)
+    def coordinator_of_group(self, group: str, deadline: Deadline) -> int | None:
+        """The node that coordinates the group; None when no broker answers, or none does."""
+        return self._reachable(self._table.coordinator(group, GROUP, self._anyone(deadline)))
 
     def forget(self, api: str) -> None:
         """Look up again whom to ask: leaders for what is asked of leaders, else coordinators."""
-        (self._topics if api in ASKED_OF_LEADERS else self._coordinators).clear()
+        if api in ASKED_OF_LEADERS:
+            self._table.doubt_all_leaders()
+        else:
+            self._table.doubt_all_coordinators()
 
-    def _coordinator(self, kind: int, key: str, bound: Deadline) -> int | None:
-        if (kind, key) not in self._coordinators:
-            found = self._anyone(FindCoordinator(key=key, key_type=kind), bound)
-            if found is None or found.error or self._reachable(found.node) is None:
-                return None
-            self._coordinators[kind, key] = found.node
-        return self._coordinators[kind, key]
+    def _reachable(self, node: int | None) -> int | None:
+        return node if node in self.connections.nodes else None
 
-    def _reachable(self, node: int) -> int | None:
-        return node if node in self.channel.nodes else None
+    def _anyone(self, deadline: Deadline) -> Ask:
+        """Asks brokers until one answers, beginning with the one that answered last."""
 
-    def _anyone(self, verb: ApiRequest[R], bound: Deadline) -> R | None:
-        """The first broker's answer, beginning with the one that answered last."""
-        for _ in self.channel.nodes:
-            if bound.over:
-                return None
-            node = self.channel.nodes[self._asked % len(self.channel.nodes)]
-            try:
-                return self.channel.ask(node, verb, min(PATIENCE, bound.left))
-            except WireError:
-                self._asked += 1
-        return None
+        def ask(request: ApiRequest[R]) -> R | None:
+            for _ in self.connections.nodes:
+                if deadline.over:
+                    return None
+                node = self.connections.nodes[self._asked % len(self.connections.nodes)]
+                try:
+                    return self.connections.ask(node, request, min(ANSWER_SECONDS, deadline.left))
+                except WireError:
+                    self._asked += 1
+            return None
+
+        return ask

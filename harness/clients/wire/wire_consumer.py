@@ -15,11 +15,10 @@ from harness.clients.wire.group_member import GroupMember, GroupMetadata
 from harness.clients.wire.retry import Retry
 from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.operation import Outcome
-from harness.wire.records.isolation import committed
+from harness.wire.records.isolation import committed_records
 from harness.wire.records.record_batch import text
 from harness.wire.requests.groups.offset_fetch import NONE, OffsetFetch
-from harness.wire.requests.log.fetch import READ_COMMITTED
-from harness.wire.requests.log.fetch_log import FetchLog, FetchLogResult
+from harness.wire.requests.log.fetch import READ_COMMITTED, Fetch, FetchResult
 from harness.wire.requests.log.list_offsets import EARLIEST, ListOffsets
 from harness.wire.topic_partitions import TopicPartition, partition_name
 from harness.wire.wire_errors import WireError
@@ -115,7 +114,7 @@ class WireConsumer:
         if node is None:
             self.retry.routes.forget("Fetch")
             return []
-        request = FetchLog(
+        request = Fetch(
             topic=topic,
             partition=partition,
             offset=self.positions[topic_partition],
@@ -130,7 +129,7 @@ class WireConsumer:
         return self._advance(topic_partition, answer, deadline)
 
     def _advance(
-        self, topic_partition: TopicPartition, answer: FetchLogResult, deadline: Deadline
+        self, topic_partition: TopicPartition, answer: FetchResult, deadline: Deadline
     ) -> list[DeliveredRecord]:
         if answer.error:
             self.retry.routes.forget("Fetch")
@@ -139,7 +138,12 @@ class WireConsumer:
             return []
         position = self.positions[topic_partition]
         self.positions[topic_partition] = max(position, answer.next_offset)
-        return visible(topic_partition, answer, position)
+        shown = committed_records(answer.batches, answer.aborted)
+        return [
+            DeliveredRecord(*topic_partition, record.offset, text(record.value))
+            for record in shown
+            if record.offset >= position
+        ]
 
     def _earliest(self, topic_partition: TopicPartition, deadline: Deadline) -> int:
         topic, partition = topic_partition
@@ -149,14 +153,3 @@ class WireConsumer:
             deadline,
         )
         return answer.offset if answer is not None and result.done else 0
-
-
-def visible(topic_partition: TopicPartition, answer: FetchLogResult, position: int) -> list[DeliveredRecord]:
-    """The records from ``position`` on that a read_committed application is shown of what was fetched."""
-    return [
-        DeliveredRecord(*topic_partition, record.offset, text(record.value))
-        for batch in committed(answer.batches, answer.aborted)
-        if not batch.is_control
-        for record in batch.records
-        if record.offset >= position
-    ]

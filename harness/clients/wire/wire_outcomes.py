@@ -194,24 +194,6 @@ TABLES: Mapping[str, Mapping[int, OutcomeRow]] = {
 }
 """By API, by error code."""
 
-MOVED = frozenset(
-    {
-        KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
-        KafkaError.LEADER_NOT_AVAILABLE,
-        KafkaError.NOT_LEADER_OR_FOLLOWER,
-        KafkaError.REPLICA_NOT_AVAILABLE,
-        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-        KafkaError.COORDINATOR_NOT_AVAILABLE,
-        KafkaError.NOT_COORDINATOR,
-        KafkaError.TRANSACTION_COORDINATOR_FENCED,
-        KafkaError.KAFKA_STORAGE_ERROR,
-        KafkaError.FENCED_LEADER_EPOCH,
-        KafkaError.UNKNOWN_LEADER_EPOCH,
-        KafkaError.UNKNOWN_TOPIC_ID,
-    }
-)
-"""Errors after which leader or coordinator are looked up again."""
-
 
 def row_of(api: str, error: int) -> OutcomeRow:
     """The row of an error code other than 0; :data:`UNLISTED` for one that is not listed.

@@ -1,1 +1,1 @@
-"""kio's schemas applied: entities from and to bytes, plain values and JSON. Used inside wire only."""
+"""kio's schemas applied: entities from and to bytes, Python values and JSON. Used inside wire only."""

@@ -1,8 +1,8 @@
-"""Answers from bytes, for kio's schemas but more forgiving than kio's own reader.
+"""Messages from bytes, by kio's schemas but more lenient than kio's own reader.
 
 kio refuses an error code that it does not list, a time of -1 (DescribeTransactions of an id with nothing open) and a
 null where its schema has none; the whole answer would be lost, and it may be the very evidence. So errors are read as
-plain integers, times and durations as integers in milliseconds, and any string or array may be null.
+integers, times and durations as integers in milliseconds, and any string or array may be null.
 """
 
 from collections.abc import Mapping

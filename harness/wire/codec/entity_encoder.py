@@ -1,7 +1,7 @@
-"""Messages to bytes, for what :mod:`harness.wire.codec.entity_decoder` read: its inverse, with the same plain integers.
+"""Messages to bytes: the inverse of :mod:`harness.wire.codec.entity_decoder`, with the same integers.
 
-kio's own writer wants its own types (an error code that it lists, a duration, a time); what was read forgivingly has
-plain ones, and is to be written back as it was, save for what somebody changed in it.
+kio's own writer wants its own types (an error code that it lists, a duration, a time); what was read leniently has
+integers, and is written back as it was, apart from fields that were changed on purpose.
 """
 
 import io

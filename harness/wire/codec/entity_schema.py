@@ -1,6 +1,6 @@
-"""How a kio entity is laid out, field by field: what its generated dataclass says, in the form that we walk.
+"""How a kio entity is laid out, field by field, as its generated dataclass declares it.
 
-One walk builds requests from plain values, another reads answers, a third turns either into JSON.
+By these shapes requests are built from Python values, messages are read and written, and turned into JSON.
 """
 
 from dataclasses import MISSING, Field, dataclass, fields

@@ -1,4 +1,4 @@
-"""kio entities as plain JSON for the journal: snake-case keys, durations and times in milliseconds, no bytes."""
+"""kio entities as JSON for the journal: snake-case keys, durations and times in milliseconds, no bytes."""
 
 from dataclasses import is_dataclass
 from datetime import datetime, timedelta
@@ -42,7 +42,7 @@ def _value(value: object) -> Json:
             return [_value(item) for item in value]
         case _ if is_dataclass(value):
             return json_form(value)
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def _records(octets: bytes | None) -> Json:
@@ -50,12 +50,12 @@ def _records(octets: bytes | None) -> Json:
         return None
     try:
         return [_batch(batch) for batch in read_log(octets)]
-    except UnreadableRecords as error:  # the journal keeps what it can: the sentence and the size
+    except UnreadableRecords as error:  # the journal keeps the reason and the size
         return {"unreadable": str(error), "size": len(octets)}
 
 
 def _batch(batch: LogBatch) -> Json:
-    truth = batch.truth()
+    evidence = batch.as_evidence()
     return {
         "base_offset": batch.base_offset,
         "last_offset": batch.last_offset,
@@ -64,10 +64,10 @@ def _batch(batch: LogBatch) -> Json:
         "base_sequence": batch.base_sequence,
         "attributes": batch.attributes,
         "max_timestamp_ms": batch.max_timestamp_ms,
-        "control": truth.control,
-        "coordinator_epoch": truth.coordinator_epoch,
+        "control": evidence.control,
+        "coordinator_epoch": evidence.coordinator_epoch,
         "keys": []
         if batch.is_control
         else [None if record.key is None else text(record.key) for record in batch.records],
-        "values": list(truth.values),
+        "values": list(evidence.values),
     }

@@ -1,6 +1,6 @@
-"""Requests from plain values: nested mappings and sequences with kio's field names become kio entities.
+"""Requests from Python values: nested mappings and sequences with kio's field names become kio entities.
 
-A verb gives the fields of all versions at once, and each version's schema takes those that it has.
+A request gives the fields of all versions at once, and each version's schema takes those that it has.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from kio.static.protocol import Entity, RequestPayload
 
 from harness.wire.api_names import key_of, known_versions
 from harness.wire.codec.entity_schema import FieldShape, field_shapes
-from harness.wire.wire_errors import CannotSay
+from harness.wire.wire_errors import CannotBuild
 
 Value: TypeAlias = "bool | int | str | bytes | UUID | Sequence[Value] | Mapping[str, Value] | None"
 
@@ -23,12 +23,12 @@ def request(api: str, version: int, **fields: Value) -> RequestPayload:
 
     Durations are integers in milliseconds.
 
-    :raises CannotSay: When kio has no schema for that version.
+    :raises CannotBuild: When kio has no schema for that version.
     :raises TypeError: When a field without a default is missing.
     """
     if version not in known_versions(api):
         known = known_versions(api)
-        raise CannotSay(f"{api} v{version} cannot be said; we can say {known[0]}–{known[-1]}")
+        raise CannotBuild(f"{api} v{version} cannot be built; known are versions {known[0]}–{known[-1]}")
     return cast(RequestPayload, _entity(load_request_schema(key_of(api), version), fields))
 
 

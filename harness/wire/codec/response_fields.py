@@ -27,7 +27,7 @@ class ResponseFields:
         return value if isinstance(value, str) else default
 
     def message(self, name: str = "error_message") -> str | None:
-        """The broker's own words; None where there are none or the version has no room for them."""
+        """The broker's message; None where there is none or the version has no field for it."""
         return self.text(name) or None
 
     def octets(self, name: str) -> bytes:

@@ -1,6 +1,6 @@
-"""Record batches (message format v2) changed in place: identity, sequence, the kind of a marker; checksums made anew.
+"""Record batches (message format v2) changed in place: identity, sequence, the kind of a marker, the checksum.
 
-For what tells lies between a broker and a client. What is not changed stays byte for byte.
+For faults that falsify what a broker and a client exchange. What is not changed stays byte for byte.
 """
 
 import struct
@@ -37,28 +37,33 @@ def identities(log: bytes) -> tuple[Identity, ...]:
 
 
 def with_identity(log: bytes, producer_id: int, epoch: int, sequence: Callable[[Identity], int]) -> bytes:
-    """Every batch as if another producer had written it, from the sequence that is told for it."""
+    """Every batch as if another producer had written it, from the base sequence that ``sequence`` gives for it."""
 
-    def another(batch: bytes) -> bytes:
-        said = _WHO.pack(producer_id, epoch, sequence(_identity(batch)))
-        return _sealed(batch[:_IDENTITY] + said + batch[_COUNT:])
+    def rewritten(batch: bytes) -> bytes:
+        identity = _WHO.pack(producer_id, epoch, sequence(_identity(batch)))
+        return _with_checksum(batch[:_IDENTITY] + identity + batch[_COUNT:])
 
-    return _each(log, another)
+    return _each(log, rewritten)
+
+
+def with_checksums(log: bytes) -> bytes:
+    """Every batch with the checksum of what it holds."""
+    return _each(log, _with_checksum)
 
 
 def with_markers_swapped(log: bytes) -> tuple[bytes, int]:
     """COMMIT for ABORT and the reverse, and how many were swapped (Kafka's ``ControlRecordType`` in the key)."""
     swapped = 0
 
-    def turned(batch: bytes) -> bytes:
+    def with_other_marker(batch: bytes) -> bytes:
         nonlocal swapped
-        place = _marker_type(batch)
-        if place is None:
+        at = _marker_type(batch)
+        if at is None:
             return batch
         swapped += 1
-        return _sealed(batch[: place + 1] + bytes([1 - batch[place + 1]]) + batch[place + 2 :])
+        return _with_checksum(batch[: at + 1] + bytes([1 - batch[at + 1]]) + batch[at + 2 :])
 
-    return _each(log, turned), swapped
+    return _each(log, with_other_marker), swapped
 
 
 def _each(log: bytes, change: Callable[[bytes], bytes]) -> bytes:
@@ -102,5 +107,5 @@ def _marker_type(batch: bytes) -> int | None:
     return offset + size + 2 if kind in (0, 1) else None
 
 
-def _sealed(batch: bytes) -> bytes:
+def _with_checksum(batch: bytes) -> bytes:
     return batch[:_CRC] + struct.pack(">I", crc32c(batch[_CHECKED:])) + batch[_CHECKED:]

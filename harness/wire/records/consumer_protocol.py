@@ -1,7 +1,7 @@
-"""What consumers of a group tell one another through the coordinator: subscriptions and assignments, and who gets what.
+"""What members of a consumer group exchange through the coordinator: subscriptions and assignments.
 
 Kafka's ``ConsumerProtocolSubscription`` and ``ConsumerProtocolAssignment``, version 0, which every client writes or can
-read; a later version only adds fields behind, which are left alone here. Assigned as Kafka's ``RangeAssignor`` does.
+read; a later version only adds fields at the end, which are not read here. Assigned as Kafka's ``RangeAssignor`` does.
 """
 
 import struct
@@ -54,7 +54,7 @@ def assigned_partitions(encoded: bytes) -> tuple[tuple[str, int], ...]:
 def assign_ranges(
     subscribed: Mapping[str, Sequence[str]], partitions: Mapping[str, int]
 ) -> Mapping[str, list[tuple[str, int]]]:
-    """Who gets what: each topic is cut into one stretch a subscribed member, the first ones longer by one.
+    """Partitions by member: each topic is cut into one range a subscribed member, the first ones longer by one.
 
     :param subscribed: Topics by member.
     :param partitions: Number of partitions by topic.

@@ -1,7 +1,7 @@
 """Record batches, message format v2 (Kafka's ``DefaultRecordBatch``, KIP-98), written and read whole.
 
-Ours rather than kio's, because the judge needs what kio refuses or loses: any producer id, epoch, sequence, timestamp
-and attribute bit in what is sent, full milliseconds, compressed batches, a log cut off in its last batch.
+Not by kio, because it refuses or loses what the judge needs: any producer id, epoch, sequence, timestamp and attribute
+bit in what is sent, full milliseconds, compressed batches, a log cut off in its last batch.
 """
 
 import gzip
@@ -32,12 +32,12 @@ _MARKERS: tuple[Marker, ...] = ("ABORT", "COMMIT")  # Kafka's ControlRecordType 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewBatch:
-    """A batch to send, every field of its header at the sender's will.
+    """A batch to send; every field of its header can be chosen.
 
     :param values: One record each, as text.
     :param keys: One key a record, or none at all.
     :param timestamp_ms: Create time of every record in milliseconds since 1970; None is now.
-    :param attributes: The whole attribute word instead of the one that ``transactional`` gives.
+    :param attributes: All attribute bits instead of those that ``transactional`` gives.
     """
 
     values: tuple[str, ...]
@@ -138,7 +138,7 @@ class LogBatch:
         kind = struct.unpack_from(">hh", key)[1]
         return (_MARKERS[kind], struct.unpack_from(">hi", value)[1]) if kind in (0, 1) else None
 
-    def truth(self) -> Batch:
+    def as_evidence(self) -> Batch:
         """The batch as evidence. Values are text; bytes that are no UTF-8 are escaped, a null value is empty."""
         control, coordinator_epoch = self.marker or (None, None)
         return Batch(
@@ -159,11 +159,6 @@ def text(octets: bytes | None) -> str:
     return (octets or b"").decode("utf-8", "backslashreplace")
 
 
-def decode(log: bytes) -> tuple[Batch, ...]:
-    """The batches of a log as evidence; see :func:`read_log`."""
-    return tuple(batch.truth() for batch in read_log(log))
-
-
 def read_log(log: bytes) -> tuple[LogBatch, ...]:
     """The batches of a log, as Fetch carries it. A last batch that is cut off (the fetch was full) is left out.
 
@@ -178,7 +173,7 @@ def _split(log: bytes) -> Iterator[bytes]:
         _, length = struct.unpack_from(">qi", log, offset)
         end = offset + _BEFORE_LENGTH + length
         if length < _HEADER.size - _BEFORE_LENGTH:
-            raise UnreadableRecords(f"a record batch says that it is {length} bytes long")
+            raise UnreadableRecords(f"a record batch has a length of {length} bytes")
         if end > len(log):
             return
         yield log[offset:end]
@@ -222,7 +217,7 @@ def _uncompressed(octets: bytes, attributes: int) -> bytes:
             case 1:
                 return gzip.decompress(octets)
     except (OSError, EOFError, zlib.error) as error:
-        raise UnreadableRecords(f"a batch said to be gzip is not: {error}") from error
+        raise UnreadableRecords(f"a gzip batch cannot be uncompressed: {error}") from error
     name = _CODECS[codec] if codec < len(_CODECS) else f"codec {codec}"
     raise UnreadableRecords(f"a batch is compressed with {name}; only uncompressed and gzip batches are read")
 

@@ -1,4 +1,4 @@
-"""Records of ``__transaction_state``: what a coordinator has written down about a transactional id.
+"""Records of ``__transaction_state``: what a coordinator keeps of a transactional id.
 
 Layouts from Kafka's ``TransactionLogKey.json`` (v0) and ``TransactionLogValue.json`` (v0; v1 since KIP-890 part 2, with
 tagged fields), state numbers from ``TransactionState``. kio has no schemas for them.
@@ -41,11 +41,11 @@ class TransactionState:
     """One record. Times are milliseconds since 1970, -1 for none; ids and epochs that are not set are -1.
 
     :param version: Of the value's layout: 0, or 1 with the tagged fields. -1 for a tombstone (``state`` is then Gone).
-    :param state: In Kafka's words: ``Ongoing``, ``PrepareCommit``, ``CompleteAbort``.
+    :param state: Kafka's name of it: ``Ongoing``, ``PrepareCommit``, ``CompleteAbort``.
     :param partitions: In the transaction, by name (``t-0``).
     :param previous_producer_id: The producer id of the last completed transaction (tag 0).
     :param next_producer_id: The producer id that the client gets next, when the epoch ran out (tag 1).
-    :param client_transaction_version: The transaction version that the client speaks (tag 2).
+    :param client_transaction_version: The transaction version that the client uses (tag 2).
     :param next_producer_epoch: The epoch that the client gets next (tag 3, Kafka 4.2 and above).
     """
 
@@ -77,7 +77,7 @@ def state_partition(transactional_id: str, partitions: int) -> int:
 
 
 def decode_state(record: Record) -> TransactionState:
-    """What one record of the topic says.
+    """One record of the topic, decoded.
 
     :raises UnreadableRecords: When key or value has a layout that is not known here.
     """

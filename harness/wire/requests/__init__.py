@@ -1,1 +1,1 @@
-"""One file an API: what is asked, how each version says it, and the typed answer."""
+"""One file an API: the request, its fields in each version, and the typed result."""

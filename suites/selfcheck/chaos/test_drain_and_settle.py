@@ -10,38 +10,39 @@ import pytest
 
 from harness.base.clock import RunClock
 from harness.chaos.observe import coordinator_probe
-from harness.chaos.observe.settle import Rest
-from harness.chaos.observe.watermark_sampler import Sampler
+from harness.chaos.observe.settle import SettleConditions
+from harness.chaos.observe.watermark_sampler import WatermarkSampler
 from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
 from harness.evidence.anomalies import PROBE
 from harness.evidence.history_writer import HistoryWriter
 from harness.evidence.operation import Outcome, Value
 from harness.kafka import raw_log, wire_log_reader
-from harness.kafka.leader_client import LeaderClient, TopicPartition, Unreachable
+from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.spark.readers.checkpoint import Checkpoint
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.records.record_batch import LogBatch, NewBatch, read_log
 from harness.wire.requests.cluster.metadata import Metadata, MetadataResult
-from harness.wire.requests.log.fetch_log import FetchLog, FetchLogResult
+from harness.wire.requests.log.fetch import Fetch, FetchResult
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks, FetchWatermarksResult
 from harness.wire.requests.log.list_offsets import EARLIEST, ListOffsets, ListOffsetsResult
+from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_errors import ConnectionClosed, NoAnswer, NotOffered
 
-PLACE: TopicPartition = ("t", 0)
+PARTITION: TopicPartition = ("t", 0)
 """The one partition."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Broker:
-    """What every broker of a made-up cluster says; an exception is raised instead of an answer.
+    """Every broker of a made-up cluster; an exception is raised instead of an answer.
 
     :param leaders: By the broker that is asked for metadata: (leader, leader epoch, in-sync replicas) as it knows them.
     :param log: Batches of the one partition; a Fetch answers with one of them.
     :param stable: The last stable offset, where it is not the high watermark.
-    :param aborted: The aborted transactions told in the answer to a Fetch from an offset.
+    :param aborted: The aborted transactions in the answer to a Fetch from an offset.
     :param failing: What a broker that is away does instead of answering.
-    :param growing: Appended to the log, one at each question for its beginning.
+    :param growing: Appended to the log, one at each ListOffsets of its beginning.
     :param lost: How many offsets below the high watermark no Fetch gives.
     """
 
@@ -54,13 +55,13 @@ class Broker:
     growing: list[LogBatch] = field(default_factory=list)
     lost: int = 0
 
-    def call(self, node: int, verb: ApiRequest[ApiResult], _version: int | None = None, *, within: float = 0) -> Any:
+    def call(self, node: int, request: ApiRequest[ApiResult], _version: int | None = None, *, within: float = 0) -> Any:
         """As the wire client's."""
         assert within >= 0
-        self.asked.append((node, verb.api))
+        self.asked.append((node, request.api))
         if node in self.failing:
             raise self.failing[node]
-        return Said(result=self.result(node, verb))
+        return Answer(result=self.result(node, request))
 
     def highest(self, _node: int, _api: str, cap: int | None = None) -> int | None:
         """Any version will do."""
@@ -69,9 +70,9 @@ class Broker:
     def close(self) -> None:
         """Nothing is open."""
 
-    def result(self, node: int, verb: object) -> object:
-        """The verb's own answer."""
-        match verb:
+    def result(self, node: int, request: object) -> object:
+        """The request's own answer."""
+        match request:
             case Metadata():
                 return self._metadata(node)
             case ListOffsets(timestamp=timestamp, isolation=isolation):
@@ -80,11 +81,13 @@ class Broker:
                 offset = 0 if timestamp == EARLIEST else (self.end if isolation == 0 else self.stable_end)
                 return ListOffsetsResult(error=0, error_message=None, offset=offset, timestamp_ms=-1, leader_epoch=-1)
             case FetchWatermarks():
-                levels = {PLACE: (self.end, self.stable_end)}
-                return FetchWatermarksResult(error=0, error_message=None, levels=levels, partitions={PLACE: 0})
-            case FetchLog(offset=offset, isolation=isolation):
+                watermarks = {PARTITION: (self.end, self.stable_end)}
+                return FetchWatermarksResult(
+                    error=0, error_message=None, watermarks=watermarks, partitions={PARTITION: 0}
+                )
+            case Fetch(offset=offset, isolation=isolation):
                 return self._fetched(offset, self.stable_end if isolation else self.end)
-        raise AssertionError(verb)
+        raise AssertionError(request)
 
     @property
     def end(self) -> int:
@@ -98,13 +101,13 @@ class Broker:
 
     def _metadata(self, node: int) -> MetadataResult:
         leader, epoch, isr = self.leaders[node]
-        place: Any = {"error": 0, "leader": leader, "leader_epoch": epoch, "replicas": [1, 2], "isr": list(isr)}
-        topics: Any = {"t": {"id": None, "error": 0, "partitions": {0: place}}}
+        partition: Any = {"error": 0, "leader": leader, "leader_epoch": epoch, "replicas": [1, 2], "isr": list(isr)}
+        topics: Any = {"t": {"id": None, "error": 0, "partitions": {0: partition}}}
         return MetadataResult(error=0, error_message=None, cluster_id=None, controller=1, brokers={}, topics=topics)
 
-    def _fetched(self, offset: int, end: int) -> FetchLogResult:
+    def _fetched(self, offset: int, end: int) -> FetchResult:
         batch = next((each for each in self.log if offset <= each.last_offset < end), None)
-        return FetchLogResult(
+        return FetchResult(
             error=0,
             error_message=None,
             high_watermark=self.end,
@@ -117,14 +120,14 @@ class Broker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Answer:
     """An answer."""
 
     result: object
 
 
 def leader_client(broker: Broker, brokers: Sequence[int] = (1,)) -> LeaderClient:
-    """A lookout on the made-up cluster."""
+    """A client on the made-up cluster."""
     return LeaderClient(client=broker, brokers=brokers)  # type: ignore[arg-type]
 
 
@@ -158,7 +161,7 @@ LOG = (batch(0, "1/0/2/a", "1/1/2/b", sequence=4), batch(2, control=1), batch(3,
 
 
 def test_every_record_of_the_log_has_its_own_offset_and_sequence_and_markers_are_decoded() -> None:
-    raw = raw_log.read_raw(leader_client(Broker(log=LOG)), PLACE, RunClock(), within=1)
+    raw = raw_log.read_raw(leader_client(Broker(log=LOG)), PARTITION, RunClock(), within=1)
     seen = [(r.offset, r.batch_offset, r.sequence, r.control, r.coordinator_epoch, r.value) for r in raw.records()]
     assert seen == [
         (0, 0, 4, None, None, "1/0/2/a"),
@@ -167,23 +170,23 @@ def test_every_record_of_the_log_has_its_own_offset_and_sequence_and_markers_are
         (3, 3, 0, None, None, "x"),
         (4, 4, -1, "ABORT", 3, None),
     ]
-    assert (raw.still, raw.end.high_watermark, raw.level.high_watermark) == (True, 5, 5)
+    assert (raw.still, raw.end.high_watermark, raw.watermarks.high_watermark) == (True, 5, 5)
 
 
 def test_a_partition_that_grows_while_it_is_read_is_read_on() -> None:
-    raw = raw_log.read_raw(leader_client(Broker(log=LOG[:1], growing=list(LOG[1:]))), PLACE, RunClock(), within=60)
+    raw = raw_log.read_raw(leader_client(Broker(log=LOG[:1], growing=list(LOG[1:]))), PARTITION, RunClock(), within=60)
     assert [record.offset for record in raw.records()] == [0, 1, 2, 3, 4]
     assert (raw.still, raw.end.high_watermark) == (True, 5)
 
 
 def test_a_partition_that_never_stands_still_says_so() -> None:
-    raw = raw_log.read_raw(leader_client(Broker(log=LOG[:1], growing=list(LOG[1:]))), PLACE, RunClock(), within=0)
+    raw = raw_log.read_raw(leader_client(Broker(log=LOG[:1], growing=list(LOG[1:]))), PARTITION, RunClock(), within=0)
     assert (raw.still, raw.end.high_watermark, len(raw.batches)) == (False, 3, 2)
 
 
 def test_a_log_that_ends_below_its_high_watermark_is_not_taken_for_whole() -> None:
     with pytest.raises(Unreachable, match="t-0 at 5 below 7 answered nothing"):
-        raw_log.read_raw(leader_client(Broker(log=LOG, lost=2)), PLACE, RunClock(), within=0)
+        raw_log.read_raw(leader_client(Broker(log=LOG, lost=2)), PARTITION, RunClock(), within=0)
 
 
 def committed_of(broker: Broker, wanted: int) -> tuple[list[str], int]:
@@ -191,11 +194,11 @@ def committed_of(broker: Broker, wanted: int) -> tuple[list[str], int]:
     shown: list[str] = []
     ends = wire_log_reader.read_committed(
         leader_client(broker),
-        {PLACE: wanted},
+        {PARTITION: wanted},
         within=0,
         deliver=lambda records: shown.extend(each[3] for each in records),
     )
-    return shown, ends[PLACE]
+    return shown, ends[PARTITION]
 
 
 def test_the_wire_reader_hides_what_is_aborted_and_comes_behind_the_last_marker() -> None:
@@ -213,25 +216,25 @@ def test_a_reader_that_cannot_come_to_the_end_says_where_it_ended() -> None:
 
 
 def test_a_leader_that_was_is_not_believed_again() -> None:
-    asker = leader_client(Broker(leaders={1: (1, 4, (1,)), 2: (2, 5, (2,))}), (1, 2))
-    assert asker.leader(PLACE) == 2
-    asker.forget([PLACE])
-    assert asker.leader(PLACE) == 2
+    client = leader_client(Broker(leaders={1: (1, 4, (1,)), 2: (2, 5, (2,))}), (1, 2))
+    assert client.leader(PARTITION) == 2
+    client.forget([PARTITION])
+    assert client.leader(PARTITION) == 2
 
 
 def test_a_broker_that_is_away_is_passed_over() -> None:
     broker = Broker(leaders={1: (1, 4, (1,)), 2: (1, 4, (1,))}, failing={2: NoAnswer("paused")})
-    assert leader_client(broker, (1, 2)).leader(PLACE) == 1
+    assert leader_client(broker, (1, 2)).leader(PARTITION) == 1
     assert broker.asked == [(2, "Metadata"), (1, "Metadata")]
 
 
-def test_what_no_broker_can_say_is_not_asked_again() -> None:
+def test_a_request_that_no_broker_can_answer_is_not_repeated() -> None:
     broker = Broker()
-    asker = leader_client(broker)
-    asker.leader(PLACE)
+    client = leader_client(broker)
+    client.leader(PARTITION)
     broker.failing[1] = NotOffered("broker 1 offers no Fetch")
     with pytest.raises(Unreachable, match="offers no Fetch"):
-        asker.at_leader(PLACE, FetchWatermarks(partitions=(PLACE,)), within=60)
+        client.at_leader(PARTITION, FetchWatermarks(partitions=(PARTITION,)), within=60)
     assert len(broker.asked) == 2
 
 
@@ -242,13 +245,15 @@ def test_what_no_broker_can_say_is_not_asked_again() -> None:
         (Broker(leaders={1: (1, 0, (1, 2)), 2: (1, 0, (1,))}, log=LOG), {"in_sync": ["t-0 by broker 2"]}),
         (Broker(leaders={1: (1, 0, (1, 2)), 2: (1, 0, (1, 2))}, log=LOG, stable=3), {"stable": ["t-0"]}),
     ],
-    ids=["at rest", "out of sync as one broker knows it", "last stable offset below"],
+    ids=["settled", "out of sync as one broker knows it", "last stable offset below"],
 )
-def test_what_keeps_a_cluster_from_rest_is_named(broker: Broker, amiss: Mapping[str, object]) -> None:
-    rest = Rest(leader_client=leader_client(broker, (1, 2)), places=[PLACE], transactional_ids=[])
-    assert rest.look() == (not amiss)
-    assert {part: found for part, found in rest.unrest.items() if found} == amiss
-    assert rest.since.keys() == {"in_sync", "stable", "no_open_transaction"} - amiss.keys()
+def test_what_keeps_a_cluster_from_settling_is_named(broker: Broker, amiss: Mapping[str, object]) -> None:
+    conditions = SettleConditions(
+        leader_client=leader_client(broker, (1, 2)), partitions=[PARTITION], transactional_ids=[]
+    )
+    assert conditions.check() == (not amiss)
+    assert {name: found for name, found in conditions.unmet.items() if found} == amiss
+    assert conditions.met_after_ms.keys() == {"in_sync", "stable", "no_open_transaction"} - amiss.keys()
 
 
 @dataclass(slots=True)
@@ -276,7 +281,7 @@ class Moody:
 def probed(
     history_writer: HistoryWriter, unsure: list[str], within: float
 ) -> tuple[object, list[tuple[str, str, str, int]]]:
-    """What one probe says of itself, and the ends of its transactions in the history."""
+    """What one probe returns, and the ends of its transactions in the history."""
     clock = RunClock()
 
     def opened(actor: str, transactional_id: str) -> RecordingClient:
@@ -285,9 +290,10 @@ def probed(
             client=client, actor=actor, transactional_id=transactional_id, clock=clock, history_writer=history_writer
         )
 
-    one = coordinator_probe.Probe(number=2, broker=3, transactional_id="p", places=[PLACE], open_client=opened).run(
-        within
+    probe = coordinator_probe.Probe(
+        number=2, broker=3, transactional_id="p", partitions=[PARTITION], open_client=opened
     )
+    one = probe.run(within)
     operations = [json.loads(line) for line in (history_writer.folder / "operations.jsonl").read_text().splitlines()]
     ends = [
         (op["actor"], op["outcome"], op["transactional_id"], op["txn"]) for op in operations if op["verb"] == "commit"
@@ -296,14 +302,14 @@ def probed(
 
 
 def test_every_try_of_a_probe_is_in_the_history_under_a_name_of_its_own(history_writer: HistoryWriter) -> None:
-    said, ends = probed(history_writer, ["lost"], within=60)
-    assert said == (2, True)
+    result, ends = probed(history_writer, ["lost"], within=60)
+    assert result == (2, True)
     assert ends == [(f"{PROBE}3", "unsure", "p", 2001), (f"{PROBE}3.2", "done", "p", 2002)]
 
 
 def test_a_probe_gives_up_when_its_time_is_over(history_writer: HistoryWriter) -> None:
-    said, ends = probed(history_writer, ["lost", "lost"], within=0)
-    assert said == (1, False)
+    result, ends = probed(history_writer, ["lost", "lost"], within=0)
+    assert result == (1, False)
     assert ends == [(f"{PROBE}3", "unsure", "p", 2001)]
 
 
@@ -319,29 +325,29 @@ def test_a_sample_that_comes_late_has_the_time_when_it_came_and_is_not_asked_for
         waits: int = 1
 
         def wait(self, _within: float) -> Any:
-            """The second question finds it."""
+            """It is there at the second wait."""
             self.waits -= 1
             if self.waits >= 0:
                 raise NoAnswer("not yet")
-            levels = broker.result(1, FetchWatermarks(partitions=(PLACE,)))
-            return type("CallResult", (), {"result": levels, "exchange": type("Exchange", (), {"answered": 41.5})})
+            watermarks = broker.result(1, FetchWatermarks(partitions=(PARTITION,)))
+            return type("CallResult", (), {"result": watermarks, "exchange": type("Exchange", (), {"answered": 41.5})})
 
-    def send(node: int, verb: ApiRequest[ApiResult], _version: int) -> Any:
-        sent.append((node, verb))
+    def send(node: int, request: ApiRequest[ApiResult], _version: int) -> Any:
+        sent.append((node, request))
         return Late()
 
-    asker: Any = leader_client(broker)
-    asker.client = type("Client", (), {"call": broker.call, "highest": broker.highest, "send": staticmethod(send)})
-    sampler = Sampler(leader_client=asker, places=[PLACE], history_writer=history_writer)
-    sampler.look()
+    client: Any = leader_client(broker)
+    client.client = type("Client", (), {"call": broker.call, "highest": broker.highest, "send": staticmethod(send)})
+    sampler = WatermarkSampler(leader_client=client, partitions=[PARTITION], history_writer=history_writer)
+    sampler.sample()
     assert (sampler.samples, len(sent)) == (0, 1)
-    sampler.look()
+    sampler.sample()
     assert (sampler.samples, len(sent)) == (1, 1)
     level = json.loads((history_writer.folder / "levels.jsonl").read_text())
     assert (level["at"], level["high_watermark"], level["last_stable_offset"]) == (41.5, 5, 3)
 
 
-def test_a_checkpoint_tells_how_far_a_query_came_and_that_it_was_at_work(tmp_path: Path) -> None:
+def test_a_checkpoint_shows_how_far_a_query_came_and_that_it_was_at_work(tmp_path: Path) -> None:
     checkpoint = Checkpoint(folder=tmp_path)
     assert (checkpoint.planned, checkpoint.committed, checkpoint.ends()) == (-1, -1, {})
     for log, batches in (("offsets", (9, 10)), ("commits", (9,))):

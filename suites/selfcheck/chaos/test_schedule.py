@@ -209,7 +209,7 @@ def test_a_plan_wins() -> None:
 
 def fault_target() -> FaultTarget:
     """Nothing but a clock."""
-    return FaultTarget(cluster=None, clock=RunClock(), asker=None, topics={})  # type: ignore[arg-type]
+    return FaultTarget(cluster=None, clock=RunClock(), client=None, topics={})  # type: ignore[arg-type]
 
 
 def struck(planned_faults: Sequence[PlannedFault], stop: Event | None = None) -> dict[str, FaultWindow]:

@@ -62,12 +62,12 @@ class Ground:
 
     def fault_target(self) -> FaultTarget:
         """The cluster as toxics see it."""
-        return FaultTarget(cluster=self.cluster, clock=self.clock, asker=self.lab.asker("observer"), topics={})
+        return FaultTarget(cluster=self.cluster, clock=self.clock, client=self.lab.asker("observer").client, topics={})
 
     def scope(self, places: Sequence[Partition], *producers: Producer, groups: Sequence[str] = ()) -> Scope:
         """Everything of these, over the observer's lane."""
         return Scope(
-            places=[partition.place for partition in places],
+            partitions=[partition.place for partition in places],
             truth=self.cluster.topology.lanes["observer"],
             transactional_ids=[producer.transactional_id for producer in producers],
             groups=groups,

@@ -118,4 +118,4 @@ def end_offset(fault_target: FaultTarget, index: int, *, isolation: int) -> int:
     leader = fault_target.leader(TOPIC, index)
     assert leader is not None
     verb = ListOffsets(topic=TOPIC, partition=index, isolation=isolation)
-    return fault_target.asker.client.call(leader, verb).result.offset
+    return fault_target.client.call(leader, verb).result.offset

@@ -70,7 +70,7 @@ class Story:
             client.close()
         lanes = self.fault_target.cluster.topology.lanes
         places = [(topic, index) for topic in self.topics for index in range(PARTITIONS)]
-        scope = Scope(places=places, truth=lanes[truth], readers=lanes[LIED_TO])
+        scope = Scope(partitions=places, truth=lanes[truth], readers=lanes[LIED_TO])
         assert drain(scope, self.history_writer, self.clock).notes == []
         self.history_writer.close()
 
@@ -116,7 +116,7 @@ class Play:
         leader = fault_target.leader(self.topic, index)
         asked = [ListOffsets(topic=self.topic, partition=index, isolation=isolation) for isolation in (0, 1)]
         assert leader is not None
-        high_watermark, stable = (fault_target.asker.client.call(leader, verb).result.offset for verb in asked)
+        high_watermark, stable = (fault_target.client.call(leader, verb).result.offset for verb in asked)
         return stable == high_watermark
 
 

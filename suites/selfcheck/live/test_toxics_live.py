@@ -98,13 +98,13 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.fixture(scope="module")
 def fault_target(cluster: Cluster) -> Iterator[FaultTarget]:
     """The site, with the topic that the traffic and the toxics use."""
-    asker = StepRecorder("observer", client(cluster, "observer"), EvidenceBuilder(), RunClock(), {})
+    observer = client(cluster, "observer")
     made = FaultTarget(
-        cluster=cluster, clock=asker.clock, asker=asker, topics={WORD: TOPIC}, transactional_ids={"teller": ID}
+        cluster=cluster, clock=RunClock(), client=observer, topics={WORD: TOPIC}, transactional_ids={"teller": ID}
     )
     made.admin.create_topic(TOPIC, {0: (1, 2, 3), 1: (2, 3, 1), 2: (3, 1, 2)})
     yield made
-    asker.client.close()
+    observer.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Messages of others: what is read is written back byte for byte, and what is changed in them is all that changes."""
+"""Messages that a proxy passes on are written as they were read, byte for byte, apart from what is changed."""
 
 import struct
 
@@ -21,7 +21,7 @@ from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
 from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
 
 BATCH = NewBatch(values=("a", "b"), producer_id=7, producer_epoch=2, base_sequence=5, timestamp_ms=1)
-ASKED: tuple[tuple[ApiRequest[ApiResult], int], ...] = (
+REQUESTS: tuple[tuple[ApiRequest[ApiResult], int], ...] = (
     (Produce(transactional_id="t", batches=(PartitionBatch(topic="x", partition=1, batch=BATCH),)), 12),
     (EndTxn(transactional_id="t", producer_id=7, producer_epoch=2, committed=True), 99),
     (AddPartitionsToTxn(transactional_id="t", producer_id=7, producer_epoch=2, partitions=(("x", 1),)), 99),
@@ -31,19 +31,19 @@ ASKED: tuple[tuple[ApiRequest[ApiResult], int], ...] = (
     (ListOffsets(topic="x", partition=1), 99),
     (Fetch(topic="x", partition=1, offset=0), 12),
 )
-SAID = [(verb, v) for verb, cap in ASKED for v in known_versions(verb.api) if v <= cap]
+AT_VERSIONS = [(each, v) for each, cap in REQUESTS for v in known_versions(each.api) if v <= cap]
 
 
-def frame_of(verb: ApiRequest[ApiResult], version: int) -> bytes:
+def frame_of(api_request: ApiRequest[ApiResult], version: int) -> bytes:
     """A request as it is on the wire, without its length."""
-    return encode(verb.build(version), 4711, "who")[4:]
+    return encode(api_request.build(version), 4711, "who")[4:]
 
 
-@pytest.mark.parametrize(("verb", "version"), SAID, ids=lambda part: getattr(part, "api", str(part)))
-def test_a_request_that_is_opened_and_written_again_is_the_same(verb: ApiRequest[ApiResult], version: int) -> None:
-    frame = frame_of(verb, version)
+@pytest.mark.parametrize(("api_request", "version"), AT_VERSIONS, ids=lambda part: getattr(part, "api", str(part)))
+def test_a_request_that_is_read_and_written_again_is_the_same(api_request: ApiRequest[ApiResult], version: int) -> None:
+    frame = frame_of(api_request, version)
     head = frame_codec.request_header(frame)
-    assert (head.api, head.version, head.correlation, head.client_id) == (verb.api, version, 4711, "who")
+    assert (head.api, head.version, head.correlation, head.client_id) == (api_request.api, version, 4711, "who")
     assert frame_codec.rewritten_request(frame, head, frame_codec.opened_request(frame, head)) == frame
 
 
@@ -55,7 +55,7 @@ def test_another_correlation_id_is_all_that_a_twin_differs_in() -> None:
 
 
 @pytest.mark.parametrize("frame", [b"", b"\0\1", struct.pack(">hhih", 9999, 0, 1, -1) + b"more"])
-def test_what_is_no_request_is_refused_in_words(frame: bytes) -> None:
+def test_what_is_no_request_is_refused(frame: bytes) -> None:
     with pytest.raises(frame_codec.UnreadableRequest):
         frame_codec.opened_request(frame, frame_codec.request_header(frame))
 
@@ -72,7 +72,7 @@ def test_a_forged_answer_is_read_as_an_answer(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", [v for v in known_versions("Fetch") if v <= 16])
-def test_an_answer_that_is_opened_and_written_again_says_the_same(version: int) -> None:
+def test_an_answer_that_is_read_and_written_again_is_the_same(version: int) -> None:
     head = frame_codec.RequestHeader(key_of("Fetch"), version, 12, "who", 0)
     aborted = ({"producer_id": 7, "first_offset": 3},)
     part = {"partition_index": 1, "high_watermark": 9, "last_stable_offset": 8, "records": BATCH.encode()}

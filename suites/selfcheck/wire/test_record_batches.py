@@ -6,11 +6,17 @@ import struct
 import pytest
 from crc32c import crc32c
 
-from harness.wire.records.record_batch import NewBatch, decode, read_log
+from harness.evidence.requirement_evidence import Batch
+from harness.wire.records.record_batch import NewBatch, read_log
 from harness.wire.wire_errors import UnreadableRecords
 
 LATE = 1_700_000_000_123
 CHECKED = struct.Struct(">hiqqqhii")
+
+
+def decode(log: bytes) -> tuple[Batch, ...]:
+    """The batches of a log as evidence."""
+    return tuple(batch.as_evidence() for batch in read_log(log))
 
 
 def batch_of(

@@ -1,4 +1,4 @@
-"""Every verb can be said at every version that kio knows, and what was asked is in what is said."""
+"""Every request can be built at every version that kio knows, and all of its values are in what is built."""
 
 import dataclasses
 import json
@@ -33,8 +33,6 @@ from harness.wire.requests.groups.leave_group import LeaveGroup
 from harness.wire.requests.groups.offset_fetch import OffsetFetch
 from harness.wire.requests.groups.sync_group import SyncGroup
 from harness.wire.requests.log.fetch import Fetch
-from harness.wire.requests.log.fetch_log import FetchLog
-from harness.wire.requests.log.fetch_transaction_state import FetchTransactionState
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.requests.log.produce import PartitionBatch, Produce
@@ -47,14 +45,14 @@ from harness.wire.requests.transactions.init_producer_id import InitProducerId
 from harness.wire.requests.transactions.list_transactions import ListTransactions
 from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
 from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
-from harness.wire.wire_errors import CannotSay, UnreadableAnswer
+from harness.wire.wire_errors import CannotBuild, UnreadableAnswer
 
 TOPIC_ID = UUID("00112233-4455-6677-8899-aabbccddeeff")
 WHO: Mapping[str, Any] = {"transactional_id": "who", "producer_id": 4711, "producer_epoch": 12}
 WHERE = (("t", 6), ("u", 7), ("t", 8))
 BATCH = NewBatch(values=("v",), keys=("k",), producer_id=4711, producer_epoch=12, base_sequence=99, timestamp_ms=77)
 
-VERBS: tuple[ApiRequest[ApiResult], ...] = (
+REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     AddOffsetsToTxn(**WHO, group="g"),
     AddPartitionsToTxn(**WHO, partitions=WHERE),
     AddPartitionsToTxn(**WHO, partitions=WHERE, verify_only=True),
@@ -74,8 +72,6 @@ VERBS: tuple[ApiRequest[ApiResult], ...] = (
     Fetch(topic="t", partition=6, offset=55, isolation=1, max_bytes=1234, max_wait_ms=56, min_bytes=78),
     Fetch(topic="t", partition=6, offset=55, topic_id=TOPIC_ID),
     FetchWatermarks(partitions=WHERE),
-    FetchLog(topic="t", partition=6, offset=55, isolation=1, max_bytes=1234),
-    FetchTransactionState(partition=6, offset=55),
     FindCoordinator(key="who"),
     FindCoordinator(key="g", key_type=0),
     Heartbeat(group="g", generation=3, member="m"),
@@ -111,15 +107,15 @@ VERBS: tuple[ApiRequest[ApiResult], ...] = (
 )
 
 
-def sayable(verb: ApiRequest[ApiResult]) -> dict[int, dict[str, Json]]:
-    """The plain request of every version that can carry the verb's question."""
-    said = {}
-    for version in known_versions(verb.api):
+def buildable(request: ApiRequest[ApiResult]) -> dict[int, dict[str, Json]]:
+    """The request in JSON at every version that can carry it."""
+    built = {}
+    for version in known_versions(request.api):
         try:
-            said[version] = json_form(verb.build(version))
-        except CannotSay:
+            built[version] = json_form(request.build(version))
+        except CannotBuild:
             continue
-    return said
+    return built
 
 
 def leaves(value: object) -> Iterator[object]:
@@ -140,41 +136,41 @@ def leaves(value: object) -> Iterator[object]:
         yield str(value) if isinstance(value, UUID) else value
 
 
-def name_of_verb(verb: object) -> str:
-    return type(verb).__name__
+def name_of_request(request: object) -> str:
+    return type(request).__name__
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=name_of_verb)
-def test_what_is_written_reads_back_as_what_was_built(verb: ApiRequest[ApiResult]) -> None:
-    for version, said in sayable(verb).items():
-        request = verb.build(version)
-        frame = encode(request, 9, "actor")
-        assert struct.unpack_from(">ihhi", frame) == (len(frame) - 4, key_of(verb.api), version, 9)
-        again, end = read_entity(type(request), frame, frame.index(b"actor") + 5 + request.__flexible__)
+@pytest.mark.parametrize("api_request", REQUESTS, ids=name_of_request)
+def test_what_is_written_reads_back_as_what_was_built(api_request: ApiRequest[ApiResult]) -> None:
+    for version, built in buildable(api_request).items():
+        entity = api_request.build(version)
+        frame = encode(entity, 9, "actor")
+        assert struct.unpack_from(">ihhi", frame) == (len(frame) - 4, key_of(api_request.api), version, 9)
+        again, end = read_entity(type(entity), frame, frame.index(b"actor") + 5 + entity.__flexible__)
         assert end == len(frame)
-        assert json_form(again) == said
+        assert json_form(again) == built
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=name_of_verb)
-def test_everything_asked_is_said_at_some_version_and_nothing_stays_bytes(verb: ApiRequest[ApiResult]) -> None:
-    said = sayable(verb)
-    assert said
-    json.dumps(said)
-    in_plain = set(leaves(list(said.values())))
+@pytest.mark.parametrize("api_request", REQUESTS, ids=name_of_request)
+def test_every_value_is_sent_at_some_version_and_nothing_stays_bytes(api_request: ApiRequest[ApiResult]) -> None:
+    built = buildable(api_request)
+    assert built
+    json.dumps(built)
+    sent = set(leaves(list(built.values())))
     unset = {None, -1, 0, ""}
-    # Said in other words: counts of 1 that an assignment replaces; transactional=True, a bit of the attributes.
-    reworded = {1} if isinstance(verb, CreateTopic | Produce) else set()
-    assert {leaf for leaf in leaves(verb) if leaf not in unset} - reworded <= in_plain
+    # In another form: counts of 1 that an assignment replaces; transactional=True, a bit of the attributes.
+    converted = {1} if isinstance(api_request, CreateTopic | Produce) else set()
+    assert {leaf for leaf in leaves(api_request) if leaf not in unset} - converted <= sent
 
 
-def test_each_verb_can_be_said_at_every_version_unless_it_asks_for_more() -> None:
-    for api in {verb.api for verb in VERBS}:
-        said = {version for verb in VERBS if verb.api == api for version in sayable(verb)}
-        assert said == set(known_versions(api)), api
+def test_each_api_can_be_built_at_every_version_unless_more_is_asked_for() -> None:
+    for api in {each.api for each in REQUESTS}:
+        built = {version for each in REQUESTS if each.api == api for version in buildable(each)}
+        assert built == set(known_versions(api)), api
 
 
 @pytest.mark.parametrize(
-    ("verb", "version"),
+    ("api_request", "version"),
     [
         (AddPartitionsToTxn(**WHO, partitions=WHERE, verify_only=True), 3),
         (EndTxn(**WHO, committed=True), 99),
@@ -192,9 +188,9 @@ def test_each_verb_can_be_said_at_every_version_unless_it_asks_for_more() -> Non
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, int) else str(value),
 )  # fmt: skip
-def test_a_question_is_refused_rather_than_changed(verb: ApiRequest[ApiResult], version: int) -> None:
-    with pytest.raises(CannotSay):
-        verb.build(version)
+def test_a_api_requestis_refused_rather_than_changed(api_request: ApiRequest[ApiResult], version: int) -> None:
+    with pytest.raises(CannotBuild):
+        api_request.build(version)
 
 
 def test_an_id_with_nothing_open_has_start_time_minus_one() -> None:

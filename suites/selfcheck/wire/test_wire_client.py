@@ -12,18 +12,19 @@ import pytest
 
 from harness.base.addresses import Address
 from harness.base.clock import RunClock
+from harness.base.kafka_error import KafkaError
 from harness.evidence.exchange import Exchange
 from harness.wire.requests.transactions.end_txn import EndTxn
 from harness.wire.requests.transactions.list_transactions import ListTransactions
 from harness.wire.wire_client import WireClient
-from harness.wire.wire_errors import CannotSay, ConnectionClosed, NoAnswer, NotOffered, UnreadableAnswer
+from harness.wire.wire_errors import CannotBuild, ConnectionClosed, NoAnswer, NotOffered, UnreadableAnswer
 
 END_TXN = 26
 API_VERSIONS = 18
 END = EndTxn(transactional_id="who", producer_id=4711, producer_epoch=0, committed=True)
 OLD_BROKER = struct.pack(">hi", 0, 3) + struct.pack(">hhh", 18, 0, 2) + struct.pack(">hhh", 26, 0, 3)
 OLD_BROKER += struct.pack(">hhh", 66, 0, 0)
-UNSUPPORTED = struct.pack(">hi", 35, 0)
+UNSUPPORTED = struct.pack(">hi", KafkaError.UNSUPPORTED_VERSION, 0)
 
 
 def ended(error: int) -> bytes:
@@ -144,7 +145,7 @@ def test_an_answer_is_typed_timed_and_recorded_once() -> None:
     assert exchange.failure is None
 
 
-def test_an_old_broker_is_asked_again_in_words_that_it_knows_and_only_once() -> None:
+def test_an_old_broker_is_asked_again_at_a_version_that_it_knows_and_only_once() -> None:
     with talking_to(well) as (client, recording, asked):
         assert client.offered(1).apis["EndTxn"] == (0, 3)
         assert client.offered(1) is client.offered(1)
@@ -154,7 +155,7 @@ def test_an_old_broker_is_asked_again_in_words_that_it_knows_and_only_once() -> 
         assert asked == [4, 3, 0, 4, 3, 0]
 
 
-def test_without_a_version_the_highest_that_both_know_is_said() -> None:
+def test_without_a_version_the_highest_that_both_know_is_sent() -> None:
     with talking_to(well) as (client, _, _):
         assert client.call(1, END).exchange.version == 3
         assert client.highest(1, "EndTxn", cap=1) == 1
@@ -169,9 +170,9 @@ def test_a_version_that_is_not_offered_is_refused_before_anything_is_sent() -> N
 
 def test_an_api_that_is_not_offered_is_named() -> None:
     with talking_to(well) as (client, _, _):
-        with pytest.raises(NotOffered, match=r"^broker 1 offers no WriteTxnMarkers; we can say 1–2$"):
+        with pytest.raises(NotOffered, match=r"^broker 1 offers no WriteTxnMarkers; known are 1–2$"):
             client.highest(1, "WriteTxnMarkers")
-        with pytest.raises(CannotSay):
+        with pytest.raises(CannotBuild):
             client.call(1, ListTransactions(pattern="w.*"))
 
 
@@ -220,8 +221,8 @@ def test_requests_are_pipelined_and_answers_find_their_own_in_any_order() -> Non
     def reversed_answers(link: Link, correlation: int) -> None:
         held.append(correlation)
         if len(held) == 3:
-            for place, waiting in enumerate(reversed(held)):
-                link.answer(waiting, ended(47 + place))
+            for nth, waiting in enumerate(reversed(held)):
+                link.answer(waiting, ended(47 + nth))
 
     with talking_to(reversed_answers) as (client, _, _):
         pending = [client.send(1, END, 3) for _ in range(3)]
@@ -250,7 +251,7 @@ def test_an_unreadable_answer_is_recorded_as_such_and_the_connection_goes_on() -
     assert failures[1] is None
 
 
-def test_an_address_where_nobody_listens_is_recorded_and_said() -> None:
+def test_an_address_where_nobody_listens_is_recorded_and_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = Address(*listener.getsockname())
     recording = Recording()

@@ -21,10 +21,10 @@ class CreateTopicResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTopic:
-    """Create ``name``, either with a replica list for each partition (``assignment``) or wherever the broker likes.
+    """Create ``name``, with replica lists by partition (``assignment``) or with replicas that the controller chooses.
 
-    Any broker takes it and hands it to the controller. An answer without error does not mean that every broker has
-    heard of the topic: wait for its leader in Metadata.
+    Any broker takes it and hands it to the controller. An answer without error does not mean that every broker knows
+    the topic: wait for its leader in Metadata.
     """
 
     api: ClassVar[str] = "CreateTopics"

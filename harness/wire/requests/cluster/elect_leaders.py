@@ -8,7 +8,7 @@ from kio.static.protocol import RequestPayload, ResponsePayload
 from harness.wire.codec.request_builder import Value, request
 from harness.wire.codec.response_fields import ResponseFields, first_error
 from harness.wire.topic_partitions import by_topic, partition_name
-from harness.wire.wire_errors import CannotSay
+from harness.wire.wire_errors import CannotBuild
 
 PREFERRED = 0
 UNCLEAN = 1
@@ -18,7 +18,7 @@ UNCLEAN = 1
 class ElectLeadersResult:
     """``partitions`` gives the error of each, by name (``t-0``).
 
-    ELECTION_NOT_NEEDED (84) says that the wanted replica leads already; it is an error here as on the wire.
+    ELECTION_NOT_NEEDED means that the wanted replica leads already; it is an error here as on the wire.
     """
 
     error: int
@@ -38,7 +38,7 @@ class ElectLeaders:
     def build(self, version: int) -> RequestPayload:
         """v0 elects preferred leaders only."""
         if version == 0 and self.election_type != PREFERRED:
-            raise CannotSay("ElectLeaders v0 elects preferred leaders only")
+            raise CannotBuild("ElectLeaders v0 elects preferred leaders only")
         wanted = by_topic(self.partitions or ())
         topics: Value = [{"topic": name, "partitions": indexes} for name, indexes in wanted.items()]
         return request(

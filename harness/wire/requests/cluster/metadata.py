@@ -10,7 +10,7 @@ from harness.wire.codec.response_fields import ResponseFields, first_error
 
 
 class PartitionMetadata(TypedDict):
-    """Where a partition lives; ``leader`` is -1 when it has none, ``leader_epoch`` is -1 where the version lacks it."""
+    """A partition's replicas; ``leader`` is -1 when it has none, ``leader_epoch`` is -1 where the version lacks it."""
 
     error: int
     leader: int
@@ -41,7 +41,7 @@ class MetadataResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
-    """Ask for ``topics`` by name: None for all, ``()`` for none (which v0 cannot say: it answers with all)."""
+    """Ask for ``topics`` by name: None for all, ``()`` for none (v0 then answers with all)."""
 
     api: ClassVar[str] = "Metadata"
     topics: tuple[str, ...] | None = ()
@@ -84,7 +84,7 @@ def _topic(part: ResponseFields) -> TopicMetadata:
     return TopicMetadata(
         id=str(topic_id) if topic_id else None,
         error=part.error(),
-        partitions={place.number("partition_index"): _partition(place) for place in part.parts("partitions")},
+        partitions={each.number("partition_index"): _partition(each) for each in part.parts("partitions")},
     )
 
 

@@ -7,7 +7,7 @@ from kio.static.protocol import RequestPayload, ResponsePayload
 
 from harness.wire.codec.request_builder import Value, request
 from harness.wire.codec.response_fields import ResponseFields, first_error
-from harness.wire.wire_errors import CannotSay
+from harness.wire.wire_errors import CannotBuild
 
 UPGRADE = 1
 SAFE_DOWNGRADE = 2
@@ -24,7 +24,7 @@ class UpdateFeaturesResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateFeatures:
-    """Finalize ``feature`` at ``level`` (0 takes it away); ``upgrade_type`` must say so when the level goes down."""
+    """Finalize ``feature`` at ``level`` (0 removes it); ``upgrade_type`` must allow it when the level goes down."""
 
     api: ClassVar[str] = "UpdateFeatures"
     feature: str
@@ -34,9 +34,9 @@ class UpdateFeatures:
     timeout_ms: int = 30_000
 
     def build(self, version: int) -> RequestPayload:
-        """v0 says only whether a downgrade is allowed."""
+        """v0 has only whether a downgrade is allowed."""
         if version == 0 and self.validate_only:
-            raise CannotSay("UpdateFeatures v0 cannot only validate")
+            raise CannotBuild("UpdateFeatures v0 cannot only validate")
         update: Value = {
             "feature": self.feature,
             "max_version_level": self.level,

@@ -7,7 +7,7 @@ from kio.static.protocol import RequestPayload, ResponsePayload
 
 from harness.wire.codec.request_builder import request
 from harness.wire.codec.response_fields import ResponseFields
-from harness.wire.wire_errors import CannotSay
+from harness.wire.wire_errors import CannotBuild
 
 GROUP = 0
 TRANSACTION = 1
@@ -35,7 +35,7 @@ class FindCoordinator:
     def build(self, version: int) -> RequestPayload:
         """v0 knows groups only; v4 and above ask for a batch of keys (KIP-699), here of one."""
         if version == 0 and self.key_type != GROUP:
-            raise CannotSay("FindCoordinator v0 finds groups only")
+            raise CannotBuild("FindCoordinator v0 finds groups only")
         return request(self.api, version, key=self.key, key_type=self.key_type, coordinator_keys=(self.key,))
 
     def read(self, response: ResponsePayload) -> FindCoordinatorResult:

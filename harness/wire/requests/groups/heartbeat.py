@@ -19,7 +19,7 @@ class HeartbeatResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    """Say that ``member`` of ``generation`` is alive."""
+    """``member`` of ``generation`` is alive."""
 
     api: ClassVar[str] = "Heartbeat"
     group: str

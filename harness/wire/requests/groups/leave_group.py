@@ -1,4 +1,4 @@
-"""LeaveGroup: a member goes, so that the group need not wait for its session to end."""
+"""LeaveGroup: a member leaves, so that the group need not wait for its session to end."""
 
 from dataclasses import dataclass
 from typing import ClassVar

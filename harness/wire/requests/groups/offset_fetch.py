@@ -10,7 +10,7 @@ from kio.static.protocol import RequestPayload, ResponsePayload
 from harness.wire.codec.request_builder import Value, request
 from harness.wire.codec.response_fields import ResponseFields, first_error
 from harness.wire.topic_partitions import by_topic, partition_name
-from harness.wire.wire_errors import CannotSay
+from harness.wire.wire_errors import CannotBuild
 
 NONE = -1
 """The offset of a partition for which the group has committed none."""
@@ -18,9 +18,9 @@ NONE = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetFetchResult:
-    """``offsets`` by partition name (``t-0``), :data:`NONE` where there is none; ``partitions`` gives each one's error.
+    """``offsets`` by partition name (``t-0``), :data:`NONE` where there is none; ``partitions`` gives the errors.
 
-    ``error`` is the first that is not 0: with ``require_stable`` UNSTABLE_OFFSET_COMMIT (88) while a transaction that
+    ``error`` is the first that is not 0: with ``require_stable`` UNSTABLE_OFFSET_COMMIT while a transaction that
     commits offsets of the partition is open.
     """
 
@@ -34,7 +34,7 @@ class OffsetFetchResult:
 class OffsetFetch:
     """Ask the group's coordinator for ``partitions`` (topic and index), or for all that it has with None (v2+).
 
-    :param require_stable: Refuse to tell what an open transaction may still change; needs v7+.
+    :param require_stable: Refuse offsets that an open transaction may still change; needs v7+.
     :param topic_ids: By topic; v10 and above name topics by id.
     """
 
@@ -47,11 +47,11 @@ class OffsetFetch:
     def build(self, version: int) -> RequestPayload:
         """v8 and above ask for a list of groups, here of one."""
         if version < 7 and self.require_stable:
-            raise CannotSay(f"OffsetFetch v{version} cannot ask for stable offsets alone")
+            raise CannotBuild(f"OffsetFetch v{version} cannot ask for stable offsets alone")
         if version < 2 and self.partitions is None:
-            raise CannotSay(f"OffsetFetch v{version} cannot ask for all partitions")
+            raise CannotBuild(f"OffsetFetch v{version} cannot ask for all partitions")
         if version >= 10 and not (self.topic_ids and self.topic_ids.keys() >= {t for t, _ in self.partitions or ()}):
-            raise CannotSay(f"OffsetFetch v{version} names topics by id, and not all were given")
+            raise CannotBuild(f"OffsetFetch v{version} names topics by id, and not all were given")
         topics = self._topics()
         group: Value = {"group_id": self.group, "topics": topics}
         stable = self.require_stable

@@ -1,4 +1,4 @@
-"""SyncGroup: the leader hands out the assignments of a generation, every member is told its own."""
+"""SyncGroup: the leader gives the assignments of a generation, and every member gets its own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Fetch: a stretch of one partition's log, with its high watermark and last stable offset."""
+"""Fetch: a stretch of one partition's log as the broker keeps it, with its high watermark and last stable offset."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,14 +6,15 @@ from uuid import UUID
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
-from harness.evidence.requirement_evidence import Batch
 from harness.wire.codec.request_builder import request
 from harness.wire.codec.response_fields import ResponseFields, first_error
 from harness.wire.records.record_batch import LogBatch, read_log
-from harness.wire.wire_errors import CannotSay, UnreadableAnswer, UnreadableRecords
+from harness.wire.wire_errors import CannotBuild, UnreadableAnswer, UnreadableRecords
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
+LAST_BY_NAME = 12
+"""The last version that names topics; later ones go by id (KIP-516)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,7 @@ class FetchResult:
     """What came. Offsets are -1 where unknown.
 
     :param aborted: ``(producer id, first offset)`` of aborted transactions in the stretch; only for read_committed.
+    :param batches: In log order; the first may begin below the offset asked for.
     :param next_offset: Where the next fetch goes on; the offset asked for when nothing came.
     """
 
@@ -29,8 +31,8 @@ class FetchResult:
     high_watermark: int
     last_stable_offset: int
     log_start_offset: int
-    aborted: list[tuple[int, int]]
-    batches: tuple[Batch, ...]
+    aborted: tuple[tuple[int, int], ...]
+    batches: tuple[LogBatch, ...]
     next_offset: int
 
 
@@ -54,8 +56,8 @@ class Fetch:
 
     def build(self, version: int) -> RequestPayload:
         """v13 and above name the topic by id (KIP-516)."""
-        if version >= 13 and self.topic_id is None:
-            raise CannotSay(f"Fetch v{version} names topics by id, and none was given")
+        if version > LAST_BY_NAME and self.topic_id is None:
+            raise CannotBuild(f"Fetch v{version} names topics by id, and none was given")
         partition = {
             "partition": self.partition,
             "fetch_offset": self.offset,
@@ -72,43 +74,31 @@ class Fetch:
         )
 
     def read(self, response: ResponsePayload) -> FetchResult:
-        """A top-level error (v7+) comes without partitions.
-
-        :raises UnreadableAnswer: When the records are no log.
-        """
+        """A top-level error (v7+) comes without partitions; :raises UnreadableAnswer: when the records are no log."""
         top = ResponseFields(response)
         if top.error() and not top.parts("responses"):
-            return self._refused(top.error())
+            return self._result(top.error(), ResponseFields(None))
         partition = top.first("responses").first("partitions")
-        log = read_fetched(partition)
+        return self._result(first_error(top.error(), partition.error()), partition)
+
+    def _result(self, error: int, partition: ResponseFields) -> FetchResult:
+        log = _batches(partition)
         return FetchResult(
-            error=first_error(top.error(), partition.error()),
+            error=error,
             error_message=None,
             high_watermark=partition.number("high_watermark"),
             last_stable_offset=partition.number("last_stable_offset"),
             log_start_offset=partition.number("log_start_offset"),
-            aborted=[
-                (a.number("producer_id"), a.number("first_offset")) for a in partition.parts("aborted_transactions")
-            ],
-            batches=tuple(batch.truth() for batch in log),
+            aborted=tuple(
+                (each.number("producer_id"), each.number("first_offset"))
+                for each in partition.parts("aborted_transactions")
+            ),
+            batches=log,
             next_offset=log[-1].last_offset + 1 if log else self.offset,
         )
 
-    def _refused(self, error: int) -> FetchResult:
-        return FetchResult(
-            error=error,
-            error_message=None,
-            high_watermark=-1,
-            last_stable_offset=-1,
-            log_start_offset=-1,
-            aborted=[],
-            batches=(),
-            next_offset=self.offset,
-        )
 
-
-def read_fetched(partition: ResponseFields) -> tuple[LogBatch, ...]:
-    """The batches of a partition's answer; :raises UnreadableAnswer: when the records are no log."""
+def _batches(partition: ResponseFields) -> tuple[LogBatch, ...]:
     try:
         return read_log(partition.octets("records"))
     except UnreadableRecords as error:

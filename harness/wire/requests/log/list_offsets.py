@@ -7,7 +7,7 @@ from kio.static.protocol import RequestPayload, ResponsePayload
 
 from harness.wire.codec.request_builder import request
 from harness.wire.codec.response_fields import ResponseFields
-from harness.wire.wire_errors import CannotSay
+from harness.wire.wire_errors import CannotBuild
 
 LATEST = -1
 EARLIEST = -2
@@ -40,7 +40,7 @@ class ListOffsets:
     def build(self, version: int) -> RequestPayload:
         """v2 and above know isolation."""
         if version < 2 and self.isolation:
-            raise CannotSay(f"ListOffsets v{version} knows no isolation level")
+            raise CannotBuild(f"ListOffsets v{version} knows no isolation level")
         partition = {"partition_index": self.partition, "timestamp": self.timestamp}
         return request(
             self.api,

@@ -11,7 +11,7 @@ from harness.wire.codec.request_builder import Value, request
 from harness.wire.codec.response_fields import ResponseFields, first_error
 from harness.wire.records.record_batch import NewBatch
 from harness.wire.topic_partitions import by_topic, partition_name
-from harness.wire.wire_errors import CannotSay
+from harness.wire.wire_errors import CannotBuild
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Produce:
     def build(self, version: int) -> RequestPayload:
         """v13 and above name topics by id (KIP-516)."""
         if version >= 13 and any(batch.topic_id is None for batch in self.batches):
-            raise CannotSay(f"Produce v{version} names topics by id, and none was given")
+            raise CannotBuild(f"Produce v{version} names topics by id, and none was given")
         return request(
             self.api,
             version,

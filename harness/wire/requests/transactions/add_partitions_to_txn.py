@@ -9,7 +9,7 @@ from kio.static.protocol import RequestPayload, ResponsePayload
 from harness.wire.codec.request_builder import Value, request
 from harness.wire.codec.response_fields import ResponseFields, first_error
 from harness.wire.topic_partitions import by_topic, partition_name
-from harness.wire.wire_errors import CannotSay
+from harness.wire.wire_errors import CannotBuild
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class AddPartitionsToTxnResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddPartitionsToTxn:
-    """Add ``partitions``; ``verify_only`` (v4+, a broker's question to the coordinator) adds nothing."""
+    """Add ``partitions``; ``verify_only`` (v4+, from a broker to the coordinator) adds nothing."""
 
     api: ClassVar[str] = "AddPartitionsToTxn"
     transactional_id: str
@@ -35,17 +35,19 @@ class AddPartitionsToTxn:
     def build(self, version: int) -> RequestPayload:
         """v4 and above carry a batch of transactions, here of one."""
         if version < 4 and self.verify_only:
-            raise CannotSay(f"AddPartitionsToTxn v{version} cannot ask to verify only")
+            raise CannotBuild(f"AddPartitionsToTxn v{version} cannot ask to verify only")
         topics: Value = [{"name": name, "partitions": indexes} for name, indexes in by_topic(self.partitions).items()]
-        whose: dict[str, Value] = {
+        producer: dict[str, Value] = {
             "transactional_id": self.transactional_id,
             "producer_id": self.producer_id,
             "producer_epoch": self.producer_epoch,
         }
         if version < 4:
-            single = {f"v3_and_below_{name}": value for name, value in whose.items()}
+            single = {f"v3_and_below_{name}": value for name, value in producer.items()}
             return request(self.api, version, **single, v3_and_below_topics=topics)
-        return request(self.api, version, transactions=[{**whose, "verify_only": self.verify_only, "topics": topics}])
+        return request(
+            self.api, version, transactions=[{**producer, "verify_only": self.verify_only, "topics": topics}]
+        )
 
     def read(self, response: ResponsePayload) -> AddPartitionsToTxnResult:
         """The top level's error (v4+) counts before the partitions'."""

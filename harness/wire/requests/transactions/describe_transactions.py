@@ -12,7 +12,7 @@ from harness.wire.topic_partitions import partition_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeTransactionsResult:
-    """``state`` in Kafka's words (``Ongoing``); ``start_time_ms`` since 1970, -1 when nothing is open."""
+    """``state`` by Kafka's name (``Ongoing``); ``start_time_ms`` since 1970, -1 when nothing is open."""
 
     error: int
     error_message: str | None

@@ -30,7 +30,7 @@ class EndTxn:
     committed: bool
 
     def build(self, version: int) -> RequestPayload:
-        """The same fields in every version: the version itself says whether the epoch is bumped."""
+        """The same fields in every version: from v5 on the coordinator bumps the epoch."""
         return request(
             self.api,
             version,

@@ -7,7 +7,7 @@ from kio.static.protocol import RequestPayload, ResponsePayload
 
 from harness.wire.codec.request_builder import request
 from harness.wire.codec.response_fields import ResponseFields
-from harness.wire.wire_errors import CannotSay
+from harness.wire.wire_errors import CannotBuild
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class InitProducerId:
     def build(self, version: int) -> RequestPayload:
         """v3 and above carry the current id and epoch; v6 (KIP-939) asks for no two-phase commit."""
         if version < 3 and (self.producer_id, self.producer_epoch) != (-1, -1):
-            raise CannotSay(f"InitProducerId v{version} carries no current producer id and epoch")
+            raise CannotBuild(f"InitProducerId v{version} carries no current producer id and epoch")
         return request(
             self.api,
             version,

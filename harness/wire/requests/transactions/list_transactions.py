@@ -7,11 +7,11 @@ from kio.static.protocol import RequestPayload, ResponsePayload
 
 from harness.wire.codec.request_builder import request
 from harness.wire.codec.response_fields import ResponseFields
-from harness.wire.wire_errors import CannotSay
+from harness.wire.wire_errors import CannotBuild
 
 
 class ListedTransaction(TypedDict):
-    """One transactional id with its ``state`` in Kafka's words."""
+    """One transactional id with its ``state`` by Kafka's name."""
 
     transactional_id: str
     producer_id: int
@@ -41,7 +41,7 @@ class ListTransactions:
     def build(self, version: int) -> RequestPayload:
         """A filter that the version lacks cannot be left out: the answer would be another one."""
         if (version < 1 and self.duration_ms >= 0) or (version < 2 and self.pattern is not None):
-            raise CannotSay(f"ListTransactions v{version} lacks a filter that was asked for")
+            raise CannotBuild(f"ListTransactions v{version} lacks a filter that was asked for")
         return request(
             self.api,
             version,

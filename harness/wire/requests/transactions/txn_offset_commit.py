@@ -9,7 +9,7 @@ from kio.static.protocol import RequestPayload, ResponsePayload
 from harness.wire.codec.request_builder import Value, request
 from harness.wire.codec.response_fields import ResponseFields, first_error
 from harness.wire.topic_partitions import by_topic, partition_name
-from harness.wire.wire_errors import CannotSay
+from harness.wire.wire_errors import CannotBuild
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class TxnOffsetCommit:
     def build(self, version: int) -> RequestPayload:
         """v3 and above carry generation and member."""
         if version < 3 and (self.generation, self.member) != (-1, ""):
-            raise CannotSay(f"TxnOffsetCommit v{version} carries no generation and member")
+            raise CannotBuild(f"TxnOffsetCommit v{version} carries no generation and member")
         return request(
             self.api,
             version,

@@ -1,4 +1,4 @@
-"""WriteTxnMarkers: a coordinator's word to partition leaders; an operator's, to end a hanging one (KIP-664)."""
+"""WriteTxnMarkers: from a coordinator to partition leaders; by an operator, to end a hanging transaction (KIP-664)."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,7 +8,7 @@ from kio.static.protocol import RequestPayload, ResponsePayload
 from harness.wire.codec.request_builder import Value, request
 from harness.wire.codec.response_fields import ResponseFields, first_error
 from harness.wire.topic_partitions import by_topic, partition_name
-from harness.wire.wire_errors import CannotSay
+from harness.wire.wire_errors import CannotBuild
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +33,9 @@ class WriteTxnMarkers:
     transaction_version: int = 0
 
     def build(self, version: int) -> RequestPayload:
-        """v2 says by which transaction version the leader is to judge the epoch (KIP-1228)."""
+        """v2 has the transaction version by which the leader checks the epoch (KIP-1228)."""
         if version < 2 and self.transaction_version:
-            raise CannotSay(f"WriteTxnMarkers v{version} carries no transaction version")
+            raise CannotBuild(f"WriteTxnMarkers v{version} carries no transaction version")
         topics: Value = [
             {"name": name, "partition_indexes": indexes} for name, indexes in by_topic(self.partitions).items()
         ]

@@ -1,0 +1,1 @@
+"""Selfcheck: routing and retriable codes."""
