@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from harness.base import wait
 from harness.base.clock import RunClock
 from harness.cluster.cluster import Cluster, Links
-from harness.faults.gate.gate import Gate, open_gate
+from harness.faults.frame_gate import FrameGate, GateOpener
 from harness.lab.admin import Admin
 from harness.lab.step_recorder import ResultT, StepRecorder, Unprepared
 from harness.wire.api_request import ApiRequest
@@ -39,6 +39,7 @@ class FaultTarget:
     :param topics: The scenario's word for a topic to the topic's real name.
     :param transactional_ids: The workload's word for a transactional id to the real one; one not here is real.
     :param asker: On the observer's lane; its exchanges are not kept.
+    :param open_gate: Starts the gate, for toxics on single requests; None where they have no place.
     """
 
     cluster: Cluster
@@ -46,14 +47,21 @@ class FaultTarget:
     asker: StepRecorder
     topics: Mapping[str, str]
     transactional_ids: Mapping[str, str] = field(default_factory=dict)
-    _gate: list[Gate] = field(default_factory=list)
+    open_gate: GateOpener | None = None
+    _gate: list[FrameGate] = field(default_factory=list)
 
     @property
-    def gate(self) -> Gate:
-        """The gate, started at first use; :raises Powerless: where nothing stands between."""
+    def gate(self) -> FrameGate:
+        """The gate, started at first use; :raises Powerless: where there are no proxies, or nobody gave an opener."""
+        if self.open_gate is None:
+            raise Powerless("there is no gate for single requests here")
         if not self._gate:
-            self._gate.append(open_gate(self.links))
+            self._gate.append(self.open_gate(self.links))
         return self._gate[0]
+
+    def gate_errors(self) -> tuple[str, ...]:
+        """What went wrong in the gate itself; nothing where it was never started."""
+        return tuple(error for gate in self._gate for error in gate.errors())
 
     def close(self) -> None:
         """End the gate; proxies lead where they led at first. May be called twice."""

@@ -1,9 +1,7 @@
 """Cut a link or a lane: its connections end, and new ones are refused, until it is mended.
 
 A disabled Toxiproxy proxy. What lay on it, held or on its way, is lost, and the sender sees its connection end at once
-instead of waiting for its request's timeout. Needs a proxy. Proof that it struck, in the contract: a request that had
-to travel through it is answered inside the window, by the sender, with the error of a lost connection; in chaos:
-connections that it ended.
+instead of waiting for its request's timeout. Needs a proxy. Counts connections that it ended.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +16,7 @@ from harness.faults.leadership import await_recovery
 from harness.faults.proxy_faults import draw_proxy, with_connections_cut
 from harness.faults.proxy_toxic import reports_over
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
-from harness.faults.typed_draws import word
+from harness.faults.typed_draws import text
 from harness.lab import Lab
 
 
@@ -56,7 +54,7 @@ class Cut:
         :raises Powerless: When there is no such proxy.
         :raises NotInTime: When that broker is not registered again within the bound.
         """
-        return _struck(fault_target, word(chosen, "proxy"))
+        return _struck(fault_target, text(chosen, "proxy"))
 
 
 @contextmanager

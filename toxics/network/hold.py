@@ -1,9 +1,7 @@
 """Hold a link or a lane: what is sent lies on it until release, and then arrives at once and in order.
 
 A Toxiproxy ``latency`` toxic of hours; removing it delivers the held bytes. They survive the sender's disconnect.
-Needs a proxy. Proof that it struck, in the contract: a step sent into the window and answered only after it has
-``held`` > 0 in the evidence, and on a link between brokers the samples show what the held request would have changed;
-in chaos: bytes of requests that came while it was on.
+Needs a proxy. Counts bytes of requests that came while it was on.
 """
 
 from collections.abc import Iterator
@@ -18,8 +16,8 @@ HOURS_MS = 6 * 3600 * 1000
 NAME = "hold"
 TOXIC = ProxyToxic(
     name=NAME,
-    stages=(ToxicRange(kind="latency", measures={"latency": (HOURS_MS, HOURS_MS)}),),
-    sides=("upstream",),
+    ranges=(ToxicRange(kind="latency", attributes={"latency": (HOURS_MS, HOURS_MS)}),),
+    directions=("upstream",),
     disrupts_broker=True,
 )
 

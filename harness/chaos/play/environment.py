@@ -17,6 +17,7 @@ from harness.cluster.opening import Backend, choose_backend, open_cluster
 from harness.cluster.target import parse_target
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
+from harness.faults.gate.gate import open_gate
 from harness.kafka.target_features import TargetFeatures, read_target_features
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.step_recorder import StepRecorder
@@ -104,7 +105,12 @@ class Environment:
         )
         asker = StepRecorder("observer", observer, EvidenceBuilder(), clock, {})
         return FaultTarget(
-            cluster=cluster, clock=clock, asker=asker, topics=topics, transactional_ids=transactional_ids
+            cluster=cluster,
+            clock=clock,
+            asker=asker,
+            topics=topics,
+            transactional_ids=transactional_ids,
+            open_gate=open_gate,
         )
 
     def replace_cluster(self, why: str) -> None:
