@@ -7,7 +7,6 @@ A :class:`~harness.chaos.play.environment.Environment` is what lasts for the ses
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 from harness.chaos.observe.coordinator_probe import probe
@@ -20,7 +19,7 @@ from harness.chaos.plan.phases import phases
 from harness.chaos.plan.schedule import schedule
 from harness.chaos.play.environment import Environment
 from harness.chaos.play.fault_runner import run_faults
-from harness.chaos.play.judgement_limits import DRAIN_NOTES, GATE_ERRORS, drain_notes, gate_results
+from harness.chaos.play.judgement_limits import DRAIN_NOTES, GATE_ERRORS, limited
 from harness.chaos.play.round_context import RoundContext, create_round
 from harness.evidence.judgement import Judgement
 from harness.evidence.operation import Phase
@@ -168,9 +167,7 @@ def seal(environment: Environment, round_: Round, context: RoundContext) -> None
 def judge(spark: SparkHandle, folder: Path) -> Judgement:
     """Step 8: DataFrame programs over the sealed history, the same in replay; the gate's own errors leave a doubt."""
     history = open_history(spark.spark, folder)
-    found = judge_history(history)
-    checks, notes = (*found.checks, *gate_results(history.run)), (*found.notes, *drain_notes(history.run))
-    judgement = replace(found, checks=checks, notes=notes)
+    judgement = limited(judge_history(history), history.run)
     keep(folder, judgement, timeline(history))
     return judgement
 

@@ -1,23 +1,24 @@
 """What ``run.json`` keeps of a round that limits what its judgement can say; the same in a replay."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from harness.base.json_value import Json
-from harness.evidence.judgement import CheckResult
+from harness.evidence.judgement import CheckResult, Judgement
 
 GATE_ERRORS, DRAIN_NOTES = "gate_errors", "drain_notes"
 SHOWN = 5
-"""Errors of the gate that are told; the rest are counted."""
+"""Errors of the gate that are shown; the rest are counted."""
 
 
-def drain_notes(run: Mapping[str, Json]) -> tuple[str, ...]:
-    """What could not be read after the round."""
-    return _texts(run, DRAIN_NOTES)
+def limited(judgement: Judgement, run: Mapping[str, Json]) -> Judgement:
+    """The judgement with a note for what could not be read after the round, and a doubt where the gate failed."""
+    checks = (*judgement.checks, *_gate_check(_texts(run, GATE_ERRORS)))
+    return replace(judgement, checks=checks, notes=(*judgement.notes, *_texts(run, DRAIN_NOTES)))
 
 
-def gate_results(run: Mapping[str, Json]) -> Iterator[CheckResult]:
+def _gate_check(errors: tuple[str, ...]) -> Iterator[CheckResult]:
     """An undecided check where the gate itself failed: nobody knows then what the faults did to requests."""
-    errors = _texts(run, GATE_ERRORS)
     if errors:
         more = f" (and {len(errors) - SHOWN} more)" if len(errors) > SHOWN else ""
         yield CheckResult(
