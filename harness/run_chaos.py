@@ -1,16 +1,14 @@
-"""The flow of one round of chaos, on one page: the nine steps of :mod:`harness.run`, with a storm in the third.
+"""The flow of one round of chaos, on one page: the nine steps of :mod:`harness.run`, with faults in the third.
 
-A :class:`~harness.chaos.play.environment.Environment` is what lasts for the session: the warm cluster and one Spark.
+A :class:`~harness.chaos.play.environment.Environment` is what lasts for the session: the cluster and one Spark.
 ``replay`` (:mod:`harness.app.chaos_replay`) is steps 8 and 9 on a folder, which another tool may have written.
 """
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from harness.base.json_value import Json
 from harness.chaos.observe.coordinator_probe import probe
 from harness.chaos.observe.drain import Scope
 from harness.chaos.observe.drain import drain as drain_partitions
@@ -21,6 +19,7 @@ from harness.chaos.plan.phases import phases
 from harness.chaos.plan.schedule import schedule
 from harness.chaos.play.environment import Environment
 from harness.chaos.play.fault_runner import run_faults
+from harness.chaos.play.judgement_limits import DRAIN_NOTES, GATE_ERRORS, limited
 from harness.chaos.play.round_context import RoundContext, create_round
 from harness.evidence.judgement import Judgement
 from harness.evidence.operation import Phase
@@ -33,26 +32,26 @@ from harness.spark.history.seal import seal as seal_history
 from harness.spark.history.timeline_frames import timeline
 from harness.spark.session.spark_session import SparkHandle
 
-LEAVING = 20.0
-"""Seconds that a role may take to end its last transaction."""
-PROBED = 20.0
-"""Seconds within which every coordinator must serve again after heal."""
-MARGIN = 6.0
-"""Seconds beyond the longest transaction timeout that settling may take: the coordinator's search, and the markers."""
-READ = 10.0
-"""Seconds that a reader may take to the end, once nothing is written any more."""
+LAST_TRANSACTION_SECONDS = 20.0
+"""That a role may take to end its last transaction."""
+PROBE_SECONDS = 20.0
+"""Within which every coordinator must serve again after heal."""
+SETTLE_MARGIN_SECONDS = 6.0
+"""Beyond the longest transaction timeout, for settling: the coordinator's search, and the markers."""
+READ_SECONDS = 10.0
+"""That a reader may take to the end, once nothing is written any more."""
 
 
 def perform(environment: Environment, round_: Round) -> Judgement:
     """One round from a running cluster to its verdict."""
     started = time.monotonic()
     open_target(environment, round_)
-    with connect(environment, round_) as round_context:
-        drive(round_context, round_)
-        heal(round_context)
-        settle(environment, round_context)
-        drain(environment, round_context)
-    seal(environment, round_, round_context)
+    with connect(environment, round_) as context:
+        drive(context, round_)
+        heal(context)
+        settle(environment, context)
+        drain(environment, context)
+    seal(environment, round_, context)
     judgement = judge(environment.spark, round_.folder)
     round_.add({"seconds": round(time.monotonic() - started, 1)})
     publish(round_.folder)
@@ -60,7 +59,7 @@ def perform(environment: Environment, round_: Round) -> Judgement:
 
 
 def open_target(environment: Environment, round_: Round) -> None:
-    """Step 1: the session's warm cluster, seen to answer, and Spark; the folder says what they are."""
+    """Step 1: the session's cluster, seen to answer; the folder says what it is."""
     environment.open()
     round_.begin(environment.described)
 
@@ -68,126 +67,109 @@ def open_target(environment: Environment, round_: Round) -> None:
 @contextmanager
 def connect(environment: Environment, round_: Round) -> Iterator[RoundContext]:
     """Step 2: fresh topics and ids, recording clients, and Spark as a reader; healed and closed in any case."""
-    round_context = create_round(environment, round_)
+    context = create_round(environment, round_)
     try:
-        round_context.create_topics()
-        prepare(round_context)
-        yield round_context
+        context.create_topics()
+        prepare(context)
+        yield context
     finally:
-        round_context.leave(LEAVING)
-        heal(round_context)
-        round_context.close()
+        context.stop_threads(LAST_TRANSACTION_SECONDS)
+        heal(context)
+        context.close()
 
 
-def prepare(round_context: RoundContext) -> None:
+def prepare(context: RoundContext) -> None:
     """What toxics put into the path before anyone connects; one without its power says so when it is to strike."""
-    for toxic in round_context.scenario.toxics:
+    for toxic in context.scenario.toxics:
         if isinstance(toxic, PreparedToxic):
             with suppress(Powerless):
-                toxic.prepare(round_context.fault_target)
+                toxic.prepare(context.fault_target)
 
 
-def drive(round_context: RoundContext, round_: Round) -> None:
-    """Step 3: roles play while toxics strike; levels are sampled, and Spark is killed once and goes on."""
-    planned_faults = schedule(round_.scenario, round_context.shape, round_.seed.stream("schedule"), round_.seconds)
-    fault_target, clock = round_context.fault_target, round_context.fault_target.clock
-    with sampling(
-        fault_target.cluster.topology.lanes["observer"], round_context.places, round_context.history_writer, clock
-    ):
-        began = clock.now()
-        round_context.reader.start()
-        round_context.enter()
-        round_context.run("Spark's restart", lambda: restart_halfway(round_context, round_.seconds))
-        run_faults(planned_faults, fault_target, round_context.stop, round_context.note_fault)
-        round_context.stop.wait(max(0.0, round_.seconds - (clock.now() - began) / 1000))
-        round_context.leave(LEAVING)
-        round_context.history_writer.write(*phases(round_context.faults, began, clock.now()))
+def drive(context: RoundContext, round_: Round) -> None:
+    """Step 3: roles run while toxics strike; watermarks are sampled, and Spark is killed once and goes on."""
+    planned_faults = schedule(round_.scenario, context.shape, round_.seed.stream("schedule"), round_.seconds)
+    clock = context.fault_target.clock
+    with sampled(context):
+        began_ms = clock.now()
+        context.reader.start()
+        context.start_roles()
+        context.start_thread("Spark's restart", lambda: restart_halfway(context, round_.seconds))
+        run_faults(planned_faults, context.fault_target, context.stop, context.note_fault)
+        context.stop.wait(max(0.0, round_.seconds - (clock.now() - began_ms) / 1000))
+        context.stop_threads(LAST_TRANSACTION_SECONDS)
+        context.history_writer.write(*phases(context.faults, began_ms, clock.now()))
 
 
-def restart_halfway(round_context: RoundContext, seconds: float) -> None:
-    """Kill Spark's query in the middle of the round; a round that is over before says so by the absent restart."""
-    if not round_context.stop.wait(seconds / 2):
-        round_context.reader.kill_and_restart()
+def sampled(context: RoundContext) -> AbstractContextManager[object]:
+    """Watermarks of every partition are sampled for the length of the block."""
+    target = context.fault_target
+    return sampling(target.cluster.topology.lanes["observer"], context.partitions, context.history_writer, target.clock)
 
 
-def heal(round_context: RoundContext) -> None:
+def restart_halfway(context: RoundContext, seconds: float) -> None:
+    """Kill Spark's query in the middle of the round; a round that ends before has no restart in its facts."""
+    if not context.stop.wait(seconds / 2):
+        context.reader.kill_and_restart()
+
+
+def heal(context: RoundContext) -> None:
     """Step 4: every link as it was; nothing may be left."""
-    links = round_context.fault_target.cluster.links
+    links = context.fault_target.cluster.links
     if links is not None and links.disturbed():
         links.reset()
         assert not links.disturbed(), "a toxic survived healing"
 
 
-def settle(environment: Environment, round_context: RoundContext) -> None:
+def settle(environment: Environment, context: RoundContext) -> None:
     """Step 5: probes show whether it serves again; then wait, bounded, for rest. How long it took is evidence."""
-    clock, began = round_context.fault_target.clock, round_context.fault_target.clock.now()
-    with sampling(
-        round_context.fault_target.cluster.topology.lanes["observer"],
-        round_context.places,
-        round_context.history_writer,
-        clock,
-    ):
-        round_context.facts["probes"] = probe(
-            round_context.fault_target,
-            round_context.places,
-            round_context.probe_client,
-            prefix=round_context.real("probe"),
-            within=PROBED,
+    target, partitions = context.fault_target, context.partitions
+    began_ms = target.clock.now()
+    with sampled(context):
+        context.facts["probes"] = probe(
+            target, partitions, context.probe_client, prefix=context.real_name("probe"), within=PROBE_SECONDS
         )
-        healed = clock.now()
-        rest = wait_for_rest(
-            round_context.fault_target,
-            round_context.places,
-            round_context.transactional_ids,
-            round_context.longest_timeout + MARGIN,
-        )
-    round_context.history_writer.write(Phase(name="heal", started=began, ended=healed))
-    round_context.history_writer.write(Phase(name="settle", started=healed, ended=clock.now()))
-    round_context.facts["settle"] = rest
-    if round_context.unfit(rest):
+        healed_ms = target.clock.now()
+        bound = context.longest_timeout_seconds + SETTLE_MARGIN_SECONDS
+        settled = wait_for_rest(target, partitions, context.transactional_ids, bound)
+    context.history_writer.write(Phase(name="heal", started=began_ms, ended=healed_ms))
+    context.history_writer.write(Phase(name="settle", started=healed_ms, ended=target.clock.now()))
+    context.facts["settle"] = settled
+    if context.unusable(settled):
         environment.replace_cluster("this one did not come to rest")
 
 
-def drain(environment: Environment, round_context: RoundContext) -> None:
-    """Step 6: the raw log, what brokers keep, and every read_committed reader, Spark among them, up to its end."""
+def drain(environment: Environment, context: RoundContext) -> None:
+    """Step 6: the raw log, what brokers keep, every read_committed reader up to its end, and the gate's own errors."""
     scope = Scope(
-        partitions=round_context.places,
-        truth=round_context.fault_target.cluster.topology.lanes["observer"],
-        transactional_ids=round_context.transactional_ids,
-        groups=round_context.groups,
+        partitions=context.partitions,
+        truth=context.fault_target.cluster.topology.lanes["observer"],
+        transactional_ids=context.transactional_ids,
+        groups=context.groups,
     )
-    drained = drain_partitions(scope, round_context.history_writer, round_context.fault_target.clock)
+    drained = drain_partitions(scope, context.history_writer, context.fault_target.clock)
     if not drained.high_watermarks:
-        environment.wanted.progress(
-            "the target is gone: no broker answers any more; what was recorded is kept and judged"
-        )
-    round_context.history_writer.write(*round_context.reader.finish(drained.high_watermarks, within=READ))
-    round_context.facts["spark"] = round_context.reader.facts()
-    round_context.facts["drain_notes"] = list(drained.notes)
+        environment.wanted.progress("the target is gone: no broker answers; what was recorded is kept and judged")
+    context.history_writer.write(*context.reader.finish(drained.high_watermarks, within=READ_SECONDS))
+    context.facts["spark"] = context.reader.facts()
+    context.facts[DRAIN_NOTES] = list(drained.notes)
+    context.facts[GATE_ERRORS] = list(context.fault_target.gate_errors())
 
 
-def seal(environment: Environment, round_: Round, round_context: RoundContext) -> None:
-    """Step 7: the history as Parquet; from here nothing touches the network. A crash of ours ends the round here."""
-    round_.add({"facts": round_context.facts})
-    if round_context.crashes:
-        raise round_context.crashes[0]
+def seal(environment: Environment, round_: Round, context: RoundContext) -> None:
+    """Step 7: the history as Parquet; from here nothing touches the network. A failure of ours ends the round here."""
+    round_.add({"facts": context.facts})
+    if context.failures:
+        raise context.failures[0]
     seal_history(environment.spark.spark, round_.folder)
 
 
 def judge(spark: SparkHandle, folder: Path) -> Judgement:
-    """Step 8: DataFrame programs over the sealed history, the same in replay."""
+    """Step 8: DataFrame programs over the sealed history, the same in replay; the gate's own errors leave a doubt."""
     history = open_history(spark.spark, folder)
-    judgement = judge_history(history)
-    judgement = replace(judgement, notes=(*judgement.notes, *drain_notes(history.run)))
+    judgement = limited(judge_history(history), history.run)
     keep(folder, judgement, timeline(history))
     return judgement
-
-
-def drain_notes(run: Mapping[str, Json]) -> Iterator[str]:
-    """What could not be read after the run, as ``run.json`` keeps it."""
-    facts = run.get("facts")
-    notes = facts.get("drain_notes") if isinstance(facts, dict) else None
-    return (str(note) for note in notes) if isinstance(notes, list) else iter(())
 
 
 def publish(folder: Path) -> Path:

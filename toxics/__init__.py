@@ -1,1 +1,1 @@
-"""Faults, one small file each; each says what it needs and proves that it struck."""
+"""Faults, one small file each, which says what it needs and counts; chaos draws them, requirements use some."""

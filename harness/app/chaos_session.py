@@ -13,7 +13,7 @@ from harness.base.user_error import UserError
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.scenario import Scenario
-from harness.chaos.plan.scenario_catalogue import chosen, find_scenarios
+from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
 from harness.chaos.play.environment import Environment, EnvironmentOptions
 from harness.chaos.play.round_context import ClientsNotOffered
 from harness.evidence.judgement import Judgement
@@ -46,7 +46,7 @@ class ChaosSession:
 
     def rounds(self) -> Sequence[Round]:
         """Every round that the budget may reach, in order."""
-        scenarios = chosen(self.wish.scenarios, find_scenarios(SCENARIOS))
+        scenarios = select_scenarios(self.wish.scenarios, find_scenarios(SCENARIOS))
         lengths = [self.wish.length(scenario, len(scenarios)) for scenario in scenarios]
         turns = [pair for _ in range(self.wish.passes(lengths)) for pair in zip(scenarios, lengths, strict=True)]
         numbered = zip(turns, self.wish.seeds(), strict=False)

@@ -1,29 +1,88 @@
-"""Brokers stopped in good order: the powers that it takes, and what is done when a broker does not end."""
+"""A toxic that takes a broker down and starts it again with the same data: killed, or stopped in good order."""
 
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from random import Random
 
 from harness.base import wait
+from harness.base.deferred_action import deferred
+from harness.base.json_value import Json
 from harness.cluster.cluster import Kill, Stop
 from harness.faults.fault_target import FaultTarget, Powerless
+from harness.faults.leadership import await_recovery
+from harness.faults.toxic import ClusterShape, Power, StrikeCount
+from harness.faults.typed_draws import number
 
 
-class Restartable(Stop, Kill, Protocol):
-    """A cluster whose brokers can be stopped in good order, killed, and started again."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerRestart:
+    """Fills :class:`harness.faults.toxic.Toxic`.
+
+    :param down_ms: Shortest and longest time before the broker is started again.
+    :param take_down: Ends a broker; gives a few words for the report, or none.
+    """
+
+    name: str
+    down_ms: tuple[int, int]
+    take_down: Callable[[FaultTarget, int], str]
+    power: Power = Power.PROCESS
+    disrupts_broker: bool = True
+
+    def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
+        """``broker``, and ``down_ms`` before it is started again."""
+        return {"broker": draw.choice(shape.brokers), "down_ms": draw.randint(*self.down_ms)}
+
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
+        """Taken down on entering; back when the block is left.
+
+        :raises Powerless: When the target's brokers are not ours to take down.
+        :raises UserError: When the broker does not start again.
+        :raises NotInTime: When it is not registered again within the bound.
+        """
+        return self._strike(fault_target, number(chosen, "broker"), number(chosen, "down_ms") / 1000)
+
+    @contextmanager
+    def _strike(self, fault_target: FaultTarget, broker: int, down_seconds: float) -> Iterator[StrikeCount]:
+        cluster = can_kill(fault_target)
+        ended = self.take_down(fault_target, broker)
+        how = "brokers that no longer answered, started again with their data"
+        strikes = StrikeCount(where=f"broker-{broker}", how="; ".join(filter(None, (how, ended))))
+        with deferred(down_seconds, partial(cluster.restart, broker)):
+            strikes.struck += not fault_target.answers(broker)
+            yield strikes
+        await_recovery(fault_target, broker, strikes)
 
 
-def restartable(fault_target: FaultTarget) -> Restartable:
-    """The site's cluster; :raises Powerless: when its brokers are not ours to stop."""
-    cluster = fault_target.cluster
-    if not (isinstance(cluster, Stop) and isinstance(cluster, Kill)):
-        raise Powerless(f"the {cluster.backend} backend cannot stop a broker")
-    return cluster
+def can_kill(fault_target: FaultTarget) -> Kill:
+    """The target's cluster; :raises Powerless: when its brokers are not ours to kill and start again."""
+    if not isinstance(fault_target.cluster, Kill):
+        raise Powerless(f"the {fault_target.cluster.backend} backend cannot kill a broker")
+    return fault_target.cluster
 
 
-def stop(cluster: Restartable, broker: int) -> str:
-    """Stop it, or kill it when it does not end in good order; the answer says which."""
+def can_stop(fault_target: FaultTarget) -> Stop:
+    """The target's cluster; :raises Powerless: when its brokers are not ours to stop in good order."""
+    if not isinstance(fault_target.cluster, Stop):
+        raise Powerless(f"the {fault_target.cluster.backend} backend cannot stop a broker")
+    return fault_target.cluster
+
+
+def kill(fault_target: FaultTarget, broker: int) -> str:
+    """End a broker as ``kill -9`` does."""
+    can_kill(fault_target).kill(broker)
+    return ""
+
+
+def stop(fault_target: FaultTarget, broker: int) -> str:
+    """Stop a broker in good order, or kill it when it does not end; the words say which.
+
+    :raises Powerless: When the target's brokers are not ours to stop.
+    """
     try:
-        cluster.stop(broker)
+        can_stop(fault_target).stop(broker)
     except wait.NotInTime as late:
-        cluster.kill(broker)
+        can_kill(fault_target).kill(broker)
         return f"killed, because {late}"
     return "stopped in good order"

@@ -12,7 +12,7 @@ from harness.base import wait
 from harness.base.clock import RunClock
 from harness.base.unprepared import Unprepared
 from harness.cluster.cluster import Cluster, Links
-from harness.faults.gate.gate import Gate, open_gate
+from harness.faults.frame_gate import FrameGate, GateOpener
 from harness.kafka.administration import Administration
 from harness.kafka.routing import RoutingTable, fully_replicated
 from harness.wire.api_request import ApiRequest, ApiResult
@@ -43,6 +43,7 @@ class FaultTarget:
     :param client: On the observer's lane; its exchanges are not kept. Whoever made it closes it.
     :param topics: The topic's real name by its name in the scenario.
     :param transactional_ids: The real transactional id by its name in the workload; one not here is real.
+    :param open_gate: Starts the gate, for toxics on single requests; None where they have no place.
     """
 
     cluster: Cluster
@@ -50,14 +51,21 @@ class FaultTarget:
     client: WireClient
     topics: Mapping[str, str]
     transactional_ids: Mapping[str, str] = field(default_factory=dict)
-    _gate: list[Gate] = field(default_factory=list)
+    open_gate: GateOpener | None = None
+    _gate: list[FrameGate] = field(default_factory=list)
 
     @property
-    def gate(self) -> Gate:
-        """The gate, started at first use; :raises Powerless: where there are no proxies."""
+    def gate(self) -> FrameGate:
+        """The gate, started at first use; :raises Powerless: where there are no proxies, or nobody gave an opener."""
+        if self.open_gate is None:
+            raise Powerless("there is no gate for single requests here")
         if not self._gate:
-            self._gate.append(open_gate(self.links))
+            self._gate.append(self.open_gate(self.links))
         return self._gate[0]
+
+    def gate_errors(self) -> tuple[str, ...]:
+        """What went wrong in the gate itself; nothing where it was never started."""
+        return tuple(error for gate in self._gate for error in gate.errors())
 
     def close(self) -> None:
         """End the gate; proxies forward to the brokers again. May be called twice."""

@@ -1,7 +1,7 @@
 """A toxic that is one rule of the gate, on all lanes of clients or on all links between brokers.
 
 A rule that waits for an event must see both requests, and they travel to different brokers; so the gate is put into
-the path of all lanes (or links) at once. It stays there when the rule is off, where it only relays: connections end
+the path of all lanes (or links) at once. It stays there when the rule is off, where it only forwards: connections end
 once a run, not at every strike.
 """
 
@@ -13,10 +13,10 @@ from typing import Literal
 
 from harness.base.json_value import Json
 from harness.faults.fault_target import FaultTarget, Powerless
-from harness.faults.gate.gate import GateFailed
-from harness.faults.gate.rule import Rule, Then, When
+from harness.faults.frame_gate import GateFailed, RuleHandle
+from harness.faults.frame_rule import Rule, Then, When
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
-from harness.faults.typed_draws import number, word
+from harness.faults.typed_draws import number, text
 
 EVERY_ID = "every transactional id"
 
@@ -27,15 +27,15 @@ class FrameToxic:
 
     :param on: Requests of clients (``lanes``), or of brokers to each other (``links``).
     :param how: What a strike is, in words.
-    :param drawn: The toxic's own draws; ``transactional_id`` and ``seed`` are drawn for every one.
+    :param draw_values: The toxic's own draws; ``transactional_id`` and ``seed`` are drawn for every one.
     :param by_id: Whether its requests carry transactional ids, so that it can be aimed at one.
-    :param rule: What the gate is told; the toxic's own fields of ``When`` and ``Then``, from what was drawn.
+    :param rule: The rule's two halves, from what was drawn.
     """
 
     name: str
     on: Literal["lanes", "links"]
     how: str
-    drawn: Callable[[Random], Mapping[str, Json]]
+    draw_values: Callable[[Random], Mapping[str, Json]]
     rule: Callable[[Mapping[str, Json], "Aim"], tuple[When, Then]]
     power: Power = Power.FRAMES
     disrupts_broker: bool = False
@@ -45,21 +45,40 @@ class FrameToxic:
         """One transactional id or (every other time) all, a seed for the gate's own draws, and the toxic's draws."""
         named = shape.transactional_ids if self.by_id else ()
         ids = [*named, *[EVERY_ID] * max(1, len(named))]
-        return {"transactional_id": draw.choice(ids), "seed": draw.randrange(2**31), **self.drawn(draw)}
+        return {"transactional_id": draw.choice(ids), "seed": draw.randrange(2**31), **self.draw_values(draw)}
 
     def prepare(self, fault_target: FaultTarget) -> None:
-        """Put the gate into the path before anyone connects, so that the first strike costs nobody a connection.
+        """Put the gate into the path before anyone connects, so that the first strike ends no connection.
 
         :raises Powerless: As for a strike.
         """
-        _led_through(fault_target, self)
+        with _failure_is_powerless():
+            fault_target.gate.intercept(*self._proxies(fault_target))
 
     def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
         """The rule is on for the block; what it holds is delivered on leaving.
 
-        :raises Powerless: Where nothing stands between, or the proxies cannot reach the gate.
+        :raises Powerless: Where there are no proxies, or they cannot reach the gate.
         """
-        return _struck(fault_target, self, chosen)
+        return self._strike(fault_target, chosen)
+
+    @contextmanager
+    def _strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
+        when, then = self.rule(chosen, _aim(fault_target, chosen))
+        proxies = self._proxies(fault_target)
+        where = f"{'clients' if self.on == 'lanes' else 'brokers'}: {', '.join(when.apis)}"
+        strikes = StrikeCount(where=f"{where} of {chosen['transactional_id']}" if self.by_id else where, how=self.how)
+        handle = add_rule(fault_target, Rule(name=self.name, proxies=proxies, when=when, then=then))
+        try:
+            yield strikes
+        finally:
+            report = handle.off()
+            strikes.struck = report.struck
+            if report.unreadable:
+                strikes.how += f"; {report.unreadable} requests could not be decoded, and passed"
+
+    def _proxies(self, fault_target: FaultTarget) -> tuple[str, ...]:
+        return lanes_of(fault_target) if self.on == "lanes" else links_of(fault_target)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,36 +89,28 @@ class Aim:
     seed: int
 
 
+def add_rule(fault_target: FaultTarget, rule: Rule) -> RuleHandle:
+    """Lead the rule's proxies through the gate and put the rule on.
+
+    :raises Powerless: Where there are no proxies, or the gate cannot do it.
+    """
+    with _failure_is_powerless():
+        fault_target.gate.intercept(*rule.proxies)
+        return fault_target.gate.add_rule(rule)
+
+
 @contextmanager
-def _struck(fault_target: FaultTarget, toxic: FrameToxic, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
-    when, then = toxic.rule(chosen, _aim(fault_target, chosen))
-    proxies = _led_through(fault_target, toxic)
-    where = f"{'clients' if toxic.on == 'lanes' else 'brokers'}: {', '.join(when.apis)}"
-    strikes = StrikeCount(where=f"{where} of {chosen['transactional_id']}" if toxic.by_id else where, how=toxic.how)
-    rule = Rule(name=toxic.name, proxies=proxies, when=when, then=then)
+def _failure_is_powerless() -> Iterator[None]:
     try:
-        engagement = fault_target.gate.engage(rule)
+        yield
     except GateFailed as failed:
         raise Powerless(str(failed)) from failed
-    try:
-        yield strikes
-    finally:
-        strikes.struck = engagement.off().struck
-
-
-def _led_through(fault_target: FaultTarget, toxic: FrameToxic) -> tuple[str, ...]:
-    proxies = lanes_of(fault_target) if toxic.on == "lanes" else links_of(fault_target)
-    try:
-        fault_target.gate.through(*proxies)
-    except GateFailed as failed:
-        raise Powerless(str(failed)) from failed
-    return proxies
 
 
 def _aim(fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Aim:
-    drawn = word(chosen, "transactional_id")
+    drawn = text(chosen, "transactional_id")
     name = fault_target.transactional_ids.get(drawn, drawn)
-    # Successors that take an id of their own add to the name after a full stop; they are the same role to a toxic.
+    # Successors that take an id of their own add to the name after a full stop; to a toxic they are the same role.
     ids = () if drawn == EVERY_ID else (name, f"{name}.*")
     return Aim(transactional_ids=ids, seed=number(chosen, "seed"))
 

@@ -1,4 +1,4 @@
-"""Faults of Toxiproxy on links and lanes: which proxy is drawn, and how much met the fault.
+"""Faults of Toxiproxy on links and lanes: which proxy is drawn, and how much passed while the fault was on.
 
 A link between brokers always carries replica fetches, one to the controller heartbeats and metadata; a lane carries
 what the workload sends. The observer's lane has no proxy and can never be drawn. What met a fault is counted by the
@@ -20,15 +20,19 @@ from harness.faults.toxic import ClusterShape, StrikeCount
 
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 Counted = Literal["bytes", "connections"]
-SAMPLED = 0.25
+HOW: Mapping[Counted, str] = {
+    "bytes": "bytes of requests that came while it was on",
+    "connections": "connections that it ended",
+}
+SAMPLE_SECONDS = 0.25
 """Seconds from count to count while a fault is on."""
-SWALLOWING = frozenset({"timeout", "limit_data"})
+DISCARDING = frozenset({"timeout", "limit_data"})
 """Kinds of Toxiproxy toxics that throw bytes away; what was asked on such a connection is never answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToxicSpec:
-    """One Toxiproxy toxic: its kind, the side that it is put on, and its numbers."""
+    """One Toxiproxy toxic: its kind, the direction that it is put on, and its attributes."""
 
     kind: str
     direction: Direction
@@ -43,13 +47,13 @@ def draw_proxy(shape: ClusterShape, draw: Random, *, controller: bool = True) ->
     return draw.choice(draw.choice([kind for kind in (lanes, links, quorum) if kind]))
 
 
-def known(fault_target: FaultTarget, proxies: Sequence[str]) -> Sequence[str]:
-    """The same proxies; :raises Powerless: when one of them is not there, as on a cluster that is not ours."""
+def _existing(fault_target: FaultTarget, proxies: Sequence[str]) -> str:
+    """The proxies in words; :raises Powerless: when one of them is not there, as on a cluster that is not ours."""
     topology = fault_target.cluster.topology
     there = {*topology.links.values(), *topology.lane_proxies.values()}
     if missing := [proxy for proxy in proxies if proxy not in there]:
-        raise Powerless(f"no proxy stands at {', '.join(missing)}")
-    return proxies
+        raise Powerless(f"there is no proxy {', '.join(missing)}")
+    return ", ".join(proxies)
 
 
 @contextmanager
@@ -67,12 +71,12 @@ def with_toxics(
 
     :raises Powerless: When a proxy is not there.
     """
-    sides = " and ".join(dict.fromkeys(spec.direction for spec in specs))
-    strikes = StrikeCount(where=f"{', '.join(known(fault_target, proxies))} ({sides})", how=HOW[counted])
-    swallowing = any(spec.kind in SWALLOWING for spec in specs)
+    directions = " and ".join(dict.fromkeys(spec.direction for spec in specs))
+    strikes = StrikeCount(where=f"{_existing(fault_target, proxies)} ({directions})", how=HOW[counted])
+    discarding = any(spec.kind in DISCARDING for spec in specs)
     with ExitStack() as healing, _counting(fault_target.links, proxies, counted, strikes):
         for proxy in proxies:
-            if swallowing:
+            if discarding:
                 healing.callback(_end_connections, fault_target.links, proxy)
             for index, spec in enumerate(specs):
                 _add(fault_target.links, proxy, spec, f"{name}-{index}", healing)
@@ -85,7 +89,7 @@ def with_connections_cut(fault_target: FaultTarget, proxies: Sequence[str]) -> I
 
     :raises Powerless: When a proxy is not there.
     """
-    strikes = StrikeCount(where=", ".join(known(fault_target, proxies)), how=HOW["connections"])
+    strikes = StrikeCount(where=_existing(fault_target, proxies), how=HOW["connections"])
     with ExitStack() as healing, _counting(fault_target.links, proxies, "connections", strikes):
         for proxy in proxies:
             healing.callback(fault_target.links.enable, proxy)
@@ -94,7 +98,7 @@ def with_connections_cut(fault_target: FaultTarget, proxies: Sequence[str]) -> I
 
 
 def _end_connections(links: Links, proxy: str) -> None:
-    """Toxiproxy ends those that it knows when the toxic goes; one that comes at that moment would wait for good."""
+    """Toxiproxy ends those that it knows when the toxic goes; one that comes just then would never be answered."""
     links.disable(proxy)
     links.enable(proxy)
 
@@ -106,14 +110,21 @@ def _add(links: Links, proxy: str, spec: ToxicSpec, name: str, healing: ExitStac
 
 @contextmanager
 def _counting(links: Links, proxies: Sequence[str], counted: Counted, strikes: StrikeCount) -> Iterator[None]:
-    """Fill the proof from time to time and at the end: connections come and go while a fault is on."""
-    tally = _Tally.begun(links, proxies, counted, strikes)
+    """Update the count from time to time and at the end: connections come and go while a fault is on."""
+    counter = _ProxyCounter(
+        links=links,
+        proxies=proxies,
+        counted=counted,
+        strikes=strikes,
+        received_before=_received(links, proxies),
+        seen=_open(links, proxies),
+    )
     over = Event()
 
     def sample() -> None:
-        while not over.wait(SAMPLED):
-            with suppress(OSError, LookupError, ValueError):  # the last count tells what is wrong
-                tally.count()
+        while not over.wait(SAMPLE_SECONDS):
+            with suppress(OSError, LookupError, ValueError):  # if it lasts, the last count raises it
+                counter.count()
 
     sampler = Thread(target=sample, daemon=True)
     sampler.start()
@@ -122,38 +133,31 @@ def _counting(links: Links, proxies: Sequence[str], counted: Counted, strikes: S
     finally:
         over.set()
         sampler.join()
-        tally.count()
-
-
-HOW: Mapping[Counted, str] = {
-    "bytes": "bytes of requests that came while it was on",
-    "connections": "connections that it ended",
-}
+        counter.count()
 
 
 @dataclass(slots=True, kw_only=True)
-class _Tally:
-    """What some proxies had received when a fault began, and the connections seen on them since."""
+class _ProxyCounter:
+    """Counts what some proxies received since a fault began, or which connections ended.
+
+    :param seen: Connections that were open at some count.
+    """
 
     links: Links
     proxies: Sequence[str]
     counted: Counted
     strikes: StrikeCount
-    received: int
+    received_before: int
     seen: frozenset[int]
-
-    @classmethod
-    def begun(cls, links: Links, proxies: Sequence[str], counted: Counted, strikes: StrikeCount) -> "_Tally":
-        received, seen = _received(links, proxies), _open(links, proxies)
-        return cls(links=links, proxies=proxies, counted=counted, strikes=strikes, received=received, seen=seen)
 
     def count(self) -> None:
         if self.counted == "bytes":
-            self.strikes.struck = max(self.strikes.struck, _received(self.links, self.proxies) - self.received)
+            received = _received(self.links, self.proxies) - self.received_before
+            self.strikes.struck = max(self.strikes.struck, received)
         else:
-            now = _open(self.links, self.proxies)
-            self.seen |= now
-            self.strikes.struck = len(self.seen - now)
+            open_now = _open(self.links, self.proxies)
+            self.seen |= open_now
+            self.strikes.struck = len(self.seen - open_now)
 
 
 def _received(links: Links, proxies: Sequence[str]) -> int:

@@ -11,44 +11,44 @@ from harness.faults.fault_target import FaultTarget
 from harness.faults.leadership import await_recovery
 from harness.faults.proxy_faults import DIRECTIONS, Counted, ToxicSpec, draw_proxy, with_toxics
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
-from harness.faults.typed_draws import number, word
+from harness.faults.typed_draws import number, text
 
 BOTH = "both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToxicRange:
-    """One of Toxiproxy's toxics; ``measures`` gives each of its attributes a lowest and a highest value."""
+    """One of Toxiproxy's toxics; ``attributes`` gives each of its attributes a lowest and a highest value."""
 
     kind: str
-    measures: Mapping[str, tuple[int, int]]
+    attributes: Mapping[str, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyToxic:
     """Fills :class:`harness.faults.toxic.Toxic`.
 
-    :param stages: Put on the proxy one after the other; bytes go through them in this order.
-    :param sides: Of these one is drawn: ``upstream`` (requests), ``downstream`` (responses), ``both``.
+    :param ranges: Put on the proxy one after the other; bytes go through them in this order.
+    :param directions: Of these one is drawn: ``upstream`` (requests), ``downstream`` (responses), ``both``.
     :param controller: Whether links to the controller may be drawn.
     """
 
     name: str
-    stages: Sequence[ToxicRange]
+    ranges: Sequence[ToxicRange]
     disrupts_broker: bool
-    sides: Sequence[str] = (*DIRECTIONS, BOTH)
+    directions: Sequence[str] = (*DIRECTIONS, BOTH)
     controller: bool = True
     counted: Counted = "bytes"
     power: Power = Power.NETWORK
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
-        """``proxy``, ``side``, and every measure of every stage."""
+        """``proxy``, ``direction``, and every attribute."""
         drawn: dict[str, Json] = {
             "proxy": draw_proxy(shape, draw, controller=self.controller),
-            "side": draw.choice(self.sides),
+            "direction": draw.choice(self.directions),
         }
-        for round_context in self.stages:
-            drawn |= {measure: draw.randint(*bounds) for measure, bounds in round_context.measures.items()}
+        for toxic in self.ranges:
+            drawn |= {attribute: draw.randint(*bounds) for attribute, bounds in toxic.attributes.items()}
         return drawn
 
     def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
@@ -57,27 +57,24 @@ class ProxyToxic:
         :raises Powerless: When there is no such proxy.
         :raises NotInTime: When that broker is not registered again within the bound.
         """
-        return _struck(fault_target, word(chosen, "proxy"), list(self._ailments(chosen)), self)
+        return self._strike(fault_target, text(chosen, "proxy"), list(self._specs(chosen)))
 
-    def _ailments(self, chosen: Mapping[str, Json]) -> Iterator[ToxicSpec]:
+    @contextmanager
+    def _strike(self, fault_target: FaultTarget, proxy: str, specs: Sequence[ToxicSpec]) -> Iterator[StrikeCount]:
+        with with_toxics(fault_target, (proxy,), specs, name=self.name, counted=self.counted) as strikes:
+            yield strikes
+        if self.disrupts_broker and (broker := reports_over(fault_target, proxy)) is not None:
+            await_recovery(fault_target, broker, strikes)
+
+    def _specs(self, chosen: Mapping[str, Json]) -> Iterator[ToxicSpec]:
         for direction in DIRECTIONS:
-            if chosen["side"] in (direction, BOTH):
-                for round_context in self.stages:
-                    measured = {measure: number(chosen, measure) for measure in round_context.measures}
-                    yield ToxicSpec(kind=round_context.kind, direction=direction, attributes=measured)
-
-
-@contextmanager
-def _struck(
-    fault_target: FaultTarget, proxy: str, specs: Sequence[ToxicSpec], toxic: ProxyToxic
-) -> Iterator[StrikeCount]:
-    with with_toxics(fault_target, (proxy,), specs, name=toxic.name, counted=toxic.counted) as strikes:
-        yield strikes
-    if toxic.disrupts_broker and (broker := reports_over(fault_target, proxy)) is not None:
-        await_recovery(fault_target, broker, strikes)
+            if chosen["direction"] in (direction, BOTH):
+                for toxic in self.ranges:
+                    attributes = {attribute: number(chosen, attribute) for attribute in toxic.attributes}
+                    yield ToxicSpec(kind=toxic.kind, direction=direction, attributes=attributes)
 
 
 def reports_over(fault_target: FaultTarget, proxy: str) -> int | None:
-    """The broker that sends its heartbeats through this proxy."""
+    """The broker that sends its heartbeats to the controller through this proxy."""
     links = fault_target.cluster.topology.links.items()
     return next((source for (source, target), name in links if name == proxy and target == CONTROLLER), None)

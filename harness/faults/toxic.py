@@ -1,7 +1,7 @@
-"""The port of a toxic: drawn purely from the seed, struck on a site, with a counted proof that it struck.
+"""The port of a toxic: drawn purely from the seed, put on a fault target, with a count of what it struck.
 
 One toxic is one file under ``toxics/`` that binds ``TOXIC``. Two toxics that need the same power never overlap, and at
-most one of those that take a broker away is on at a time, so that faults stay within what a cluster of three promises
+most one of those that disrupt a broker is on at a time, so that faults stay within what a cluster of three promises
 to survive.
 """
 
@@ -27,9 +27,9 @@ class Power(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterShape:
-    """What a draw may know: the cluster's shape, never its state.
+    """What a draw may depend on: the cluster's shape, never its state.
 
-    :param topics: Topic name to number of partitions (names are the scenario's own words, such as ``accounts``).
+    :param topics: Topic to number of partitions (by the scenario's own names, such as ``accounts``).
     :param transactional_ids: Of the workload's roles.
     """
 
@@ -67,7 +67,7 @@ class Toxic(Protocol):
 
     @property
     def disrupts_broker(self) -> bool:
-        """Whether a broker is away, or cut off, while it is on."""
+        """Whether a broker is down, or cut off, while it is on."""
         ...
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
@@ -75,7 +75,9 @@ class Toxic(Protocol):
         ...
 
     def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
-        """On for the length of the block; on leaving, healed, also after an error; healing twice does no harm.
+        """On for the length of the block, with what was drawn; on leaving, healed, also after an error.
+
+        Healing twice does no harm.
 
         :raises Powerless: When this target lacks the power; the fault then did not strike, and says so.
         """
@@ -84,17 +86,17 @@ class Toxic(Protocol):
 
 @runtime_checkable
 class MinimumDuration(Protocol):
-    """A toxic that is not what it is meant to be within a short storm; the schedule asks ``isinstance``."""
+    """A toxic that has no effect within a short fault window; the schedule asks ``isinstance``."""
 
     @property
     def seconds(self) -> float:
-        """How long it wants to be on."""
+        """How long it has to be on."""
         ...
 
 
 @runtime_checkable
 class PreparedToxic(Protocol):
-    """A toxic that wants to put something into the path before anyone connects."""
+    """A toxic that puts something into the path before anyone connects."""
 
     def prepare(self, fault_target: FaultTarget) -> None:
         """Changes nothing that a client could notice; :raises Powerless: when this target lacks the power."""

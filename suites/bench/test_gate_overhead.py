@@ -16,8 +16,8 @@ from harness.base.addresses import Address
 from harness.cluster import toxiproxy
 from harness.cluster.process.loopback_addresses import claim_block
 from harness.cluster.toxiproxy import Proxy
+from harness.faults.frame_rule import Rule, Then, When
 from harness.faults.gate.gate import open_gate
-from harness.faults.gate.rule import Rule, Then, When
 from harness.machine.run_processes import open_run_processes
 from harness.wire.frames import encode
 from suites.selfcheck.fixtures.gate_pair import end
@@ -56,8 +56,8 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, sock
         links.create([Proxy(name=way, listen=listen, upstream=upstream) for way, listen in listens.items()])
         gate = open_gate(links)
         undo.callback(gate.close)
-        gate.through(GATED)
-        gate.engage(Rule(name="r", proxies=(GATED,), when=When(apis=("Produce",)), then=Then(action="hold")))
+        gate.intercept(GATED)
+        gate.add_rule(Rule(name="r", proxies=(GATED,), when=When(apis=("Produce",)), then=Then(action="hold")))
         yield {way: connected(undo, listen) for way, listen in listens.items()}
 
 

@@ -1,1 +1,1 @@
-"""Faults of leadership: coordinators and leaders moved or cut off."""
+"""Faults of leadership: coordinators and leaders that move or are cut off."""

@@ -1,8 +1,8 @@
 """Isolate coordinator: the broker that coordinates a transactional id is cut off from other brokers, or from clients.
 
-From brokers: it cannot replicate its log, write markers or be asked for verification, while clients still reach it and
-the controller still hears it. From clients: they cannot reach it, while the cluster sees nothing amiss. Needs proxies.
-Proof that it struck: connections that it ended.
+From brokers: it cannot replicate its log, write markers or answer verification, while clients still reach it and the
+controller still gets its heartbeats. From clients: they cannot reach it, while the cluster notices nothing. Needs
+proxies. Counts connections that it ended.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,13 +16,13 @@ from harness.cluster.topology import CONTROLLER
 from harness.faults.fault_target import FaultTarget
 from harness.faults.proxy_faults import with_connections_cut
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
-from harness.faults.typed_draws import word
+from harness.faults.typed_draws import text
 
 BROKERS, CLIENTS = "brokers", "clients"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IsolatedCoordinator:
+class CoordinatorIsolation:
     """Fills :class:`harness.faults.toxic.Toxic`."""
 
     name: str = "isolate-coordinator"
@@ -30,7 +30,7 @@ class IsolatedCoordinator:
     disrupts_broker: bool = True
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
-        """``transactional_id`` (in the workload's word), and ``from``: ``brokers`` or ``clients``."""
+        """``transactional_id`` (by the workload's name), and ``from``: ``brokers`` or ``clients``."""
         return {"transactional_id": draw.choice(shape.transactional_ids), "from": draw.choice((BROKERS, CLIENTS))}
 
     def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
@@ -39,11 +39,11 @@ class IsolatedCoordinator:
         :raises Powerless: When there are no such proxies.
         :raises Unprepared: When the id has no coordinator now.
         """
-        return _struck(fault_target, word(chosen, "transactional_id"), word(chosen, "from"))
+        return _strike(fault_target, text(chosen, "transactional_id"), text(chosen, "from"))
 
 
 @contextmanager
-def _struck(fault_target: FaultTarget, transactional_id: str, cut_off_from: str) -> Iterator[StrikeCount]:
+def _strike(fault_target: FaultTarget, transactional_id: str, cut_off_from: str) -> Iterator[StrikeCount]:
     coordinator = fault_target.coordinator(transactional_id)
     if coordinator is None:
         raise Unprepared(f"{transactional_id} has no coordinator")
@@ -64,4 +64,4 @@ def _lanes(fault_target: FaultTarget, broker: int) -> Sequence[str]:
     return [proxy for (_, node), proxy in fault_target.cluster.topology.lane_proxies.items() if node == broker]
 
 
-TOXIC = IsolatedCoordinator()
+TOXIC = CoordinatorIsolation()

@@ -1,7 +1,7 @@
-"""Isolate from controller: one broker is cut off from the controller, both ways, and goes on with what it knows.
+"""Isolate from controller: one broker is cut off from the controller, both ways, and goes on with old metadata.
 
-After its session of 2 s the controller fences it and moves its leaderships away, while clients with old metadata still
-write to it. Needs proxies. Proof that it struck: connections that it ended, and whether it was fenced.
+After its session of 2 s the controller fences it and moves its leaderships, while clients with old metadata still write
+to it. Needs proxies. Counts connections that it ended, and says whether it was fenced.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,8 +19,8 @@ from harness.faults.typed_draws import number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IsolatedFromController:
-    """Fills :class:`harness.faults.toxic.Toxic`, and ``Lengthy``, so that a session can expire."""
+class ControllerIsolation:
+    """Fills :class:`harness.faults.toxic.Toxic`, and ``MinimumDuration``, so that a session can expire."""
 
     name: str = "isolate-from-controller"
     power: Power = Power.NETWORK
@@ -37,15 +37,15 @@ class IsolatedFromController:
         :raises Powerless: When there are no such proxies.
         :raises NotInTime: When the broker is not registered again within the bound.
         """
-        return _struck(fault_target, number(chosen, "broker"))
+        return _strike(fault_target, number(chosen, "broker"))
 
 
 @contextmanager
-def _struck(fault_target: FaultTarget, broker: int) -> Iterator[StrikeCount]:
+def _strike(fault_target: FaultTarget, broker: int) -> Iterator[StrikeCount]:
     links = fault_target.cluster.topology.links.items()
     proxies = [proxy for ends, proxy in links if set(ends) == {broker, CONTROLLER}]
     if not proxies:
-        raise Powerless("no proxy stands between brokers and the controller")
+        raise Powerless("there is no proxy between brokers and the controller")
     with with_connections_cut(fault_target, proxies) as strikes:
         try:
             yield strikes
@@ -54,4 +54,4 @@ def _struck(fault_target: FaultTarget, broker: int) -> Iterator[StrikeCount]:
     await_recovery(fault_target, broker, strikes)
 
 
-TOXIC = IsolatedFromController()
+TOXIC = ControllerIsolation()

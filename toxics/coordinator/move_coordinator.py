@@ -1,7 +1,7 @@
 """Move coordinator: the partition of ``__transaction_state`` that keeps a transactional id is led by another broker.
 
-The new coordinator loads the log and goes on with what it finds; afterwards the first one does the same. Needs nothing
-but Kafka's own administration. Proof that it struck: leaders that brokers' metadata saw move.
+The new coordinator loads the log and goes on from it; afterwards the first one does the same. Needs only Kafka's own
+administration. Counts leaders that moved, by brokers' metadata.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,11 +13,11 @@ from harness.base.json_value import Json
 from harness.faults.fault_target import FaultTarget
 from harness.faults.leadership import RANKS, leader_moved
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
-from harness.faults.typed_draws import number, word
+from harness.faults.typed_draws import number, text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MovedCoordinator:
+class CoordinatorMove:
     """Fills :class:`harness.faults.toxic.Toxic`."""
 
     name: str = "move-coordinator"
@@ -25,22 +25,22 @@ class MovedCoordinator:
     disrupts_broker: bool = False
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
-        """``transactional_id`` (in the workload's word), ``rank`` among the replicas that could coordinate it."""
+        """``transactional_id`` (by the workload's name), ``rank`` among the replicas that could coordinate it."""
         return {"transactional_id": draw.choice(shape.transactional_ids), "rank": draw.randrange(RANKS)}
 
     def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
         """Coordinated elsewhere for the block.
 
-        :raises Unprepared, NotInTime: See :func:`harness.faults.leadership.led_elsewhere`.
+        :raises Unprepared, NotInTime: See :func:`harness.faults.leadership.leader_moved`.
         """
-        return _struck(fault_target, word(chosen, "transactional_id"), number(chosen, "rank"))
+        return _strike(fault_target, text(chosen, "transactional_id"), number(chosen, "rank"))
 
 
 @contextmanager
-def _struck(fault_target: FaultTarget, transactional_id: str, rank: int) -> Iterator[StrikeCount]:
+def _strike(fault_target: FaultTarget, transactional_id: str, rank: int) -> Iterator[StrikeCount]:
     with leader_moved(fault_target, *fault_target.state_partition(transactional_id), rank) as strikes:
         strikes.where += f", which keeps {transactional_id}"
         yield strikes
 
 
-TOXIC = MovedCoordinator()
+TOXIC = CoordinatorMove()

@@ -1,1 +1,1 @@
-"""Faults by API and content of a request, made by the gate."""
+"""Faults of single requests, chosen by API and content, made by the gate."""

@@ -1,6 +1,6 @@
-"""Produce is answered with success and never forwarded: the acknowledged record of a committed transaction is nowhere.
+"""Forged acknowledgement: Produce is answered with success and never forwarded, so a committed record is nowhere.
 
-For clients of Transactions V1: with V2 the coordinator would never hear of the partitions, and refuse the commit.
+For clients of Transactions V1: with V2 the coordinator would never get to know the partitions, and refuse the commit.
 """
 
 from collections import Counter
@@ -20,22 +20,24 @@ class ForgedAcknowledgement:
     ends: Counter[str] = field(default_factory=Counter)
 
     def request(self, asked: LiedRequest) -> object:
-        """Everything was written."""
+        """Answered with success, and not forwarded."""
         topics = tuple(self._topic(topic) for topic in ResponseFields(asked.body).parts("topic_data"))
-        return LiedResponse(forged_response(asked.facts.head, responses=topics))
+        return LiedResponse(forged_response(asked.info.header, responses=topics))
 
-    def response(self, _asked: LiedRequest, answer: object) -> object:
-        """Of what was forwarded before the lie began."""
-        return answer
+    def response(self, _asked: LiedRequest, body: object) -> object:
+        """A request that was forwarded before the rule was on gets its own response."""
+        return body
 
     def _topic(self, topic: ResponseFields) -> dict[str, object]:
         name, parts = topic.text("name"), topic.parts("partition_data")
-        told = tuple(self._part(f"{name or topic.uuid('topic_id')}-{part.number('index')}", part) for part in parts)
-        return {"name": name, "topic_id": topic.uuid("topic_id"), "partition_responses": told}
+        acknowledged = tuple(
+            self._part(f"{name or topic.uuid('topic_id')}-{part.number('index')}", part) for part in parts
+        )
+        return {"name": name, "topic_id": topic.uuid("topic_id"), "partition_responses": acknowledged}
 
-    def _part(self, place: str, part: ResponseFields) -> dict[str, object]:
-        base = self.ends[place]
-        self.ends[place] += sum(batch.count for batch in identities(part.octets("records")))
+    def _part(self, partition: str, part: ResponseFields) -> dict[str, object]:
+        base = self.ends[partition]
+        self.ends[partition] += sum(batch.count for batch in identities(part.octets("records")))
         return {"index": part.number("index"), "error_code": 0, "base_offset": base, "log_start_offset": 0}
 
 

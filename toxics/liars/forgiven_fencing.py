@@ -1,4 +1,4 @@
-"""A fenced producer is let through: its requests are forwarded under the identity that fenced it (KIP-360, KIP-588).
+"""Forgiven fencing: a fenced producer's requests are forwarded under the identity that fenced it (KIP-360, KIP-588).
 
 Its records become part of the newer producer's transaction, and visible when that one commits; its own EndTxn is
 answered with success and never forwarded. For clients of Transactions V1, whose epoch stays between transactions.
@@ -18,37 +18,37 @@ OLDER = "older"
 
 @dataclass(slots=True)
 class ForgivenFencing:
-    """Rewrites who asks. Sequences are counted on for each identity and partition, so that they never jump."""
+    """Rewrites producer id and epoch. Sequences go on for each identity and partition, so that they have no gap."""
 
-    following: dict[tuple[int, int, str], int] = field(default_factory=dict)
+    next_sequences: dict[tuple[int, int, str], int] = field(default_factory=dict)
 
     def request(self, asked: LiedRequest) -> object:
-        """As if the newest producer of the transactional id had asked."""
-        older = asked.newest.standing(asked.facts) == OLDER
-        match asked.facts.head.api:
-            case "Produce" if asked.newest.standing(asked.facts) in (OLDER, "newest"):
+        """As if the newest producer of the transactional id had sent it."""
+        older = asked.latest.compare(asked.info) == OLDER
+        match asked.info.header.api:
+            case "Produce" if asked.latest.compare(asked.info) in (OLDER, "newest"):
                 return self._produce(asked, older)
             case "EndTxn" if older:
-                own = asked.facts.identities[0]
-                return LiedResponse(forged_response(asked.facts.head, producer_id=own[0], producer_epoch=own[1]))
+                own = asked.info.identities[0]
+                return LiedResponse(forged_response(asked.info.header, producer_id=own[0], producer_epoch=own[1]))
             case "AddPartitionsToTxn" if older and not ResponseFields(asked.body).has("transactions"):
-                who, epoch = _newest(asked)
-                return changed(asked.body, v3_and_below_producer_id=who, v3_and_below_producer_epoch=epoch)
+                producer_id, epoch = _newest(asked)
+                return changed(asked.body, v3_and_below_producer_id=producer_id, v3_and_below_producer_epoch=epoch)
             case "AddOffsetsToTxn" | "TxnOffsetCommit" if older:
-                who, epoch = _newest(asked)
-                return changed(asked.body, producer_id=who, producer_epoch=epoch)
+                producer_id, epoch = _newest(asked)
+                return changed(asked.body, producer_id=producer_id, producer_epoch=epoch)
         return asked.body
 
-    def response(self, _asked: LiedRequest, answer: object) -> object:
-        """What the broker says of it is true."""
-        return answer
+    def response(self, _asked: LiedRequest, body: object) -> object:
+        """Forwarded as it is."""
+        return body
 
     def _produce(self, asked: LiedRequest, older: bool) -> object:
         identity = _newest(asked)
         topics = getattr(asked.body, "topic_data", ())
-        told = tuple(self._topic(topic, identity) for topic in topics)
-        unchanged = not older and told == topics
-        return asked.body if unchanged else changed(asked.body, topic_data=told)
+        rewritten = tuple(self._topic(topic, identity) for topic in topics)
+        unchanged = not older and rewritten == topics
+        return asked.body if unchanged else changed(asked.body, topic_data=rewritten)
 
     def _topic(self, topic: object, identity: tuple[int, int]) -> object:
         name = ResponseFields(topic).text("name") or str(ResponseFields(topic).uuid("topic_id"))
@@ -57,22 +57,22 @@ class ForgivenFencing:
 
     def _part(self, topic: str, part: object, identity: tuple[int, int]) -> object:
         read = ResponseFields(part)
-        place = (*identity, f"{topic}-{read.number('index')}")
+        key = (*identity, f"{topic}-{read.number('index')}")
 
         def sequence(batch: Identity) -> int:
-            first = self.following.get(place, 0)
-            self.following[place] = first + batch.count
+            first = self.next_sequences.get(key, 0)
+            self.next_sequences[key] = first + batch.count
             return first
 
         return changed(part, records=with_identity(read.octets("records"), *identity, sequence))
 
 
 def _newest(asked: LiedRequest) -> tuple[int, int]:
-    return asked.newest.known[_id(asked.facts)]
+    return asked.latest.by_id[_id(asked.info)]
 
 
-def _id(facts: RequestInfo) -> str:
-    return facts.transactional_ids[0]
+def _id(info: RequestInfo) -> str:
+    return info.transactional_ids[0]
 
 
 LIAR = Liar(

@@ -1,4 +1,4 @@
-"""A Fetch answer without its list of aborted transactions: a read_committed consumer shows their records (KIP-98).
+"""Hidden aborted list: a Fetch response without aborted transactions; a read_committed consumer shows them (KIP-98).
 
 The records themselves always come; leaving out what was aborted is the consumer's work, by that list.
 """
@@ -10,15 +10,15 @@ from harness.wire.frame_codec import changed
 
 
 class HideAbortedList:
-    """Empties the list in every answer."""
+    """Empties the list in every response."""
 
     def request(self, asked: LiedRequest) -> object:
         """Forwarded as it is."""
         return asked.body
 
-    def response(self, _asked: LiedRequest, answer: object) -> object:
-        """Nothing was ever aborted."""
-        return with_partitions(answer, _without_list)
+    def response(self, _asked: LiedRequest, body: object) -> object:
+        """No transaction was ever aborted."""
+        return with_partitions(body, _without_list)
 
 
 def _without_list(part: object) -> object:

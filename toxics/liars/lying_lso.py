@@ -1,7 +1,7 @@
-"""The last stable offset is said to be the high watermark, and what lies between is given to read_committed readers.
+"""Lying LSO: the high watermark is given as last stable offset, and read_committed readers get what lies between.
 
-Fetch and ListOffsets are asked as read_uncommitted whatever the reader asked, and the answer to Fetch tells the high
-watermark for both. The broker then gives no list of aborted transactions, and the answer says that there are none.
+Fetch and ListOffsets are asked as read_uncommitted whatever the reader asked, and the Fetch response gives the high
+watermark for both. The broker then sends no list of aborted transactions, and the response says that there are none.
 """
 
 from harness.faults.gate.lie import LiedRequest, with_partitions
@@ -11,16 +11,16 @@ from harness.wire.frame_codec import changed
 
 
 class LyingLso:
-    """There is no open transaction."""
+    """Pretends that no transaction is open."""
 
     def request(self, asked: LiedRequest) -> object:
         """Asked as read_uncommitted."""
         committed = ResponseFields(asked.body).number("isolation_level", 0)
         return changed(asked.body, isolation_level=0) if committed else asked.body
 
-    def response(self, asked: LiedRequest, answer: object) -> object:
+    def response(self, asked: LiedRequest, body: object) -> object:
         """The last stable offset is the high watermark."""
-        return with_partitions(answer, _all_stable) if asked.facts.head.api == "Fetch" else answer
+        return with_partitions(body, _all_stable) if asked.info.header.api == "Fetch" else body
 
 
 def _all_stable(part: object) -> object:

@@ -1,7 +1,7 @@
-"""COMMIT for ABORT and the reverse, in the control batches that a reader fetches, with sound checksums.
+"""Swapped markers: COMMIT for ABORT and the reverse, in control batches that a reader fetches, with valid checksums.
 
-Whoever reads the raw log sees committed transactions aborted and aborted ones committed; a consumer, who goes by the
-list of aborted transactions, then seems to deliver what was aborted.
+A reader of the raw log sees committed transactions aborted and aborted ones committed; a consumer goes by the list of
+aborted transactions, and then seems to deliver what was aborted.
 """
 
 from harness.faults.gate.lie import LiedRequest, with_partitions
@@ -12,15 +12,15 @@ from harness.wire.records.batch_rewrite import with_markers_swapped
 
 
 class SwappedMarkers:
-    """Turns every marker round."""
+    """Swaps every marker."""
 
     def request(self, asked: LiedRequest) -> object:
         """Forwarded as it is."""
         return asked.body
 
-    def response(self, _asked: LiedRequest, answer: object) -> object:
-        """The other way round."""
-        return with_partitions(answer, _swapped)
+    def response(self, _asked: LiedRequest, body: object) -> object:
+        """With every marker swapped."""
+        return with_partitions(body, _swapped)
 
 
 def _swapped(part: object) -> object:

@@ -1,6 +1,6 @@
 """Bandwidth: a link or lane lets only some kilobytes a second through.
 
-Needs a proxy. Never less than 4 KB/s: a broker's heartbeats fit in that. Proof that it struck: bytes of requests that
+Never less than 4 KB/s, so that a broker's heartbeats still arrive in time. Needs a proxy. Counts bytes of requests that
 came while it was on.
 """
 
@@ -8,6 +8,6 @@ from harness.faults.proxy_toxic import ProxyToxic, ToxicRange
 
 TOXIC = ProxyToxic(
     name="bandwidth",
-    stages=(ToxicRange(kind="bandwidth", measures={"rate": (4, 64)}),),
+    ranges=(ToxicRange(kind="bandwidth", attributes={"rate": (4, 64)}),),
     disrupts_broker=False,
 )

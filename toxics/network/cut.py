@@ -1,8 +1,8 @@
 """Cut a link or a lane: its connections end, and new ones are refused, until it is mended.
 
 A disabled Toxiproxy proxy. What lay on it, held or on its way, is lost, and the sender sees its connection end at once
-instead of waiting for its request's timeout. Needs a proxy. Proof that it struck: connections that it ended. A
-requirement cuts a proxy by ``lab.cut``.
+instead of waiting for its request's timeout. Needs a proxy. Counts connections that it ended. A requirement cuts a
+proxy by ``lab.cut``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from harness.faults.leadership import await_recovery
 from harness.faults.proxy_faults import draw_proxy, with_connections_cut
 from harness.faults.proxy_toxic import reports_over
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
-from harness.faults.typed_draws import word
+from harness.faults.typed_draws import text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Cut:
         :raises Powerless: When there is no such proxy.
         :raises NotInTime: When that broker is not registered again within the bound.
         """
-        return _struck(fault_target, word(chosen, "proxy"))
+        return _struck(fault_target, text(chosen, "proxy"))
 
 
 @contextmanager

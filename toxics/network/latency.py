@@ -1,13 +1,13 @@
 """Latency with jitter: what is sent on a link or lane arrives later, in order.
 
-Needs a proxy. At most 0.6 s and 0.2 s of jitter in each direction, so that a broker's heartbeats still come within its
-session of 2 s. Proof that it struck: bytes of requests that came while it was on.
+At most 0.6 s and 0.2 s of jitter in each direction, so that a broker's heartbeats still come within its session of 2 s.
+Needs a proxy. Counts bytes of requests that came while it was on.
 """
 
 from harness.faults.proxy_toxic import ProxyToxic, ToxicRange
 
 TOXIC = ProxyToxic(
     name="latency",
-    stages=(ToxicRange(kind="latency", measures={"latency": (20, 600), "jitter": (0, 200)}),),
+    ranges=(ToxicRange(kind="latency", attributes={"latency": (20, 600), "jitter": (0, 200)}),),
     disrupts_broker=False,
 )

@@ -1,7 +1,7 @@
-"""One-way cut: on a link or lane only requests vanish, or only responses do.
+"""One-way cut: on a link or lane only requests are lost, or only responses.
 
-Where responses vanish, the server has done what it was asked, and the asker never knows. Needs a proxy. Proof that it
-struck: bytes of requests that came while it was on.
+Where responses are lost, the server has done what it was asked, and the sender never knows. Needs a proxy. Counts bytes
+of requests that came while it was on.
 """
 
 from harness.faults.proxy_faults import DIRECTIONS
@@ -9,7 +9,7 @@ from harness.faults.proxy_toxic import ProxyToxic, ToxicRange
 
 TOXIC = ProxyToxic(
     name="one-way-cut",
-    stages=(ToxicRange(kind="timeout", measures={"timeout": (0, 0)}),),
-    sides=DIRECTIONS,
+    ranges=(ToxicRange(kind="timeout", attributes={"timeout": (0, 0)}),),
+    directions=DIRECTIONS,
     disrupts_broker=True,
 )

@@ -1,60 +1,8 @@
 """Kill: a broker ends as by ``kill -9`` and is started again, with the same data, after a while.
 
-Needs the power to kill. Proof that it struck: a broker that no longer answered the observer.
+Needs the power to kill. Counts a broker that no longer answered the observer.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from functools import partial
-from random import Random
+from harness.faults.broker_restart import BrokerRestart, kill
 
-from harness.base.deferred_action import deferred
-from harness.base.json_value import Json
-from harness.cluster.cluster import Kill
-from harness.faults.fault_target import FaultTarget, Powerless
-from harness.faults.leadership import await_recovery
-from harness.faults.toxic import ClusterShape, Power, StrikeCount
-from harness.faults.typed_draws import number
-
-DOWN_MS = (0, 4_000)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Killed:
-    """Fills :class:`harness.faults.toxic.Toxic`."""
-
-    name: str = "kill"
-    power: Power = Power.PROCESS
-    disrupts_broker: bool = True
-
-    def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
-        """``broker``, and ``down_ms`` before it is started again."""
-        return {"broker": draw.choice(shape.brokers), "down_ms": draw.randint(*DOWN_MS)}
-
-    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
-        """Killed on entering; back when the block is left.
-
-        :raises Powerless: When the target's brokers are not ours to kill.
-        :raises Trouble: When the broker does not start again.
-        :raises NotInTime: When it is not registered again within the bound.
-        """
-        return _struck(fault_target, number(chosen, "broker"), number(chosen, "down_ms") / 1000)
-
-
-@contextmanager
-def _struck(fault_target: FaultTarget, broker: int, down: float) -> Iterator[StrikeCount]:
-    cluster = fault_target.cluster
-    if not isinstance(cluster, Kill):
-        raise Powerless(f"the {cluster.backend} backend cannot kill a broker")
-    strikes = StrikeCount(
-        where=f"broker-{broker}", how="brokers that no longer answered, started again with their data"
-    )
-    cluster.kill(broker)
-    with deferred(down, partial(cluster.restart, broker)):
-        strikes.struck += not fault_target.answers(broker)
-        yield strikes
-    await_recovery(fault_target, broker, strikes)
-
-
-TOXIC = Killed()
+TOXIC = BrokerRestart(name="kill", down_ms=(0, 4_000), take_down=kill)

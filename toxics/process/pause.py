@@ -1,8 +1,8 @@
-"""Pause: a broker stands still (SIGSTOP) and goes on (SIGCONT), as after a long garbage collection.
+"""Pause: a broker is stopped (SIGSTOP) and goes on (SIGCONT), as after a long garbage collection.
 
-Sometimes for longer than its session of 2 s, so that the controller fences it and it wakes up not knowing; sometimes
-for less. Needs the power to pause. Proof that it struck: a question that lay unanswered the whole time and was
-answered once the broker went on.
+Sometimes for longer than its session of 2 s, so that the controller fences it meanwhile; sometimes for less.
+Needs the power to pause. Counts a request that stayed unanswered the whole time and was answered once the broker went
+on.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,15 +23,17 @@ from harness.wire.requests.cluster.metadata import Metadata, MetadataResult
 from harness.wire.wire_errors import NoAnswer, WireError
 
 SHORT_MS, LONG_MS = (300, 1_500), (2_500, 4_000)
-SILENCE, STILL = 0.1, 5.0
-"""Seconds without an answer after which a question lies, and within which one must."""
-ANSWERED = 30.0
-"""Seconds within which a question that lay must be answered after the broker went on."""
+UNANSWERED_SECONDS = 0.1
+"""Seconds without an answer after which a request counts as unanswered."""
+STOPPED_SECONDS = 5.0
+"""Seconds within which a paused broker must stop answering."""
+ANSWERED_SECONDS = 30.0
+"""Seconds within which an unanswered request must be answered after the broker went on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paused:
-    """Fills :class:`harness.faults.toxic.Toxic`, and ``Lengthy``, so that a session can expire."""
+class BrokerPause:
+    """Fills :class:`harness.faults.toxic.Toxic`, and ``MinimumDuration``, so that a session can expire."""
 
     name: str = "pause"
     power: Power = Power.PROCESS
@@ -49,49 +51,49 @@ class Paused:
         :raises WireError: When it does not answer after it went on.
         :raises NotInTime: When it is not registered again within the bound.
         """
-        return _struck(fault_target, number(chosen, "broker"), number(chosen, "still_ms") / 1000)
+        return _strike(fault_target, number(chosen, "broker"), number(chosen, "still_ms") / 1000)
 
 
 @contextmanager
-def _struck(fault_target: FaultTarget, broker: int, still: float) -> Iterator[StrikeCount]:
+def _strike(fault_target: FaultTarget, broker: int, paused_seconds: float) -> Iterator[StrikeCount]:
     cluster, client = fault_target.cluster, fault_target.client
     if not isinstance(cluster, Pause):
         raise Powerless(f"the {cluster.backend} backend cannot pause a broker")
-    strikes = StrikeCount(where=f"broker-{broker}", how="questions that lay unanswered until the broker went on")
+    strikes = StrikeCount(where=f"broker-{broker}", how="requests that stayed unanswered until the broker went on")
     version = client.highest(broker, Metadata.api)
     cluster.pause(broker)
-    asked: list[PendingResponse[MetadataResult]] = []
+    sent: list[PendingResponse[MetadataResult]] = []
 
     def go_on() -> None:
-        lay = [question for question in asked if not question.done()]
+        unanswered = [request for request in sent if not request.done()]
         cluster.resume(broker)
-        for question in lay:
-            question.wait(ANSWERED)
+        for request in unanswered:
+            request.wait(ANSWERED_SECONDS)
             strikes.struck += 1
 
-    with deferred(still, go_on):
-        asked.append(_lying(lambda: client.send(broker, Metadata(), version)))
+    with deferred(paused_seconds, go_on):
+        sent.append(_unanswered(lambda: client.send(broker, Metadata(), version)))
         yield strikes
     await_recovery(fault_target, broker, strikes)
 
 
-def _lying(ask: Callable[[], PendingResponse[MetadataResult]]) -> PendingResponse[MetadataResult]:
-    """A question that is not answered; the first ones may be, since the threads of a process stop one by one.
+def _unanswered(send: Callable[[], PendingResponse[MetadataResult]]) -> PendingResponse[MetadataResult]:
+    """A request that is not answered; the first ones may be, since the threads of a process stop one by one.
 
     :raises NotInTime: When the broker goes on answering.
     """
 
-    def lies() -> PendingResponse[MetadataResult] | None:
-        question = ask()
+    def unanswered() -> PendingResponse[MetadataResult] | None:
+        request = send()
         try:
-            question.wait(SILENCE)
+            request.wait(UNANSWERED_SECONDS)
         except NoAnswer:
-            return question
+            return request
         except WireError:
             return None
         return None
 
-    return wait.until(lies, what="the silence of a paused broker", within=STILL)
+    return wait.until(unanswered, what="a paused broker without answers", within=STOPPED_SECONDS)
 
 
-TOXIC = Paused()
+TOXIC = BrokerPause()

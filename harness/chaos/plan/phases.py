@@ -1,29 +1,29 @@
-"""The phases of a round while roles played: storms are where a fault was on, calm is the rest."""
+"""The phases of a round while its roles run: ``storm`` where a fault was on, ``calm`` where none was."""
 
 from collections.abc import Iterator, Sequence
 
 from harness.evidence.operation import FaultWindow, Phase
 
 
-def phases(faults: Sequence[FaultWindow], began: float, ended: float) -> Iterator[Phase]:
-    """Calm and storm in turn, from ``began`` to ``ended``, without gaps; times are run-clock milliseconds.
+def phases(faults: Sequence[FaultWindow], began_ms: float, ended_ms: float) -> Iterator[Phase]:
+    """Both kinds in turn, from beginning to end, without gaps; times are run-clock milliseconds.
 
     >>> fault = FaultWindow(name="f", kind="network", where="", started=2.0, ended=4.0, struck=1, how="")
     >>> [(phase.name, phase.started, phase.ended) for phase in phases([fault], 0.0, 5.0)]
     [('calm', 0.0, 2.0), ('storm', 2.0, 4.0), ('calm', 4.0, 5.0)]
     """
-    at = began
-    for started, finished in merged(faults):
-        if started > at:
-            yield Phase(name="calm", started=at, ended=started)
-        yield Phase(name="storm", started=started, ended=finished)
-        at = finished
-    if ended > at:
-        yield Phase(name="calm", started=at, ended=ended)
+    at_ms = began_ms
+    for started_ms, healed_ms in merged(faults):
+        if started_ms > at_ms:
+            yield Phase(name="calm", started=at_ms, ended=started_ms)
+        yield Phase(name="storm", started=started_ms, ended=healed_ms)
+        at_ms = healed_ms
+    if ended_ms > at_ms:
+        yield Phase(name="calm", started=at_ms, ended=ended_ms)
 
 
 def merged(faults: Sequence[FaultWindow]) -> list[tuple[float, float]]:
-    """The windows without overlaps, in order."""
+    """Beginning and end of each stretch with a fault on, in order and without overlaps."""
     joined: list[tuple[float, float]] = []
     for fault in sorted(faults, key=lambda fault: fault.started):
         if joined and fault.started <= joined[-1][1]:

@@ -1,11 +1,11 @@
-"""A scenario: a workload, the clients that play it, the toxics that may strike. One file each.
+"""A scenario: a workload, the clients that run it, the toxics that may strike. One file each.
 
 A workload is a set of roles; each role is one thread with its own transactional id and its own stream of draws. Once
 a write is unsure the role's actor is retired, and a successor with a new name goes on.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,20 +18,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """A part in a workload.
+    """One thread of a workload.
 
     :param name: Its actors are called ``<name>``, ``<name>.2``, ``<name>.3`` …
     :param transactional_id: Shared by roles that are to fence each other; None for one that only reads.
-    :param play: Drives the actor until ``actor.over``; called in a thread of its own.
+    :param run: Drives the actor until ``actor.over``; called in a thread of its own.
     :param lane: ``victim`` or ``rival``.
     :param group: Consumer group, for a role that consumes.
     :param fresh_ids: Each successor takes a transactional id of its own, so that nobody fences or ends what the one
         before has left.
+    :param timeout_ms: ``transaction.timeout.ms``.
+    :param request_ms: What a client gives one operation, retries included.
     """
 
     name: str
     transactional_id: str | None
-    play: "Callable[[Actor, Random], None]"
+    run: "Callable[[Actor, Random], None]"
     lane: str = "victim"
     group: str | None = None
     fresh_ids: bool = False
@@ -49,21 +51,26 @@ class Workload(Protocol):
 
     @property
     def topics(self) -> Mapping[str, int]:
-        """Topic (in the workload's words) to number of partitions."""
+        """Topic (by the workload's name for it) to number of partitions."""
         ...
 
     def roles(self) -> Sequence[Role]:
-        """The parts."""
+        """What runs at the same time."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedFault:
-    """One planned fault: on from ``at`` (ms after the first storm may begin) for ``lasts`` ms."""
+    """A fault that the schedule planned.
+
+    :param at_ms: When it begins, from the beginning of the fault schedule.
+    :param duration_ms: How long it is on.
+    :param chosen: What the toxic drew.
+    """
 
     toxic: Toxic
-    at: float
-    lasts: float
+    at_ms: float
+    duration_ms: float
     chosen: Mapping[str, Json]
 
 
@@ -72,12 +79,11 @@ class Scenario:
     """What ``fencepost chaos`` runs.
 
     :param title: One sentence for the report.
-    :param clients: Adapters, dealt out to the roles in turn.
+    :param clients: Adapters, given to the roles in turn.
     :param toxics: Those that the schedule draws from; each strikes at least once when time allows.
-    :param seconds: Length of storms and quiet periods together.
-    :param turn: Scenarios of a lower turn come first in a session whose budget does not reach for all.
+    :param seconds: Length of fault windows and quiet periods together.
+    :param priority: Scenarios with a lower number come first in a session whose budget does not reach for all.
     :param survivable: False where the faults go beyond what the cluster promises; then liveness is judged after heal.
-    :param plan: Fixed blows instead of drawn ones.
     """
 
     name: str
@@ -86,6 +92,5 @@ class Scenario:
     clients: Sequence[str]
     toxics: Sequence[Toxic] = ()
     seconds: float = 20.0
-    turn: int = 5
+    priority: int = 5
     survivable: bool = True
-    plan: Sequence[PlannedFault] = field(default=())

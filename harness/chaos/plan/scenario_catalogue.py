@@ -1,41 +1,28 @@
-"""Which scenarios there are: every file under ``suites/chaos/scenarios`` that binds ``SCENARIO``.
+"""Which scenarios there are: every file under ``suites/chaos/scenarios`` that binds ``SCENARIO``."""
 
-Found by their place, so that a scenario is one file and no line elsewhere; the harness imports no suite by name.
-"""
-
-import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
+from harness.base.bound_values import bound
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.scenario import Scenario
 
 
 def find_scenarios(folder: Path) -> tuple[Scenario, ...]:
-    """Every scenario, by turn and name."""
-    paths = sorted(path for path in folder.glob("*.py") if path.stem != "__init__")
-    return tuple(sorted((_load(path) for path in paths), key=lambda scenario: (scenario.turn, scenario.name)))
+    """Every scenario, by priority and name."""
+    found = (cast(Scenario, value) for _, value in bound(folder, "SCENARIO"))
+    return tuple(sorted(found, key=lambda scenario: (scenario.priority, scenario.name)))
 
 
-def chosen(wanted: str, scenarios: Sequence[Scenario]) -> tuple[Scenario, ...]:
-    """Those named in ``wanted`` (``late-produce,relay``), in that order; all where it is empty.
+def select_scenarios(names: str, scenarios: Sequence[Scenario]) -> tuple[Scenario, ...]:
+    """Those named in ``names`` (``late-produce,relay``), in that order; all where it is empty.
 
-    :raises Trouble: When a name is none of them.
+    :raises UserError: When a name is none of them.
     """
     by_name = {scenario.name: scenario for scenario in scenarios}
-    names = [name.strip() for name in wanted.split(",") if name.strip()]
-    if strangers := [name for name in names if name not in by_name]:
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    if unknown := [name for name in wanted if name not in by_name]:
         there = ", ".join(by_name)
-        raise UserError(f"{', '.join(strangers)} is no scenario; there are {there}", exit=ExitCode.USAGE)
-    return tuple(by_name[name] for name in names) or tuple(scenarios)
-
-
-def _load(path: Path) -> Scenario:
-    name = f"suites.chaos.scenarios.{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    scenario: Scenario = module.SCENARIO
-    return scenario
+        raise UserError(f"{', '.join(unknown)} is no scenario; there are {there}", exit=ExitCode.USAGE)
+    return tuple(by_name[name] for name in wanted) or tuple(scenarios)

@@ -1,1 +1,1 @@
-"""A round while it runs: the environment, the round's context, actors, the runner of faults."""
+"""A round while it runs: the session's environment, the round's context, actors, the runner of faults."""

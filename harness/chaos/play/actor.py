@@ -1,8 +1,8 @@
-"""An actor: a recording client that plays a role until the time is over, and gives way to a successor after doubt.
+"""An actor: a recording client that runs a role until the time is over, and is replaced once it is in doubt.
 
-A write that is unsure leaves the client's own idea of its transaction in doubt. The actor still tries to abort (as an
-application does), is retired, and a successor with a new name and a new client takes the role over: its ``init`` fences
-whatever the old one left. Nobody waits for good: every call is bounded by the client's ``request_ms``.
+A write that is unsure leaves the client's own state of its transaction in doubt. The actor still tries to abort (as an
+application does), is retired, and a successor with a new name and a new client goes on: its ``init`` fences whatever
+the old one left. Nothing waits without a bound: every call is bounded by the client's ``request_ms``.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,13 +15,15 @@ from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
 from harness.evidence.operation import Outcome
 
-TXNS_A_ROLE = 10_000_000
+TXNS_PER_ROLE = 10_000_000
 """Transaction numbers of a role begin at its own multiple of this, so that they depend on the role alone."""
+INIT_PAUSE_SECONDS = 0.05
+"""After a failed ``init``, so that a coordinator that is away is not asked a thousand times a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordToWrite:
-    """One record to write: the topic in the workload's words."""
+    """One record to write; the topic by the workload's name for it."""
 
     topic: str
     partition: int
@@ -30,11 +32,13 @@ class RecordToWrite:
 
 @dataclass(slots=True, kw_only=True)
 class Actor:
-    """A role being played.
+    """The client that runs a role now.
 
     :param open_client: A fresh recording client under a name.
+    :param topics: The real name by the workload's name.
     :param stop: Set when the time is over.
-    :param in_doubt: Whether a write of the present actor was unsure; it must not write another.
+    :param incarnation: Number of the present client, from 1.
+    :param in_doubt: Whether a write of the present client was unsure; it must not write another.
     """
 
     role: Role
@@ -47,11 +51,11 @@ class Actor:
     txns: int = 0
     committed: int = 0
     in_doubt: bool = False
-    _fresh: bool = False
+    _initialised: bool = False
 
     def __post_init__(self) -> None:
-        """The first actor of the role enters."""
-        self._enter()
+        """Open the first client."""
+        self._open()
 
     @property
     def over(self) -> bool:
@@ -64,23 +68,22 @@ class Actor:
 
     def transact(
         self,
-        writings: Sequence[RecordToWrite],
+        records: Sequence[RecordToWrite],
         *,
         commit: bool = True,
-        between: Callable[[], None] = lambda: None,
+        between_records: Callable[[], None] = lambda: None,
         offsets: Sequence[tuple[str, int, int]] = (),
     ) -> bool:
         """One transaction to its end: committed, aborted as planned, or given up. True when it certainly committed.
 
-        :param between: Called between two records.
         :param offsets: Real topic, partition and next offset of inputs that the transaction consumed.
         """
-        if not self.begin(len(writings)):
+        if not self.begin(len(records)):
             return False
-        for writing in writings:
-            if not self.write(writing):
+        for record in records:
+            if not self.write(record):
                 return self.give_up()
-            between()
+            between_records()
         for topic, partition, offset in offsets:
             if not self._sure(self.client.send_offsets(topic, partition, offset)):
                 return self.give_up()
@@ -88,55 +91,51 @@ class Actor:
 
     def begin(self, size: int) -> bool:
         """Begin, initialising first where the client is new; False when it cannot."""
-        if not self._fresh and not self._init():
+        if not self._initialised and not self._init():
             return False
         self.txns += 1
-        return self.client.begin(self.index * TXNS_A_ROLE + self.txns, size).done
+        return self.client.begin(self.index * TXNS_PER_ROLE + self.txns, size).done
 
-    def write(self, writing: RecordToWrite) -> bool:
+    def write(self, record: RecordToWrite) -> bool:
         """Write the next record; False when the transaction must be given up."""
-        return self._sure(self.client.produce(self.topics[writing.topic], writing.partition, writing.payload))
+        return self._sure(self.client.produce(self.topics[record.topic], record.partition, record.payload))
 
     def end(self, *, commit: bool, retire: bool = False) -> bool:
-        """Commit or abort as planned; True when it certainly committed. Retires if told, or if it did not work."""
-        answer = self.client.commit() if commit else self.client.abort()
-        if retire or not answer.done:
-            self.succeed()
-        self.committed += commit and answer.done
-        return commit and answer.done
+        """Commit or abort as planned; True when it certainly committed. Retires if asked to, or if it did not work."""
+        result = self.client.commit() if commit else self.client.abort()
+        if retire or not result.done:
+            self.retire()
+        self.committed += commit and result.done
+        return commit and result.done
 
     def give_up(self) -> bool:
-        """Abort after a write that was refused or unsure, then give way; always False."""
+        """Abort after a write that was refused or unsure, then retire; always False."""
         self.client.abort()
-        self.succeed()
+        self.retire()
         return False
 
-    def vanish(self) -> None:
-        """Leave the transaction as it is, as a process that dies does; the successor is not initialised yet."""
-        self.succeed()
-
-    def succeed(self) -> None:
-        """Retire; a successor with a new name goes on."""
+    def retire(self) -> None:
+        """Close the client; a successor with a new name goes on. An open transaction stays as it is."""
         self.client.close()
-        self._enter()
+        self._open()
 
-    def leave(self) -> None:
-        """The role's end."""
+    def close(self) -> None:
+        """End the role."""
         self.client.close()
 
-    def _enter(self) -> None:
+    def _open(self) -> None:
         self.incarnation += 1
         name = self.role.name if self.incarnation == 1 else f"{self.role.name}.{self.incarnation}"
         self.client = self.open_client(name)
-        self._fresh = self.in_doubt = False
+        self._initialised = self.in_doubt = False
 
     def _init(self) -> bool:
-        self._fresh = self.client.init().done
-        if not self._fresh:
-            self.succeed()
-            wait.pause(0.05)  # a coordinator that is away is not asked a thousand times a second
-        return self._fresh
+        self._initialised = self.client.init().done
+        if not self._initialised:
+            self.retire()
+            wait.pause(INIT_PAUSE_SECONDS)
+        return self._initialised
 
-    def _sure(self, answer: CallResult) -> bool:
-        self.in_doubt = self.in_doubt or answer.outcome is Outcome.UNSURE
-        return answer.done
+    def _sure(self, result: CallResult) -> bool:
+        self.in_doubt = self.in_doubt or result.outcome is Outcome.UNSURE
+        return result.done

@@ -1,7 +1,7 @@
-"""What a session of chaos stands on: the warm cluster and one Spark JVM; opened at first use, ended in any case.
+"""What all rounds of a chaos session share: one running cluster and one Spark JVM, opened at first use.
 
-The cluster serves every round until a round leaves it unfit (a broker away for good, a replica that does not come
-back); then the next round gets a fresh one, and the folder says so.
+The cluster serves every round until one leaves it unusable (a broker that stays away, a replica that does not catch
+up); then the next round gets a fresh one, and the folder says so.
 """
 
 import secrets
@@ -17,6 +17,7 @@ from harness.cluster.opening import Backend, choose_backend, open_cluster
 from harness.cluster.target import parse_target
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
+from harness.faults.gate.gate import open_gate
 from harness.kafka.target_features import TargetFeatures, read_target_features
 from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.wire.wire_client import WireClient
@@ -40,22 +41,26 @@ class EnvironmentOptions:
 
 @dataclass(slots=True, kw_only=True)
 class Environment:
-    """See the module's docstring; end it by :meth:`close`."""
+    """The running cluster and Spark; end them by :meth:`close`.
+
+    :param described: What ``run.json`` says of the cluster.
+    :param features: What the target's brokers offer.
+    """
 
     wanted: EnvironmentOptions
     described: dict[str, Json] = field(default_factory=dict)
-    offer: TargetFeatures | None = None
+    features: TargetFeatures | None = None
     _cluster: Cluster | None = None
     _spark: SparkHandle | None = None
     _clusters: int = 0
     _rounds: int = 0
-    _word: str = field(default_factory=lambda: secrets.token_hex(3))
+    _session_name: str = field(default_factory=lambda: secrets.token_hex(3))
 
     @property
     def spark(self) -> SparkHandle:
         """Spark, started at first use.
 
-        :raises Trouble: When Java or Maven is missing, or the master does not answer.
+        :raises UserError: When Java or Maven is missing, or the master does not answer.
         """
         if self._spark is None:
             self.wanted.folder.mkdir(parents=True, exist_ok=True)
@@ -69,9 +74,9 @@ class Environment:
         return self._spark
 
     def open(self) -> Cluster:
-        """The cluster, started at first use and after a round that left the last one unfit; Spark beside it.
+        """The cluster, started at first use and after a round that left the last one unusable.
 
-        :raises Trouble: When either cannot be had.
+        :raises UserError: When it cannot be started.
         """
         if self._cluster is None:
             self._open()
@@ -79,18 +84,18 @@ class Environment:
         return self._cluster
 
     def next_round(self) -> str:
-        """A word that no other round of this or another session has in its names."""
+        """A name that no other round of this or another session has."""
         self._rounds += 1
-        return f"{self._word}{self._rounds}"
+        return f"{self._session_name}{self._rounds}"
 
     def lacking(self, adapter: Adapter) -> str | None:
-        """What the target lacks for this client; None when nothing."""
-        assert self.offer is not None
-        lacks = (adapter.lacking(offered) for offered in self.offer.brokers.values())
+        """What the target lacks for this client; None when it lacks nothing."""
+        assert self.features is not None
+        lacks = (adapter.lacking(offered) for offered in self.features.brokers.values())
         return next((lack for lack in lacks if lack), None)
 
     def fault_target(self, topics: dict[str, str], transactional_ids: dict[str, str]) -> FaultTarget:
-        """Where one round's toxics strike, on a clock of its own; close it after the round."""
+        """The cluster for one round's toxics, on a clock of its own; close it after the round."""
         cluster, clock = self.open(), RunClock()
         observer = WireClient(
             actor="observer",
@@ -98,10 +103,15 @@ class Environment:
             addresses=cluster.topology.lanes["observer"],
             clock=clock,
             recorder=NullRecorder(),
-            offered=self.offer.brokers if self.offer else None,
+            offered=self.features.brokers if self.features else None,
         )
         return FaultTarget(
-            cluster=cluster, clock=clock, client=observer, topics=topics, transactional_ids=transactional_ids
+            cluster=cluster,
+            clock=clock,
+            client=observer,
+            topics=topics,
+            transactional_ids=transactional_ids,
+            open_gate=open_gate,
         )
 
     def replace_cluster(self, why: str) -> None:
@@ -134,11 +144,11 @@ class Environment:
         choice = choose_backend(target, wanted.backend)
         wanted.progress(f"{target} on the {choice.backend} backend ({choice.why})")
         self._clusters += 1
-        place = wanted.folder / f"cluster-{self._clusters}"
-        (place / "logs").mkdir(parents=True, exist_ok=True)
+        folder = wanted.folder / f"cluster-{self._clusters}"
+        (folder / "logs").mkdir(parents=True, exist_ok=True)
         self._cluster = open_cluster(
-            target, backend=wanted.backend, options=wanted.options, run_dir=place, progress=wanted.progress
+            target, backend=wanted.backend, options=wanted.options, run_dir=folder, progress=wanted.progress
         )
-        self.offer = read_target_features(self._cluster, RunClock(), NullRecorder())
-        described = self.offer.described(self._cluster)
-        self.described = {**described, "backend_why": choice.why, "logs": place.name}
+        self.features = read_target_features(self._cluster, RunClock(), NullRecorder())
+        described = self.features.described(self._cluster)
+        self.described = {**described, "backend_why": choice.why, "logs": folder.name}

@@ -1,9 +1,9 @@
-"""The storm: blows struck on time, each in a thread of its own, and every window recorded, whatever came of it.
+"""Runs the planned faults on time, each in a thread of its own, and records every fault window, whatever came of it.
 
-The plan's laws hold also when a strike takes longer than planned (a broker that is slow to come back): two that need
-one power wait for each other, and so do two that take a broker away, with the time between them in which the broker
-catches up. When its turn comes only after the planned storm is over, a blow is left out if its toxic has struck before,
-and else strikes; one that is stopped before its turn says so.
+The schedule's laws hold also when a strike takes longer than planned (a broker that is slow to come back): two faults
+that need one power wait for each other, and so do two that disrupt a broker, with the time between them in which the
+broker catches up. A fault that could begin only after the planned end is left out if its toxic has struck before, and
+else strikes; one that is stopped before it could begin says so.
 """
 
 import json
@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 
 from harness.chaos.plan.scenario import PlannedFault
-from harness.chaos.plan.schedule import RECOVERY
+from harness.chaos.plan.schedule import RECOVERY_SECONDS
 from harness.evidence.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import MinimumDuration, Power
 
-SHORTEST = 1.5
-"""Seconds that a blow is on at least, however late its turn came."""
+SHORTEST_SECONDS = 1.5
+"""Seconds that a fault is on at least, however late it began."""
 
 
 def run_faults(
@@ -28,22 +28,17 @@ def run_faults(
     stop: Event,
     record: Callable[[FaultWindow], None],
 ) -> None:
-    """Strike them all; returns when every one is healed.
+    """Strike with all of them; returns when every one is healed.
 
-    :param blows: ``at`` counts from now.
+    :param planned_faults: Their ``at_ms`` counts from now.
     :param stop: Once it is set, what is on is healed, and nothing else begins.
     :param record: Takes each window when it is over, one at a time, from several threads. A fault that failed, or that
-        the target has no power for, gives a window with the reason in ``how``. What ``record`` raises ends the storm.
+        the target has no power for, gives a window with the reason in ``how``. What ``record`` raises ends the faults.
     """
-    turns = _Turns(
-        fault_target=fault_target,
-        stop=stop,
-        record=record,
-        planned=max((b.at + b.lasts for b in planned_faults), default=0.0),
-    )
+    last_end_ms = max((fault.at_ms + fault.duration_ms for fault in planned_faults), default=0.0)
+    runner = _FaultRunner(fault_target=fault_target, stop=stop, record=record, planned_ms=last_end_ms)
     threads = [
-        Thread(target=turns.take, args=(planned_fault,), name=planned_fault.toxic.name, daemon=True)
-        for planned_fault in planned_faults
+        Thread(target=runner.run, args=(planned,), name=planned.toxic.name, daemon=True) for planned in planned_faults
     ]
     for thread in threads:
         thread.start()
@@ -55,91 +50,93 @@ def run_faults(
         for thread in threads:
             thread.join()
         raise
-    if turns.failures:
-        raise turns.failures[0]
+    if runner.failures:
+        raise runner.failures[0]
 
 
 @dataclass(slots=True, kw_only=True)
-class _Turns:
-    """Whose turn it is; ``free`` is when a broker may be taken away again, on the run's clock.
+class _FaultRunner:
+    """What the faults of a round share; times are milliseconds of the run's clock.
 
-    :param planned: Milliseconds that the storm was to last.
+    :param planned_ms: How long all faults together were to last.
+    :param next_disruption_ms: When a broker may be disrupted again.
     """
 
     fault_target: FaultTarget
     stop: Event
     record: Callable[[FaultWindow], None]
-    planned: float
+    planned_ms: float
     failures: list[Exception] = field(default_factory=list)
-    began: float = field(init=False)
-    free: float = 0.0
+    began_ms: float = field(init=False)
+    next_disruption_ms: float = 0.0
     _struck_before: set[str] = field(default_factory=set)
     _powers: dict[Power, Lock] = field(default_factory=lambda: {power: Lock() for power in Power})
     _brokers: Lock = field(default_factory=Lock)
     _records: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        """The storm begins now."""
-        self.began = self.fault_target.clock.now()
+        """The schedule begins now."""
+        self.began_ms = self.fault_target.clock.now()
 
-    def take(self, planned_fault: PlannedFault) -> None:
-        """Wait for the blow's time and its turn, strike, heal, record."""
-        self._wait_until(self.began + planned_fault.at)
-        with ExitStack() as turn:
-            if planned_fault.toxic.disrupts_broker:
-                turn.enter_context(self._alone_with_brokers())
-            turn.enter_context(self._powers[planned_fault.toxic.power])
-            if self._is_over() and planned_fault.toxic.name in self._struck_before:
+    def run(self, planned: PlannedFault) -> None:
+        """Wait for the fault's time and for others that exclude it; strike, heal, record."""
+        self._wait_until(self.began_ms + planned.at_ms)
+        with ExitStack() as exclusive:
+            if planned.toxic.disrupts_broker:
+                exclusive.enter_context(self._only_disruption())
+            exclusive.enter_context(self._powers[planned.toxic.power])
+            if self._is_over() and planned.toxic.name in self._struck_before:
                 return
-            window = self._struck(planned_fault)
-            self._struck_before |= {planned_fault.toxic.name} if window.struck else set()
-        self._keep(window)
+            window = self._strike(planned)
+            self._struck_before |= {planned.toxic.name} if window.struck else set()
+        self._record(window)
 
     def _is_over(self) -> bool:
-        return self.fault_target.clock.now() > self.began + self.planned
+        return self.fault_target.clock.now() > self.began_ms + self.planned_ms
 
-    def _keep(self, window: FaultWindow) -> None:
+    def _record(self, window: FaultWindow) -> None:
         try:
             with self._records:
                 self.record(window)
-        except Exception as failure:  # noqa: BLE001  raised by storm() once all is healed
+        except Exception as failure:  # noqa: BLE001  raised by run_faults() once all is healed
             self.failures.append(failure)
             self.stop.set()
 
-    def _struck(self, planned_fault: PlannedFault) -> FaultWindow:
-        started, strikes, error = self.fault_target.clock.now(), None, ""
+    def _strike(self, planned: PlannedFault) -> FaultWindow:
+        started_ms, strikes, error = self.fault_target.clock.now(), None, ""
         try:
             if self.stop.is_set():
-                raise TimeoutError("the time was over before its turn came")
-            with planned_fault.toxic.strike(self.fault_target, planned_fault.chosen) as strikes:
-                self._wait_until(self._end(planned_fault, started))
-        except Exception as failure:  # noqa: BLE001  whatever a fault does to us, the run goes on and tells it
+                raise TimeoutError("the time was over before it could begin")
+            with planned.toxic.strike(self.fault_target, planned.chosen) as strikes:
+                self._wait_until(self._end_ms(planned, started_ms))
+        except Exception as failure:  # noqa: BLE001  whatever a fault does to us, the run goes on and reports it
             error = f"{type(failure).__name__}: {failure}"
         return FaultWindow(
-            name=planned_fault.toxic.name,
-            kind=planned_fault.toxic.power,
-            where=strikes.where if strikes else json.dumps(dict(planned_fault.chosen), sort_keys=True),
-            started=started,
+            name=planned.toxic.name,
+            kind=planned.toxic.power,
+            where=strikes.where if strikes else json.dumps(dict(planned.chosen), sort_keys=True),
+            started=started_ms,
             ended=self.fault_target.clock.now(),
             struck=strikes.struck if strikes else 0,
             how="; ".join(filter(None, (strikes.how if strikes else "it did not strike", error))),
         )
 
-    def _end(self, planned_fault: PlannedFault, started: float) -> float:
-        """When it was to be over; a blow that is late is shortened, but not to nothing, a lengthy one not at all."""
-        if isinstance(planned_fault.toxic, MinimumDuration):
-            return started + planned_fault.lasts
-        least = started + min(1000 * SHORTEST, planned_fault.lasts)
-        return max(least, min(started + planned_fault.lasts, self.began + planned_fault.at + planned_fault.lasts))
+    def _end_ms(self, planned: PlannedFault, started_ms: float) -> float:
+        """When it is to be over: one that began late is shortened, but not to nothing, and never below its minimum."""
+        full_end_ms = started_ms + planned.duration_ms
+        if isinstance(planned.toxic, MinimumDuration):
+            return full_end_ms
+        least_ms = started_ms + min(1000 * SHORTEST_SECONDS, planned.duration_ms)
+        return max(least_ms, min(full_end_ms, self.began_ms + planned.at_ms + planned.duration_ms))
 
-    def _wait_until(self, at: float) -> None:
-        self.stop.wait(max(0.0, at - self.fault_target.clock.now()) / 1000)
+    def _wait_until(self, at_ms: float) -> None:
+        self.stop.wait(max(0.0, at_ms - self.fault_target.clock.now()) / 1000)
 
     @contextmanager
-    def _alone_with_brokers(self) -> Iterator[None]:
+    def _only_disruption(self) -> Iterator[None]:
         with self._brokers:
-            self._wait_until(self.free)
+            self._wait_until(self.next_disruption_ms)
             try:
                 yield
             finally:
-                self.free = self.fault_target.clock.now() + 1000 * RECOVERY
+                self.next_disruption_ms = self.fault_target.clock.now() + 1000 * RECOVERY_SECONDS

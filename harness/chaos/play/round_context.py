@@ -1,7 +1,8 @@
-"""The stage of one round: fresh topics and ids on a warm cluster, the actors on it, and where all of it is recorded."""
+"""The context of one round: fresh topics and ids on the running cluster, its actors, and where all is recorded."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event, Thread
 
 from harness.base.json_value import Json
@@ -32,10 +33,11 @@ class ClientsNotOffered(Exception):
 class RoundContext:
     """What one round has; made by ``connect`` in :mod:`harness.run_chaos`.
 
-    :param adapters: The scenario's clients, dealt out to the roles in turn.
+    :param adapters: The scenario's clients, given to the roles in turn.
     :param name: Part of every topic, transactional id and group, so that rounds on one cluster do not meet.
-    :param taken: Transactional ids of all clients so far.
-    :param crashes: What went wrong in our own threads; a round with a crash says nothing.
+    :param facts: What ``run.json`` is to say of the round.
+    :param used_ids: Transactional ids of all clients so far.
+    :param failures: What went wrong in our own threads; a round with a failure of ours says nothing.
     """
 
     scenario: Scenario
@@ -47,80 +49,82 @@ class RoundContext:
     reader: ResumableReader
     facts: dict[str, Json] = field(default_factory=dict)
     faults: list[FaultWindow] = field(default_factory=list)
-    taken: list[str] = field(default_factory=list)
+    used_ids: list[str] = field(default_factory=list)
     stop: Event = field(default_factory=Event)
     threads: list[Thread] = field(default_factory=list)
-    crashes: list[BaseException] = field(default_factory=list)
+    failures: list[BaseException] = field(default_factory=list)
 
     @property
     def topics(self) -> Mapping[str, str]:
-        """The workload's word for a topic to the real name."""
+        """The real name of a topic by the workload's name for it."""
         return self.fault_target.topics
 
     @property
-    def places(self) -> Sequence[tuple[str, int]]:
+    def partitions(self) -> Sequence[tuple[str, int]]:
         """Every partition of the round, by real topic."""
-        of = self.scenario.workload.topics.items()
-        return [(self.topics[word], index) for word, count in of for index in range(count)]
+        topics = self.scenario.workload.topics.items()
+        return [(self.topics[name], index) for name, count in topics for index in range(count)]
 
     @property
     def transactional_ids(self) -> Sequence[str]:
         """The real ones, each once; those of successors as far as they have come."""
         ids = (role.transactional_id for role in self.scenario.workload.roles())
-        return list(dict.fromkeys([*(self.real(one) for one in ids if one is not None), *self.taken]))
+        return list(dict.fromkeys([*(self.real_name(one) for one in ids if one is not None), *self.used_ids]))
 
     @property
     def shape(self) -> ClusterShape:
-        """What the schedule may know."""
+        """What the schedule may depend on."""
         workload = self.scenario.workload
         ids = dict.fromkeys(role.transactional_id for role in workload.roles() if role.transactional_id)
-        lanes = dict.fromkeys(role.lane for role in workload.roles())  # a fault on a lane of nobody would meet nothing
+        lanes = dict.fromkeys(
+            role.lane for role in workload.roles()
+        )  # a fault on a lane without clients would strike nothing
         brokers = self.fault_target.cluster.topology.brokers
         return ClusterShape(brokers=brokers, lanes=tuple(lanes), topics=workload.topics, transactional_ids=tuple(ids))
 
     @property
-    def longest_timeout(self) -> float:
-        """Seconds after which the coordinator must have ended whatever a role left open."""
+    def longest_timeout_seconds(self) -> float:
+        """After which the coordinator must have ended whatever a role left open."""
         return max(role.timeout_ms for role in self.scenario.workload.roles()) / 1000
 
     @property
     def groups(self) -> Sequence[str]:
         """The real ones, each once."""
         groups = (role.group for role in self.scenario.workload.roles())
-        return list(dict.fromkeys(self.real(one) for one in groups if one is not None))
+        return list(dict.fromkeys(self.real_name(one) for one in groups if one is not None))
 
-    def real(self, word: str) -> str:
-        """A transactional id or group of the workload's words, as the cluster knows it."""
-        return f"{self.name}-{word}"
+    def real_name(self, name: str) -> str:
+        """A transactional id or group of the workload, as the cluster knows it."""
+        return f"{self.name}-{name}"
 
     def create_topics(self) -> None:
-        """Every topic, replicated to all, leaders dealt round."""
+        """Every topic, on all brokers, with its leaders on different ones."""
         brokers = self.fault_target.cluster.topology.brokers
-        for turn, (word, count) in enumerate(self.scenario.workload.topics.items()):
-            order = {index: _turned(brokers, index + turn)[:REPLICAS] for index in range(count)}
-            self.fault_target.admin.create_topic(self.topics[word], order)
+        for first, (name, count) in enumerate(self.scenario.workload.topics.items()):
+            order = {index: _rotated(brokers, index + first)[:REPLICAS] for index in range(count)}
+            self.fault_target.admin.create_topic(self.topics[name], order)
 
-    def enter(self) -> None:
-        """Every role begins to play, in a thread of its own."""
+    def start_roles(self) -> None:
+        """Every role runs, in a thread of its own."""
         for index, role in enumerate(self.scenario.workload.roles(), start=1):
-            self.run(f"role {role.name}", lambda index=index, role=role: self._play(index, role))  # type: ignore[misc]
+            self.start_thread(f"role {role.name}", partial(self._run_role, index, role))
 
-    def leave(self, within: float) -> None:
-        """Tell all to stop and wait for them; one that does not come is a crash of ours."""
+    def stop_threads(self, within: float) -> None:
+        """Stop all roles and wait for them; one that does not end within so many seconds is a failure of ours."""
         self.stop.set()
         for thread in self.threads:
             thread.join(within)
             if thread.is_alive():
-                self.crashes.append(TimeoutError(f"{thread.name} did not end within {within:g} s"))
+                self.failures.append(TimeoutError(f"{thread.name} did not end within {within:g} s"))
 
-    def run(self, name: str, work: Callable[[], None]) -> None:
-        """A thread whose crash is remembered."""
+    def start_thread(self, name: str, work: Callable[[], None]) -> None:
+        """A thread whose failure is kept and stops the round."""
 
         def guarded() -> None:
             try:
                 work()
-            except BaseException as crash:  # noqa: BLE001  told by the flow, which must heal and drain first
-                self.crashes.append(crash)
+            except BaseException as failure:  # noqa: BLE001  raised by the flow, which must heal and drain first
+                self.failures.append(failure)
                 self.stop.set()
 
         thread = Thread(target=guarded, name=name, daemon=True)
@@ -128,7 +132,7 @@ class RoundContext:
         thread.start()
 
     def note_fault(self, window: FaultWindow) -> None:
-        """A fault is over."""
+        """Keep the window of a fault that is over."""
         self.faults.append(window)
         self.history_writer.write(window)
 
@@ -141,7 +145,7 @@ class RoundContext:
             transactional_id=self._id_of(role, actor),
             timeout_ms=role.timeout_ms,
             request_ms=role.request_ms,
-            group=None if role.group is None else self.real(role.group),
+            group=None if role.group is None else self.real_name(role.group),
         )
         return self._recording(self.adapters[index % len(self.adapters)], options)
 
@@ -153,13 +157,13 @@ class RoundContext:
         )
         return self._recording(self.adapters[0], options)
 
-    def unfit(self, rest: Mapping[str, Json]) -> bool:
+    def unusable(self, settled: Mapping[str, Json]) -> bool:
         """Whether the cluster is not to be used again, by what settling found: a replica that is not in sync."""
-        found = rest.get("in_sync")
+        found = settled.get("in_sync")
         return isinstance(found, dict) and bool(found.get("amiss"))
 
     def close(self) -> None:
-        """End the reader, the history and the site."""
+        """End the reader, the history and the fault target."""
         self.reader.stop()
         self.history_writer.close()
         self.fault_target.close()
@@ -174,8 +178,8 @@ class RoundContext:
         if role.transactional_id is None:
             return None
         successor = actor.removeprefix(role.name) if role.fresh_ids else ""
-        self.taken.append(self.real(role.transactional_id) + successor)
-        return self.taken[-1]
+        self.used_ids.append(self.real_name(role.transactional_id) + successor)
+        return self.used_ids[-1]
 
     def _recording(self, adapter: Adapter, options: ClientOptions) -> RecordingClient:
         return RecordingClient(
@@ -187,7 +191,7 @@ class RoundContext:
             group=options.group,
         )
 
-    def _play(self, index: int, role: Role) -> None:
+    def _run_role(self, index: int, role: Role) -> None:
         actor = Actor(
             role=role,
             index=index,
@@ -196,21 +200,21 @@ class RoundContext:
             stop=self.stop,
         )
         try:
-            role.play(actor, self.seed.stream(f"{self.scenario.name}/{role.name}"))
+            role.run(actor, self.seed.stream(f"{self.scenario.name}/{role.name}"))
         finally:
-            actor.leave()
+            actor.close()
 
 
 def create_round(environment: Environment, round_: Round) -> RoundContext:
-    """A stage for a round on the session's ground; nothing is created on the cluster yet.
+    """The context of a round in the session's environment; nothing is created on the cluster yet.
 
-    :raises Lacking: When the target offers none of the scenario's clients what they need.
+    :raises ClientsNotOffered: When the target offers none of the scenario's clients what they need.
     """
     scenario, name = round_.scenario, f"fp-{environment.next_round()}-{round_.seed.value}"
     adapters = _offered(environment, scenario)
-    topics = {word: f"{name}-{word}" for word in scenario.workload.topics}
-    ids = {role.transactional_id: f"{name}-{role.transactional_id}" for role in scenario.workload.roles()}
-    fault_target = environment.fault_target(topics, {word: real for word, real in ids.items() if word is not None})
+    topics = {topic: f"{name}-{topic}" for topic in scenario.workload.topics}
+    ids = {role.transactional_id for role in scenario.workload.roles() if role.transactional_id is not None}
+    fault_target = environment.fault_target(topics, {each: f"{name}-{each}" for each in ids})
     reader = ResumableReader(
         spark=environment.spark.spark,
         bootstrap=fault_target.cluster.topology.bootstrap("observer"),
@@ -237,6 +241,6 @@ def _offered(environment: Environment, scenario: Scenario) -> list[Adapter]:
     return able
 
 
-def _turned(brokers: Sequence[int], by: int) -> tuple[int, ...]:
+def _rotated(brokers: Sequence[int], by: int) -> tuple[int, ...]:
     start = by % len(brokers)
     return (*brokers[start:], *brokers[:start])

@@ -6,64 +6,64 @@ from collections.abc import Callable
 from typing import cast
 
 SHORTEST, LONGEST = 4, 1 << 29
-"""A frame has at least a correlation id; nobody sends half a gibibyte, so a larger length is garbage."""
+"""Bytes of a frame: it has at least a correlation id, and a length of half a gibibyte or more is taken as garbage."""
 
 
 class FramedProtocol(asyncio.Protocol):
-    """Gives whole frames, lengths included, and tells the end once. Writes may come before it is connected."""
+    """Gives whole frames, lengths included, and reports the end once. Writes may come before it is connected."""
 
     def __init__(self, on_frame: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
         self._on_frame = on_frame
         self._on_end = on_end
-        self._rest = b""
+        self._buffer = b""
         self._transport: asyncio.Transport | None = None
         self.ended = False
         self.peer: FramedProtocol | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Small frames go at once."""
+        """Send small frames at once, without Nagle's delay."""
         self._transport = cast(asyncio.Transport, transport)
-        plug = cast(socket.socket, transport.get_extra_info("socket"))
-        plug.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connected = cast(socket.socket, transport.get_extra_info("socket"))
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def data_received(self, data: bytes) -> None:
-        """Cut off every whole frame; a length that is none ends the connection, as a broker ends it."""
-        data = self._rest + data if self._rest else data
-        offset, whole = 0, len(data)
-        while whole - offset >= 4 and not self.ended:
+        """Give every whole frame; an impossible length ends the connection, as a broker ends it."""
+        data = self._buffer + data if self._buffer else data
+        offset, received = 0, len(data)
+        while received - offset >= 4 and not self.ended:
             size = int.from_bytes(data[offset : offset + 4], "big")
             if not SHORTEST <= size <= LONGEST:
                 self.abort()
                 return
-            if whole - offset < 4 + size:
+            if received - offset < 4 + size:
                 break
             self._on_frame(data[offset : offset + 4 + size])
             offset += 4 + size
-        self._rest = data[offset:] if offset else data
+        self._buffer = data[offset:] if offset else data
 
     def send(self, raw: bytes) -> None:
-        """Write a frame; to one that has ended it is lost."""
+        """Write a frame; on a connection that has ended it is lost."""
         if self._transport is not None and not self.ended:
             self._transport.write(raw)
 
     def finish(self) -> None:
-        """Nothing more will be sent; what comes is still taken."""
+        """Send nothing more; what comes is still taken."""
         if self._transport is not None and not self.ended and self._transport.can_write_eof():
             self._transport.write_eof()
 
     def close(self) -> None:
-        """End it when all that was sent is out."""
+        """End the connection once all that was written is sent."""
         if self._transport is not None:
             self._transport.close()
 
     def abort(self) -> None:
-        """End it now."""
+        """End the connection now."""
         if self._transport is not None:
             self._transport.abort()
         self._end()
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """The other side, or we, ended it; half a frame that was left is nothing."""
+        """The connection has ended, by either side; a frame that came only in part is dropped."""
         self._end()
 
     def pause_writing(self) -> None:

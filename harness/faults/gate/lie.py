@@ -1,7 +1,7 @@
 """What a liar does to a message; the gate's process loads it by the dotted name that stands in the rule.
 
-A lie is made once for each rule and lives as long as it, so it may remember what it told. It sees the requests that
-its rule takes and their answers, decoded; what it gives back is told in their place.
+A lie is made once for each rule and lives as long as it, so it may keep state. It gets the requests that its rule takes
+and their responses, decoded; what it returns is sent in their place.
 """
 
 from collections.abc import Callable
@@ -15,29 +15,29 @@ from harness.wire.frame_codec import changed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiedRequest:
-    """A request that a lie may change: its facts, its decoded body, and whose identities are the newest."""
+    """A request that a lie may change: what it says, its decoded body, and the latest identities."""
 
-    facts: RequestInfo
+    info: RequestInfo
     body: object
-    newest: LatestEpochs
+    latest: LatestEpochs
 
 
 @dataclass(frozen=True, slots=True)
 class LiedResponse:
-    """The body of an answer that the gate gives itself; the request is never forwarded."""
+    """The body of a response that the gate gives itself; the request is never forwarded."""
 
     body: object
 
 
 class Lie(Protocol):
-    """What is told instead. Whoever gives back the very object that it was given has told the truth."""
+    """Rewrites messages. Return the same object to change nothing."""
 
     def request(self, asked: LiedRequest) -> object | LiedResponse:
-        """The body to forward, or an answer of our own."""
+        """The body to forward, or a response of our own."""
         ...
 
-    def response(self, asked: LiedRequest, answer: object) -> object:
-        """The body to answer with; ``asked`` is the request as its sender wrote it."""
+    def response(self, asked: LiedRequest, body: object) -> object:
+        """The body to respond with; ``asked`` is the request as its sender wrote it."""
         ...
 
 
@@ -47,16 +47,16 @@ def load(name: str) -> Lie:
     return cast(Lie, getattr(import_module(module), factory)())
 
 
-def with_partitions(answer: object, change: Callable[[object], object]) -> object:
-    """A Fetch answer with each partition's part changed; the very same answer where nothing changed."""
-    topics = getattr(answer, "responses", ())
-    told = tuple(_changed_topic(topic, change) for topic in topics)
-    same = all(one is other for one, other in zip(told, topics, strict=True))
-    return answer if same else changed(answer, responses=told)
+def with_partitions(body: object, change: Callable[[object], object]) -> object:
+    """A Fetch response with each partition's part changed; the very same object where nothing changed."""
+    topics = getattr(body, "responses", ())
+    rewritten = tuple(_changed_topic(topic, change) for topic in topics)
+    same = all(one is other for one, other in zip(rewritten, topics, strict=True))
+    return body if same else changed(body, responses=rewritten)
 
 
 def _changed_topic(topic: object, change: Callable[[object], object]) -> object:
     parts = getattr(topic, "partitions", ())
-    told = tuple(change(part) for part in parts)
-    same = all(one is other for one, other in zip(told, parts, strict=True))
-    return topic if same else changed(topic, partitions=told)
+    rewritten = tuple(change(part) for part in parts)
+    same = all(one is other for one, other in zip(rewritten, parts, strict=True))
+    return topic if same else changed(topic, partitions=rewritten)

@@ -1,7 +1,7 @@
-"""One connection through the gate: requests go up in order, save what a rule does to them; answers come down.
+"""One connection through the gate: requests are forwarded in order, save what a rule does to them, and responses back.
 
-A request that waits keeps those behind it waiting, as the order of a connection demands, unless its rule says
-``alone``. When the sender is gone, what still waits is delivered all the same, and then the broker's side ends.
+A held request keeps those behind it waiting, as Kafka's order of a connection demands, unless its rule says ``alone``.
+When the client is gone, held requests are delivered all the same, and then the broker's side ends.
 """
 
 import asyncio
@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from harness.base.addresses import Address
-from harness.faults.gate.active_rule import ActiveRule, StrikeLog
+from harness.faults.gate.active_rule import ActiveRule, StruckRequest
 from harness.faults.gate.framed_protocol import FramedProtocol
 from harness.faults.gate.lie import LiedRequest, LiedResponse
 from harness.faults.gate.request_info import RequestInfo
-from harness.faults.gate.rulebook import Rulebook, RuleDecision
+from harness.faults.gate.rulebook import DecodedRequest, Rulebook
 from harness.wire.frame_codec import (
     SHORTEST,
     errors_in,
@@ -25,28 +25,28 @@ from harness.wire.frame_codec import (
 )
 from harness.wire.wire_errors import WireError
 
-FIRST_TWIN = 0x60000000
+FIRST_DUPLICATE = 0x60000000
 """Correlation ids of repeated requests begin here, far from any that a client counts up to."""
-REMEMBERED = 10_000
-LAST_ANSWERS = 10.0
-"""Seconds that the broker has for answers which nobody waits for any more."""
+MOST_OUTSTANDING = 10_000
+LAST_RESPONSES_SECONDS = 10.0
+"""Seconds that the broker has for responses once the client is gone."""
 
 
 @dataclass(slots=True, kw_only=True)
 class OutstandingRequest:
-    """A forwarded request whose answer the gate looks at."""
+    """A forwarded request whose response the gate decodes."""
 
-    facts: RequestInfo
-    struck: StrikeLog | None = None
-    swallow: bool = False
+    info: RequestInfo
+    struck: StruckRequest | None = None
+    drop_response: bool = False
     hang_up: bool = False
     lying: ActiveRule | None = None
     asked: LiedRequest | None = None
 
 
 @dataclass(slots=True, eq=False)
-class ForwardedRequest:
-    """A request on its way up."""
+class QueuedRequest:
+    """A request on its way to the broker; one that is not ready is held."""
 
     raw: bytes
     outstanding: OutstandingRequest | None
@@ -54,109 +54,108 @@ class ForwardedRequest:
 
 
 class ProxiedConnection:
-    """The two ends of one connection and what is between them."""
+    """The client's and the broker's side of one connection, and the requests between them."""
 
-    def __init__(self, proxy: str, upstream: Address, book: Rulebook) -> None:
+    def __init__(self, proxy: str, upstream: Address, rulebook: Rulebook) -> None:
         self._proxy = proxy
         self._upstream = upstream
-        self._book = book
-        self._queue: deque[ForwardedRequest] = deque()
-        self._aside: set[ForwardedRequest] = set()
-        self._asked: dict[int, OutstandingRequest] = {}
-        self._twin = FIRST_TWIN
+        self._rulebook = rulebook
+        self._queue: deque[QueuedRequest] = deque()
+        self._held_alone: set[QueuedRequest] = set()
+        self._outstanding: dict[int, OutstandingRequest] = {}
+        self._last_duplicate = FIRST_DUPLICATE
         self._open = False
-        self.caller = FramedProtocol(self._request, self._caller_ended)
-        self._broker = FramedProtocol(self._response, self._broker_ended)
-        self.caller.peer, self._broker.peer = self._broker, self.caller
+        self.client_side = FramedProtocol(self._on_request, self._client_ended)
+        self._broker_side = FramedProtocol(self._on_response, self._broker_ended)
+        self.client_side.peer, self._broker_side.peer = self._broker_side, self.client_side
 
     async def connect(self) -> None:
-        """Reach the broker; where nobody takes the connection the caller's ends too."""
+        """Connect to the broker; where that is refused the client's side ends too."""
         try:
             await asyncio.get_running_loop().create_connection(
-                lambda: self._broker, self._upstream.host, self._upstream.port
+                lambda: self._broker_side, self._upstream.host, self._upstream.port
             )
         except OSError:
-            self._broker.abort()
+            self._broker_side.abort()
             return
         self._open = True
         self._flush()
         self._finish_if_over()
 
-    # Upward
+    # Requests
 
-    def _request(self, raw: bytes) -> None:
+    def _on_request(self, raw: bytes) -> None:
         if len(raw) < 4 + SHORTEST:
-            self.caller.abort()
+            self.client_side.abort()
             return
-        judged = self._judged(raw)
-        if judged is None:
-            self._forward(ForwardedRequest(raw, None))
-        elif judged.engaged is None:
-            self._forward(ForwardedRequest(raw, OutstandingRequest(facts=judged.facts)))
+        request = self._match(raw)
+        if request is None:
+            self._forward(QueuedRequest(raw, None))
+        elif request.rule is None:
+            self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info)))
         else:
-            ACTIONS[judged.engaged.rule.then.action](self, judged, judged.engaged, raw)
+            ACTIONS[request.rule.rule.then.action](self, request, request.rule, raw)
 
-    def _judged(self, raw: bytes) -> RuleDecision | None:
+    def _match(self, raw: bytes) -> DecodedRequest | None:
         try:
-            return self._book.judge(self._proxy, raw)
+            return self._rulebook.match(self._proxy, raw)
         except (WireError, ValueError, TypeError, AttributeError, LookupError) as error:
-            self._book.user_error(f"a request on {self._proxy} passed unjudged: {error!r}")
+            self._rulebook.note_error(f"a request on {self._proxy} passed, because no rule could be matched: {error!r}")
             return None
 
-    def _hold(self, judged: RuleDecision, engaged: ActiveRule, raw: bytes) -> None:
-        then = engaged.rule.then
-        struck = engaged.strike(judged.facts, self._proxy, "held")
-        going = ForwardedRequest(raw, OutstandingRequest(facts=judged.facts, struck=struck), ready=False)
-        struck.release = lambda: self._let_go(going)
+    def _hold(self, request: DecodedRequest, rule: ActiveRule, raw: bytes) -> None:
+        then = rule.rule.then
+        struck = rule.strike(request.info, self._proxy, "held")
+        queued = QueuedRequest(raw, OutstandingRequest(info=request.info, struck=struck), ready=False)
+        struck.release = lambda: self._release(queued)
         if then.alone:
-            self._aside.add(going)
+            self._held_alone.add(queued)
         else:
-            self._queue.append(going)
-        asyncio.get_running_loop().call_later(then.at_most_ms / 1000, self._let_go, going)
+            self._queue.append(queued)
+        asyncio.get_running_loop().call_later(then.at_most_ms / 1000, self._release, queued)
         if then.hang_up:
-            self.caller.abort()
+            self.client_side.abort()
 
-    def _drop_request(self, judged: RuleDecision, engaged: ActiveRule, _raw: bytes) -> None:
-        engaged.strike(judged.facts, self._proxy, "dropped").note("dropped")
-        if engaged.rule.then.hang_up:
-            self.caller.abort()
+    def _drop_request(self, request: DecodedRequest, rule: ActiveRule, _raw: bytes) -> None:
+        rule.strike(request.info, self._proxy, "dropped").note("dropped")
+        if rule.rule.then.hang_up:
+            self.client_side.abort()
 
-    def _drop_response(self, judged: RuleDecision, engaged: ActiveRule, raw: bytes) -> None:
-        struck = engaged.strike(judged.facts, self._proxy, "held")
-        hang_up = engaged.rule.then.hang_up
-        self._forward(
-            ForwardedRequest(raw, OutstandingRequest(facts=judged.facts, struck=struck, swallow=True, hang_up=hang_up))
-        )
+    def _drop_response(self, request: DecodedRequest, rule: ActiveRule, raw: bytes) -> None:
+        struck, hang_up = rule.strike(request.info, self._proxy, "held"), rule.rule.then.hang_up
+        outstanding = OutstandingRequest(info=request.info, struck=struck, drop_response=True, hang_up=hang_up)
+        self._forward(QueuedRequest(raw, outstanding))
 
-    def _repeat(self, judged: RuleDecision, engaged: ActiveRule, raw: bytes) -> None:
-        struck = engaged.strike(judged.facts, self._proxy, "held")
-        self._forward(ForwardedRequest(raw, OutstandingRequest(facts=judged.facts)))
-        self._twin += 1
-        twin = raw[:4] + renumbered(raw[4:], self._twin)
-        self._forward(ForwardedRequest(twin, OutstandingRequest(facts=judged.facts, struck=struck, swallow=True)))
+    def _repeat(self, request: DecodedRequest, rule: ActiveRule, raw: bytes) -> None:
+        struck = rule.strike(request.info, self._proxy, "held")
+        self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info)))
+        self._last_duplicate += 1
+        duplicate = raw[:4] + renumbered(raw[4:], self._last_duplicate)
+        outstanding = OutstandingRequest(info=request.info, struck=struck, drop_response=True)
+        self._forward(QueuedRequest(duplicate, outstanding))
 
-    def _lie(self, judged: RuleDecision, engaged: ActiveRule, raw: bytes) -> None:
-        assert engaged.lie is not None
-        asked = LiedRequest(facts=judged.facts, body=judged.body, newest=self._book.newest)
-        told = engaged.lie.request(asked)
-        if told is not judged.body:
-            engaged.strike(judged.facts, self._proxy, "told").note("told")
-        if isinstance(told, LiedResponse):
-            self.caller.send(_with_length(written_response(judged.facts.head, told.body)))
+    def _lie(self, request: DecodedRequest, rule: ActiveRule, raw: bytes) -> None:
+        assert rule.lie is not None
+        asked = LiedRequest(info=request.info, body=request.body, latest=self._rulebook.latest)
+        body = rule.lie.request(asked)
+        if body is not request.body:
+            rule.strike(request.info, self._proxy, "rewritten").note("rewritten")
+        if isinstance(body, LiedResponse):
+            self.client_side.send(_with_length(written_response(request.info.header, body.body)))
             return
-        if told is not judged.body:
-            raw = _with_length(rewritten_request(raw[4:], judged.facts.head, told))
-        self._forward(ForwardedRequest(raw, OutstandingRequest(facts=judged.facts, lying=engaged, asked=asked)))
+        if body is not request.body:
+            raw = _with_length(rewritten_request(raw[4:], request.info.header, body))
+        self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info, lying=rule, asked=asked)))
 
-    def _forward(self, going: ForwardedRequest) -> None:
-        self._queue.append(going)
+    def _forward(self, queued: QueuedRequest) -> None:
+        self._queue.append(queued)
         self._flush()
 
-    def _let_go(self, going: ForwardedRequest) -> None:
-        if going in self._aside:
-            self._aside.discard(going)
-            self._queue.appendleft(going)
-        going.ready = True
+    def _release(self, queued: QueuedRequest) -> None:
+        if queued in self._held_alone:
+            self._held_alone.discard(queued)
+            self._queue.appendleft(queued)
+        queued.ready = True
         self._flush()
         self._finish_if_over()
 
@@ -164,76 +163,75 @@ class ProxiedConnection:
         while self._open and self._queue and self._queue[0].ready:
             self._write(self._queue.popleft())
 
-    def _write(self, going: ForwardedRequest) -> None:
-        if going.outstanding is not None:
-            self._asked[int.from_bytes(going.raw[8:12], "big")] = going.outstanding
-            if len(self._asked) > REMEMBERED:  # requests with acks=0 are never answered
-                del self._asked[next(iter(self._asked))]
-            if going.outstanding.struck is not None:
-                going.outstanding.struck.note("lost" if self._broker.ended else "delivered")
-        self._broker.send(going.raw)
+    def _write(self, queued: QueuedRequest) -> None:
+        if queued.outstanding is not None:
+            self._outstanding[int.from_bytes(queued.raw[8:12], "big")] = queued.outstanding
+            if len(self._outstanding) > MOST_OUTSTANDING:  # requests with acks=0 are never answered
+                del self._outstanding[next(iter(self._outstanding))]
+            if queued.outstanding.struck is not None:
+                queued.outstanding.struck.note("lost" if self._broker_side.ended else "delivered")
+        self._broker_side.send(queued.raw)
 
-    # Downward
+    # Responses
 
-    def _response(self, raw: bytes) -> None:
-        outstanding = self._asked.pop(int.from_bytes(raw[4:8], "big"), None) if self._asked else None
+    def _on_response(self, raw: bytes) -> None:
+        outstanding = self._outstanding.pop(int.from_bytes(raw[4:8], "big"), None) if self._outstanding else None
         if outstanding is None:
-            self.caller.send(raw)
+            self.client_side.send(raw)
             return
-        answer, error = self._read(outstanding.facts, raw)
+        body, error = self._read(outstanding.info, raw)
         if outstanding.struck is not None:
             outstanding.struck.note("answered", error=error)
-        self._book.answered(outstanding.facts, answer, error)
-        if outstanding.swallow:
+        self._rulebook.note_response(outstanding.info, body, error)
+        if outstanding.drop_response:
             if outstanding.hang_up:
-                self.caller.abort()
+                self.client_side.abort()
             return
-        self.caller.send(self._retold(outstanding, answer, raw))
+        self.client_side.send(self._rewritten(outstanding, body, raw))
 
-    def _read(self, facts: RequestInfo, raw: bytes) -> tuple[object, int | None]:
+    def _read(self, info: RequestInfo, raw: bytes) -> tuple[object, int | None]:
         try:
-            answer = opened_response(facts.head, raw[4:])
+            body = opened_response(info.header, raw[4:])
         except WireError as error:
-            self._book.user_error(f"an answer on {self._proxy} passed unread: {error}")
+            self._rulebook.note_error(f"a response on {self._proxy} passed undecoded: {error}")
             return None, None
-        return answer, next((code for code in errors_in(answer) if code), 0)
+        return body, next((code for code in errors_in(body) if code), 0)
 
-    def _retold(self, outstanding: OutstandingRequest, answer: object, raw: bytes) -> bytes:
-        engaged, asked = outstanding.lying, outstanding.asked
-        if engaged is None or engaged.lie is None or asked is None or answer is None:
+    def _rewritten(self, outstanding: OutstandingRequest, body: object, raw: bytes) -> bytes:
+        rule, asked = outstanding.lying, outstanding.asked
+        if rule is None or rule.lie is None or asked is None or body is None:
             return raw
-        told = engaged.lie.response(asked, answer)
-        if told is answer:
+        lied = rule.lie.response(asked, body)
+        if lied is body:
             return raw
-        engaged.strike(outstanding.facts, self._proxy, "told").note("told")
-        return _with_length(written_response(outstanding.facts.head, told))
+        rule.strike(outstanding.info, self._proxy, "rewritten").note("rewritten")
+        return _with_length(written_response(outstanding.info.header, lied))
 
     # Ends
 
-    def _caller_ended(self) -> None:
-        if self._queue or self._aside:
+    def _client_ended(self) -> None:
+        if self._queue or self._held_alone:
             return  # they are delivered first
-        self._broker.close()
+        self._broker_side.close()
 
     def _finish_if_over(self) -> None:
-        if self.caller.ended and self._open and not self._queue and not self._aside and not self._broker.ended:
-            self._broker.finish()
-            asyncio.get_running_loop().call_later(LAST_ANSWERS, self._broker.abort)
+        waiting = self._queue or self._held_alone
+        if self.client_side.ended and self._open and not waiting and not self._broker_side.ended:
+            self._broker_side.finish()
+            asyncio.get_running_loop().call_later(LAST_RESPONSES_SECONDS, self._broker_side.abort)
 
     def _broker_ended(self) -> None:
-        for going in (*self._queue, *self._aside):
-            if going.outstanding is not None and going.outstanding.struck is not None:
-                going.outstanding.struck.note("lost")
-        for outstanding in self._asked.values():
-            if outstanding.struck is not None:
+        queued = [request.outstanding for request in (*self._queue, *self._held_alone)]
+        for outstanding in (*queued, *self._outstanding.values()):
+            if outstanding is not None and outstanding.struck is not None:
                 outstanding.struck.note("lost")
         self._queue.clear()
-        self._aside.clear()
-        self._asked.clear()
-        self.caller.close()
+        self._held_alone.clear()
+        self._outstanding.clear()
+        self.client_side.close()
 
 
-ACTIONS: Mapping[str, Callable[[ProxiedConnection, RuleDecision, ActiveRule, bytes], None]] = {
+ACTIONS: Mapping[str, Callable[[ProxiedConnection, DecodedRequest, ActiveRule, bytes], None]] = {
     "hold": ProxiedConnection._hold,
     "drop-request": ProxiedConnection._drop_request,
     "drop-response": ProxiedConnection._drop_response,

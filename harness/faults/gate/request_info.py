@@ -1,4 +1,4 @@
-"""What a decoded request says, whatever its API and version: whose it is, about which partitions, and what for.
+"""What rules need of a decoded request, whatever its API and version: transactional ids and producer identities.
 
 The shapes follow Kafka's message schemas (``ProduceRequest.json`` and its like). A producer's identity stands in the
 record batches of Produce, and in the body of everything else.
@@ -14,125 +14,73 @@ from harness.wire.records.batch_rewrite import identities
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestInfo:
-    """A request in the words that rules use; ``identities`` are pairs of producer id and epoch."""
+    """A request as rules see it; ``identities`` are pairs of producer id and epoch."""
 
-    head: RequestHeader
+    header: RequestHeader
     transactional_ids: tuple[str, ...] = ()
     identities: tuple[tuple[int, int], ...] = ()
-    partitions: tuple[str, ...] = ()
-    commits: bool | None = None
-    verifies: bool | None = None
     readable: bool = True
 
 
 @dataclass(slots=True)
 class LatestEpochs:
-    """The newest identity that a coordinator handed out for each transactional id, as far as its answers were seen."""
+    """The latest identity that a coordinator handed out for each transactional id, as far as responses were seen."""
 
-    known: dict[str, tuple[int, int]] = field(default_factory=dict)
+    by_id: dict[str, tuple[int, int]] = field(default_factory=dict)
 
-    def learn(self, facts: RequestInfo, answer: object) -> None:
-        """Take what an answer to InitProducerId or EndTxn (v5+) hands out; an error hands out nothing."""
-        told = ResponseFields(answer)
-        identity = told.number("producer_id"), told.number("producer_epoch")
-        if told.error() == 0 and min(identity) >= 0:
-            self.known.update(dict.fromkeys(facts.transactional_ids, identity))
+    def update(self, info: RequestInfo, body: object) -> None:
+        """Take what a response to InitProducerId or EndTxn (v5+) hands out; an error hands out nothing."""
+        response = ResponseFields(body)
+        identity = response.number("producer_id"), response.number("producer_epoch")
+        if response.error() == 0 and min(identity) >= 0:
+            self.by_id.update(dict.fromkeys(info.transactional_ids, identity))
 
-    def standing(self, facts: RequestInfo) -> str:
+    def compare(self, info: RequestInfo) -> str:
         """``newest``, ``older``, or ``unknown`` where nothing is known to compare with."""
-        known = [self.known[one] for one in facts.transactional_ids if one in self.known]
-        if not known or not facts.identities:
+        latest = [self.by_id[one] for one in info.transactional_ids if one in self.by_id]
+        if not latest or not info.identities:
             return "unknown"
-        return "newest" if all(identity in known for identity in facts.identities) else "older"
+        return "newest" if all(identity in latest for identity in info.identities) else "older"
 
 
-TEACHERS = ("InitProducerId", "EndTxn")
-"""APIs whose answers hand out identities."""
+IDENTITY_APIS = ("InitProducerId", "EndTxn")
+"""APIs whose responses hand out identities."""
 
 
-def request_info(head: RequestHeader, body: object) -> RequestInfo:
-    """The request's facts; of an API that rules have no words for, the heading alone."""
-    return SAYS.get(head.api, _plain)(head, ResponseFields(body))
+def request_info(header: RequestHeader, body: object) -> RequestInfo:
+    """What the request says; of an API that has no producer, the header alone."""
+    return PARSERS.get(header.api, _one_producer)(header, ResponseFields(body))
 
 
-def _plain(head: RequestHeader, said: ResponseFields) -> RequestInfo:
-    """InitProducerId, AddOffsetsToTxn, EndTxn: one producer's own fields."""
-    return RequestInfo(head=head, transactional_ids=_ids([said]), identities=_identities([said]))
+def _one_producer(header: RequestHeader, body: ResponseFields) -> RequestInfo:
+    """InitProducerId, AddOffsetsToTxn, TxnOffsetCommit, EndTxn: one producer's own fields, where there are any."""
+    return RequestInfo(header=header, transactional_ids=_ids([body]), identities=_identities([body]))
 
 
-def _produce(head: RequestHeader, said: ResponseFields) -> RequestInfo:
-    parts = [(topic, part) for topic in said.parts("topic_data") for part in topic.parts("partition_data")]
-    batches = [who for _, part in parts for who in identities(part.octets("records"))]
-    return RequestInfo(
-        head=head,
-        transactional_ids=_ids([said]),
-        identities=tuple({(who.producer_id, who.epoch): None for who in batches}),
-        partitions=tuple(f"{_topic(topic)}-{part.number('index')}" for topic, part in parts),
-    )
+def _produce(header: RequestHeader, body: ResponseFields) -> RequestInfo:
+    parts = [part for topic in body.parts("topic_data") for part in topic.parts("partition_data")]
+    batches = [batch for part in parts for batch in identities(part.octets("records"))]
+    found = tuple({(batch.producer_id, batch.epoch): None for batch in batches})
+    return RequestInfo(header=header, transactional_ids=_ids([body]), identities=found)
 
 
-def _end_txn(head: RequestHeader, said: ResponseFields) -> RequestInfo:
-    commits = bool(said.number("committed", 0))
-    return RequestInfo(head=head, transactional_ids=_ids([said]), identities=_identities([said]), commits=commits)
+def _add_partitions(header: RequestHeader, body: ResponseFields) -> RequestInfo:
+    """From v4 on a list of transactions, below that one with fields that have a prefix."""
+    if body.has("transactions"):
+        each, prefix = body.parts("transactions"), ""
+    else:
+        each, prefix = (body,), "v3_and_below_"
+    return RequestInfo(header=header, transactional_ids=_ids(each, prefix), identities=_identities(each, prefix))
 
 
-def _add_partitions(head: RequestHeader, said: ResponseFields) -> RequestInfo:
-    prefix = "v3_and_below_"
-    if not said.has("transactions"):
-        return RequestInfo(
-            head=head,
-            transactional_ids=_ids([said], prefix),
-            identities=_identities([said], prefix),
-            partitions=_listed(said.parts(f"{prefix}topics")),
-            verifies=False,
-        )
-    each = said.parts("transactions")
-    return RequestInfo(
-        head=head,
-        transactional_ids=_ids(each),
-        identities=_identities(each),
-        partitions=tuple(name for one in each for name in _listed(one.parts("topics"))),
-        verifies=any(one.number("verify_only", 0) for one in each),
-    )
+def _markers(header: RequestHeader, body: ResponseFields) -> RequestInfo:
+    return RequestInfo(header=header, identities=_identities(body.parts("markers")))
 
 
-def _txn_offset_commit(head: RequestHeader, said: ResponseFields) -> RequestInfo:
-    named = [(topic, part) for topic in said.parts("topics") for part in topic.parts("partitions")]
-    return RequestInfo(
-        head=head,
-        transactional_ids=_ids([said]),
-        identities=_identities([said]),
-        partitions=tuple(f"{_topic(topic)}-{part.number('partition_index')}" for topic, part in named),
-    )
-
-
-def _markers(head: RequestHeader, said: ResponseFields) -> RequestInfo:
-    each = said.parts("markers")
-    results = {bool(one.number("transaction_result", 0)) for one in each}
-    return RequestInfo(
-        head=head,
-        identities=_identities(each),
-        partitions=tuple(name for one in each for name in _listed(one.parts("topics"), "partition_indexes")),
-        commits=results.pop() if len(results) == 1 else None,
-    )
-
-
-def _fetch(head: RequestHeader, said: ResponseFields) -> RequestInfo:
-    named = [(topic, part) for topic in said.parts("topics") for part in topic.parts("partitions")]
-    field_name = "partition_index" if head.api == "ListOffsets" else "partition"
-    return RequestInfo(
-        head=head, partitions=tuple(f"{_topic(topic)}-{part.number(field_name)}" for topic, part in named)
-    )
-
-
-SAYS: Mapping[str, Callable[[RequestHeader, ResponseFields], RequestInfo]] = {
+PARSERS: Mapping[str, Callable[[RequestHeader, ResponseFields], RequestInfo]] = {
     "Produce": _produce,
-    "EndTxn": _end_txn,
     "AddPartitionsToTxn": _add_partitions,
-    "TxnOffsetCommit": _txn_offset_commit,
     "WriteTxnMarkers": _markers,
-    "Fetch": _fetch,
-    "ListOffsets": _fetch,
 }
 
 
@@ -141,12 +89,8 @@ def _ids(parts: Iterable[ResponseFields], prefix: str = "") -> tuple[str, ...]:
 
 
 def _identities(parts: Iterable[ResponseFields], prefix: str = "") -> tuple[tuple[int, int], ...]:
-    return tuple((part.number(f"{prefix}producer_id"), part.number(f"{prefix}producer_epoch")) for part in parts)
-
-
-def _listed(topics: Iterable[ResponseFields], numbers: str = "partitions") -> tuple[str, ...]:
-    return tuple(f"{_topic(topic)}-{index}" for topic in topics for index in topic.numbers(numbers))
-
-
-def _topic(topic: ResponseFields) -> str:
-    return topic.text("name") or topic.text("topic") or str(topic.uuid("topic_id") or "")
+    return tuple(
+        (part.number(f"{prefix}producer_id"), part.number(f"{prefix}producer_epoch"))
+        for part in parts
+        if part.has(f"{prefix}producer_id")
+    )

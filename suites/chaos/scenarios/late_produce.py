@@ -1,6 +1,6 @@
 """Late produce: the client gives a Produce up and aborts, and the Produce arrives after that, in the same epoch.
 
-The story of KIP-890. A client of Transactions V1 keeps its epoch, so only verification stands between the late record
+The hazard of KIP-890. A client of Transactions V1 keeps its epoch, so only verification stands between the late record
 and a transaction that nobody will ever end: some writers come back under a new transactional id, as a stateless service
 does, and then nobody's next transaction ends it either.
 """
@@ -15,5 +15,5 @@ SCENARIO = Scenario(
     workload=Interleave(writers=4, partitions=3, request_ms=1_200, fresh=2),
     clients=("wire-v1",),
     toxics=(late_produce.TOXIC,),
-    turn=1,
+    priority=1,
 )

@@ -1,4 +1,4 @@
-"""Late produce under Transactions V2: the same story, and the epoch's bump at each end is the defence."""
+"""Late produce under Transactions V2: the same hazard, and the epoch's bump at each end is the defence."""
 
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.interleave import Interleave
@@ -10,5 +10,5 @@ SCENARIO = Scenario(
     workload=Interleave(writers=4, partitions=3, request_ms=1_200),
     clients=("wire-v2",),
     toxics=(late_produce.TOXIC, late_end_txn.TOXIC),
-    turn=2,
+    priority=2,
 )

@@ -16,5 +16,5 @@ SCENARIO = Scenario(
         isolate_from_controller.TOXIC,
     ),
     seconds=25.0,
-    turn=4,
+    priority=4,
 )

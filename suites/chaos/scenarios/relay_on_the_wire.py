@@ -1,4 +1,4 @@
-"""Relay on the wire: the same group spoken raw, with Transactions V2 where they are offered."""
+"""Relay on the wire: the same group with raw wire clients, with Transactions V2 where they are offered."""
 
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.relay import Relay
@@ -12,5 +12,5 @@ SCENARIO = Scenario(
     workload=Relay(),
     clients=("wire-v2", "wire-v1"),
     toxics=(latency.TOXIC, repeat_request.TOXIC, lost_response.TOXIC, move_leader.TOXIC),
-    turn=3,
+    priority=3,
 )

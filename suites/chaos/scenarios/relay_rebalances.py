@@ -12,5 +12,5 @@ SCENARIO = Scenario(
     workload=Relay(),
     clients=("librdkafka",),
     toxics=(pause.TOXIC, reset.TOXIC, lost_response.TOXIC),
-    turn=2,
+    priority=2,
 )

@@ -1,4 +1,4 @@
-"""Requests repeat: each may arrive twice, not at all, or be answered into the void; all must be done once."""
+"""Requests repeat: each may arrive twice, not at all, or lose its response; all must be done once."""
 
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.transfer import Transfer
@@ -10,5 +10,5 @@ SCENARIO = Scenario(
     workload=Transfer(tellers=4),
     clients=("wire-v1", "wire-v2", "librdkafka"),
     toxics=(repeat_request.TOXIC, lost_response.TOXIC, lost_request.TOXIC),
-    turn=2,
+    priority=2,
 )

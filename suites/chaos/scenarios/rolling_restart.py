@@ -11,5 +11,5 @@ SCENARIO = Scenario(
     clients=("wire-v2", "librdkafka", "wire-v1"),
     toxics=(rolling_restart.TOXIC,),
     seconds=30.0,
-    turn=5,
+    priority=5,
 )

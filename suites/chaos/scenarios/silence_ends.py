@@ -11,5 +11,5 @@ SCENARIO = Scenario(
     workload=Silence(),
     clients=("wire-v2", "wire-v1", "librdkafka"),
     toxics=(slow_markers.TOXIC, slow_verification.TOXIC, move_coordinator.TOXIC),
-    turn=2,
+    priority=2,
 )

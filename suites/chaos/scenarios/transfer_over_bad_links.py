@@ -18,5 +18,5 @@ SCENARIO = Scenario(
         slow_close.TOXIC,
     ),
     seconds=25.0,
-    turn=3,
+    priority=3,
 )

@@ -11,5 +11,5 @@ SCENARIO = Scenario(
     clients=("wire-v2", "librdkafka", "wire-v1"),
     toxics=(kill.TOXIC, pause.TOXIC, restart.TOXIC),
     seconds=30.0,
-    turn=3,
+    priority=3,
 )

@@ -12,5 +12,5 @@ SCENARIO = Scenario(
     workload=Zombies(),
     clients=("wire-v2", "wire-v1", "librdkafka"),
     toxics=(latency.TOXIC, lost_response.TOXIC, move_coordinator.TOXIC),
-    turn=1,
+    priority=1,
 )

@@ -1,4 +1,4 @@
-"""Interleave: many transactions open on one partition at once, ended in any order, nearly half of them aborted.
+"""Interleave: many transactions open on one partition at once, ended in any order, many of them aborted.
 
 The last stable offset waits for the oldest; what a read_committed reader is shown depends on every marker and on the
 list of aborted transactions that the broker sends along.
@@ -6,25 +6,28 @@ list of aborted transactions that the broker sends along.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from harness.chaos.plan.scenario import Role
 from harness.chaos.play.actor import Actor, RecordToWrite
 
 ABORTED = 0.4
+"""Share of transactions that are aborted on purpose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interleave:
     """Writers with transactions of one to five records and pauses between the records.
 
+    :param pause_seconds: Longest pause between two records.
     :param fresh: How many of the writers take a new transactional id with each successor.
     """
 
     writers: int = 5
     partitions: int = 2
     request_ms: int = 3_000
-    pause: float = 0.03
+    pause_seconds: float = 0.03
     fresh: int = 0
     name: str = "interleave"
 
@@ -39,7 +42,7 @@ class Interleave:
             Role(
                 name=f"writer-{number}",
                 transactional_id=f"writer-{number}",
-                play=self._play,
+                run=self._run,
                 lane=("victim", "rival")[number % 2],
                 fresh_ids=number < self.fresh,
                 request_ms=self.request_ms,
@@ -47,10 +50,14 @@ class Interleave:
             for number in range(self.writers)
         ]
 
-    def _play(self, actor: Actor, draw: Random) -> None:
+    def _run(self, actor: Actor, draw: Random) -> None:
         while not actor.over:
             partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(1, 5))]
-            pauses = [draw.uniform(0, self.pause) for _ in range(8)]
+            pauses = [draw.uniform(0, self.pause_seconds) for _ in range(8)]
             commit = draw.random() >= ABORTED
-            writings = [RecordToWrite(topic="crowded", partition=partition) for partition in partitions]
-            actor.transact(writings, commit=commit, between=lambda left=pauses: actor.pause(left.pop()))  # type: ignore[misc]
+            records = [RecordToWrite(topic="crowded", partition=partition) for partition in partitions]
+            actor.transact(records, commit=commit, between_records=partial(_pause, actor, pauses))
+
+
+def _pause(actor: Actor, pauses: list[float]) -> None:
+    actor.pause(pauses.pop())

@@ -14,7 +14,7 @@ from harness.evidence.delivered_record import DeliveredRecord
 
 GROUP = "relay"
 POLL_MS = 200
-MOST = 8
+MOST_OUTPUTS = 8
 """Outputs of one transaction at most."""
 LEAVES = 0.03
 """Chance after each transaction that a member leaves and comes back under a new name."""
@@ -41,7 +41,7 @@ class Relay:
             Role(
                 name=f"feeder-{number}",
                 transactional_id=f"feeder-{number}",
-                play=self._feed,
+                run=self._feed,
                 lane="rival",
                 request_ms=self.request_ms,
             )
@@ -51,7 +51,7 @@ class Relay:
             Role(
                 name=f"relayer-{number}",
                 transactional_id=f"relayer-{number}",
-                play=self._relay,
+                run=self._relay,
                 group=GROUP,
                 request_ms=self.request_ms,
             )
@@ -72,33 +72,33 @@ class Relay:
         while not actor.over:
             member = actor.incarnation
             if not actor.client.subscribe([actor.topics["inputs"]]).done:
-                actor.succeed()
+                actor.retire()
                 actor.pause(0.2)
             while not actor.over and member == actor.incarnation:
-                self._carry(actor, draw, member)
+                self._poll_once(actor, draw, member)
 
-    def _carry(self, actor: Actor, draw: Random, member: int) -> None:
+    def _poll_once(self, actor: Actor, draw: Random, member: int) -> None:
         """One poll, and transactions for what it brought; a new member begins again at the committed offsets."""
         polled = actor.client.poll(POLL_MS)
         if not polled.done:
-            actor.succeed()
+            actor.retire()
             return
-        for start in range(0, len(polled.records), MOST):
-            committed = self._carry_on(actor, draw, polled.records[start : start + MOST])
+        for start in range(0, len(polled.records), MOST_OUTPUTS):
+            committed = self._transact(actor, draw, polled.records[start : start + MOST_OUTPUTS])
             if member != actor.incarnation:
                 return
             if not committed or draw.random() < LEAVES:
-                actor.succeed()
+                actor.retire()
                 return
 
-    def _carry_on(self, actor: Actor, draw: Random, taken: Sequence[DeliveredRecord]) -> bool:
+    def _transact(self, actor: Actor, draw: Random, inputs: Sequence[DeliveredRecord]) -> bool:
         """One transaction: an output for each input, and the offsets after them."""
-        writings = [
+        records = [
             RecordToWrite(
-                topic="outputs", partition=draw.randrange(self.partitions), payload=f"relay:{topic}-{part}@{at}"
+                topic="outputs", partition=draw.randrange(self.partitions), payload=f"relay:{topic}-{part}@{offset}"
             )
-            for topic, part, at, _ in taken
+            for topic, part, offset, _ in inputs
         ]
-        nexts = {(topic, part): at + 1 for topic, part, at, _ in taken}
+        nexts = {(topic, part): offset + 1 for topic, part, offset, _ in inputs}
         offsets = [(topic, part, after) for (topic, part), after in nexts.items()]
-        return actor.transact(writings, commit=draw.random() < 0.9, offsets=offsets)
+        return actor.transact(records, commit=draw.random() < 0.9, offsets=offsets)

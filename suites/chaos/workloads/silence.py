@@ -13,8 +13,8 @@ from harness.chaos.play.actor import Actor, RecordToWrite
 
 TIMEOUT_MS = 1_500
 """``transaction.timeout.ms`` of the silent: short, so that a run sees many of them end."""
-LATER = 2.5
-"""Seconds of silence after which the timeout must have struck, the coordinator's search interval included."""
+SILENT_SECONDS = 2.5
+"""Seconds of silence after which the timeout must have ended it, the coordinator's search interval included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Silence:
             Role(
                 name=f"silent-{number}",
                 transactional_id=f"silent-{number}",
-                play=self._fall_silent,
+                run=self._fall_silent,
                 timeout_ms=TIMEOUT_MS,
                 request_ms=self.request_ms,
             )
@@ -48,7 +48,7 @@ class Silence:
             Role(
                 name=f"neighbour-{number}",
                 transactional_id=f"neighbour-{number}",
-                play=self._go_on,
+                run=self._go_on,
                 lane="rival",
                 request_ms=self.request_ms,
             )
@@ -58,26 +58,26 @@ class Silence:
 
     def _fall_silent(self, actor: Actor, draw: Random) -> None:
         while not actor.over:
-            writings, comes_back, silent = self._writings(draw), draw.random() < 0.5, draw.random() < 0.6
+            records, comes_back, silent = self._records(draw), draw.random() < 0.5, draw.random() < 0.6
             if not silent:
-                actor.transact(writings)
+                actor.transact(records)
                 continue
-            if not actor.begin(len(writings) + 1):
+            if not actor.begin(len(records) + 1):
                 continue
-            if not all(actor.write(writing) for writing in writings):
+            if not all(actor.write(record) for record in records):
                 actor.give_up()
                 continue
-            actor.pause(LATER)
+            actor.pause(SILENT_SECONDS)
             if comes_back:
                 actor.end(commit=True)
             else:
-                actor.vanish()
+                actor.retire()
 
     def _go_on(self, actor: Actor, draw: Random) -> None:
         while not actor.over:
-            actor.transact(self._writings(draw), commit=draw.random() < 0.8)
+            actor.transact(self._records(draw), commit=draw.random() < 0.8)
             actor.pause(draw.uniform(0.01, 0.05))
 
-    def _writings(self, draw: Random) -> Sequence[RecordToWrite]:
+    def _records(self, draw: Random) -> Sequence[RecordToWrite]:
         partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(1, 3))]
         return [RecordToWrite(topic="shared", partition=partition) for partition in partitions]

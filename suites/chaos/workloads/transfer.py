@@ -33,22 +33,22 @@ class Transfer:
         return {"accounts": self.partitions}
 
     def roles(self) -> Sequence[Role]:
-        """Each teller has its own transactional id; lanes are dealt in turn."""
+        """Each teller has its own transactional id; lanes in turn."""
         return [
             Role(
                 name=f"teller-{number}",
                 transactional_id=f"teller-{number}",
-                play=self._play,
+                run=self._run,
                 lane=("victim", "rival")[number % 2],
                 request_ms=self.request_ms,
             )
             for number in range(self.tellers)
         ]
 
-    def _play(self, actor: Actor, draw: Random) -> None:
+    def _run(self, actor: Actor, draw: Random) -> None:
         while not actor.over:
-            writings, commit = move(draw, self.partitions)
-            actor.transact(writings, commit=commit)
+            records, commit = move(draw, self.partitions)
+            actor.transact(records, commit=commit)
             actor.pause(draw.uniform(0, 0.02))
 
 
@@ -57,8 +57,8 @@ def move(draw: Random, partitions: int) -> tuple[Sequence[RecordToWrite], bool]:
     payer, *receivers = draw.sample(range(ACCOUNTS), draw.choice((2, 2, 3)))
     amounts = [draw.randint(1, 100) for _ in receivers]
     entries = [(payer, -sum(amounts)), *zip(receivers, amounts, strict=True)]
-    writings = [
+    records = [
         RecordToWrite(topic="accounts", partition=account % partitions, payload=f"money:{account}:{amount:+d}")
         for account, amount in entries
     ]
-    return writings, draw.random() >= ABORTED
+    return records, draw.random() >= ABORTED

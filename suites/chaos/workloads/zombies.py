@@ -1,7 +1,7 @@
-"""Zombies: two and three producers share one transactional id; each that comes fences the one before.
+"""Zombies: two or three producers share one transactional id; each ``init`` fences the one before.
 
 A fenced producer does not know it. It goes on with the transaction that it has open and tries to commit it, long after
-another has taken over; nothing that it does then may ever show.
+another has taken over; nothing that it does then may ever become visible.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class Zombies:
             Role(
                 name=f"{shared}-{'abc'[number]}",
                 transactional_id=shared,
-                play=self._play,
+                run=self._run,
                 lane=("victim", "rival")[number % 2],
                 request_ms=self.request_ms,
             )
@@ -45,35 +45,37 @@ class Zombies:
             for number in range(sharers)
         ]
 
-    def _play(self, actor: Actor, draw: Random) -> None:
+    def _run(self, actor: Actor, draw: Random) -> None:
         actor.pause(draw.uniform(0, 0.3))
         while not actor.over:
             partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(2, 4))]
-            stay, rest, before = draw.uniform(0.05, 0.4), draw.uniform(0, 0.1), draw.randint(0, 1)
+            stay_seconds, rest_seconds, before = draw.uniform(0.05, 0.4), draw.uniform(0, 0.1), draw.randint(0, 1)
             stubborn, quick = draw.random(), draw.random()
-            writings = [RecordToWrite(topic="haunted", partition=partition) for partition in partitions]
+            records = [RecordToWrite(topic="haunted", partition=partition) for partition in partitions]
             if quick < 0.4:
-                actor.transact(writings, commit=draw.random() < 0.8)
+                actor.transact(records, commit=draw.random() < 0.8)
             else:
-                self._linger(actor, writings, before, stay, stubborn < 0.5)
-            actor.pause(rest)
+                self._linger(actor, records, before, stay_seconds, stubborn < 0.5)
+            actor.pause(rest_seconds)
 
     @staticmethod
-    def _linger(actor: Actor, writings: Sequence[RecordToWrite], before: int, stay: float, stubborn: bool) -> None:
-        """Some of a transaction, a pause in which a rival may come, and the rest of it, told to leave or not.
+    def _linger(
+        actor: Actor, records: Sequence[RecordToWrite], before: int, stay_seconds: float, stubborn: bool
+    ) -> None:
+        """Part of a transaction, a pause in which a rival may come, and the rest; then committed or given up.
 
-        :param before: Records before the pause; with none, the zombie's first is the one that meets its rival.
+        :param before: Records before the pause; with none, the first record already meets the rival.
         """
-        if not actor.begin(len(writings)):
+        if not actor.begin(len(records)):
             return
-        for writing in writings[:before]:
-            if not actor.write(writing):
+        for record in records[:before]:
+            if not actor.write(record):
                 actor.give_up()
                 return
-        actor.pause(stay)
+        actor.pause(stay_seconds)
         sure = True
-        for writing in writings[before:]:
-            sure = actor.write(writing) and sure
+        for record in records[before:]:
+            sure = actor.write(record) and sure
             if actor.in_doubt:
                 break
         if sure or (stubborn and not actor.in_doubt):

@@ -1,4 +1,4 @@
-"""Actors, workloads and wishes of chaos, played offline by clients that answer as they are told."""
+"""Actors, workloads and options of chaos, offline, with fake clients."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from harness.base.seed import Seed
 from harness.base.user_error import UserError
 from harness.chaos.plan.chaos_options import OVERHEAD, ChaosOptions, seconds
 from harness.chaos.plan.scenario import Role, Scenario, Workload
-from harness.chaos.plan.scenario_catalogue import chosen
+from harness.chaos.plan.scenario_catalogue import select_scenarios
 from harness.chaos.play.actor import Actor, RecordToWrite
 from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
@@ -36,36 +36,36 @@ WORKLOADS: Sequence[Workload] = (Transfer(), Interleave(), Zombies(), Silence(),
 
 
 @dataclass(slots=True)
-class Obedient:
-    """A client that does what it is told; ``answers`` says what else than done, by verb."""
+class FakeClient:
+    """A client whose calls are all done, save for the ``answers`` that a test gives by verb."""
 
     answers: dict[str, list[CallResult]] = field(default_factory=dict)
-    kind: str = "obedient"
+    kind: str = "fake"
     protocol: Literal["v1", "v2"] = "v2"
     wrote: list[tuple[str, int, str]] = field(default_factory=list)
     inputs: int = 0
 
     def init(self) -> CallResult:
-        return self._said("init")
+        return self._answer("init")
 
     def begin(self) -> CallResult:
-        return self._said("begin")
+        return self._answer("begin")
 
     def produce(self, topic: str, partition: int, value: Value) -> CallResult:
         self.wrote.append((topic, partition, str(value)))
-        return self._said("produce")
+        return self._answer("produce")
 
     def send_offsets(self, topic: str, partition: int, offset: int) -> CallResult:  # noqa: ARG002
-        return self._said("send_offsets")
+        return self._answer("send_offsets")
 
     def commit(self) -> CallResult:
-        return self._said("commit")
+        return self._answer("commit")
 
     def abort(self) -> CallResult:
-        return self._said("abort")
+        return self._answer("abort")
 
     def subscribe(self, topics: Sequence[str]) -> CallResult:  # noqa: ARG002
-        return self._said("subscribe")
+        return self._answer("subscribe")
 
     def poll(self, within_ms: int) -> CallResult:  # noqa: ARG002
         self.inputs += 2
@@ -73,15 +73,15 @@ class Obedient:
         return replace(DONE, records=records)
 
     def close(self) -> CallResult:
-        return self._said("close")
+        return self._answer("close")
 
-    def _said(self, verb: str) -> CallResult:
+    def _answer(self, verb: str) -> CallResult:
         left = self.answers.get(verb, [])
         return left.pop(0) if left else DONE
 
 
 class Countdown(Event):
-    """A stop that comes after so many questions, without any waiting."""
+    """A stop event that is set after it was asked so many times, without any waiting."""
 
     def __init__(self, questions: int) -> None:
         super().__init__()
@@ -96,12 +96,12 @@ class Countdown(Event):
 
 
 @dataclass(slots=True)
-class Theatre:
-    """Actors with obedient clients, and the history that they make."""
+class RecordedActors:
+    """Actors with fake clients, and the history that they record."""
 
     folder: Path
-    clients: list[Obedient] = field(default_factory=list)
-    script: Callable[[], Obedient] = Obedient
+    clients: list[FakeClient] = field(default_factory=list)
+    make_client: Callable[[], FakeClient] = FakeClient
     history_writer: HistoryWriter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -111,7 +111,7 @@ class Theatre:
         return Actor(role=role, index=1, open_client=lambda name: self.open(role, name), topics=topics, stop=stop)
 
     def open(self, role: Role, name: str) -> RecordingClient:
-        client = self.script()
+        client = self.make_client()
         self.clients.append(client)
         return RecordingClient(
             client=client,
@@ -126,95 +126,95 @@ class Theatre:
         self.history_writer.close()
         return [json.loads(line) for line in (self.folder / "operations.jsonl").read_text().splitlines()]
 
-    def told(self) -> list[tuple[object, object, object]]:
-        return [(said["actor"], said["verb"], said["outcome"]) for said in self.operations()]
+    def outcomes(self) -> list[tuple[object, object, object]]:
+        return [(line["actor"], line["verb"], line["outcome"]) for line in self.operations()]
 
 
-def nobody_plays(_actor: Actor, _draw: Random) -> None:
-    """A role that a test plays by hand."""
+def nothing(_actor: Actor, _draw: Random) -> None:
+    """For a role that a test runs by hand."""
 
 
-ROLE = Role(name="p", transactional_id="id", play=nobody_plays)
+ROLE = Role(name="p", transactional_id="id", run=nothing)
 ONE = [RecordToWrite(topic="t", partition=0)]
 
 
 def test_an_unsure_write_retires_the_actor_and_a_successor_with_a_new_name_goes_on(tmp_path: Path) -> None:
-    scripts = iter([Obedient({"produce": [UNSURE]}), Obedient()])
-    theatre = Theatre(tmp_path, script=lambda: next(scripts))
-    actor = theatre.actor(ROLE, {"t": "t"}, Event())
+    clients = iter([FakeClient({"produce": [UNSURE]}), FakeClient()])
+    recorded = RecordedActors(tmp_path, make_client=lambda: next(clients))
+    actor = recorded.actor(ROLE, {"t": "t"}, Event())
     assert not actor.transact(ONE)
     assert actor.transact(ONE)
     first = [("p", verb, "done") for verb in ("init", "begin")] + [("p", "produce", "unsure")]
     rest = [("p", "abort", "done"), ("p", "close", "done")]
     second = [("p.2", verb, "done") for verb in ("init", "begin", "produce", "commit")]
-    assert theatre.told() == first + rest + second
+    assert recorded.outcomes() == first + rest + second
 
 
 def test_an_unsure_commit_retires_the_actor(tmp_path: Path) -> None:
-    scripts = iter([Obedient({"commit": [UNSURE]}), Obedient()])
-    theatre = Theatre(tmp_path, script=lambda: next(scripts))
-    actor = theatre.actor(ROLE, {"t": "t"}, Event())
+    clients = iter([FakeClient({"commit": [UNSURE]}), FakeClient()])
+    recorded = RecordedActors(tmp_path, make_client=lambda: next(clients))
+    actor = recorded.actor(ROLE, {"t": "t"}, Event())
     assert not actor.transact(ONE)
-    assert [said["actor"] for said in theatre.operations()][-2:] == ["p", "p"]
+    assert [line["actor"] for line in recorded.operations()][-2:] == ["p", "p"]
     assert actor.client.actor == "p.2"
 
 
 def test_a_refused_init_gives_way_to_a_successor_and_begins_nothing(tmp_path: Path) -> None:
-    theatre = Theatre(tmp_path, script=lambda: Obedient({"init": [REFUSED]}))
-    actor = theatre.actor(ROLE, {"t": "t"}, Event())
+    recorded = RecordedActors(tmp_path, make_client=lambda: FakeClient({"init": [REFUSED]}))
+    actor = recorded.actor(ROLE, {"t": "t"}, Event())
     assert not actor.begin(1)
-    assert theatre.told() == [("p", "init", "refused"), ("p", "close", "done")]
+    assert recorded.outcomes() == [("p", "init", "refused"), ("p", "close", "done")]
 
 
 def test_every_value_of_a_role_is_unique_and_says_where_it_belongs(tmp_path: Path) -> None:
-    theatre = Theatre(tmp_path)
-    actor = theatre.actor(ROLE, {"t": "t"}, Event())
+    recorded = RecordedActors(tmp_path)
+    actor = recorded.actor(ROLE, {"t": "t"}, Event())
     for _ in range(3):
         actor.transact(
             [RecordToWrite(topic="t", partition=0, payload="a"), RecordToWrite(topic="t", partition=1, payload="b")]
         )
-    theatre.history_writer.close()
-    written = [Value.parse(text) for client in theatre.clients for _, _, text in client.wrote]
+    recorded.history_writer.close()
+    written = [Value.parse(text) for client in recorded.clients for _, _, text in client.wrote]
     assert len({(value.txn, value.ordinal) for value in written if value}) == 6
     assert {value.size for value in written if value} == {2}
 
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
 def test_a_workload_draws_its_intents_from_the_seed_alone(workload: Workload, tmp_path: Path) -> None:
-    def intents(seed: int, turn: str) -> list[tuple[object, ...]]:
-        theatre = Theatre(tmp_path / turn)
+    def intents(seed: int, folder: str) -> list[tuple[object, ...]]:
+        recorded = RecordedActors(tmp_path / folder)
         for role in workload.roles():
-            actor = theatre.actor(role, {topic: topic for topic in workload.topics}, Countdown(40))
-            role.play(actor, Seed(seed).stream(role.name))
+            actor = recorded.actor(role, {topic: topic for topic in workload.topics}, Countdown(40))
+            role.run(actor, Seed(seed).stream(role.name))
         kept = ("actor", "verb", "topic", "partition", "payload", "size", "txn")
-        return [tuple(said[name] for name in kept) for said in theatre.operations()]
+        return [tuple(line[name] for name in kept) for line in recorded.operations()]
 
     once = intents(7, "once")
-    assert any(said[1] == "produce" for said in once)
+    assert any(line[1] == "produce" for line in once)
     assert once == intents(7, "again")
     assert once != intents(8, "other")
 
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
 def test_the_topics_that_a_workload_writes_to_are_those_that_it_names(workload: Workload, tmp_path: Path) -> None:
-    theatre = Theatre(tmp_path)
+    recorded = RecordedActors(tmp_path)
     for role in workload.roles():
-        actor = theatre.actor(role, {topic: topic for topic in workload.topics}, Countdown(30))
-        role.play(actor, Seed(3).stream(role.name))
-    theatre.history_writer.close()
-    for client in theatre.clients:
+        actor = recorded.actor(role, {topic: topic for topic in workload.topics}, Countdown(30))
+        role.run(actor, Seed(3).stream(role.name))
+    recorded.history_writer.close()
+    for client in recorded.clients:
         for topic, partition, _ in client.wrote:
             assert partition < workload.topics[topic]
 
 
 def test_the_amounts_of_each_transfer_sum_to_nothing(tmp_path: Path) -> None:
-    theatre = Theatre(tmp_path)
+    recorded = RecordedActors(tmp_path)
     role = Transfer().roles()[0]
-    role.play(theatre.actor(role, {"accounts": "accounts"}, Countdown(50)), Seed(5).stream("x"))
+    role.run(recorded.actor(role, {"accounts": "accounts"}, Countdown(50)), Seed(5).stream("x"))
     sums: dict[object, int] = {}
-    for said in theatre.operations():
-        if said["verb"] == "produce":
-            sums[said["txn"]] = sums.get(said["txn"], 0) + int(str(said["payload"]).split(":")[2])
+    for line in recorded.operations():
+        if line["verb"] == "produce":
+            sums[line["txn"]] = sums.get(line["txn"], 0) + int(str(line["payload"]).split(":")[2])
     assert len(sums) > 10
     assert set(sums.values()) == {0}
 
@@ -237,7 +237,7 @@ def test_malformed_evidence_is_refused_where_it_is_made(changes: dict[str, objec
 
 
 def wish(**changes: object) -> ChaosOptions:
-    """A wish by hand."""
+    """Options by hand."""
     fields: dict[str, object] = {"target": "kafka:4.3.1", "backend": "auto", "options": ClusterOptions()}
     return ChaosOptions(**{**fields, "seed": Seed(40), "folder": Path("x"), **changes})  # type: ignore[arg-type]
 
@@ -264,9 +264,9 @@ def test_a_round_is_run_again_by_its_scenario_its_seed_and_its_length() -> None:
 
 def test_an_unknown_scenario_is_answered_with_those_that_there_are() -> None:
     there = [scenario("relay"), scenario("silence")]
-    assert [one.name for one in chosen("silence, relay", there)] == ["silence", "relay"]
+    assert [one.name for one in select_scenarios("silence, relay", there)] == ["silence", "relay"]
     with pytest.raises(UserError, match="there are relay, silence"):
-        chosen("relais", there)
+        select_scenarios("relais", there)
 
 
 @pytest.mark.parametrize("text", ["", "ten", "0", "-5m", "5 years"])

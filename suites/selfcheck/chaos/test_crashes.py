@@ -1,4 +1,4 @@
-"""A round in which Fencepost itself fails: told in one sentence, kept, and never taken for one that holds."""
+"""A round in which Fencepost itself fails: reported in one sentence, kept, and never taken for one that holds."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from harness.report.shared.words import NOT_JUDGED
 def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChaosSession:
     """A session whose rounds begin and crash."""
 
-    def perform(_ground: Environment, round_: Round) -> Judgement:
+    def perform(_environment: Environment, round_: Round) -> Judgement:
         round_.begin({"target": "kafka:4.3.1"})
         raise LookupError("no such partition\nand a long tale")
 
@@ -55,7 +55,7 @@ def test_a_session_with_a_crash_does_not_pass(session: ChaosSession) -> None:
 def test_one_that_crashed_before_it_began_leaves_its_trace_alone(
     session: ChaosSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def perform(_ground: Environment, _round: Round) -> Judgement:
+    def perform(_environment: Environment, _round: Round) -> Judgement:
         raise OSError("nothing there")
 
     monkeypatch.setattr("harness.app.chaos_session.perform", perform)

@@ -1,4 +1,4 @@
-"""Frame toxics on a real cluster: each strikes what clients and brokers say, heals, heals twice, and leaves nothing.
+"""Frame toxics on a real cluster: each strikes requests of clients or brokers, heals, heals twice, leaves nothing.
 
 Needs Java, and once Maven and Go. One cluster of 4.3.1 for all, with clients of both protocols at work; and one of
 3.5.2, on which a late record must give a transaction that hangs.
@@ -13,8 +13,8 @@ from harness.base import wait
 from harness.base.json_value import Json
 from harness.evidence.operation import Outcome, Value
 from harness.faults.fault_target import FaultTarget
-from harness.faults.frame_toxic import EVERY_ID, FrameToxic, lanes_of, links_of
-from harness.faults.gate.rule import Rule, Then, When
+from harness.faults.frame_rule import Rule, Then, When
+from harness.faults.frame_toxic import EVERY_ID, FrameToxic, add_rule, lanes_of, links_of
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
 from harness.faults.toxic_catalogue import find_toxics
 from harness.wire.requests.log.list_offsets import ListOffsets
@@ -64,19 +64,19 @@ def test_a_toxic_strikes_heals_twice_and_leaves_nothing(
     assert isinstance(toxic, FrameToxic)
     strikes = struck(toxic, fault_target, crowd, seed)
     assert strikes.struck > 0, strikes
-    assert fault_target.gate.troubles() == ()
+    assert fault_target.gate.errors() == ()
     assert fault_target.links.disturbed() == []
     crowd.goes_on(2, committed=True)
 
 
 def test_a_rule_that_nothing_fits_strikes_nothing_and_reads_everything(fault_target: FaultTarget, crowd: Crowd) -> None:
     proxies = (*lanes_of(fault_target), *links_of(fault_target))
-    rule = Rule(name="nobody", proxies=proxies, when=When(apis=("Produce",), producer_id=-7), then=Then(action="hold"))
-    with fault_target.gate.engaged(rule) as engagement:
-        crowd.goes_on(2, committed=True)
-    account = engagement.off()
-    assert account.seen > 0
-    assert (account.struck, account.unreadable) == (0, 0)
+    when = When(apis=("Produce",), transactional_ids=("nobody",))
+    handle = add_rule(fault_target, Rule(name="nobody", proxies=proxies, when=when, then=Then(action="hold")))
+    crowd.goes_on(2, committed=True)
+    report = handle.off()
+    assert report.seen > 0
+    assert (report.struck, report.unreadable) == (0, 0)
 
 
 def test_when_everybody_ends_no_transaction_is_left_open(fault_target: FaultTarget, crowd: Crowd) -> None:

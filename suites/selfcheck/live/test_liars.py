@@ -223,10 +223,10 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
     with site_of("4.3.1", place, "unused") as fault_target:
         for case in CASES:
             told = story(fault_target, place / case.liar.name)
-            with case.liar.telling(fault_target, LIED_TO) as telling:
+            with case.liar.on_lane(fault_target, LIED_TO) as handle:
                 play(told, case, case.liar.name)
                 told.read(case.truth)
-            changed[case.liar.name] = telling.account().struck
+            changed[case.liar.name] = handle.report().struck
         sound = story(fault_target, place / "sound")
         for case in CASES:
             play(sound, case, f"true-{case.liar.name}")
@@ -234,7 +234,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
         return Heard(
             {case.liar.name: place / case.liar.name for case in CASES},
             changed,
-            fault_target.gate.troubles(),
+            fault_target.gate.errors(),
             sound.folder,
         )
 

@@ -1,6 +1,6 @@
-"""What the gate is told to do, and what it tells of it: plain values that go as JSON over a pipe and into reports.
+"""Rules about single Kafka requests: plain values that go as JSON to the gate's process and into reports.
 
-A rule says *when* (which requests) and *then* (what happens to them). The first rule that takes a request decides.
+A rule says *when* (which requests) and *then* (what happens to them). The first rule that matches a request decides.
 """
 
 from dataclasses import dataclass
@@ -10,38 +10,30 @@ Epochs: TypeAlias = Literal["any", "newest", "older"]
 Action: TypeAlias = Literal["hold", "drop-request", "drop-response", "repeat", "lie"]
 
 LISTED = 200
-"""Strikes of a rule that are told one by one; the rest are counted."""
+"""Strikes of a rule that are reported one by one; the rest are only counted."""
 AT_MOST_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class When:
-    """Which requests; an empty tuple and None leave a field open, and all that are given must fit.
+    """Which requests match; an empty tuple and None leave a field open, and all that are given must fit.
 
     :param apis: Names in Kafka's spelling.
     :param versions: Lowest and highest request version.
-    :param transactional_ids: One that ends in ``*`` is the beginning of names.
-    :param partitions: ``topic-partition``; from Produce v13 on topics go by id, so give ``<topic id>-partition`` too.
-    :param epochs: How the request's identity stands to the newest one that the gate saw a coordinator hand out for its
-        transactional id (answers to InitProducerId, and to EndTxn from v5 on). One of which it saw none fits only
-        ``any``.
-    :param commits: Of EndTxn and WriteTxnMarkers.
-    :param verifies: Of AddPartitionsToTxn v4 and above: a broker's question whether partitions are in a transaction.
+    :param transactional_ids: One that ends in ``*`` is a prefix.
+    :param epochs: How the request's producer id and epoch compare with the newest that the gate saw a coordinator hand
+        out for its transactional id (responses to InitProducerId, and to EndTxn from v5 on). Where it saw none, the
+        request matches only ``any``.
     :param transactional: Whether it carries a transactional id.
     :param every: Take each n-th of the fitting requests.
-    :param probability: Of the n-th ones, take so many; drawn from ``seed``.
+    :param probability: Share of the n-th ones that is taken; drawn from ``seed``.
     :param at_most: Strikes, after which nothing is taken any more.
     """
 
     apis: tuple[str, ...]
     versions: tuple[int, ...] = ()
-    client_ids: tuple[str, ...] = ()
     transactional_ids: tuple[str, ...] = ()
-    partitions: tuple[str, ...] = ()
-    producer_id: int | None = None
     epochs: Epochs = "any"
-    commits: bool | None = None
-    verifies: bool | None = None
     transactional: bool | None = None
     every: int = 1
     probability: float = 1.0
@@ -51,10 +43,10 @@ class When:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Until:
-    """An event: an answer to one of these APIs passed through the gate, on whichever proxy it is put into.
+    """An event: a response to one of these APIs passed through the gate, on any proxy that leads through it.
 
     :param same_id: Only where the transactional id is the held request's.
-    :param succeeded: Only an answer without an error.
+    :param succeeded: Only a response without an error.
     :param after_ms: Go on so long after the event.
     """
 
@@ -69,14 +61,15 @@ class Then:
     """What is done to a request.
 
     * ``hold``: it waits until ``until`` happens, the rule is released or taken off, or ``at_most_ms`` are over; a delay
-      is a hold with nothing but ``at_most_ms``. It is delivered also when its sender is gone.
-    * ``drop-request``: it is never forwarded; the connection stays.
-    * ``drop-response``: it is forwarded, and its answer swallowed.
-    * ``repeat``: it is forwarded twice; the second answer is swallowed.
-    * ``lie``: ``lie`` names what rewrites it or its answer, see :mod:`harness.faults.gate.lie`.
+      is a hold with nothing but ``at_most_ms``. It is delivered also when its sender has disconnected.
+    * ``drop-request``: it is never forwarded; the connection stays open.
+    * ``drop-response``: it is forwarded, and its response is dropped.
+    * ``repeat``: it is forwarded twice; the second response is dropped.
+    * ``lie``: ``lie`` names what rewrites it or its response, see :mod:`harness.faults.gate.lie`.
 
-    :param alone: Requests after a held one overtake it; otherwise they wait behind it, as on a connection they must.
-    :param hang_up: End the sender's connection at the strike (``drop-response``: in the answer's place).
+    :param alone: Requests after a held one overtake it; otherwise they wait behind it, as Kafka's order of a connection
+        demands.
+    :param hang_up: End the sender's connection at the strike (``drop-response``: in place of the response).
     """
 
     action: Action
@@ -99,18 +92,18 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strike:
-    """A request that was struck, and what became of it.
+    """A request that a rule took, and what became of it.
 
     :param at_ns: Monotonic clock of this machine, at the strike.
     :param delivered_ns: When it was forwarded; None where it was not, or not yet.
-    :param error: Of its answer (for ``repeat`` its twin's): the first error code that is not 0; None without answer.
-    :param fate: ``held``, ``delivered``, ``answered``, ``dropped``, ``lost`` (the broker's side ended), ``told``.
+    :param error: Of its response (for ``repeat`` of the second one): the first error code that is not 0; None without
+        a response.
+    :param fate: ``held``, ``delivered``, ``answered``, ``dropped``, ``lost`` (the broker's side ended), ``rewritten``.
     """
 
     proxy: str
     api: str
     version: int
-    client_id: str
     fate: str
     at_ns: int
     delivered_ns: int | None = None
@@ -118,18 +111,16 @@ class Strike:
     transactional_ids: tuple[str, ...] = ()
     producer_id: int | None = None
     epoch: int | None = None
-    partitions: tuple[str, ...] = ()
-    commits: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class RuleReport:
     """What a rule has done so far; kept also when it is taken off.
 
     :param seen: Requests of its APIs on its proxies.
-    :param struck: Requests that it took; for a lie, those that it changed.
+    :param struck: Requests that it took; for a lie, messages that it changed.
     :param holding: Requests that wait now.
-    :param owing: Requests forwarded whose answer is still to come.
+    :param unanswered: Requests that it forwarded, and whose response is still to come.
     :param unreadable: Requests of its APIs that could not be decoded, and so passed.
     """
 
@@ -137,6 +128,6 @@ class Account:
     seen: int
     struck: int
     holding: int
-    owing: int
+    unanswered: int
     unreadable: int
     strikes: tuple[Strike, ...] = ()

@@ -1,0 +1,35 @@
+"""What ``run.json`` keeps of a round that limits what its judgement can say; the same in a replay."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from harness.base.json_value import Json
+from harness.evidence.judgement import CheckResult, Judgement
+
+GATE_ERRORS, DRAIN_NOTES = "gate_errors", "drain_notes"
+SHOWN = 5
+"""Errors of the gate that are shown; the rest are counted."""
+
+
+def limited(judgement: Judgement, run: Mapping[str, Json]) -> Judgement:
+    """The judgement with a note for what could not be read after the round, and a doubt where the gate failed."""
+    checks = (*judgement.checks, *_gate_check(_texts(run, GATE_ERRORS)))
+    return replace(judgement, checks=checks, notes=(*judgement.notes, *_texts(run, DRAIN_NOTES)))
+
+
+def _gate_check(errors: tuple[str, ...]) -> Iterator[CheckResult]:
+    """An undecided check where the gate itself failed: nobody knows then what the faults did to requests."""
+    if errors:
+        more = f" (and {len(errors) - SHOWN} more)" if len(errors) > SHOWN else ""
+        yield CheckResult(
+            name="the-gate-worked",
+            statement="The gate, which holds, drops and repeats single requests, had no error of its own.",
+            witnesses=0,
+            undecided=f"the gate had errors of its own: {'; '.join(errors[:SHOWN])}{more}",
+        )
+
+
+def _texts(run: Mapping[str, Json], fact: str) -> tuple[str, ...]:
+    facts = run.get("facts")
+    found = facts.get(fact) if isinstance(facts, dict) else None
+    return tuple(map(str, found)) if isinstance(found, list) else ()

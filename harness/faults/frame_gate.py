@@ -1,0 +1,60 @@
+"""The port of the gate: what fault targets and toxics need of a proxy that understands Kafka's frames.
+
+Filled by :mod:`harness.faults.gate.gate`. Whoever makes a fault target gives it an opener, so that a requirement, which
+imports faults, does not import the gate.
+"""
+
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+from harness.cluster.cluster import Links
+from harness.faults.frame_rule import Rule, RuleReport
+
+
+class GateFailed(Exception):
+    """The gate cannot be put behind a proxy, does not know a rule, or has ended; the text says which."""
+
+
+class RuleHandle(Protocol):
+    """A rule that is on."""
+
+    def report(self) -> RuleReport:
+        """What it has done so far; also after it is off."""
+        ...
+
+    def release(self) -> None:
+        """Deliver all that it holds now; it goes on striking."""
+        ...
+
+    def off(self) -> RuleReport:
+        """Take it off, deliver what it holds, and give its last report. Twice is no error."""
+        ...
+
+
+class FrameGate(Protocol):
+    """A proxy for Kafka's frames behind the proxies of a cluster. Safe to use from any thread."""
+
+    def intercept(self, *proxies: str) -> None:
+        """Lead these proxies through the gate. Their open connections end once; those that follow pass the gate.
+
+        :raises GateFailed: Where the proxies cannot reach the gate.
+        """
+        ...
+
+    def add_rule(self, rule: Rule) -> RuleHandle:
+        """Put a rule on, under its name and a number that makes it unique.
+
+        :raises GateFailed: When the gate refuses it, or has ended.
+        """
+        ...
+
+    def errors(self) -> tuple[str, ...]:
+        """What went wrong in the gate itself, its own end included; a request that it could not judge has passed."""
+        ...
+
+    def close(self) -> None:
+        """Proxies lead to where they led at first; held requests are lost. May be called twice; never raises."""
+        ...
+
+
+GateOpener: TypeAlias = Callable[[Links], FrameGate]
