@@ -1,6 +1,6 @@
-"""Jars by the ordinary package client: one ``mvn dependency:copy-dependencies`` for each set of artifacts.
+"""Jars by Maven: one ``mvn dependency:copy-dependencies`` for each set of artifacts.
 
-Registries and mirrors are the user's business (``settings.xml``); no registry's address stands here.
+Registries and mirrors are those of the user's ``settings.xml``; none is named here.
 """
 
 import re
@@ -30,9 +30,9 @@ class Artifact:
 
 
 def copy_jars(artifacts: Iterable[Artifact], folder: Path, *, transitive: bool = True) -> None:
-    """Bring the artifacts' jars into ``folder``.
+    """Copy the artifacts' jars into ``folder``.
 
-    :raises Trouble: TOOL_MISSING without Maven; TARGET_UNKNOWN when an artifact cannot be resolved.
+    :raises UserError: TOOL_MISSING without Maven; TARGET_UNKNOWN when an artifact cannot be resolved.
     """
     wanted = tuple(artifacts)
     pom = folder / "pom.xml"
@@ -55,7 +55,7 @@ def copy_jars(artifacts: Iterable[Artifact], folder: Path, *, transitive: bool =
 
 def _unresolved(artifacts: Iterable[Artifact], said: str) -> UserError:
     if "No space left on device" in said:
-        return download_cache.no_room(" while Maven was bringing jars in")
+        return download_cache.disk_full_error(" while Maven was bringing jars in")
     if absent := re.search(r"(?:Could not find artifact )?(\S+:jar:\S+?) (?:was not found )?in ", said):
         sentence = f"Maven knows no {absent[1].replace(':jar:', ':')}; check the version"
     else:

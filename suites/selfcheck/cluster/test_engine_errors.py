@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.user_error import ExitCode, UserError
-from harness.cluster.docker import engine, engine_choice
+from harness.cluster.docker import engine, images
 from harness.cluster.target import parse_target
 
 UP = ("up", "kafka:4.3.1", "--backend", "docker")
@@ -91,7 +91,7 @@ def test_an_engine_that_is_too_old_is_one_sentence(door: Path, api: str, named: 
 @pytest.mark.parametrize("api", ["1.39", "1.18"])
 def test_auto_takes_processes_where_the_engine_is_too_old(door: Path, api: str) -> None:
     with answering(door, version(api)):
-        assert "the container engine is too old" in str(engine_choice.lacking(parse_target("kafka:4.3.1")))
+        assert "the container engine is too old" in str(images.unavailable(parse_target("kafka:4.3.1")))
 
 
 def test_a_socket_that_may_not_be_used_is_one_sentence(door: Path) -> None:
@@ -119,4 +119,4 @@ def test_an_engine_that_is_named_and_does_not_answer_is_one_sentence(
         engine.reach()
     assert error.value.exit is ExitCode.TOOL_MISSING
     assert f"no container engine answers at {named}; correct DOCKER_HOST" in str(error.value)
-    assert str(engine_choice.lacking(parse_target("kafka:4.3.1"))) == f"no container engine answers at {named}"
+    assert str(images.unavailable(parse_target("kafka:4.3.1"))) == f"no container engine answers at {named}"

@@ -67,7 +67,7 @@ def test_a_wrong_target_is_one_sentence(text: str, code: ExitCode) -> None:
 
 def test_auto_takes_the_backend_that_can_open_the_target_and_says_why() -> None:
     choice = choose_backend(parse_target("external:a:9092"), "auto")
-    assert (choice.backend, choice.why) == ("external", "the target is a running cluster")
+    assert (choice.backend.name, choice.why) == ("external", "the target is a running cluster")
 
 
 def test_a_backend_that_cannot_open_the_target_is_refused() -> None:

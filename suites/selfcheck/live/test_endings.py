@@ -16,6 +16,7 @@ from harness.cluster.cluster import ClusterOptions
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import Released
 from harness.evidence.run_folder import RunFolder
+from harness.machine import watchdog
 
 pytestmark = pytest.mark.live
 NODES = 5
@@ -68,6 +69,11 @@ def children(process: subprocess.Popen[str]) -> list[psutil.Process]:
         return []
 
 
+def watchdogs(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """The children that wait for the command's end."""
+    return [one for one in psutil.Process(process.pid).children() if watchdog.__name__ in one.cmdline()]
+
+
 def started(process: subprocess.Popen[str], count: int) -> list[psutil.Process]:
     """Wait until the command has that many children."""
     wait.until(lambda: len(children(process)) >= count, what=f"{count} children", within=120, every=0.05)
@@ -104,11 +110,26 @@ def test_an_interrupted_run_leaves_nothing_running(tmp_path: Path, sent: signal.
     assert "Traceback" not in (tmp_path / "said").read_text()
 
 
-def test_a_run_killed_with_9_leaves_nothing_after_the_next_start(tmp_path: Path) -> None:
-    with running(tmp_path, *qualify(tmp_path)) as process:
-        family = started(process, NODES)
+@pytest.mark.parametrize("moment", [1, NODES], ids=["while it starts", "when all nodes run"])
+def test_nothing_of_a_run_killed_with_9_runs_two_seconds_later(tmp_path: Path, moment: int) -> None:
+    with running(tmp_path, "up", "kafka:4.3.1", "--backend", "process") as process:
+        if moment == NODES:
+            wait.until(lambda: "logs" in (tmp_path / "said").read_text(), what="the addresses", within=90, every=0.05)
+        family = [*started(process, moment), *watchdogs(process)]
+        assert len(family) > moment
         process.kill()
         process.wait(30)
+        wait.until(lambda: none_left(family), what="the end of every child", within=2)
+
+
+def test_what_a_run_killed_with_its_watchdog_left_is_ended_by_the_next_start(tmp_path: Path) -> None:
+    with running(tmp_path, *qualify(tmp_path)) as process:
+        family = started(process, NODES)
+        for child in watchdogs(process):
+            child.kill()
+        process.kill()
+        process.wait(30)
+    assert not none_left(family)
     again = tmp_path / "again"
     again.mkdir()
     with running(again, *qualify(again)) as process:

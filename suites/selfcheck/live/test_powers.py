@@ -17,13 +17,13 @@ from harness.base.user_error import ExitCode, UserError
 from harness.cluster import distribution
 from harness.cluster.cluster import BreakCode, Cluster, ClusterOptions, Kill, Pause, ReadMetrics
 from harness.cluster.nodes import java_agents, readiness_probe
-from harness.cluster.opening import Backend, open_cluster
+from harness.cluster.opening import open_cluster
 from harness.cluster.target import Distribution, External, Released, Target
 from harness.cluster.topology import BROKERS, CONTROLLER
 from suites.selfcheck.fixtures.engines import left_on_engine
 
 pytestmark = pytest.mark.live
-Worn: TypeAlias = Callable[[], list[str]]
+LeftOver: TypeAlias = Callable[[], list[str]]
 
 VERSION = "4.3.1"
 NO_IDS = """
@@ -46,7 +46,7 @@ ENDRULE
 """
 
 
-def opened(target: Target, run_dir: Path, backend: Backend, options: ClusterOptions | None = None) -> Cluster:
+def opened(target: Target, run_dir: Path, backend: str, options: ClusterOptions | None = None) -> Cluster:
     """A cluster, with nobody looking at the progress."""
     return open_cluster(
         target, backend=backend, options=options or ClusterOptions(), run_dir=run_dir, progress=lambda _: None
@@ -54,16 +54,16 @@ def opened(target: Target, run_dir: Path, backend: Backend, options: ClusterOpti
 
 
 @pytest.fixture(scope="module", params=["process", "docker"])
-def backend(request: pytest.FixtureRequest) -> Backend:
+def backend(request: pytest.FixtureRequest) -> str:
     """Each backend that starts brokers."""
-    chosen: Backend = request.param
+    chosen: str = request.param
     if chosen == "docker":
         left_on_engine()
     return chosen
 
 
 @pytest.fixture(scope="module")
-def cluster(backend: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster(backend: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """One cluster for all powers."""
     running = opened(Released(VERSION), tmp_path_factory.mktemp("powers"), backend)
     yield running
@@ -105,7 +105,7 @@ def test_a_paused_broker_says_nothing_until_it_is_resumed(cluster: Cluster, monk
     assert isinstance(cluster, Pause)
     observer = cluster.topology.lanes["observer"]
     cluster.pause(3)
-    monkeypatch.setattr(readiness_probe, "PATIENCE", 0.3)
+    monkeypatch.setattr(readiness_probe, "ANSWER_SECONDS", 0.3)
     assert readiness_probe.brokers(observer[3]) is None
     monkeypatch.undo()
     cluster.resume(3)
@@ -176,7 +176,7 @@ def test_an_external_cluster_is_learnt_from_one_address_and_left_alone(cluster: 
 
 
 def test_a_second_cluster_with_the_users_agent_from_a_tarball(
-    cluster: Cluster, backend: Backend, tmp_path: Path, worn: Worn
+    cluster: Cluster, backend: str, tmp_path: Path, left_over: LeftOver
 ) -> None:
     rules = tmp_path / "hello.btm"
     rules.write_text(SAYS_HELLO)
@@ -193,26 +193,26 @@ def test_a_second_cluster_with_the_users_agent_from_a_tarball(
         assert "kafka.server.KafkaApis source: shared objects file" in log, "the archive is not used beside the agent"
     finally:
         second.close()
-    assert worn() == []
+    assert left_over() == []
 
 
 def test_a_broker_that_ends_while_it_starts_says_why_and_leaves_nothing(
-    backend: Backend, tmp_path: Path, worn: Worn
+    backend: str, tmp_path: Path, left_over: LeftOver
 ) -> None:
     with pytest.raises(UserError, match=r"num\.io\.threads") as error:
         opened(Released(VERSION), tmp_path, backend, ClusterOptions(properties={"num.io.threads": "none"}))
     assert error.value.exit is ExitCode.NOT_READY
-    assert worn() == []
+    assert left_over() == []
 
 
 @pytest.fixture
-def worn(backend: Backend) -> Worn:
+def left_over(backend: str) -> LeftOver:
     """What is new since the test began: children of ours, and containers and networks of this machine's runs."""
     before = things(backend)
     return lambda: sorted(things(backend) - before)
 
 
-def things(backend: Backend) -> set[str]:
+def things(backend: str) -> set[str]:
     """Everything that a cluster of ours consists of."""
     children = {str(child.pid) for child in psutil.Process().children(recursive=True)}
     return children | (left_on_engine() if backend == "docker" else set())
