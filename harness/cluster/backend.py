@@ -13,7 +13,7 @@ from harness.cluster.cluster import Cluster, ClusterOptions
 from harness.cluster.target import Target
 
 Progress: TypeAlias = Callable[[str], None]
-"""Is told, in a sentence, whatever takes longer than a moment."""
+"""Called with a sentence about each step that takes longer than a moment."""
 Opener: TypeAlias = Callable[[Target, ClusterOptions, Path, Progress], Cluster]
 """Opens a target; the folder is the run's, and logs go to ``logs`` in it."""
 
@@ -24,7 +24,7 @@ class Backend:
 
     :param name: As ``--backend`` takes it and reports show it.
     :param opens: Classes of the targets that it can open.
-    :param reason: What is said when ``auto`` has taken it although others open the target too.
+    :param reason: Why ``auto`` took it, where others open the target too.
     :param unavailable: Why it cannot open the target on this machine, in a phrase; None when it can, or when only
         trying will tell. Nothing is pulled, built or started.
     :param opener: Opens the target; :raises UserError: when it cannot be opened.

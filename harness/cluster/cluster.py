@@ -190,7 +190,7 @@ class BreakCode(Protocol):
     """Power: load Byteman rules into every node's JVM, to prove a requirement able to fail."""
 
     def load_rules(self, rules: str) -> None:
-        """Load the rules into all nodes; :raises RuntimeError: with Byteman's words when a rule does not apply."""
+        """Load the rules into all nodes; :raises RuntimeError: with Byteman's message when a rule does not apply."""
         ...
 
     def unload_rules(self) -> None:

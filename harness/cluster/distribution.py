@@ -5,7 +5,7 @@ import hashlib
 import re
 import tarfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,15 +95,17 @@ def _unpack(target: Distribution, draft: Path) -> None:
 
 def _in_folder(folder: Path, target: Distribution) -> KafkaFiles:
     for libs in (folder / "libs", *sorted(folder.glob("*/libs"))):
-        if version := _version(libs):
+        if version := version_of(jar.name for jar in libs.glob("kafka_2.1*.jar")):
             return KafkaFiles(version=version, libs=libs, origin=f"from {target.path}")
     raise _wrong(target, "it has no libs/kafka_2.13-<version>.jar, so it is not a Kafka distribution")
 
 
-def _version(libs: Path) -> str | None:
-    """The server's jar names the version; its siblings (``-sources``, ``-javadoc``) in an official tarball do not."""
-    jars = sorted(libs.glob("kafka_2.1*.jar"))
-    names = (re.fullmatch(r"kafka_2\.1\d-(\d[\w.]*(?:-\w+)?)\.jar", jar.name) for jar in jars)
+def version_of(jars: Iterable[str]) -> str | None:
+    """Kafka's version by its server's jar among these file names; None where there is none.
+
+    Its siblings (``-sources``, ``-javadoc``) in an official tarball do not count.
+    """
+    names = (re.fullmatch(r"kafka_2\.1\d-(\d[\w.]*(?:-\w+)?)\.jar", jar) for jar in sorted(jars))
     versions = (found[1] for found in names if found)
     return next((v for v in versions if not v.endswith(("-sources", "-javadoc", "-scaladoc", "-test"))), None)
 

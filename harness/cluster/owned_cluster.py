@@ -81,7 +81,7 @@ class OwnedCluster(Generic[AnyNode, AnyBlock]):
         return jmx_metrics.read_metric(self.nodes[node], self.block, mbean, attribute)
 
     def load_rules(self, rules: str) -> None:
-        """Load the rules into all nodes; :raises RuntimeError: with Byteman's words when a rule does not apply."""
+        """Load the rules into all nodes; :raises RuntimeError: with Byteman's message when a rule does not apply."""
         self.failpoints.load(self._running(), rules)
 
     def unload_rules(self) -> None:

@@ -211,13 +211,13 @@ def built(progress: Callable[[str], None]) -> Path:
 def _build(draft: Path) -> None:
     go = toolchain.tool("go", needed_for="to build Toxiproxy")
     environment = {**os.environ, "CGO_ENABLED": "0", "GOBIN": str(draft)}
-    said = subprocess.run(
+    ran = subprocess.run(
         [go, "install", MODULE], env=environment, capture_output=True, text=True, check=False, start_new_session=True
     )
-    if said.returncode:
-        if "no space left on device" in said.stderr:
+    if ran.returncode:
+        if "no space left on device" in ran.stderr:
             raise download_cache.disk_full_error(" while Go was building Toxiproxy")
-        last = (said.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        last = (ran.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise UserError(
             f"Go cannot build Toxiproxy {VERSION} ({last}); check the network, or put toxiproxy-server on the PATH",
             exit=ExitCode.TOOL_MISSING,

@@ -68,5 +68,5 @@ def _release_file(program: Path) -> str:
 
 def _asked(program: Path) -> str:
     """What ``java -version`` says, for a Java behind a wrapper script."""
-    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
-    return f"{program}\n{said.stderr}"
+    ran = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+    return f"{program}\n{ran.stderr}"

@@ -16,6 +16,7 @@ from typing import Any
 from harness.base import wait
 from harness.base.addresses import Address
 from harness.base.user_error import ExitCode, UserError
+from harness.cluster.distribution import version_of
 from harness.cluster.docker import container_files, images, networks
 from harness.cluster.docker.container_addresses import EDGE
 from harness.cluster.docker.engine import APIError, RequestException, engine_errors, in_parallel
@@ -73,7 +74,7 @@ def make_start_image(
     :raises UserError: TARGET_UNKNOWN, when it holds no Kafka or no Java; NOT_READY, when its Kafka does not run.
     """
     texts = [(COMPOSE / file).read_text() for file in LOGGING]
-    tag = f"fencepost/warm:{download_cache.fingerprint([LAYOUT, source.id, source.home, *texts])}"
+    tag = f"fencepost/start-cache:{download_cache.fingerprint([LAYOUT, source.id, source.home, *texts])}"
     if not images.local_image(run.engine, tag):
         progress(f"preparing {source.reference} for quick starts (once; some 20 s)")
         _build_start_image(
@@ -97,7 +98,7 @@ def _build_start_image(build: _ImageBuild, tag: str) -> None:
     _train(build, version, storage)
     labels = {VERSION: version, JAVA: _java(build.log)}
     source = {"SOURCE": build.source.id}
-    recipe = Recipe(dockerfile="warm.Dockerfile", context=build.files, arguments=source, labels=labels)
+    recipe = Recipe(dockerfile="start-cache.Dockerfile", context=build.files, arguments=source, labels=labels)
     images.build_image(build.run.engine, tag, recipe)
 
 
@@ -112,11 +113,10 @@ def _find_kafka(build: _ImageBuild) -> tuple[str, list[str]]:
             ]
         except LookupError as missing:
             raise _no_kafka(build.source, str(missing)) from missing
-    servers = (re.fullmatch(r"kafka_2\.1\d-(\d[\w.]*(?:-\w+)?)\.jar", jar) for jar in jars)
-    versions = [found[1] for found in servers if found and not found[1].endswith(("-sources", "-javadoc", "-test"))]
-    if not versions:
+    version = version_of(jars)
+    if version is None:
         raise _no_kafka(build.source, f"{build.source.home}/libs has no kafka_2.13-<version>.jar")
-    return versions[0], jars
+    return version, jars
 
 
 def _format(build: _ImageBuild, version: str) -> Mapping[str, bytes]:
@@ -230,8 +230,8 @@ def _append_log(build: _ImageBuild, container: Any) -> None:
 
 def _java(log: Path) -> str:
     """The JVM's build, as ``-showversion`` prints it: ``17.0.15+6-Debian-1deb12u1``."""
-    said = re.search(r"Runtime Environment.*\(build ([^)]+)\)", log.read_text(errors="replace"))
-    return said[1] if said else "unknown"
+    found = re.search(r"Runtime Environment.*\(build ([^)]+)\)", log.read_text(errors="replace"))
+    return found[1] if found else "unknown"
 
 
 def _no_kafka(source: ImageSource, why: str) -> UserError:

@@ -29,7 +29,7 @@ class Failpoints:
     def load(self, nodes: Sequence[Node], rules: str) -> None:
         """Load rules into the nodes.
 
-        :raises RuntimeError: With Byteman's words, when a rule does not apply; then no rule is left.
+        :raises RuntimeError: With Byteman's message, when a rule does not apply; then no rule is left.
         """
         for node in nodes:
             self.prepare(node)
@@ -50,7 +50,7 @@ class Failpoints:
     def unload(self, nodes: Sequence[Node]) -> None:
         """Take all rules out again.
 
-        :raises RuntimeError: With Byteman's words, when a rule failed while it was there.
+        :raises RuntimeError: With Byteman's message, when a rule failed while it was there.
         """
         if not self.scripts:
             return
@@ -89,5 +89,5 @@ def _refuse_failures(node: Node, answer: str) -> None:
     failed = [i for i, line in enumerate(lines) if line.startswith(FAILURES)]
     if failed:
         # After the first failure comes its cause; the frames of its stack say nothing about the rule.
-        words = [line.strip() for line in lines[failed[0] :] if line.strip() and not line.startswith(("\tat ", "OK"))]
-        raise RuntimeError(f"{node.name}: {' '.join(words)}")
+        message = [line.strip() for line in lines[failed[0] :] if line.strip() and not line.startswith(("\tat ", "OK"))]
+        raise RuntimeError(f"{node.name}: {' '.join(message)}")

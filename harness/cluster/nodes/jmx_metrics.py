@@ -23,7 +23,7 @@ def read_metric(node: Node, addresses: NodeAddresses, mbean: str, attribute: str
     options = f"host={address.host},port={address.port},discoveryEnabled=false"
     node.load_agent(java_agents.jar_of(java_agents.JOLOKIA), options)
     question = {"type": "read", "mbean": mbean, "attribute": attribute}
-    # Jolokia opens its port in a thread of its own, after the JVM has said that the agent is loaded.
+    # Jolokia opens its port in a thread of its own, after the JVM has answered that the agent is loaded.
     answer = wait.until(lambda: _asked(address, question), what=f"Jolokia in {node.name}", within=ANSWER_SECONDS)
     value = answer.get("value")
     if isinstance(value, int | float):

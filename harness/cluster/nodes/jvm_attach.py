@@ -36,7 +36,7 @@ class AttachEndpoint:
 def load_agent(endpoint: AttachEndpoint, agent: Path, options: str) -> None:
     """Load an agent's jar.
 
-    :raises RuntimeError: With the JVM's words, when it does not take the agent.
+    :raises RuntimeError: With the JVM's answer, when it does not take the agent.
     """
     request = [VERSION, "load", "instrument", "false", f"{agent}={options}"]
     with socket.socket(socket.AF_UNIX) as connection:

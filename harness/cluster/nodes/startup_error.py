@@ -13,5 +13,5 @@ def not_ready(what: str, log: Path) -> UserError:
     lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
     if any("No space left on device" in line for line in lines):
         return download_cache.disk_full_error(f" ({log} tells of it)")
-    said = "\n".join(f"  {line}" for line in lines[-LAST_LINES:]) or "  (it wrote nothing)"
-    return UserError(f"{what}; the last lines of {log}:\n{said}", exit=ExitCode.NOT_READY)
+    last = "\n".join(f"  {line}" for line in lines[-LAST_LINES:]) or "  (it wrote nothing)"
+    return UserError(f"{what}; the last lines of {log}:\n{last}", exit=ExitCode.NOT_READY)

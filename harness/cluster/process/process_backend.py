@@ -100,6 +100,6 @@ PROCESS = Backend(
     name="process",
     opens=(Released, Distribution),
     reason="its files are started as local JVMs",
-    unavailable=lambda _target: None,  # a missing tool is said with its remedy when the target is opened
+    unavailable=lambda _target: None,  # a missing tool is reported when the target is opened
     opener=open_process,
 )

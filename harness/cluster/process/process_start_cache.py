@@ -68,7 +68,7 @@ def make_start_cache(
 ) -> StartCache:
     """The cache entry for these jars on this JVM, made on the given addresses where it is missing."""
     key = download_cache.fingerprint([LAYOUT, files.fingerprint(), java.build])
-    entry = download_cache.cache_root() / "warm" / f"{files.version}-{key}"
+    entry = download_cache.cache_root() / "start-cache" / f"{files.version}-{key}"
     if not entry.is_dir():
         progress(f"preparing Kafka {files.version} for quick starts (once; some 10 s)")
     return StartCache(

@@ -132,7 +132,7 @@ def test_broken_code_is_broken_until_it_is_restored_and_also_after_a_restart(clu
 
 
 @pytest.mark.parametrize(("sound", "wrong"), [("IF TRUE", "IF TRU(E"), ("RULE no", "ROLE no")])
-def test_a_rule_that_does_not_apply_is_told_in_bytemans_words(sound: str, wrong: str, cluster: Cluster) -> None:
+def test_a_rule_that_does_not_apply_is_told_in_bytemans_message(sound: str, wrong: str, cluster: Cluster) -> None:
     assert isinstance(cluster, BreakCode)
     with pytest.raises(RuntimeError, match=r"^broker-1: .*org\.jboss\.byteman"):
         cluster.load_rules(NO_IDS.replace(sound, wrong))
