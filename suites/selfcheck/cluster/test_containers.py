@@ -121,16 +121,16 @@ def test_an_image_needs_an_engine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code", "words"),
+    ("message", "code", "sentence"),
     [
         ("write /var/lib/x: no space left on device", ExitCode.NO_ROOM, "where the container engine keeps its data"),
         ("Bind for 127.0.0.1:1 failed: port is already allocated", ExitCode.ADDRESS_IN_USE, "could be published"),
         ("something else\nover two lines", ExitCode.NOT_READY, "the container engine refuses: something else over two"),
     ],
 )
-def test_what_the_engine_refuses_is_one_sentence(said: str, code: ExitCode, words: str) -> None:
-    with pytest.raises(UserError, match=words) as error, engine.engine_errors():
-        raise engine.APIError("500", explanation=said)
+def test_what_the_engine_refuses_is_one_sentence(message: str, code: ExitCode, sentence: str) -> None:
+    with pytest.raises(UserError, match=sentence) as error, engine.engine_errors():
+        raise engine.APIError("500", explanation=message)
     assert error.value.exit is code
     assert len(str(error.value).splitlines()) == 1
 

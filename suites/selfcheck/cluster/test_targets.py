@@ -1,4 +1,4 @@
-"""Targets, distributions and tools: what is wrong is said in one sentence with its exit code, and leaves nothing."""
+"""Targets, distributions and tools: an error is one sentence with its exit code, and leaves nothing."""
 
 import gzip
 import tarfile
@@ -15,7 +15,7 @@ from harness.machine import toolchain
 
 
 def quiet(_sentence: str) -> None:
-    """Nobody looks at this progress."""
+    """Ignore the progress."""
 
 
 @pytest.fixture(autouse=True)
@@ -146,7 +146,7 @@ def test_a_missing_tool_is_named_with_its_remedy(name: str, tmp_path: Path, monk
 
 
 @pytest.mark.parametrize(
-    ("said", "sound"),
+    ("version", "works"),
     [
         ('openjdk version "17.0.15" 2025-04-15', True),
         ('openjdk version "21" 2023-09-19', True),
@@ -155,13 +155,13 @@ def test_a_missing_tool_is_named_with_its_remedy(name: str, tmp_path: Path, monk
         ("no JVM at all", False),
     ],
 )
-def test_java_must_be_new_enough(said: str, sound: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_java_must_be_new_enough(version: str, works: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "java"
-    program.write_text(f"#!/bin/sh\necho '{said}' >&2\n")
+    program.write_text(f"#!/bin/sh\necho '{version}' >&2\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    if sound:
-        assert said in toolchain.java().build
+    if works:
+        assert version in toolchain.java().build
         return
     with pytest.raises(UserError) as error:
         toolchain.java()

@@ -36,7 +36,7 @@ RYUKS = [f"{key}={value}" for key, value in create_labels("", {}).items()]
 
 
 def opened(target: Target, run_dir: Path) -> Containers:
-    """A cluster, with nobody looking at the progress."""
+    """A cluster, without its progress."""
     left_on_engine()
     return open_docker(target, ClusterOptions(), run_dir, lambda _: None)
 
@@ -132,9 +132,9 @@ def test_an_interrupted_run_leaves_nothing_on_the_engine(
     with running(tmp_path, "up", f"kafka:{VERSION}", "--backend", "docker") as process:
         await_more(before, moment)
         process.send_signal(sent)
-        assert process.wait(60) == ExitCode.INTERRUPTED, (tmp_path / "said").read_text()
+        assert process.wait(60) == ExitCode.INTERRUPTED, (tmp_path / "output").read_text()
     assert left_on_engine() <= before
-    assert "Traceback" not in (tmp_path / "said").read_text()
+    assert "Traceback" not in (tmp_path / "output").read_text()
 
 
 @pytest.mark.parametrize("ryuk_disabled", ["true", "false"])

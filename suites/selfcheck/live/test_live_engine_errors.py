@@ -1,7 +1,7 @@
 """Engines that can be used and lack something, each an engine of the test's own: one sentence, nothing left on it.
 
-The judged image is small: its ``java`` is Toxiproxy's program, which listens whatever it is told. So everything up to
-the first JVM is the real thing, and no cluster is started.
+The judged image is small: its ``java`` is Toxiproxy's program, which ignores its arguments and listens. So everything
+up to the first JVM is real, and no cluster is started.
 """
 
 import io
@@ -92,7 +92,7 @@ def things() -> set[str]:
         return {thing["Id"] for thing in found} | {volume["Name"] for volume in api.volumes()["Volumes"] or ()}
 
 
-def test_a_container_that_does_not_end_is_told_with_its_last_words(
+def test_a_container_that_does_not_end_is_reported_with_its_last_lines(
     ample: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(image_start_cache, "TRAINING_SECONDS", 1.0)

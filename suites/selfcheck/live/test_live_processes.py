@@ -1,4 +1,4 @@
-"""The process backend on real brokers: nobody goes round a proxy. Needs Java; starts a cluster of its own."""
+"""The process backend on real brokers: no broker goes round a proxy. Needs Java; starts a cluster of its own."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.live
 EPHEMERAL = 32768  # ours are below: a connection from a port above is one that the process opened
 
 
-def test_nobody_goes_round_a_proxy(tmp_path: Path) -> None:
+def test_no_broker_goes_round_a_proxy(tmp_path: Path) -> None:
     options = ClusterOptions()
     cluster = open_cluster(
         Released("4.3.1"), backend="process", options=options, run_dir=tmp_path, progress=lambda _: None

@@ -1,4 +1,4 @@
-"""The contract of the backends that start brokers: nobody goes round a proxy, and every power does what it says.
+"""The contract of the backends that start brokers: no broker goes round a proxy, and every power works.
 
 Needs Java, and once Maven and Go; for containers an engine that answers. Starts clusters of its own.
 """
@@ -47,7 +47,7 @@ ENDRULE
 
 
 def opened(target: Target, run_dir: Path, backend: str, options: ClusterOptions | None = None) -> Cluster:
-    """A cluster, with nobody looking at the progress."""
+    """A cluster, without its progress."""
     return open_cluster(
         target, backend=backend, options=options or ClusterOptions(), run_dir=run_dir, progress=lambda _: None
     )
@@ -101,7 +101,7 @@ def test_a_killed_controller_comes_back(cluster: Cluster) -> None:
     assert readiness_probe.quorum_leads(cluster.topology.lanes["observer"][1])
 
 
-def test_a_paused_broker_says_nothing_until_it_is_resumed(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_paused_broker_does_not_answer_until_it_is_resumed(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(cluster, Pause)
     observer = cluster.topology.lanes["observer"]
     cluster.pause(3)
@@ -132,14 +132,14 @@ def test_broken_code_is_broken_until_it_is_restored_and_also_after_a_restart(clu
 
 
 @pytest.mark.parametrize(("sound", "wrong"), [("IF TRUE", "IF TRU(E"), ("RULE no", "ROLE no")])
-def test_a_rule_that_does_not_apply_is_told_in_bytemans_message(sound: str, wrong: str, cluster: Cluster) -> None:
+def test_a_rule_that_does_not_apply_raises_bytemans_message(sound: str, wrong: str, cluster: Cluster) -> None:
     assert isinstance(cluster, BreakCode)
     with pytest.raises(RuntimeError, match=r"^broker-1: .*org\.jboss\.byteman"):
         cluster.load_rules(NO_IDS.replace(sound, wrong))
     assert transaction_possible(cluster)
 
 
-def test_a_rule_that_failed_while_it_ran_is_told_when_it_is_taken_out(cluster: Cluster) -> None:
+def test_a_rule_that_failed_while_it_ran_raises_when_it_is_taken_out(cluster: Cluster) -> None:
     assert isinstance(cluster, BreakCode)
     cluster.load_rules(NO_IDS.replace("throw new RuntimeException(", "$1.noSuchMethod("))
     assert transaction_possible(cluster)
@@ -218,10 +218,10 @@ def things(backend: str) -> set[str]:
     return children | (left_on_engine() if backend == "docker" else set())
 
 
-def packed(place: Path) -> Path:
-    """A tarball in the official layout, byte for byte the same each time, so that it is unpacked and warmed once."""
+def packed(folder: Path) -> Path:
+    """A tarball in the official layout, byte for byte the same each time, so that it is unpacked and prepared once."""
     files = distribution.released(Released(VERSION), lambda _: None)
-    made = place / f"kafka_2.13-{VERSION}.tgz"
+    made = folder / f"kafka_2.13-{VERSION}.tgz"
     with gzip.GzipFile(made, "wb", compresslevel=1, mtime=0) as zipped, tarfile.open(fileobj=zipped, mode="w") as tar:
         for jar in files.jars():
             member = tar.gettarinfo(jar, f"kafka_2.13-{VERSION}/libs/{jar.name}")
