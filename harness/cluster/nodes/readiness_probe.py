@@ -21,6 +21,7 @@ from harness.wire.wire_errors import WireError
 
 ANSWER_SECONDS = 5.0
 VERSIONS = {Metadata.api: 1, FindCoordinator.api: 1, InitProducerId.api: 0, DescribeQuorum.api: 0}
+OFFERED = Offered(apis={api: (version, version) for api, version in VERSIONS.items()})
 NODE = 0  # the client's name for the only broker that it knows
 Result = TypeVar("Result", bound=ApiResult)
 
@@ -53,14 +54,13 @@ def quorum_leads(address: Address) -> bool:
 
 
 def _ask(address: Address, question: ApiRequest[Result]) -> Result | None:
-    offered = Offered(apis={api: (version, version) for api, version in VERSIONS.items()})
     client = WireClient(
         actor="fencepost-probe",
         lane="observer",
         addresses={NODE: address},
         clock=RunClock(),
         recorder=NullRecorder(),
-        offered={NODE: offered},
+        offered={NODE: OFFERED},
     )
     try:
         return client.call(NODE, question, VERSIONS[question.api], within=ANSWER_SECONDS).result

@@ -9,8 +9,9 @@ import pytest
 
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster import distribution
+from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES, BACKENDS
 from harness.cluster.opening import choose_backend
-from harness.cluster.target import Distribution, parse_target
+from harness.cluster.target import Distribution, External, Image, Released, parse_target
 from harness.machine import toolchain
 
 
@@ -68,6 +69,19 @@ def test_a_wrong_target_is_one_sentence(text: str, code: ExitCode) -> None:
 def test_auto_takes_the_backend_that_can_open_the_target_and_says_why() -> None:
     choice = choose_backend(parse_target("external:a:9092"), "auto")
     assert (choice.backend.name, choice.why) == ("external", "the target is a running cluster")
+
+
+def test_every_kind_of_target_is_opened_by_a_backend_and_every_backend_has_a_name_of_its_own() -> None:
+    opened = {kind for backend in BACKENDS for kind in backend.opens}
+    assert opened == {Released, Distribution, Image, External}
+    assert len(set(BACKEND_NAMES)) == len(BACKENDS) + 1
+    assert AUTO in BACKEND_NAMES
+
+
+def test_a_backend_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(UserError, match="the podman backend cannot open") as error:
+        choose_backend(parse_target("kafka:4.3.1"), "podman")
+    assert error.value.exit is ExitCode.USAGE
 
 
 def test_a_backend_that_cannot_open_the_target_is_refused() -> None:
