@@ -122,6 +122,25 @@ def test_nothing_of_a_run_killed_with_9_runs_two_seconds_later(tmp_path: Path, m
         wait.until(lambda: none_left(family), what="the end of every child", within=2)
 
 
+SPARK = """
+import signal
+from harness.spark.session.spark_session import open_session
+session = open_session(name="killed")
+signal.pause()
+"""
+
+
+def test_nothing_of_a_spark_session_killed_with_9_runs_two_seconds_later() -> None:
+    process = subprocess.Popen([sys.executable, "-c", SPARK], text=True)
+    try:
+        family = [*started(process, 1), *watchdogs(process)]
+        assert len(family) == 2
+    finally:
+        process.kill()
+        process.wait(30)
+    wait.until(lambda: none_left(family), what="the end of Spark's JVM", within=2)
+
+
 def test_what_a_run_killed_with_its_watchdog_left_is_ended_by_the_next_start(tmp_path: Path) -> None:
     with running(tmp_path, *qualify(tmp_path)) as process:
         family = started(process, NODES)
