@@ -126,18 +126,21 @@ SPARK = """
 import signal
 from harness.spark.session.spark_session import open_session
 session = open_session(name="killed")
+print("started", flush=True)
 signal.pause()
 """
 
 
 def test_nothing_of_a_spark_session_killed_with_9_runs_two_seconds_later() -> None:
-    process = subprocess.Popen([sys.executable, "-c", SPARK], text=True)
+    process = subprocess.Popen([sys.executable, "-c", SPARK], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
     try:
-        family = [*started(process, 1), *watchdogs(process)]
+        assert process.stdout.readline() == "started\n"
+        family = [*children(process), *watchdogs(process)]
         assert len(family) == 2
     finally:
         process.kill()
-        process.wait(30)
+        process.communicate()
     wait.until(lambda: none_left(family), what="the end of Spark's JVM", within=2)
 
 
