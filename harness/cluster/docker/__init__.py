@@ -1,1 +1,1 @@
-"""The docker backend: each node in a container on a network that it shares with Toxiproxy alone. Opened by opening.py."""
+"""The docker backend: each node is a container on a network shared with Toxiproxy alone. Opened by opening.py."""
