@@ -6,16 +6,16 @@
 set -eu
 
 name=${1:-fencepost/java}
-trouble() { echo "base-image.sh: $*" >&2; exit 10; }
+fail() { echo "base-image.sh: $*" >&2; exit 10; }
 
-[ "$(id -u)" = 0 ] || trouble "making a base image needs root; or pull one: docker pull eclipse-temurin:17-jre && docker tag eclipse-temurin:17-jre $name"
-command -v debootstrap >/dev/null || trouble "debootstrap is not on the PATH; install it (Debian: apt install debootstrap)"
+[ "$(id -u)" = 0 ] || fail "making a base image needs root; or pull one: docker pull eclipse-temurin:17-jre && docker tag eclipse-temurin:17-jre $name"
+command -v debootstrap >/dev/null || fail "debootstrap is not on the PATH; install it (Debian: apt install debootstrap)"
 
 # Whatever mirror apt uses, so that no host is written here; the release is the one that this machine runs.
 # shellcheck disable=SC1091
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 mirror=$(apt-get indextargets --format '$(CODENAME) $(SITE)' 'Created-By: Packages' | awk -v s="$suite" '$1 == s { print $2; exit }')
-[ -n "$mirror" ] || trouble "apt knows no source for $suite, so there is nothing to make a base image from"
+[ -n "$mirror" ] || fail "apt knows no source for $suite, so there is nothing to make a base image from"
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT

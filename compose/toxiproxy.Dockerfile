@@ -1,4 +1,4 @@
-# Toxiproxy where its image cannot be pulled: one static file, at the place that the released image has it.
+# Toxiproxy where its image cannot be pulled: one static file, at its path in the released image.
 FROM scratch
 COPY server /toxiproxy
 ENTRYPOINT ["/toxiproxy"]

@@ -17,7 +17,7 @@ from harness.base.clock import RunClock
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster.cluster import Cluster, ClusterOptions
-from harness.cluster.opening import Backend, choose_backend, open_cluster
+from harness.cluster.opening import choose_backend, open_cluster
 from harness.cluster.target import parse_target
 from harness.contract import Failpoint, Refuter, Release, Requirement, Setting, Status, Unrefuted, Verdict, judge
 from harness.contract.known_failures import KnownFailures
@@ -40,7 +40,7 @@ class Plan:
 
     target: str
     folder: Path
-    backend: Backend = "auto"
+    backend: str = "auto"
     seed: Seed = field(default_factory=Seed.fresh)
     options: ClusterOptions = field(default_factory=ClusterOptions)
     progress: Callable[[str], None] = print
@@ -114,7 +114,7 @@ def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: Requ
         yield lab
     finally:
         heal(lab)
-        if cluster.backend == "external":
+        if not cluster.owned:
             _why_not(lab.tidy)
         lab.close()
 

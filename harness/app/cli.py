@@ -17,6 +17,7 @@ from harness.app.contract_replay import replay
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.round_folders import is_chaos
 from harness.chaos.plan.scenario_catalogue import find_scenarios
+from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
 from harness.cluster.description import described
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import parse_target
@@ -149,7 +150,7 @@ def _run_options(command: argparse.ArgumentParser) -> None:
 
 
 def _cluster_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--backend", default="auto", choices=options.BACKENDS, help="where it runs (default: auto)")
+    command.add_argument("--backend", default=AUTO, choices=BACKEND_NAMES, help="where it runs (default: auto)")
     command.add_argument("--broker-jvm-opt", action="append", default=[], metavar="OPT", help=options.JVM_HELP)
     command.add_argument("--broker-property", action="append", default=[], metavar="K=V", help=options.PROPERTY_HELP)
 

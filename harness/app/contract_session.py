@@ -17,7 +17,6 @@ from harness import run as flow
 from harness.base.json_value import Json
 from harness.base.seed import Seed
 from harness.cluster.cluster import ClusterOptions
-from harness.cluster.opening import Backend
 from harness.contract.known_failures import KnownFailures, read_known
 from harness.contract.requirement_catalogue import RequirementRow
 from harness.evidence.run_folder import RunFolder
@@ -30,7 +29,7 @@ class ContractOptions:
     """What the command line asked for."""
 
     target: str | None
-    backend: Backend
+    backend: str
     seed: Seed
     folder: Path
     options: ClusterOptions

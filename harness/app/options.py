@@ -17,6 +17,7 @@ from harness.app.contract_session import ContractOptions
 from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
 from harness.chaos.plan.chaos_options import ChaosOptions, seconds
+from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
 from harness.cluster.cluster import ClusterOptions
 from harness.cluster.target import parse_target
 
@@ -28,7 +29,6 @@ RUNS = ROOT / "reports" / "runs"
 JVM_OPTS, PROPERTIES = "FENCEPOST_BROKER_JVM_OPTS", "FENCEPOST_BROKER_PROPERTIES"
 
 TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | image:<reference>[#folder] | external:<host:port,…>"
-BACKENDS = ("auto", "process", "docker", "external")
 SEED_HELP = "a number that fixes everything the run draws; printed and saved when not given"
 SELECT_HELP = "requirements, groups or KIPs by name, for example KIP890-BUMP-01,VERIFY,KIP-664"
 BUDGET_HELP = "how long the session may take, such as 90s, 10m or 2h (default: every scenario once)"
@@ -49,7 +49,7 @@ class _Options(Protocol):
 def add_options(group: _Options) -> None:
     """Declare the options to pytest."""
     group.addoption("--target", help=TARGET_HELP)
-    group.addoption("--backend", default="auto", choices=BACKENDS, help="where it runs (default: auto)")
+    group.addoption("--backend", default=AUTO, choices=BACKEND_NAMES, help="where it runs (default: auto)")
     group.addoption("--seed", type=int, help=SEED_HELP)
     group.addoption("--select", default="", metavar="ID,GROUP,…", help=SELECT_HELP)
     group.addoption("--report-dir", type=Path, help=FOLDER_HELP)

@@ -1,1 +1,1 @@
-"""From a target's name to running brokers with every link behind a proxy: targets, topology, backends, powers."""
+"""From a target's name to running brokers with a proxy on every link. Used by faults, clients, lab, chaos and app."""

@@ -1,6 +1,6 @@
 """The port that every backend fills, and the optional powers that a toxic may ask for.
 
-A backend offers a power by having its methods; whoever needs one asks ``isinstance(cluster, Kill)`` and says
+A backend offers a power by having its methods; whoever needs one asks ``isinstance(cluster, Kill)`` and reports
 NOT_EXERCISED with the power's name where it is missing. What any Kafka offers on its own protocol (moving a leader,
 changing a setting or a feature level) is not a power of a backend: see :mod:`harness.lab.admin`.
 """
@@ -17,7 +17,7 @@ Direction: TypeAlias = Literal["upstream", "downstream"]
 
 
 class Links(Protocol):
-    """The proxies of a cluster: what can be done to its links and lanes. Filled by the Toxiproxy server."""
+    """The proxies of a cluster: what can be done to its links and lanes. Filled by Toxiproxy."""
 
     def add_toxic(
         self, proxy: str, *, kind: str, direction: Direction, attributes: Mapping[str, int], name: str
@@ -26,7 +26,7 @@ class Links(Protocol):
         ...
 
     def remove_toxic(self, proxy: str, name: str) -> None:
-        """Take it off again; bytes that it held are delivered in order. Removing one that is gone is no error."""
+        """Remove a toxic; bytes that it held are delivered in order. Removing one that is gone is no error."""
         ...
 
     def disable(self, proxy: str) -> None:
@@ -43,32 +43,32 @@ class Links(Protocol):
         ...
 
     def upstream(self, proxy: str) -> Address:
-        """Where the proxy leads, as it is reached from this machine; a redirected one: where it leads now."""
+        """The proxy's upstream now, as it is reached from this machine."""
         ...
 
     def redirect(self, proxy: str, address: Address) -> None:
-        """Lead new connections elsewhere; those that are open end."""
+        """Connect new connections to another address; open ones are closed."""
         ...
 
     def restore(self, proxy: str) -> None:
-        """Lead to where it led at first. One that was never redirected is left alone."""
+        """Set the first upstream again. A proxy that was never redirected is left alone."""
         ...
 
     def traffic(self, proxy: str) -> int:
-        """Bytes that came to the proxy from the connecting side so far; a difference is what a fault met.
+        """Bytes that the proxy has received from the connecting side so far; a difference is what a fault met.
 
-        Where the kernel does not show us the proxy's sockets, those of connections that have ended.
+        Where the kernel does not list the proxy's sockets, only those of connections that have ended.
         """
         ...
 
     def connections(self, proxy: str) -> frozenset[int]:
-        """Those that are open now, by numbers that are never used again; none where the kernel does not show them."""
+        """The open connections, by numbers that are never used again; none where they cannot be listed."""
         ...
 
     def disturbed(self) -> Sequence[str]:
         """Every toxic and disabled proxy that is still there, as ``proxy/toxic`` or ``proxy disabled``.
 
-        A redirected proxy is not among them: who redirects it answers for what is done there.
+        A redirected proxy is not among them.
         """
         ...
 
@@ -84,13 +84,11 @@ class ClusterOptions:
     :param jvm_options: Extra JVM options of every broker and the controller, after ours (``-javaagent:…``).
     :param properties: Extra broker properties; they win over ours.
     :param breakable: Load the Byteman agent, so that the cluster offers :class:`BreakCode`.
-    :param name: Told apart in logs and process titles when two clusters run at once.
     """
 
     jvm_options: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
     breakable: bool = False
-    name: str = "fencepost"
 
 
 class Cluster(Protocol):
@@ -103,27 +101,32 @@ class Cluster(Protocol):
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """What it was made of, as far as we know: ``{"kafka": "4.3.1", "java": …, "toxiproxy": …}``; image digests."""
+        """Known versions of its parts: ``{"kafka": "4.3.1", "java": …, "toxiproxy": …}``, and digests of images."""
         ...
 
     @property
     def backend(self) -> str:
-        """``process``, ``docker`` or ``external``."""
+        """The backend's name, one of :mod:`harness.cluster.backend_catalogue`."""
+        ...
+
+    @property
+    def owned(self) -> bool:
+        """Whether we started its brokers: then it may be replaced by a fresh one, and needs no tidying up."""
         ...
 
     @property
     def topology(self) -> Topology:
-        """Addresses and proxy names; constant for the cluster's life, kills and restarts included."""
+        """Addresses and proxy names; they stay the same, also over kills and restarts."""
         ...
 
     @property
     def links(self) -> Links | None:
-        """Its proxies, or None where no proxy stands between (an external cluster without Toxiproxy)."""
+        """Its proxies, or None where there are none (an external cluster without Toxiproxy)."""
         ...
 
     @property
     def toxiproxy_api(self) -> str | None:
-        """``http://host:port`` of Toxiproxy's API, for a person to play with."""
+        """``http://host:port`` of Toxiproxy's API, for a person who wants to try faults by hand."""
         ...
 
     def logs(self) -> Mapping[str, Path]:
@@ -150,7 +153,7 @@ class Kill(Protocol):
 
 @runtime_checkable
 class Stop(Protocol):
-    """Power: end a broker in good order, as an operator does; :class:`Kill` starts it again."""
+    """Power: shut a broker down, as an operator does; :class:`Kill` starts it again."""
 
     def stop(self, node: int) -> None:
         """SIGTERM; returns when the process is gone, its leaderships handed over (``BrokerServer.shutdown``).
@@ -162,7 +165,7 @@ class Stop(Protocol):
 
 @runtime_checkable
 class Pause(Protocol):
-    """Power: stop a node from running without ending it."""
+    """Power: suspend a node's process."""
 
     def pause(self, node: int) -> None:
         """SIGSTOP."""
@@ -187,7 +190,7 @@ class BreakCode(Protocol):
     """Power: load Byteman rules into every node's JVM, to prove a requirement able to fail."""
 
     def load_rules(self, rules: str) -> None:
-        """Load the rules into all nodes; :raises RuntimeError: with Byteman's words when a rule does not apply."""
+        """Load the rules into all nodes; :raises RuntimeError: with Byteman's message when a rule does not apply."""
         ...
 
     def unload_rules(self) -> None:

@@ -1,14 +1,11 @@
-"""The jars of a Kafka, from a released version or from a tarball or folder of a release candidate.
-
-Whatever the origin, the rest of the process backend sees one value: a folder of jars and the version that they are.
-"""
+"""The jars of a Kafka: of a released version, or of a tarball or folder of a release candidate."""
 
 import gzip
 import hashlib
 import re
 import tarfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +15,8 @@ from harness.machine import download_cache
 from harness.machine.maven import Artifact, copy_jars
 
 KAFKA = "org.apache.kafka"
-# Only the logging binding is ours to add: the released POMs bring SLF4J's API in and nothing that writes (all of
-# them API 1.7.36, so on 4.x it is log4j-slf4j-impl, as in the official tarball, and not the one for API 2).
+# The released POMs depend on SLF4J's API and on no binding that writes logs, so we add one (all of them have API
+# 1.7.36, so on 4.x it is log4j-slf4j-impl, as in the official tarball, and not the one for API 2).
 BINDING_3 = Artifact(group="org.slf4j", name="slf4j-reload4j", version="1.7.36")
 BINDING_4 = Artifact(group="org.apache.logging.log4j", name="log4j-slf4j-impl", version="2.25.3")
 
@@ -42,7 +39,7 @@ class KafkaFiles:
         return tuple(sorted(self.libs.glob("*.jar")))
 
     def fingerprint(self) -> str:
-        """Tells two sets of jars apart; a jar's time counts, because the JVM refuses an archive by it."""
+        """Differs for two sets of jars; file times count, because a JVM refuses an archive when they differ."""
         stats = ((jar, jar.stat()) for jar in self.jars())
         return download_cache.fingerprint(f"{jar} {stat.st_size} {stat.st_mtime_ns}" for jar, stat in stats)
 
@@ -50,13 +47,13 @@ class KafkaFiles:
 def released(target: Released, progress: Callable[[str], None]) -> KafkaFiles:
     """A released version's jars, brought in once by Maven.
 
-    :raises Trouble: When the version is unknown, or Maven is missing.
+    :raises UserError: When the version is unknown, or Maven is missing.
     """
-    place = download_cache.cache_root() / "kafka" / target.version
-    if not place.is_dir():
+    entry = download_cache.cache_root() / "kafka" / target.version
+    if not entry.is_dir():
         progress(f"bringing in Kafka {target.version} by Maven (once; some 50 MB)")
-    download_cache.made_once(place, lambda draft: _from_maven(target.version, draft / "libs"))
-    return KafkaFiles(version=target.version, libs=place / "libs", origin="from Maven")
+    download_cache.made_once(entry, lambda draft: _from_maven(target.version, draft / "libs"))
+    return KafkaFiles(version=target.version, libs=entry / "libs", origin="from Maven")
 
 
 def _from_maven(version: str, libs: Path) -> None:
@@ -68,7 +65,7 @@ def _from_maven(version: str, libs: Path) -> None:
 def distribution(target: Distribution, progress: Callable[[str], None]) -> KafkaFiles:
     """A tarball's or an unpacked folder's jars; a folder is used where it is.
 
-    :raises Trouble: TARGET_UNKNOWN, when there is nothing to read or it is not a Kafka.
+    :raises UserError: TARGET_UNKNOWN, when there is nothing to read or it is not a Kafka.
     """
     if target.path.is_dir():
         return _in_folder(target.path, target)
@@ -83,11 +80,11 @@ def distribution(target: Distribution, progress: Callable[[str], None]) -> Kafka
 def _unpacked(target: Distribution, progress: Callable[[str], None]) -> KafkaFiles:
     with target.path.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
-    place = download_cache.cache_root() / "dist" / digest[:16]
-    if not place.is_dir():
+    entry = download_cache.cache_root() / "dist" / digest[:16]
+    if not entry.is_dir():
         progress(f"unpacking {target.path.name}")
-    download_cache.made_once(place, lambda draft: _unpack(target, draft))
-    return _in_folder(place, target)
+    download_cache.made_once(entry, lambda draft: _unpack(target, draft))
+    return _in_folder(entry, target)
 
 
 def _unpack(target: Distribution, draft: Path) -> None:
@@ -98,15 +95,17 @@ def _unpack(target: Distribution, draft: Path) -> None:
 
 def _in_folder(folder: Path, target: Distribution) -> KafkaFiles:
     for libs in (folder / "libs", *sorted(folder.glob("*/libs"))):
-        if version := _version(libs):
+        if version := version_of(jar.name for jar in libs.glob("kafka_2.1*.jar")):
             return KafkaFiles(version=version, libs=libs, origin=f"from {target.path}")
     raise _wrong(target, "it has no libs/kafka_2.13-<version>.jar, so it is not a Kafka distribution")
 
 
-def _version(libs: Path) -> str | None:
-    """The server's jar names the version; its siblings (``-sources``, ``-javadoc``) in an official tarball do not."""
-    jars = sorted(libs.glob("kafka_2.1*.jar"))
-    names = (re.fullmatch(r"kafka_2\.1\d-(\d[\w.]*(?:-\w+)?)\.jar", jar.name) for jar in jars)
+def version_of(jars: Iterable[str]) -> str | None:
+    """Kafka's version by its server's jar among these file names; None where there is none.
+
+    Its siblings (``-sources``, ``-javadoc``) in an official tarball do not count.
+    """
+    names = (re.fullmatch(r"kafka_2\.1\d-(\d[\w.]*(?:-\w+)?)\.jar", jar) for jar in sorted(jars))
     versions = (found[1] for found in names if found)
     return next((v for v in versions if not v.endswith(("-sources", "-javadoc", "-scaladoc", "-test"))), None)
 

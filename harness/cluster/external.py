@@ -1,12 +1,12 @@
-"""A running cluster that is not ours: what it says of itself, and proxies of our own in front of it.
+"""The external backend: a running cluster that is not ours, with proxies of our own in front of it.
 
 Nothing can be done to its nodes and to the links between them. Clients' lanes can be disturbed all the same where a
-Toxiproxy can be had: victim and rival then go through it, and the observer goes straight. Only clients that take their
-addresses from the topology stay on their lane; one that follows the brokers' own Metadata leaves it.
+Toxiproxy can be started: victim and rival then go through it, and the observer connects directly. Only clients that
+take their addresses from the topology stay on their lane; one that follows the brokers' own Metadata leaves it.
 """
 
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +14,12 @@ from pathlib import Path
 from harness.base.addresses import LANES, Address, Lane
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster import toxiproxy
+from harness.cluster.backend import Backend, Progress
 from harness.cluster.cluster import ClusterOptions
 from harness.cluster.nodes import readiness_probe
 from harness.cluster.nodes.node_ports import LANE_PORTS
 from harness.cluster.process.loopback_addresses import LoopbackBlock, claim_block
-from harness.cluster.target import External
+from harness.cluster.target import External, Target
 from harness.cluster.topology import Topology, lane_name
 from harness.cluster.toxiproxy import Proxy, ToxiproxyLinks
 from harness.machine.run_processes import open_run_processes
@@ -28,18 +29,26 @@ FIRST_HOST = 2  # of a block; 1 is Toxiproxy's API
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalCluster:
-    """Fills :class:`harness.cluster.cluster.Cluster`; offers no powers."""
+    """Fills :class:`harness.cluster.cluster.Cluster`; offers no powers.
+
+    :param cleanup: Ends our proxies.
+    """
 
     identity: str
     topology: Topology
     links: ToxiproxyLinks | None
     versions: Mapping[str, str]
-    ending: ExitStack
+    cleanup: ExitStack
 
     @property
     def backend(self) -> str:
         """The backend's name."""
-        return "external"
+        return EXTERNAL.name
+
+    @property
+    def owned(self) -> bool:
+        """It ran before us, and goes on after us."""
+        return False
 
     @property
     def toxiproxy_api(self) -> str | None:
@@ -52,41 +61,41 @@ class ExternalCluster:
 
     def close(self) -> None:
         """End our proxies; the cluster is left alone. May be called twice."""
-        self.ending.close()
+        self.cleanup.close()
 
 
-def open_external(
-    target: External, _options: ClusterOptions, run_dir: Path, progress: Callable[[str], None]
-) -> ExternalCluster:
-    """Learn who is there and put our proxies in front.
+def open_external(target: Target, _options: ClusterOptions, run_dir: Path, progress: Progress) -> ExternalCluster:
+    """Learn the brokers and put our proxies in front.
 
-    :raises Trouble: TARGET_UNREACHABLE, when an address does not answer as Kafka does.
+    :raises UserError: TARGET_UNREACHABLE, when an address does not answer as Kafka does.
     """
+    if not isinstance(target, External):
+        raise UserError(f"{target} is not a running cluster", exit=ExitCode.USAGE)
     brokers = learn_brokers(target.addresses)
-    with ExitStack() as undo:
-        links, lanes = _lanes(brokers, undo, run_dir, progress)
+    with ExitStack() as cleanup:
+        links, lanes = _lanes(brokers, cleanup, run_dir, progress)
         return ExternalCluster(
             identity=f"{target} ({len(brokers)} brokers), external backend",
             topology=_topology(brokers, lanes),
             links=links,
             versions={"toxiproxy": links.version()} if links else {},
-            ending=undo.pop_all(),
+            cleanup=cleanup.pop_all(),
         )
     raise AssertionError("an ExitStack that swallows nothing")
 
 
 def learn_brokers(given: Sequence[Address]) -> Mapping[int, Address]:
-    """Every broker's id and address: the caller's own spelling of it where he gave it, else what brokers advertise.
+    """Every broker's id and address: as the caller wrote it where it is among the given, else as it is advertised.
 
-    :raises Trouble: TARGET_UNREACHABLE.
+    :raises UserError: TARGET_UNREACHABLE.
     """
     listed = next(filter(None, map(readiness_probe.brokers, given)), None)
     if listed is None:
         raise _unreachable(", ".join(map(str, given)))
-    if len(listed) == len(given) == 1:  # a port that was mapped: what it advertises need not lead anywhere from here
+    if len(listed) == len(given) == 1:  # a mapped port: what it advertises may be unreachable from here
         return dict.fromkeys(listed, given[0])
-    spelled = {_resolved(address): address for address in given}
-    brokers = {node: spelled.get(_resolved(address), address) for node, address in sorted(listed.items())}
+    written = {_resolved(address): address for address in given}
+    brokers = {node: written.get(_resolved(address), address) for node, address in sorted(listed.items())}
     for node, address in brokers.items():
         if readiness_probe.brokers(address) is None:
             raise _unreachable(f"broker {node} at {address}")
@@ -102,7 +111,7 @@ def _unreachable(who: str) -> UserError:
 
 
 def _resolved(address: Address) -> tuple[str, int]:
-    """Two spellings of one address are the same."""
+    """The IP address and port, so that two ways to write one address are equal."""
     try:
         return socket.gethostbyname(address.host), address.port
     except OSError:
@@ -110,7 +119,7 @@ def _resolved(address: Address) -> tuple[str, int]:
 
 
 def _lanes(
-    brokers: Mapping[int, Address], undo: ExitStack, run_dir: Path, progress: Callable[[str], None]
+    brokers: Mapping[int, Address], cleanup: ExitStack, run_dir: Path, progress: Progress
 ) -> tuple[ToxiproxyLinks | None, Sequence[tuple[Lane, int, Proxy]]]:
     try:
         program = toxiproxy.program(progress)
@@ -119,19 +128,19 @@ def _lanes(
         return None, []
     logs = run_dir / "logs"
     logs.mkdir(parents=True, exist_ok=True)
-    area = open_run_processes()
-    undo.callback(area.close)
+    processes = open_run_processes()
+    cleanup.callback(processes.close)
     block = claim_block()
-    undo.callback(block.guard.close)
+    cleanup.callback(block.guard.close)
     lanes = _proxies(block, brokers)
-    links = toxiproxy.launch(area, program, block.toxiproxy(), log=logs / "toxiproxy.log")
+    links = toxiproxy.launch(processes, program, block.toxiproxy(), log=logs / "toxiproxy.log")
     toxiproxy.await_answer(links)
     links.create([proxy for _, _, proxy in lanes])
     return links, lanes
 
 
 def _proxies(block: LoopbackBlock, brokers: Mapping[int, Address]) -> Sequence[tuple[Lane, int, Proxy]]:
-    """Two for each broker, on addresses in order: an external cluster's node ids can be any number."""
+    """Two for each broker, on addresses in order, because an external cluster's node ids can be any number."""
     return [
         (lane, node, Proxy(name=lane_name(lane, node), listen=_listen(block, i, lane), upstream=address))
         for i, (node, address) in enumerate(brokers.items())
@@ -145,13 +154,22 @@ def _listen(block: LoopbackBlock, index: int, lane: Lane) -> Address:
 
 
 def _topology(brokers: Mapping[int, Address], proxied: Sequence[tuple[Lane, int, Proxy]]) -> Topology:
-    through = {(lane, node): proxy for lane, node, proxy in proxied}
+    proxies = {(lane, node): proxy for lane, node, proxy in proxied}
     return Topology(
         brokers=tuple(brokers),
         controller=None,
         lanes={
-            lane: {n: through[lane, n].listen if (lane, n) in through else brokers[n] for n in brokers}
+            lane: {n: proxies[lane, n].listen if (lane, n) in proxies else brokers[n] for n in brokers}
             for lane in LANES
         },
-        lane_proxies={(lane, n): through[lane, n].name for lane in LANES for n in brokers if (lane, n) in through},
+        lane_proxies={(lane, n): proxies[lane, n].name for lane in LANES for n in brokers if (lane, n) in proxies},
     )
+
+
+EXTERNAL = Backend(
+    name="external",
+    opens=(External,),
+    reason="it runs already",
+    unavailable=lambda _target: None,  # only asking its brokers can tell
+    opener=open_external,
+)

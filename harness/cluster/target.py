@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from harness.base.addresses import Address
 from harness.base.user_error import ExitCode, UserError
@@ -20,6 +20,7 @@ OLDEST = (3, 3, 2)
 class Released:
     """A released version, brought in by the ordinary package client."""
 
+    kind: ClassVar[str] = "a release"
     version: str
 
     def __str__(self) -> str:
@@ -30,6 +31,7 @@ class Released:
 class Distribution:
     """A tarball or an unpacked folder in the layout of the official one (``libs/``, ``bin/``, ``config/``)."""
 
+    kind: ClassVar[str] = "a distribution"
     path: Path
 
     def __str__(self) -> str:
@@ -40,6 +42,7 @@ class Distribution:
 class Image:
     """A container image with a Java on its PATH and Kafka's jars in ``<home>/libs``."""
 
+    kind: ClassVar[str] = "an image"
     reference: str
     home: str = KAFKA_HOME
 
@@ -51,6 +54,7 @@ class Image:
 class External:
     """A running cluster that is not ours."""
 
+    kind: ClassVar[str] = "a running cluster"
     addresses: tuple[Address, ...]
 
     def __str__(self) -> str:
@@ -66,7 +70,7 @@ def parse_target(text: str) -> Target:
     >>> str(parse_target("kafka:4.3.1"))
     'kafka:4.3.1'
 
-    :raises Trouble: When the text is not a target, with the syntax in the sentence.
+    :raises UserError: When the text is not a target, with the syntax in the sentence.
     """
     kind, _, rest = text.partition(":")
     match kind:

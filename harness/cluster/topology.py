@@ -6,18 +6,20 @@ lanes: ``victim`` and ``rival`` are Toxiproxy proxies (``lane-victim-1``); ``obs
 what the judge reads is never the fault.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import permutations
 
-from harness.base.addresses import Address, Lane
+from harness.base.addresses import LANES, Address, Lane
 
 CONTROLLER = 4
 BROKERS = (1, 2, 3)
+NODES = (*BROKERS, CONTROLLER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
-    """Who is where.
+    """Nodes, their addresses for clients, and the names of the proxies between them.
 
     :param brokers: Node ids of the brokers.
     :param controller: Node id of the dedicated controller, or None where it is not ours to reach.
@@ -37,11 +39,24 @@ class Topology:
         return ",".join(str(self.lanes[lane][broker]) for broker in self.brokers)
 
 
+def owned_topology(lane: Callable[[Lane, int], Address]) -> Topology:
+    """The topology of a cluster that we start; ``lane`` gives the address at which clients of a lane reach a broker."""
+    return Topology(
+        brokers=BROKERS,
+        controller=CONTROLLER,
+        lanes={name: {broker: lane(name, broker) for broker in BROKERS} for name in LANES},
+        links={(source, target): link_name(source, target) for source, target in permutations(NODES, 2)},
+        lane_proxies={
+            (name, broker): lane_name(name, broker) for name in LANES if name != "observer" for broker in BROKERS
+        },
+    )
+
+
 def link_name(source: int, target: int) -> str:
-    """The proxy that carries what ``source`` says to ``target``: connections that ``source`` opens."""
+    """The proxy of the connections that ``source`` opens to ``target``."""
     return f"link-{source}-{target}"
 
 
 def lane_name(lane: Lane, broker: int) -> str:
-    """The proxy that carries the lane's connections to ``broker``."""
+    """The proxy of the lane's connections to ``broker``."""
     return f"lane-{lane}-{broker}"

@@ -1,8 +1,8 @@
 """Where downloads and the records of running clusters live, and how they are made once.
 
-Everything outlives a checkout and is shared by all runs of one user, so each entry is made in a draft beside its place
-and renamed there whole, under a lock: two runs that start together make it once, and a run that is killed half-way
-leaves nothing that looks finished. The only file of the cluster package that reads the environment.
+All runs of one user share the cache, so each entry is made in a draft folder beside it and renamed when it is whole,
+under a lock: two runs that start together make it once, and a run that is killed half-way leaves nothing that looks
+finished. This file alone reads the environment for the cluster.
 """
 
 import errno
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from harness.base.user_error import ExitCode, UserError
 
-ROOM = 256  # megabytes: an archive of classes, four nodes' logs and indexes
+ROOM_MB = 256  # an archive of classes, four nodes' logs and indexes
 
 
 def cache_root() -> Path:
@@ -28,36 +28,36 @@ def cache_root() -> Path:
 
 
 def engine_named() -> bool:
-    """Whether the user names a container engine of his own (``$DOCKER_HOST``)."""
+    """Whether ``$DOCKER_HOST`` names a container engine."""
     return bool(os.environ.get("DOCKER_HOST"))
 
 
-def made_once(place: Path, make: Callable[[Path], None]) -> Path:
-    """``place``, a folder; where it is missing, ``make`` fills a draft of it first."""
-    if place.is_dir():
-        return place
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with locked(place.parent / f".{place.name}.lock"):
-        if not place.is_dir():
-            _make(place, make)
-    return place
+def made_once(entry: Path, make: Callable[[Path], None]) -> Path:
+    """The folder ``entry``; where it is missing, ``make`` fills a draft of it, which is renamed to it."""
+    if entry.is_dir():
+        return entry
+    entry.parent.mkdir(parents=True, exist_ok=True)
+    with locked(entry.parent / f".{entry.name}.lock"):
+        if not entry.is_dir():
+            _make(entry, make)
+    return entry
 
 
-def _make(place: Path, make: Callable[[Path], None]) -> None:
-    for torn in place.parent.glob(f".{place.name}.*/"):  # we hold the lock, so whoever began these was killed
+def _make(entry: Path, make: Callable[[Path], None]) -> None:
+    for torn in entry.parent.glob(f".{entry.name}.*/"):  # we hold the lock, so whoever began these was killed
         shutil.rmtree(torn, ignore_errors=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
+    draft = Path(tempfile.mkdtemp(prefix=f".{entry.name}.", dir=entry.parent))
     try:
         make(draft)
         draft.chmod(0o755)  # mkdtemp's 0700 would keep other users of a shared cache out
-        draft.rename(place)
+        draft.rename(entry)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
 @contextmanager
 def locked(lock: Path) -> Iterator[None]:
-    """Hold an advisory lock; the kernel lets go of it if we die, so it can never be stale."""
+    """Hold an advisory lock; the kernel releases it if we die, so it can never be stale."""
     with lock.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -65,9 +65,9 @@ def locked(lock: Path) -> Iterator[None]:
 
 @contextmanager
 def room_needed() -> Iterator[None]:
-    """Turn a full disk into one sentence.
+    """Turn a full disk into a UserError.
 
-    :raises Trouble: NO_ROOM, when the body meets a full disk or an exhausted quota.
+    :raises UserError: NO_ROOM, when the body meets a full disk or an exhausted quota.
     """
     try:
         yield
@@ -75,29 +75,29 @@ def room_needed() -> Iterator[None]:
         if not full_disk(error):
             raise
         where = f" at {error.filename}" if error.filename else ""
-        raise no_room(where) from error
+        raise disk_full_error(where) from error
 
 
 def full_disk(error: BaseException | None) -> bool:
-    """Whether a full disk, or an exhausted quota, is what went wrong, or what brought it about."""
+    """Whether a full disk, or an exhausted quota, is the error or its cause."""
     if error is None:
         return False
-    met = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return met or full_disk(error.__cause__ or error.__context__)
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return full or full_disk(error.__cause__ or error.__context__)
 
 
 def require_room(folder: Path) -> None:
-    """Refuse to start where brokers would soon die of a full disk, each in a way of its own.
+    """Refuse to start where brokers would soon fail on a full disk, each in a way of its own.
 
-    :raises Trouble: NO_ROOM.
+    :raises UserError: NO_ROOM.
     """
     free = shutil.disk_usage(folder).free // 2**20
-    if free < ROOM:
-        raise no_room(f", or nearly ({free} MB are free at {folder}; a cluster needs {ROOM} MB)")
+    if free < ROOM_MB:
+        raise disk_full_error(f", or nearly ({free} MB are free at {folder}; a cluster needs {ROOM_MB} MB)")
 
 
-def no_room(where: str) -> UserError:
-    """The sentence for a full disk, also when it was a child process that met it."""
+def disk_full_error(where: str) -> UserError:
+    """The error for a full disk, also when a child process met it."""
     return UserError(
         f"the disk is full{where}; free some room (the cache is {cache_root()}) and run again", exit=ExitCode.NO_ROOM
     )

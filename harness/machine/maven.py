@@ -1,6 +1,6 @@
-"""Jars by the ordinary package client: one ``mvn dependency:copy-dependencies`` for each set of artifacts.
+"""Jars by Maven: one ``mvn dependency:copy-dependencies`` for each set of artifacts.
 
-Registries and mirrors are the user's business (``settings.xml``); no registry's address stands here.
+Registries and mirrors are those of the user's ``settings.xml``; none is named here.
 """
 
 import re
@@ -30,9 +30,9 @@ class Artifact:
 
 
 def copy_jars(artifacts: Iterable[Artifact], folder: Path, *, transitive: bool = True) -> None:
-    """Bring the artifacts' jars into ``folder``.
+    """Copy the artifacts' jars into ``folder``.
 
-    :raises Trouble: TOOL_MISSING without Maven; TARGET_UNKNOWN when an artifact cannot be resolved.
+    :raises UserError: TOOL_MISSING without Maven; TARGET_UNKNOWN when an artifact cannot be resolved.
     """
     wanted = tuple(artifacts)
     pom = folder / "pom.xml"
@@ -40,7 +40,7 @@ def copy_jars(artifacts: Iterable[Artifact], folder: Path, *, transitive: bool =
     mvn = toolchain.tool("mvn", needed_for="to bring in Kafka's jars")
     # -U: an artifact that was missing yesterday may be there today; Maven remembers that it was not.
     goal = [COPY, f"-DoutputDirectory={folder}", f"-DexcludeTransitive={str(not transitive).lower()}"]
-    said = subprocess.run(
+    ran = subprocess.run(
         [mvn, "-q", "-B", "-U", "-Dstyle.color=never", "-f", pom, *goal],
         capture_output=True,
         text=True,
@@ -49,17 +49,17 @@ def copy_jars(artifacts: Iterable[Artifact], folder: Path, *, transitive: bool =
         start_new_session=True,
     )
     pom.unlink()
-    if said.returncode:
-        raise _unresolved(wanted, said.stdout + said.stderr)
+    if ran.returncode:
+        raise _unresolved(wanted, ran.stdout + ran.stderr)
 
 
-def _unresolved(artifacts: Iterable[Artifact], said: str) -> UserError:
-    if "No space left on device" in said:
-        return download_cache.no_room(" while Maven was bringing jars in")
-    if absent := re.search(r"(?:Could not find artifact )?(\S+:jar:\S+?) (?:was not found )?in ", said):
+def _unresolved(artifacts: Iterable[Artifact], output: str) -> UserError:
+    if "No space left on device" in output:
+        return download_cache.disk_full_error(" while Maven was bringing jars in")
+    if absent := re.search(r"(?:Could not find artifact )?(\S+:jar:\S+?) (?:was not found )?in ", output):
         sentence = f"Maven knows no {absent[1].replace(':jar:', ':')}; check the version"
     else:
-        error = next((line for line in said.splitlines() if "ERROR" in line), said.strip().partition("\n")[0])
+        error = next((line for line in output.splitlines() if "ERROR" in line), output.strip().partition("\n")[0])
         sentence = f"Maven cannot bring in {', '.join(map(str, artifacts))}; check the network ({error})"
     return UserError(sentence, exit=ExitCode.TARGET_UNKNOWN)
 

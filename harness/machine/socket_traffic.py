@@ -1,8 +1,12 @@
-"""What the kernel knows of open TCP connections: how many bytes each has received. The proof that a fault met traffic.
+"""How many bytes each open TCP connection has received, from the kernel: the proof that a fault met traffic.
 
 Toxiproxy counts a connection's bytes only when it has ended, and Kafka's connections live as long as its brokers. Linux
-tells the rest by ``NETLINK_SOCK_DIAG`` (``sock_diag(7)``, ``struct tcp_info`` in ``linux/tcp.h``), to anybody, for the
-network namespace in which the question is asked; entering another one (a container's) needs root.
+knows the rest (``NETLINK_SOCK_DIAG``, ``sock_diag(7)``, ``struct tcp_info`` in ``linux/tcp.h``). Anybody may ask, for
+the network namespace that the asking socket is in; entering another one (a container's) needs root.
+
+pyroute2's ``DiagSocket`` does not serve here: it cannot be opened in another namespace, it does not recognise the
+kernel's errors (an ``NLMSG_ERROR`` is decoded as a connection), and it takes 12 ms for 120 connections where this
+takes 1.4 ms, in threads that drive faults at the same time.
 """
 
 import ctypes
@@ -25,7 +29,7 @@ ESTABLISHED = 1 << 1  # the bit of TCP_ESTABLISHED
 HEADER, MESSAGE, ATTRIBUTE = 16, 72, 4  # sizes of nlmsghdr, inet_diag_msg, nlattr
 RECEIVED = 128  # offset of tcpi_bytes_received
 CLONE_NEWNET = 0x40000000
-PATIENCE = 2.0
+ANSWER_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +48,13 @@ class TcpConnection:
 def established(process: int | None = None) -> list[TcpConnection]:
     """Every established IPv4 connection of this machine, or of the network namespace in which ``process`` lives.
 
-    :raises OSError: Where the kernel does not show them: another system than Linux, or a namespace that is not ours.
+    :raises OSError: Where the kernel does not list them: another system than Linux, or a namespace that is not ours.
     """
-    with _door(process) as door:
-        door.settimeout(PATIENCE)
-        question = struct.pack("=BBBxI", socket.AF_INET, socket.IPPROTO_TCP, 1 << (INFO - 1), ESTABLISHED) + bytes(48)
-        door.send(struct.pack("=IHHII", HEADER + len(question), BY_FAMILY, DUMP, 1, 0) + question)
-        return [connection for message in _messages(door) if (connection := read(message))]
+    with _netlink_socket(process) as netlink:
+        netlink.settimeout(ANSWER_SECONDS)
+        request = struct.pack("=BBBxI", socket.AF_INET, socket.IPPROTO_TCP, 1 << (INFO - 1), ESTABLISHED) + bytes(48)
+        netlink.send(struct.pack("=IHHII", HEADER + len(request), BY_FAMILY, DUMP, 1, 0) + request)
+        return [connection for message in _messages(netlink) if (connection := read(message))]
 
 
 def read(message: bytes) -> TcpConnection | None:
@@ -71,48 +75,48 @@ def _attributes(rest: bytes) -> Iterator[tuple[int, bytes]]:
         rest = rest[(max(length, ATTRIBUTE) + 3) & ~3 :]
 
 
-def _messages(door: socket.socket) -> Iterator[bytes]:
+def _messages(netlink: socket.socket) -> Iterator[bytes]:
     while True:
-        part = door.recv(1 << 18)
+        part = netlink.recv(1 << 18)
         while part:
             length, kind = struct.unpack_from("=IH", part)
             if kind == ERROR:
-                raise OSError("the kernel does not tell of its connections")
+                raise OSError("the kernel refuses to list its connections")
             if kind == DONE:
                 return
             yield part[HEADER:length]
             part = part[(length + 3) & ~3 :]
 
 
-def _door(process: int | None) -> socket.socket:
+def _netlink_socket(process: int | None) -> socket.socket:
     family: int | None = getattr(socket, "AF_NETLINK", None)
     if family is None:
-        raise OSError("only Linux tells of its connections")
+        raise OSError("only Linux lists its connections")
     if process is None:
         return socket.socket(family, socket.SOCK_RAW, SOCK_DIAG)
-    return _door_in(Path(f"/proc/{process}/ns/net"), family)
+    return _socket_in(Path(f"/proc/{process}/ns/net"), family)
 
 
-def _door_in(namespace: Path, family: int) -> socket.socket:
-    """A socket belongs to the namespace of the thread that made it; so a thread goes there, makes it, and ends."""
-    made: list[socket.socket | OSError] = []
+def _socket_in(namespace: Path, family: int) -> socket.socket:
+    """A socket belongs to the namespace of the thread that opens it, so a thread enters it, opens one, and ends."""
+    opened: list[socket.socket | OSError] = []
 
-    def go() -> None:
+    def open_there() -> None:
         try:
             _enter(namespace)
-            made.append(socket.socket(family, socket.SOCK_RAW, SOCK_DIAG))
+            opened.append(socket.socket(family, socket.SOCK_RAW, SOCK_DIAG))
         except OSError as error:
-            made.append(error)
+            opened.append(error)
 
-    thread = threading.Thread(target=go)
+    thread = threading.Thread(target=open_there)
     thread.start()
     thread.join()
-    if isinstance(made[0], OSError):
-        raise made[0]
-    return made[0]
+    if isinstance(opened[0], OSError):
+        raise opened[0]
+    return opened[0]
 
 
 def _enter(namespace: Path) -> None:
-    with namespace.open("rb") as place:
-        if ctypes.CDLL(None, use_errno=True).setns(place.fileno(), CLONE_NEWNET):
+    with namespace.open("rb") as handle:
+        if ctypes.CDLL(None, use_errno=True).setns(handle.fileno(), CLONE_NEWNET):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

@@ -1,7 +1,4 @@
-"""The user's own tools that the process backend needs: Java, Maven, Go.
-
-A missing one is found before anything starts, and the sentence says how to get it.
-"""
+"""Tools that must be installed: Java, Maven, Go. A missing one is an error that says how to install it."""
 
 import re
 import shutil
@@ -36,7 +33,7 @@ class Java:
 def tool(name: str, *, needed_for: str) -> Path:
     """A program on the PATH.
 
-    :raises Trouble: TOOL_MISSING, naming the tool and its remedy.
+    :raises UserError: TOOL_MISSING, naming the tool and its remedy.
     """
     if found := shutil.which(name):
         return Path(found)
@@ -47,7 +44,7 @@ def tool(name: str, *, needed_for: str) -> Path:
 def java() -> Java:
     """The Java on the PATH.
 
-    :raises Trouble: TOOL_MISSING, when there is none or it is too old.
+    :raises UserError: TOOL_MISSING, when there is none or it is too old.
     """
     program = tool("java", needed_for="to run Kafka").resolve()
     build = _release_file(program) or _asked(program)
@@ -63,7 +60,7 @@ def java() -> Java:
 
 
 def _release_file(program: Path) -> str:
-    """A JDK says what it is in a file beside ``bin``; reading it saves starting a JVM to ask."""
+    """The text of a JDK's ``release`` file, which names its version without a JVM's start; empty where it has none."""
     release = program.parent.parent / "release"
     text = release.read_text() if release.is_file() else ""
     return f"{program}\n{text}" if "JAVA_VERSION" in text else ""
@@ -71,5 +68,5 @@ def _release_file(program: Path) -> str:
 
 def _asked(program: Path) -> str:
     """What ``java -version`` says, for a Java behind a wrapper script."""
-    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
-    return f"{program}\n{said.stderr}"
+    ran = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+    return f"{program}\n{ran.stderr}"

@@ -19,7 +19,7 @@ SCRIPT_FLAGS = (
     *("-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true"),
 )
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
-BOUND = 60.0
+BOUND_SECONDS = 60.0
 
 
 def lists_itself() -> bool:
@@ -41,13 +41,13 @@ def start_and_stop(java: str, files: KafkaFiles, folder: Path, ready: Callable[[
     command = [java, *SCRIPT_FLAGS, "-cp", ":".join(map(str, files.jars()))]
     with (folder / "node.log").open("wb") as log:
         format_ = [*command, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(settings)]
-        subprocess.run(format_, check=True, stdout=log, stderr=log, timeout=BOUND)
+        subprocess.run(format_, check=True, stdout=log, stderr=log, timeout=BOUND_SECONDS)
         node = subprocess.Popen([*command, "kafka.Kafka", str(settings)], stdout=log, stderr=log)
     try:
-        wait.until(ready, what="the stock broker", within=BOUND, every=0.02)
+        wait.until(ready, what="the stock broker", within=BOUND_SECONDS, every=0.02)
     finally:
         node.kill()
-        node.wait(BOUND)
+        node.wait(BOUND_SECONDS)
 
 
 def _settings(data: Path) -> str:

@@ -8,7 +8,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from harness.cluster.cluster import ClusterOptions
 from harness.cluster.distribution import released
-from harness.cluster.opening import Backend, open_cluster
+from harness.cluster.opening import open_cluster
 from harness.cluster.target import Released
 from harness.machine import toolchain
 from suites.bench.conftest import VERSION
@@ -36,7 +36,7 @@ def test_one_stock_node(
 @pytest.mark.benchmark(group="start-up")
 @pytest.mark.parametrize("backend", ["process", "docker"])
 def test_three_brokers_and_a_controller_behind_proxies(
-    benchmark: BenchmarkFixture, tmp_path: Path, backend: Backend
+    benchmark: BenchmarkFixture, tmp_path: Path, backend: str
 ) -> None:
     opened = []
     if backend == "docker":

@@ -14,7 +14,6 @@ from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.scenario import Scenario
 from harness.cluster.cluster import ClusterOptions
-from harness.cluster.opening import Backend
 
 OVERHEAD = 14.0
 """Seconds that a round takes beside its storms: settling, sealing, judging, and its share of the start."""
@@ -32,7 +31,7 @@ class ChaosOptions:
     """
 
     target: str
-    backend: Backend
+    backend: str
     options: ClusterOptions
     seed: Seed
     folder: Path

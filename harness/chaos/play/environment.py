@@ -13,7 +13,7 @@ from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.clients.client import Adapter
 from harness.cluster.cluster import Cluster, ClusterOptions
-from harness.cluster.opening import Backend, choose_backend, open_cluster
+from harness.cluster.opening import choose_backend, open_cluster
 from harness.cluster.target import parse_target
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
@@ -33,7 +33,7 @@ class EnvironmentOptions:
 
     target: str
     folder: Path
-    backend: Backend = "auto"
+    backend: str = "auto"
     options: ClusterOptions = field(default_factory=ClusterOptions)
     spark_master: str = "local[*]"
     progress: Callable[[str], None] = print
@@ -116,7 +116,7 @@ class Environment:
 
     def replace_cluster(self, why: str) -> None:
         """End the cluster; the next round opens another. A cluster that is not ours is kept."""
-        if self._cluster is not None and self._cluster.backend != "external":
+        if self._cluster is not None and self._cluster.owned:
             self.wanted.progress(f"the next round gets a fresh cluster: {why}")
             self._cluster.close()
             self._cluster = None

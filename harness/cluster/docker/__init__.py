@@ -1,1 +1,1 @@
-"""The docker backend: a container a node on a network of its own, Toxiproxy the only other thing on each of them."""
+"""The docker backend: each node is a container on a network shared with Toxiproxy alone. Opened by opening.py."""

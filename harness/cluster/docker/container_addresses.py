@@ -1,8 +1,8 @@
 """Addresses of a cluster in containers: a network of fourteen addresses a node, and one for clients.
 
-A node's network holds that node and Toxiproxy and nothing else, and leads nowhere, so there is no way round a proxy.
-All other nodes' names lead a node to Toxiproxy's address on its own network; there each of them has a port of its own.
-Clients come in by the ``edge``, whose ports the engine publishes on 127.0.0.1 alone, at numbers that it finds free.
+A node's network holds that node and Toxiproxy and nothing else, and has no route out, so no node can go round a proxy.
+A node resolves all other nodes' names to Toxiproxy's address on its own network, where each of them has its own port.
+Clients connect through the ``edge`` network, whose ports the engine publishes on 127.0.0.1 alone, at free numbers.
 """
 
 from collections.abc import Mapping
@@ -11,15 +11,16 @@ from ipaddress import IPv4Network
 from itertools import permutations
 
 from harness.base.addresses import LANES, Address, Lane
-from harness.cluster.nodes.node_ports import LANE_PORTS, NODES, TOXIPROXY
-from harness.cluster.nodes.node_properties import Listeners, name
-from harness.cluster.topology import BROKERS, CONTROLLER, Topology, lane_name, link_name
+from harness.cluster.nodes.node_addresses import Listeners
+from harness.cluster.nodes.node_ports import LANE_PORTS, TOXIPROXY
+from harness.cluster.nodes.node_properties import name
+from harness.cluster.topology import BROKERS, NODES, lane_name, link_name
 from harness.cluster.toxiproxy import Proxy
 
-# Set aside for trials of networks (RFC 2544), so nobody's own network is there; one /24 of it a cluster.
+# Reserved for network benchmarks (RFC 2544), so nobody's own network is there; a cluster takes one /24 of it.
 BLOCKS = tuple(IPv4Network("198.18.0.0/15").subnets(new_prefix=24))
 EDGE = 0
-GATEWAY_AT, TOXIPROXY_AT, NODE_AT = 1, 2, 3
+GATEWAY_HOST, TOXIPROXY_HOST, NODE_HOST = 1, 2, 3
 FIRST_LINK, FIRST_LANE = 23100, 23110
 
 
@@ -30,61 +31,64 @@ class ContainerBlock:
     network: IPv4Network
     published: Mapping[int, int] = field(default_factory=dict)
 
-    def of(self, node: int) -> IPv4Network:
+    def network_of(self, node: int) -> IPv4Network:
         """A node's network, or the edge's."""
         return list(self.network.subnets(new_prefix=28))[node]
 
     def toxiproxy(self, node: int) -> str:
         """Toxiproxy's address on a node's network, or on the edge."""
-        return str(self.of(node)[TOXIPROXY_AT])
+        return str(self.network_of(node)[TOXIPROXY_HOST])
 
     def node(self, node: int, port: int) -> Address:
-        """Where a node itself listens; from this machine it can be reached where the engine's networks are its own."""
-        return Address(str(self.of(node)[NODE_AT]), port)
+        """Where a node itself listens; reachable from this machine where the engine runs on it."""
+        return Address(str(self.network_of(node)[NODE_HOST]), port)
 
     def gateway(self) -> str:
-        """This machine's address on the edge, at which Toxiproxy reaches what listens here."""
-        return str(self.of(EDGE)[GATEWAY_AT])
+        """This machine's address on the edge network, at which Toxiproxy reaches what listens here."""
+        return str(self.network_of(EDGE)[GATEWAY_HOST])
 
-    def reached_at(self) -> Mapping[str, str]:
-        """Nodes by the names that Toxiproxy has for them, to their addresses."""
-        return {inside(node, 0).host: self.node(node, 0).host for node in NODES}
+    def upstream_hosts(self) -> Mapping[str, str]:
+        """The names by which Toxiproxy knows the nodes, to their addresses."""
+        return {toxiproxy_name(node, 0).host: self.node(node, 0).host for node in NODES}
 
     def lane(self, lane: Lane, broker: int) -> Address:
         """Where clients of a lane reach a broker."""
-        return self.outside(lane_port(lane, broker))
+        return self.published_at(lane_port(lane, broker))
 
     def api(self) -> Address:
         """Toxiproxy's API."""
-        return self.outside(TOXIPROXY)
+        return self.published_at(TOXIPROXY)
 
-    def outside(self, port: int) -> Address:
-        """Where a port of the edge is published."""
+    def published_at(self, port: int) -> Address:
+        """Where a port of the edge network is published."""
         return Address("127.0.0.1", self.published[port])
 
     def hosts(self, node: int) -> Mapping[str, str]:
-        """Names of the others, which lead to Toxiproxy; its own leads home."""
+        """What a node resolves names to: those of the others to Toxiproxy, its own to itself."""
         others = {name(other): self.toxiproxy(node) for other in NODES if other != node}
         return {**others, name(node): self.node(node, 0).host}
 
     def listeners(self, broker: int) -> Listeners:
-        """Where a broker binds, and what it tells: its link's name to other nodes, a lane's proxy to clients."""
+        """Where a broker binds, and what it advertises: its link's name to other nodes, a lane's proxy to clients."""
         bound = {lane.upper(): self.node(broker, port) for lane, port in LANE_PORTS.items()}
-        told = {lane.upper(): self.lane(lane, broker) for lane in LANES}
+        advertised = {lane.upper(): self.lane(lane, broker) for lane in LANES}
         own = link_port(broker)
         return Listeners(
-            bound={"LINK": self.node(broker, own), **bound}, told={"LINK": Address(name(broker), own), **told}
+            bound={"LINK": self.node(broker, own), **bound},
+            advertised={"LINK": Address(name(broker), own), **advertised},
         )
 
     def proxies(self) -> list[Proxy]:
-        """Every link and every lane; nobody is told the names of the observer's, so nothing is ever put on them.
+        """Every link and every lane; the observer's are not in the topology, so no toxic is ever put on them.
 
-        Upstreams are names: while a container is down its name leads nowhere and Toxiproxy knows in a second, whereas
-        connecting to its address would keep the proxy from accepting anybody for as long as the system tries.
+        Upstreams are names: while a container is down its name does not resolve and Toxiproxy knows that in a second,
+        whereas a connect to its address would keep the proxy from accepting anybody for as long as the system tries.
         """
         links = [
             Proxy(
-                name=link_name(i, j), listen=Address(self.toxiproxy(i), link_port(j)), upstream=inside(j, link_port(j))
+                name=link_name(i, j),
+                listen=Address(self.toxiproxy(i), link_port(j)),
+                upstream=toxiproxy_name(j, link_port(j)),
             )
             for i, j in permutations(NODES, 2)
         ]
@@ -92,22 +96,12 @@ class ContainerBlock:
             Proxy(
                 name=lane_name(lane, k),
                 listen=Address(self.toxiproxy(EDGE), lane_port(lane, k)),
-                upstream=inside(k, LANE_PORTS[lane]),
+                upstream=toxiproxy_name(k, LANE_PORTS[lane]),
             )
             for lane in LANES
             for k in BROKERS
         ]
         return links + lanes
-
-    def topology(self) -> Topology:
-        """Who is where, for everybody else."""
-        return Topology(
-            brokers=BROKERS,
-            controller=CONTROLLER,
-            lanes={lane: {k: self.lane(lane, k) for k in BROKERS} for lane in LANES},
-            links={(i, j): link_name(i, j) for i, j in permutations(NODES, 2)},
-            lane_proxies={(lane, k): lane_name(lane, k) for lane in LANES if lane != "observer" for k in BROKERS},
-        )
 
 
 def link_port(node: int) -> int:
@@ -116,15 +110,15 @@ def link_port(node: int) -> int:
 
 
 def lane_port(lane: Lane, broker: int) -> int:
-    """Where Toxiproxy listens for a lane on the edge."""
+    """Where Toxiproxy listens for a lane on the edge network."""
     return FIRST_LANE + 10 * LANES.index(lane) + broker
 
 
-def inside(node: int, port: int) -> Address:
-    """A node as Toxiproxy knows it: not by the name that other nodes use, which leads to Toxiproxy itself."""
+def toxiproxy_name(node: int, port: int) -> Address:
+    """A node as Toxiproxy knows it; the name that other nodes use is Toxiproxy's own address."""
     return Address(f"node-{node}", port)
 
 
 def edge_ports() -> list[int]:
-    """Every port of the edge that is published."""
+    """Every port of the edge network that is published."""
     return [TOXIPROXY, *(lane_port(lane, broker) for lane in LANES for broker in BROKERS)]

@@ -1,4 +1,4 @@
-"""Files on their way into a container and out of it; the engine takes and gives them as tar archives."""
+"""Copies files into a container and out of it, as the tar archives that the engine takes and gives."""
 
 import io
 import os
@@ -10,12 +10,12 @@ from typing import Any
 from harness.cluster.docker.engine import NotFound
 
 
-def put(container: Any, files: Mapping[str, bytes | Path], folders: tuple[str, ...] = ()) -> None:
-    """Put files, by their absolute paths, into a container that was created; they and the folders are our user's."""
-    container.put_archive("/", packed(files, folders))
+def put_files(container: Any, files: Mapping[str, bytes | Path], folders: tuple[str, ...] = ()) -> None:
+    """Put files, by their absolute paths, into a container; our user owns them and the folders."""
+    container.put_archive("/", tar_of(files, folders))
 
 
-def packed(files: Mapping[str, bytes | Path], folders: tuple[str, ...] = ()) -> bytes:
+def tar_of(files: Mapping[str, bytes | Path], folders: tuple[str, ...] = ()) -> bytes:
     """The files as a tar archive."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as tar:
@@ -29,7 +29,7 @@ def packed(files: Mapping[str, bytes | Path], folders: tuple[str, ...] = ()) -> 
     return made.getvalue()
 
 
-def get(container: Any, path: str) -> Mapping[str, bytes]:
+def get_files(container: Any, path: str) -> Mapping[str, bytes]:
     """A file, or all files of a folder, by their names.
 
     :raises LookupError: When there is no such path.
@@ -43,7 +43,7 @@ def get(container: Any, path: str) -> Mapping[str, bytes]:
         return {file: content.read() for file, content in found.items() if content}
 
 
-def names(container: Any, folder: str) -> list[str]:
+def list_files(container: Any, folder: str) -> list[str]:
     """Names of the files in a folder, sorted.
 
     :raises LookupError: When there is no such folder.

@@ -1,4 +1,4 @@
-"""One node: its container, the same for all its life, kills included; and what can be done to it."""
+"""A node as a container, which stays the same over kills, and what can be done to it."""
 
 import threading
 from contextlib import suppress
@@ -12,22 +12,22 @@ from harness.cluster.docker.engine import APIError
 from harness.cluster.nodes import jvm_attach
 from harness.cluster.nodes.node import title
 
-ENDING = 10.0
-STOPPING = 30.0
-AGENTS = "/node/agents"
-PID = 1  # of the JVM, as it knows it itself
+KILL_SECONDS = 10.0
+STOP_SECONDS = 30.0
+AGENTS_FOLDER = "/node/agents"
+PID = 1  # of the JVM, in its own namespace
 
 
 @dataclass(slots=True, kw_only=True)
 class ContainerNode:
-    """A broker or the controller.
+    """Fills :class:`harness.cluster.nodes.node.Node`.
 
     :param number: Its node id.
     :param container: The docker SDK's object.
-    :param log: What its JVM says, over all restarts.
-    :param tmp: The JVM's ``/tmp`` on this machine, by which agents are loaded; None where the engine is elsewhere.
-    :param reader: Writes the log while the JVM runs, and ends with it.
-    :param agents: Those that were loaded into the JVM that runs now.
+    :param log: Its JVM's output, over all restarts.
+    :param tmp: The JVM's ``/tmp`` on this machine, by which agents are loaded; None where the engine is remote.
+    :param log_writer: The thread that writes the log while the JVM runs, and ends with it.
+    :param agents: The agents that were loaded into the JVM that runs now.
     """
 
     number: int
@@ -35,7 +35,7 @@ class ContainerNode:
     log: Path
     tmp: Path | None
     paused: bool = False
-    reader: threading.Thread | None = None
+    log_writer: threading.Thread | None = None
     agents: set[Path] = field(default_factory=set)
 
     @property
@@ -47,40 +47,40 @@ class ContainerNode:
         """Start the JVM; it is not ready yet."""
         if self.tmp is not None:
             self.tmp.joinpath(f".java_pid{PID}").unlink(missing_ok=True)  # of the JVM that was killed
-        said = self.container.attach(stream=True, logs=False)  # before the start, so that no word is lost
+        output = self.container.attach(stream=True, logs=False)  # before the start, so that nothing is missed
         self.container.start()
-        self.reader = threading.Thread(target=_write, args=(said, self.log), daemon=True)
-        self.reader.start()
+        self.log_writer = threading.Thread(target=_write, args=(output, self.log), daemon=True)
+        self.log_writer.start()
         self.paused = False
         self.agents.clear()
 
     def running(self) -> bool:
         """False when it was killed, or ended by itself."""
-        return self.reader is not None and self.reader.is_alive()
+        return self.log_writer is not None and self.log_writer.is_alive()
 
     def kill(self) -> None:
-        """End it as ``kill -9`` does; returns when it is gone."""
+        """SIGKILL; returns when it is gone."""
         if self.running():
             with suppress(APIError):  # it ended in the meantime
                 self.container.kill()
-            self.container.wait(timeout=ENDING)
-            self._reader().join(ENDING)
+            self.container.wait(timeout=KILL_SECONDS)
+            self._started_log_writer().join(KILL_SECONDS)
 
     def stop(self) -> None:
-        """End it in good order; returns when it is gone.
+        """SIGTERM; returns when it is gone.
 
-        :raises NotInTime: When it is still there after :data:`STOPPING` seconds.
+        :raises NotInTime: When it is still there after :data:`STOP_SECONDS` seconds.
         """
         self.container.kill("SIGTERM")
-        wait.until(lambda: not self.running(), what=f"the end of {self.name}", within=STOPPING, every=0.02)
+        wait.until(lambda: not self.running(), what=f"the end of {self.name}", within=STOP_SECONDS, every=0.02)
 
     def pause(self) -> None:
-        """Stop it from running."""
+        """SIGSTOP."""
         self.container.kill("SIGSTOP")
         self.paused = True
 
     def resume(self) -> None:
-        """Let it run again."""
+        """SIGCONT."""
         self.container.kill("SIGCONT")
         self.paused = False
 
@@ -91,26 +91,26 @@ class ContainerNode:
         """
         if agent in self.agents:
             return
-        inside = Path(AGENTS, agent.name)
-        container_files.put(self.container, {str(inside): agent})
-        jvm_attach.load_agent(self._door(), inside, options)
+        inside = Path(AGENTS_FOLDER, agent.name)
+        container_files.put_files(self.container, {str(inside): agent})
+        jvm_attach.load_agent(self._attach_endpoint(), inside, options)
         self.agents.add(agent)
 
-    def _door(self) -> jvm_attach.AttachEndpoint:
+    def _attach_endpoint(self) -> jvm_attach.AttachEndpoint:
         if self.tmp is None:
             raise RuntimeError(f"no agent can be loaded into {self.name}: its engine is not on this machine")
         return jvm_attach.AttachEndpoint(
-            pid=PID, tmp=self.tmp, asking=self.tmp, quit=lambda: self.container.kill("SIGQUIT")
+            pid=PID, tmp=self.tmp, request_folder=self.tmp, send_quit=lambda: self.container.kill("SIGQUIT")
         )
 
-    def _reader(self) -> threading.Thread:
-        if self.reader is None:
+    def _started_log_writer(self) -> threading.Thread:
+        if self.log_writer is None:
             raise ValueError(f"{self.name} was never started")
-        return self.reader
+        return self.log_writer
 
 
-def _write(said: Any, log: Path) -> None:
-    with log.open("ab", buffering=0) as out, suppress(OSError):  # the engine may go away; whoever asks it will say so
-        for words in said:
-            out.write(words)
-        said._response.close()  # the stream's own close() leaves the connection's file open
+def _write(output: Any, log: Path) -> None:
+    with log.open("ab", buffering=0) as file, suppress(OSError):  # the engine may go away; the next request reports it
+        for part in output:
+            file.write(part)
+        output._response.close()  # the stream's own close() leaves the connection's file open

@@ -1,7 +1,7 @@
-"""The container engine: reached by testcontainers' client, which knows contexts, sockets and credentials.
+"""The container engine, through testcontainers' client, which knows contexts, sockets and credentials.
 
-The only file that imports the two libraries; the rest of the backend uses what is bound here. What the engine refuses
-is told in its own words, in one sentence, with an exit code by what was refused.
+The only file that imports the two libraries; the rest of the backend uses the names that are bound here. An engine's
+error becomes one sentence with the engine's own text, and an exit code by what failed.
 """
 
 import socket
@@ -21,10 +21,10 @@ from testcontainers.core.labels import create_labels
 from harness.base.user_error import ExitCode, UserError
 
 __all__ = ["APIError", "BuildError", "Engine", "ImageNotFound", "Mount", "NotFound", "RequestException"]
-__all__ += ["create_labels", "no_room", "reach", "refused", "tells_of_full_disk", "together"]
+__all__ += ["create_labels", "disk_full_on_engine", "engine_errors", "in_parallel", "mentions_full_disk", "reach"]
 
-PATIENCE = 2.0  # for an engine to say who it is
-WORKING = 120.0  # for one piece of its work
+ANSWER_SECONDS = 2.0  # for an engine to answer with its version
+WORK_SECONDS = 120.0  # for one request to it
 OLDEST_API = (1, 40)  # Docker 19.03
 Result = TypeVar("Result")
 
@@ -46,47 +46,51 @@ class Engine:
         return Path("/var/run/docker.sock").exists() and str(self.sdk.api.base_url).startswith("http+docker")
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection to it."""
         self.sdk.close()
 
 
-def reach(patience: float = WORKING) -> Engine:
-    """The engine that the user's environment names; an answer of its may take so many seconds from the last byte.
+def reach(timeout_seconds: float = WORK_SECONDS) -> Engine:
+    """The engine that the user's environment names.
 
-    :raises Trouble: TOOL_MISSING, when none answers, it may not be used, or it is too old.
+    :param timeout_seconds: How long it may send nothing while we wait for an answer.
+    :raises UserError: TOOL_MISSING, when none answers, it may not be used, or it is too old.
     """
     try:
-        _knock()
-        client = DockerClient(timeout=PATIENCE)
+        _check_socket()
+        client = DockerClient(timeout=ANSWER_SECONDS)
     except InvalidVersion as error:  # so old that the SDK does not speak to it
         raise _too_old("not known any more") from error
     except (DockerException, RequestException, OSError, ValueError) as error:
-        raise UserError(_why_silent(str(error)), exit=ExitCode.TOOL_MISSING) from error
-    speaks = str(client.client.api._version)
-    if tuple(map(int, speaks.split("."))) < OLDEST_API:
+        raise UserError(_no_answer(str(error)), exit=ExitCode.TOOL_MISSING) from error
+    api = str(client.client.api._version)
+    if tuple(map(int, api.split("."))) < OLDEST_API:
         client.client.close()
-        raise _too_old(speaks)
-    client.client.api.timeout = patience
+        raise _too_old(api)
+    client.client.api.timeout = timeout_seconds
     return Engine(client)
 
 
-def _knock() -> None:
-    """See that somebody listens; the SDK, when nobody does, leaves its socket open."""
+def _check_socket() -> None:
+    """Connect once, because the SDK leaves its socket open when nobody listens.
+
+    :raises OSError: When nobody listens.
+    """
     host = get_docker_host() or "unix:///var/run/docker.sock"
     if host.startswith("unix://"):
-        with socket.socket(socket.AF_UNIX) as door:
-            door.settimeout(PATIENCE)
-            door.connect(host.removeprefix("unix://"))
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(ANSWER_SECONDS)
+            probe.connect(host.removeprefix("unix://"))
 
 
-def _too_old(speaks: str) -> UserError:
+def _too_old(api: str) -> UserError:
     needed = ".".join(map(str, OLDEST_API))
-    sentence = f"the container engine is too old (its API is {speaks}, needed is {needed})"
+    sentence = f"the container engine is too old (its API is {api}, needed is {needed})"
     return UserError(f"{sentence}; install Docker 19.03 or newer, or use --backend process", exit=ExitCode.TOOL_MISSING)
 
 
-def _why_silent(said: str) -> str:
-    if "PermissionError" in said or "Permission denied" in said:
+def _no_answer(error: str) -> str:
+    if "PermissionError" in error or "Permission denied" in error:
         remedy = "your user may not use its socket; join the group docker (usermod -aG docker $USER) and log in again"
         return f"the container engine cannot be used: {remedy}"
     if named := get_docker_host():
@@ -96,47 +100,47 @@ def _why_silent(said: str) -> str:
 
 
 @contextmanager
-def refused() -> Iterator[None]:
-    """Turn what the engine refuses into one sentence.
+def engine_errors() -> Iterator[None]:
+    """Turn the engine's errors into a UserError of one sentence.
 
-    :raises Trouble: NO_ROOM, ADDRESS_IN_USE, or NOT_READY with the engine's own words.
+    :raises UserError: NO_ROOM, ADDRESS_IN_USE, or NOT_READY with the engine's own text.
     """
     try:
         yield
     except (APIError, BuildError) as error:
-        raise _refusal(str(getattr(error, "explanation", None) or error)) from error
+        raise _user_error(str(getattr(error, "explanation", None) or error)) from error
     except RequestException as error:
         sentence = f"the container engine stopped answering ({type(error).__name__}); look at its log and run again"
         raise UserError(sentence, exit=ExitCode.NOT_READY) from error
 
 
-def _refusal(said: str) -> UserError:
-    words = " ".join(said.split())
-    if tells_of_full_disk(words):
-        return no_room()
-    if "port is already allocated" in words or "address already in use" in words or "all ports are allocated" in words:
-        sentence = f"no port of 127.0.0.1 could be published ({words}); end what holds them and run again"
+def _user_error(message: str) -> UserError:
+    text = " ".join(message.split())
+    if mentions_full_disk(text):
+        return disk_full_on_engine()
+    if "port is already allocated" in text or "address already in use" in text or "all ports are allocated" in text:
+        sentence = f"no port of 127.0.0.1 could be published ({text}); end what holds them and run again"
         return UserError(sentence, exit=ExitCode.ADDRESS_IN_USE)
-    return UserError(f"the container engine refuses: {words}", exit=ExitCode.NOT_READY)
+    return UserError(f"the container engine refuses: {text}", exit=ExitCode.NOT_READY)
 
 
-def tells_of_full_disk(said: str) -> bool:
-    """Whether the engine, or a program that works for it, met a full disk."""
-    return "no space left on device" in said.lower()
+def mentions_full_disk(text: str) -> bool:
+    """Whether this output, of the engine or of a program that works for it, reports a full disk."""
+    return "no space left on device" in text.lower()
 
 
-def no_room() -> UserError:
-    """The sentence for an engine whose disk is full."""
+def disk_full_on_engine() -> UserError:
+    """The error for an engine whose disk is full."""
     sentence = "the disk is full where the container engine keeps its data; free some room (docker system prune)"
     return UserError(f"{sentence} and run again", exit=ExitCode.NO_ROOM)
 
 
-def together(*pieces: Callable[[], Result]) -> list[Result]:
-    """Do pieces of work at the same time; all have ended when this returns or raises, also after a Ctrl-C.
+def in_parallel(*actions: Callable[[], Result]) -> list[Result]:
+    """Run actions at the same time; all have ended when this returns or raises, also after a Ctrl-C.
 
-    A request that an interrupt cut short would leave a container that nobody knows; in threads none is cut short.
+    An interrupted request could leave a container that nobody knows of; requests in threads are not interrupted.
     """
-    with ThreadPoolExecutor(max(len(pieces), 1)) as pool:
-        futures = [pool.submit(piece) for piece in pieces]
-        wait(futures)  # an interrupt comes here, and leaving the pool waits for the rest
+    with ThreadPoolExecutor(max(len(actions), 1)) as pool:
+        futures = [pool.submit(action) for action in actions]
+        wait(futures)  # an interrupt is raised here, and leaving the pool waits for the rest
     return [future.result() for future in futures]

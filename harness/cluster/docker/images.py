@@ -1,19 +1,20 @@
 """Images: the one that holds the judged Kafka, and Toxiproxy's. Pulled where they can be, else built here.
 
-A registry that does not answer is left after a few seconds, and its words are told; what was built once is found again
-by its name and asks nobody.
+A registry that does not answer is given up after a few seconds, with its error; an image that was built once is found
+again by its name.
 """
 
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster import distribution, toxiproxy
+from harness.cluster.backend import Progress
 from harness.cluster.distribution import KafkaFiles
 from harness.cluster.docker.engine import (
     APIError,
@@ -21,20 +22,19 @@ from harness.cluster.docker.engine import (
     ImageNotFound,
     NotFound,
     RequestException,
-    no_room,
+    disk_full_on_engine,
+    engine_errors,
+    mentions_full_disk,
     reach,
-    refused,
-    tells_of_full_disk,
 )
 from harness.cluster.nodes.node_properties import COMPOSE
 from harness.cluster.target import KAFKA_HOME, Distribution, External, Image, Released, Target
 
-SILENCE = 10.0  # seconds that a pull may show no progress
+NO_PROGRESS_SECONDS = 10.0  # after which a pull is given up
 BASE = "fencepost/java"
 BASES = (BASE, "eclipse-temurin:17-jre")
 TOXIPROXY = (f"fencepost/toxiproxy:{toxiproxy.VERSION}", f"ghcr.io/shopify/toxiproxy:{toxiproxy.VERSION[1:]}")
 SCRIPT = COMPOSE / "base-image.sh"
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,31 +53,40 @@ class ImageSource:
     home: str = KAFKA_HOME
 
 
-def kafka(engine: Engine, target: Target, progress: Progress) -> ImageSource:
+def kafka_image(engine: Engine, target: Target, progress: Progress) -> ImageSource:
     """The image of the target.
 
-    :raises Trouble: TARGET_UNKNOWN when there is none; TOOL_MISSING when one cannot be built.
+    :raises UserError: TARGET_UNKNOWN when there is none; TOOL_MISSING when one cannot be built.
     """
     match target:
         case Image(reference=reference, home=home):
-            return _given(engine, reference, home, progress)
+            return _named_image(engine, reference, home, progress)
         case Released(version=version):
-            return _released(engine, target, (f"fencepost/kafka:{version}", f"apache/kafka:{version}"), progress)
+            return _release_image(engine, target, (f"fencepost/kafka:{version}", f"apache/kafka:{version}"), progress)
         case Distribution():
             files = distribution.distribution(target, progress)
-            return _built_from(engine, files, f"fencepost/dist:{files.fingerprint()}", progress)
+            return _image_of(engine, files, f"fencepost/dist:{files.fingerprint()}", progress)
         case External():
             raise UserError(f"{target} runs already; open it by the external backend", exit=ExitCode.USAGE)
 
 
-def lack(engine: Engine, target: Target) -> str | None:
-    """Which image is neither here nor can be had, in a phrase, or None; asks before anything is made."""
+def unavailable(target: Target) -> str | None:
+    """Why the target cannot be opened in containers, in a phrase, or None; nothing is pulled, built or started."""
+    try:
+        with engine_errors(), closing(reach()) as engine:
+            return missing_image(engine, target)
+    except UserError as error:
+        return str(error).partition(";")[0]
+
+
+def missing_image(engine: Engine, target: Target) -> str | None:
+    """Which image is not on the engine and can be neither pulled nor built, in a phrase, or None."""
     official = f"apache/kafka:{target.version}" if isinstance(target, Released) else None
     ours = f"fencepost/kafka:{target.version}" if isinstance(target, Released) else None
-    base = any(local(engine, name) for name in BASES) or _can_make_base()
-    if not base and not _at_hand(engine, filter(None, (official, ours, BASES[1]))):
+    base = any(local_image(engine, name) for name in BASES) or _can_make_base()
+    if not base and not _can_have(engine, filter(None, (official, ours, BASES[1]))):
         return f"no image of {target} can be pulled or built"
-    if shutil.which("go") or _at_hand(engine, TOXIPROXY):
+    if shutil.which("go") or _can_have(engine, TOXIPROXY):
         return None
     return "no image of Toxiproxy can be pulled or built"
 
@@ -85,21 +94,21 @@ def lack(engine: Engine, target: Target) -> str | None:
 def toxiproxy_image(engine: Engine, progress: Progress) -> ImageSource:
     """Toxiproxy's image.
 
-    :raises Trouble: TOOL_MISSING, when it can neither be pulled nor built.
+    :raises UserError: TOOL_MISSING, when it can neither be pulled nor built.
     """
     ours, official = TOXIPROXY
-    found = local(engine, ours) or local(engine, official)
+    found = local_image(engine, ours) or local_image(engine, official)
     if found:
         return found
-    if refusal := pull(official, progress):
+    if refusal := pull_image(official, progress):
         progress(f"{official} cannot be pulled ({refusal}); building {ours}")
         program = toxiproxy.built(progress)
-        return build(engine, ours, Recipe(dockerfile="toxiproxy.Dockerfile", context=program.parent))
-    return _certain(engine, official)
+        return build_image(engine, ours, Recipe(dockerfile="toxiproxy.Dockerfile", context=program.parent))
+    return _built_or_pulled(engine, official)
 
 
-def local(engine: Engine, reference: str, home: str = KAFKA_HOME) -> ImageSource | None:
-    """The image, if the engine has it."""
+def local_image(engine: Engine, reference: str, home: str = KAFKA_HOME) -> ImageSource | None:
+    """The image, if it is on the engine."""
     try:
         found = engine.sdk.images.get(reference)
     except ImageNotFound:
@@ -108,15 +117,15 @@ def local(engine: Engine, reference: str, home: str = KAFKA_HOME) -> ImageSource
     return ImageSource(reference=reference, id=found.id, digest=digests[0], home=home)
 
 
-def pull(reference: str, progress: Progress) -> str | None:
+def pull_image(reference: str, progress: Progress) -> str | None:
     """Pull an image; why it cannot be pulled, or None.
 
-    :raises Trouble: NO_ROOM.
+    :raises UserError: NO_ROOM.
     """
     progress(f"pulling {reference}")
     refusal = _pull(reference)
-    if refusal and tells_of_full_disk(refusal):
-        raise no_room()
+    if refusal and mentions_full_disk(refusal):
+        raise disk_full_on_engine()
     return refusal
 
 
@@ -124,14 +133,14 @@ def _pull(reference: str) -> str | None:
     name, _, tag = reference.partition("@") if "@" in reference else reference.rpartition(":")
     repository, version = (name, tag) if name and "/" not in tag else (reference, "latest")
     try:
-        with closing(reach(SILENCE)) as impatient:
+        with closing(reach(NO_PROGRESS_SECONDS)) as impatient:
             for event in impatient.sdk.api.pull(repository, tag=version, stream=True, decode=True):
                 if "error" in event:
                     return _first_line(str(event["error"]))
     except (APIError, NotFound) as error:
         return _first_line(str(error.explanation or error))
     except RequestException:
-        return f"no answer within {SILENCE:g} s"
+        return f"no answer within {NO_PROGRESS_SECONDS:g} s"
     return None
 
 
@@ -145,9 +154,9 @@ class Recipe:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def build(engine: Engine, tag: str, recipe: Recipe) -> ImageSource:
+def build_image(engine: Engine, tag: str, recipe: Recipe) -> ImageSource:
     """Build an image."""
-    with refused():
+    with engine_errors():
         engine.wrapped.build(
             path=str(recipe.context),
             tag=tag,
@@ -156,79 +165,79 @@ def build(engine: Engine, tag: str, recipe: Recipe) -> ImageSource:
             labels=dict(recipe.labels),
             forcerm=True,
         )
-    return _certain(engine, tag)
+    return _built_or_pulled(engine, tag)
 
 
-def _given(engine: Engine, reference: str, home: str, progress: Progress) -> ImageSource:
-    if found := local(engine, reference, home):
+def _named_image(engine: Engine, reference: str, home: str, progress: Progress) -> ImageSource:
+    if found := local_image(engine, reference, home):
         return found
-    if refusal := pull(reference, progress):
+    if refusal := pull_image(reference, progress):
         sentence = f"there is no image {reference} on the engine, and it cannot be pulled ({refusal}); check its name"
         raise UserError(sentence, exit=ExitCode.TARGET_UNKNOWN)
-    return _certain(engine, reference, home)
+    return _built_or_pulled(engine, reference, home)
 
 
-def _released(engine: Engine, target: Released, names: tuple[str, str], progress: Progress) -> ImageSource:
+def _release_image(engine: Engine, target: Released, names: tuple[str, str], progress: Progress) -> ImageSource:
     ours, official = names
-    found = local(engine, official) or local(engine, ours)
+    found = local_image(engine, official) or local_image(engine, ours)
     if found:
         return found
-    if refusal := pull(official, progress):
+    if refusal := pull_image(official, progress):
         progress(f"{official} cannot be pulled ({refusal}); building {ours} from Kafka's jars")
-        return _built_from(engine, distribution.released(target, progress), ours, progress)
-    return _certain(engine, official)
+        return _image_of(engine, distribution.released(target, progress), ours, progress)
+    return _built_or_pulled(engine, official)
 
 
-def _built_from(engine: Engine, files: KafkaFiles, tag: str, progress: Progress) -> ImageSource:
-    if found := local(engine, tag):
+def _image_of(engine: Engine, files: KafkaFiles, tag: str, progress: Progress) -> ImageSource:
+    if found := local_image(engine, tag):
         return found
-    base = _base(engine, progress)
+    base = _base_image(engine, progress)
     progress(f"building {tag} from {len(files.jars())} jars on {base.reference}")
-    return build(
+    return build_image(
         engine, tag, Recipe(dockerfile="kafka.Dockerfile", context=files.libs, arguments={"BASE": base.reference})
     )
 
 
-def _base(engine: Engine, progress: Progress) -> ImageSource:
+def _base_image(engine: Engine, progress: Progress) -> ImageSource:
     """An image with a Java: one of ours, one that can be pulled, or one made from this machine's own packages."""
     for name in BASES:
-        if found := local(engine, name):
+        if found := local_image(engine, name):
             return found
-    if not (refusal := pull(BASES[1], progress)):
-        return _certain(engine, BASES[1])
+    if not (refusal := pull_image(BASES[1], progress)):
+        return _built_or_pulled(engine, BASES[1])
     progress(f"{BASES[1]} cannot be pulled ({refusal}); making {BASE} from Debian packages (once; about a minute)")
-    said = subprocess.run([SCRIPT, BASE], capture_output=True, text=True, check=False, start_new_session=True)
-    if said.returncode:
-        if tells_of_full_disk(said.stderr + said.stdout):
-            raise no_room()
-        last = (said.stderr.strip().splitlines() or said.stdout.strip().splitlines() or ["it said nothing"])[-1]
+    ran = subprocess.run([SCRIPT, BASE], capture_output=True, text=True, check=False, start_new_session=True)
+    if ran.returncode:
+        if mentions_full_disk(ran.stderr + ran.stdout):
+            raise disk_full_on_engine()
+        last = (ran.stderr.strip().splitlines() or ran.stdout.strip().splitlines() or ["it said nothing"])[-1]
         raise UserError(f"no base image for Kafka could be made: {last}", exit=ExitCode.TOOL_MISSING)
-    return _certain(engine, BASE)
+    return _built_or_pulled(engine, BASE)
 
 
 def _can_make_base() -> bool:
     return os.getuid() == 0 and shutil.which("debootstrap") is not None
 
 
-def _at_hand(engine: Engine, references: Iterable[str]) -> bool:
+def _can_have(engine: Engine, references: Iterable[str]) -> bool:
     """Whether one of the images is on the engine, or its registry knows one."""
     names = tuple(references)
-    return any(local(engine, name) for name in names) or any(_can_pull(name) for name in names)
+    return any(local_image(engine, name) for name in names) or any(_can_pull(name) for name in names)
 
 
 def _can_pull(reference: str) -> bool:
     if reference.startswith("fencepost/"):
         return False
     try:
-        with closing(reach(SILENCE)) as impatient:
+        with closing(reach(NO_PROGRESS_SECONDS)) as impatient:
             impatient.sdk.images.get_registry_data(reference)
     except (APIError, RequestException):
         return False
     return True
 
 
-def _certain(engine: Engine, reference: str, home: str = KAFKA_HOME) -> ImageSource:
-    found = local(engine, reference, home)
+def _built_or_pulled(engine: Engine, reference: str, home: str = KAFKA_HOME) -> ImageSource:
+    found = local_image(engine, reference, home)
     assert found is not None, f"{reference} was made and is not there"
     return found
 

@@ -1,6 +1,7 @@
 """Networks of a cluster, in a range that no other network of the engine or of this machine overlaps.
 
-The engine refuses a range that overlaps, so claiming one is trying it: two runs that start together cannot both get it.
+The engine refuses a range that overlaps, so a range is claimed by creating a network in it: two runs that start
+together cannot both get it.
 """
 
 from functools import partial
@@ -10,16 +11,16 @@ from socket import AF_INET
 import psutil
 
 from harness.base.user_error import ExitCode, UserError
-from harness.cluster.docker.container_addresses import BLOCKS, EDGE, GATEWAY_AT, ContainerBlock
-from harness.cluster.docker.engine import APIError, together
+from harness.cluster.docker.container_addresses import BLOCKS, EDGE, GATEWAY_HOST, ContainerBlock
+from harness.cluster.docker.engine import APIError, in_parallel
 from harness.cluster.docker.ownership import OwnedResources
-from harness.cluster.nodes.node_ports import NODES
+from harness.cluster.topology import NODES
 
 
-def claim(run: OwnedResources) -> ContainerBlock:
+def claim_network(run: OwnedResources) -> ContainerBlock:
     """A block of addresses, held by the edge's network.
 
-    :raises Trouble: ADDRESS_IN_USE, when every block is taken.
+    :raises UserError: ADDRESS_IN_USE, when every block is taken.
     """
     taken = _taken(run)
     for network in BLOCKS:
@@ -27,7 +28,7 @@ def claim(run: OwnedResources) -> ContainerBlock:
             continue
         block = ContainerBlock(network=network)
         try:
-            together(partial(_create, run, block, EDGE))
+            in_parallel(partial(_create, run, block, EDGE))
         except APIError as error:
             if "overlap" not in str(error):
                 raise
@@ -42,20 +43,20 @@ def claim(run: OwnedResources) -> ContainerBlock:
 
 def create_for_nodes(run: OwnedResources, block: ContainerBlock) -> None:
     """A network for each node."""
-    together(*(partial(_create, run, block, node) for node in NODES))
+    in_parallel(*(partial(_create, run, block, node) for node in NODES))
 
 
-def name(run: OwnedResources, node: int) -> str:
+def network_name(run: OwnedResources, node: int) -> str:
     """A network's name."""
     return f"{run.name}-edge" if node == EDGE else f"{run.name}-{node}"
 
 
 def _create(run: OwnedResources, block: ContainerBlock, node: int) -> None:
-    place = block.of(node)
+    subnet = block.network_of(node)
     run.network(
-        name(run, node),
+        network_name(run, node),
         driver="bridge",
-        ipam={"Driver": "default", "Config": [{"Subnet": str(place), "Gateway": str(place[GATEWAY_AT])}]},
+        ipam={"Driver": "default", "Config": [{"Subnet": str(subnet), "Gateway": str(subnet[GATEWAY_HOST])}]},
         internal=node != EDGE,
         check_duplicate=True,
     )
@@ -64,10 +65,10 @@ def _create(run: OwnedResources, block: ContainerBlock, node: int) -> None:
 def _taken(run: OwnedResources) -> list[IPv4Network]:
     configs = (one for network in run.engine.sdk.api.networks() for one in network["IPAM"]["Config"] or ())
     ranges = (ip_network(config["Subnet"]) for config in configs if config.get("Subnet"))
-    return [*(place for place in ranges if isinstance(place, IPv4Network)), *_of_this_machine()]
+    return [*(network for network in ranges if isinstance(network, IPv4Network)), *_networks_of_this_machine()]
 
 
-def _of_this_machine() -> list[IPv4Network]:
+def _networks_of_this_machine() -> list[IPv4Network]:
     """Networks of this machine's interfaces: another engine's, or a bridge that an engine without room left behind."""
     addresses = (one for several in psutil.net_if_addrs().values() for one in several if one.family == AF_INET)
     return [IPv4Network(f"{one.address}/{one.netmask}", strict=False) for one in addresses if one.netmask]

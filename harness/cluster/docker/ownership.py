@@ -1,8 +1,8 @@
-"""Whose a container, network or volume is, by its labels; and their removal.
+"""Which run a container, network or volume belongs to, by its labels; and their removal.
 
-Labels say which run made a thing and which process owned the run (id and start time, because ids are used again, and
-the machine, because an engine can be shared). A run that ends removes what carries its own label. A run that was
-killed leaves things behind; the next start removes exactly those whose owner is of this machine and no longer lives.
+Labels name the run and the process that owned it (id and start time, because ids are used again, and the machine,
+because an engine can be shared). A run that ends removes what carries its own label. What a killed run left is removed
+by its watchdog, or by the next start: exactly the things whose owner was on this machine and no longer runs.
 """
 
 import os
@@ -15,76 +15,75 @@ from typing import Any
 
 from harness.base import wait
 from harness.base.user_error import ExitCode, UserError
-from harness.cluster.docker.engine import WORKING, APIError, Engine, NotFound, create_labels, together
-from harness.machine.run_processes import alive, born
+from harness.cluster.docker.engine import WORK_SECONDS, APIError, Engine, NotFound, create_labels, in_parallel
+from harness.machine.orphans import ProcessRecord
 
 RUN, PID, STARTED, MACHINE = (f"fencepost.{word}" for word in ("run", "owner.pid", "owner.started", "owner.machine"))
-BUSY = ("already in progress", "has active endpoints", "volume is in use")
-"""What the engine answers while somebody else removes the same."""
+BEING_REMOVED = ("already in progress", "has active endpoints", "volume is in use")
+"""What the engine answers while somebody else removes the same thing."""
 
 
 @dataclass(slots=True)
 class StartLatch:
-    """Who is creating something now; once it is closed nobody can begin to.
+    """Counts who is creating something; once it is closed nobody can begin to.
 
-    An interrupt can leave a thread at work that nobody waits for; what it made after we looked would stay.
+    An interrupt can leave a thread at work that nobody waits for; what it creates after the removal would stay.
     """
 
-    inside: int = 0
+    creating: int = 0
     closed: bool = False
-    moved: threading.Condition = field(default_factory=threading.Condition)
+    changed: threading.Condition = field(default_factory=threading.Condition)
 
     @contextmanager
-    def passed(self) -> Iterator[None]:
-        """Create something.
+    def entered(self) -> Iterator[None]:
+        """Hold the latch open while something is created.
 
         :raises RuntimeError: When the run is ending.
         """
-        with self.moved:
+        with self.changed:
             if self.closed:
                 raise RuntimeError("the run is ending; nothing more is created for it")
-            self.inside += 1
+            self.creating += 1
         try:
             yield
         finally:
-            with self.moved:
-                self.inside -= 1
-                self.moved.notify_all()
+            with self.changed:
+                self.creating -= 1
+                self.changed.notify_all()
 
     def close(self) -> None:
-        """Let nobody in any more, and wait for those who are inside."""
-        with self.moved:
+        """Let nobody begin any more, and wait for those who have begun."""
+        with self.changed:
             self.closed = True
-            self.moved.wait_for(lambda: self.inside == 0, timeout=WORKING)
+            self.changed.wait_for(lambda: self.creating == 0, timeout=WORK_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnedResources:
-    """One cluster's things on the engine."""
+    """One cluster's containers, networks and volumes on the engine."""
 
     engine: Engine
     name: str
-    gate: StartLatch = field(default_factory=StartLatch)
+    latch: StartLatch = field(default_factory=StartLatch)
 
     def network(self, name: str, **wanted: Any) -> None:
         """Create a network of the run's."""
-        with self.gate.passed():
+        with self.latch.entered():
             self.engine.sdk.api.create_network(name, labels=create_labels("", self.labels()), **wanted)
 
     def container(self, image: str, **wanted: Any) -> Any:
         """Create a container of the run's; it does not run yet."""
-        with self.gate.passed():
+        with self.latch.entered():
             return self.engine.wrapped.create(image, labels=self.labels(), **wanted)
 
     def labels(self) -> dict[str, str]:
-        """What everything of ours carries, beside the labels by which testcontainers' Ryuk would know it."""
-        owner = born(os.getpid())
-        ours = {RUN: self.name, PID: str(int(owner["pid"])), STARTED: str(owner["started"])}
-        return {**ours, MACHINE: socket.gethostname()}
+        """The labels of everything that the run creates."""
+        owner = ProcessRecord.of(os.getpid())
+        return {RUN: self.name, PID: str(owner.pid), STARTED: str(owner.started), MACHINE: socket.gethostname()}
 
     def remove(self) -> None:
         """Remove everything that carries this run's label; may be called twice."""
-        self.gate.close()
+        self.latch.close()
         _remove(self.engine, f"{RUN}={self.name}")
 
 
@@ -107,16 +106,17 @@ def _labels(engine: Engine) -> Iterable[Mapping[str, str]]:
 def _orphaned(labels: Mapping[str, str]) -> bool:
     if labels.get(MACHINE) != socket.gethostname():
         return False
-    return alive({"pid": float(labels.get(PID, 0)), "started": float(labels.get(STARTED, 0))}) is None
+    owner = ProcessRecord(pid=int(labels.get(PID, 0)), started=float(labels.get(STARTED, 0)))
+    return owner.process() is None
 
 
 def _remove(engine: Engine, label: str) -> None:
-    """Remove what carries the label, until nothing does: somebody else may be at it too, and not be done yet.
+    """Remove what carries the label, until nothing does: somebody else may be removing it too.
 
-    :raises Trouble: NOT_READY, when the engine does not get rid of it.
+    :raises UserError: NOT_READY, when the engine does not get rid of it.
     """
     try:
-        wait.until(lambda: not _found(engine, label), what="its end", within=WORKING, every=0.1)
+        wait.until(lambda: not _remove_once(engine, label), what="its end", within=WORK_SECONDS, every=0.1)
     except wait.NotInTime as late:
         sentence = f"the container engine does not remove what carries the label {label}; remove it by hand"
         raise UserError(
@@ -124,30 +124,30 @@ def _remove(engine: Engine, label: str) -> None:
         ) from late
 
 
-def _found(engine: Engine, label: str) -> bool:
-    """Remove what there is, and say whether there was anything.
+def _remove_once(engine: Engine, label: str) -> bool:
+    """Remove what there is; whether there was anything.
 
     Containers first: a network with somebody on it cannot be removed.
     """
     api, wanted = engine.sdk.api, {"label": label}
     containers, networks = api.containers(all=True, filters=wanted), api.networks(filters=wanted)
     volumes = api.volumes(filters=wanted)["Volumes"] or ()
-    together(*(_gone(api.remove_container, thing["Id"], v=True, force=True) for thing in containers))
-    together(*(_gone(api.remove_network, thing["Id"]) for thing in networks))
-    together(*(_gone(api.remove_volume, volume["Name"], force=True) for volume in volumes))
+    in_parallel(*(_removal(api.remove_container, thing["Id"], v=True, force=True) for thing in containers))
+    in_parallel(*(_removal(api.remove_network, thing["Id"]) for thing in networks))
+    in_parallel(*(_removal(api.remove_volume, volume["Name"], force=True) for volume in volumes))
     return bool(containers or networks or volumes)
 
 
-def _gone(remove: Any, name: str, **options: bool) -> Callable[[], None]:
-    """A removal that does not mind if somebody else was quicker, or is about to be."""
+def _removal(remove: Any, name: str, **options: bool) -> Callable[[], None]:
+    """A removal for which it is no error that somebody else has removed the thing, or is removing it."""
 
-    def removal() -> None:
+    def remove_it() -> None:
         try:
             remove(name, **options)
         except NotFound:
             return
         except APIError as error:
-            if not any(busy in str(error) for busy in BUSY):
+            if not any(busy in str(error) for busy in BEING_REMOVED):
                 raise
 
-    return removal
+    return remove_it

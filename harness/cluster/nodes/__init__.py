@@ -1,1 +1,1 @@
-"""What is the same for a Kafka node wherever it runs: ports, settings, JVM flags, storage, readiness, agents."""
+"""The same for a Kafka node wherever it runs: ports, settings, storage, readiness, agents. For backends alone."""

@@ -2,8 +2,8 @@
 
 Byteman is loaded into the nodes when the first rule is; a cluster that is only judged never has it. Its listener takes
 commands as lines of text. A rule can fail twice: when its class is transformed, which :meth:`Failpoints.load` reports
-at once where the class is loaded already, and when its body is first run, because only then is it type-checked;
-Byteman then goes on as if there was no rule, so :meth:`Failpoints.unload` looks again and says so.
+at once where the class is loaded already, and when its body is first run, because only then is it type-checked.
+Byteman then goes on as if there was no rule, so :meth:`Failpoints.unload` asks again and raises.
 """
 
 import socket
@@ -11,24 +11,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from harness.cluster.nodes import java_agents
-from harness.cluster.nodes.node import Node, NodeAddresses
+from harness.cluster.nodes.node import Node
+from harness.cluster.nodes.node_addresses import NodeAddresses
 from harness.cluster.nodes.node_ports import BYTEMAN
 
-WITHIN = 30.0
+ANSWER_SECONDS = 30.0
 FAILURES = ("EXCEPTION", "ERROR", "threw ", "failed ", "Rule.ensureTypeCheckedCompiled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failpoints:
-    """The rules that are loaded, so that a restarted node gets them too."""
+    """The rules that are loaded; kept, so that a restarted node gets them too."""
 
-    places: NodeAddresses
+    addresses: NodeAddresses
     scripts: list[str] = field(default_factory=list)
 
     def load(self, nodes: Sequence[Node], rules: str) -> None:
         """Load rules into the nodes.
 
-        :raises RuntimeError: With Byteman's words, when a rule does not apply; then no rule is left.
+        :raises RuntimeError: With Byteman's message, when a rule does not apply; then no rule is left.
         """
         for node in nodes:
             self.prepare(node)
@@ -40,8 +41,8 @@ class Failpoints:
             self._delete(nodes)
             raise
 
-    def repeat(self, node: Node) -> None:
-        """Load what is loaded elsewhere into a node that was restarted."""
+    def load_again(self, node: Node) -> None:
+        """Load all loaded rules into a node that was restarted."""
         for number, rules in enumerate(self.scripts, 1):
             self.prepare(node)
             self._load(node, number, rules)
@@ -49,44 +50,44 @@ class Failpoints:
     def unload(self, nodes: Sequence[Node]) -> None:
         """Take all rules out again.
 
-        :raises RuntimeError: With Byteman's words, when a rule failed while it was there.
+        :raises RuntimeError: With Byteman's message, when a rule failed while it was there.
         """
         if not self.scripts:
             return
-        words = [self._say(node, "LIST\n") for node in nodes]
+        answers = [self._command(node, "LIST\n") for node in nodes]
         self._delete(nodes)
-        for node, said in zip(nodes, words, strict=True):
-            _refuse_failures(node, said)
+        for node, answer in zip(nodes, answers, strict=True):
+            _refuse_failures(node, answer)
 
     def prepare(self, node: Node) -> None:
-        """Have the agent in the node; once in a JVM's life."""
-        address = self.places.node(node.number, BYTEMAN)
+        """Load the agent into the node, once in a JVM's life."""
+        address = self.addresses.node(node.number, BYTEMAN)
         options = f"listener:true,address:{address.host},port:{address.port}"
         node.load_agent(java_agents.jar_of(java_agents.BYTEMAN), options)
 
     def _load(self, node: Node, number: int, rules: str) -> None:
         script = f"SCRIPT fencepost-{number}\n{rules.rstrip()}\nENDSCRIPT\n"
-        _refuse_failures(node, self._say(node, f"LOAD\n{script}ENDLOAD\n"))
-        _refuse_failures(node, self._say(node, "LIST\n"))
+        _refuse_failures(node, self._command(node, f"LOAD\n{script}ENDLOAD\n"))
+        _refuse_failures(node, self._command(node, "LIST\n"))
 
     def _delete(self, nodes: Sequence[Node]) -> None:
         self.scripts.clear()
         for node in nodes:
-            self._say(node, "DELETEALL\n")
+            self._command(node, "DELETEALL\n")
 
-    def _say(self, node: Node, command: str) -> str:
-        address = self.places.node(node.number, BYTEMAN)
-        with socket.create_connection((address.host, address.port), WITHIN) as connection:
+    def _command(self, node: Node, command: str) -> str:
+        address = self.addresses.node(node.number, BYTEMAN)
+        with socket.create_connection((address.host, address.port), ANSWER_SECONDS) as connection:
             connection.sendall(command.encode())
             connection.shutdown(socket.SHUT_WR)
-            with connection.makefile() as answer:
-                return answer.read()
+            with connection.makefile() as reader:
+                return reader.read()
 
 
-def _refuse_failures(node: Node, said: str) -> None:
-    lines = said.splitlines()
+def _refuse_failures(node: Node, answer: str) -> None:
+    lines = answer.splitlines()
     failed = [i for i, line in enumerate(lines) if line.startswith(FAILURES)]
     if failed:
-        # What follows the first failure is its cause; the frames of its stack tell nothing about the rule.
-        words = [line.strip() for line in lines[failed[0] :] if line.strip() and not line.startswith(("\tat ", "OK"))]
-        raise RuntimeError(f"{node.name}: {' '.join(words)}")
+        # After the first failure comes its cause; the frames of its stack say nothing about the rule.
+        message = [line.strip() for line in lines[failed[0] :] if line.strip() and not line.startswith(("\tat ", "OK"))]
+        raise RuntimeError(f"{node.name}: {' '.join(message)}")

@@ -1,4 +1,4 @@
-"""The two Java agents that give powers, brought in by Maven when one is first asked for."""
+"""The two Java agents that powers need, downloaded by Maven at first use."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ BYTEMAN = Artifact(group="org.jboss.byteman", name="byteman", version="4.0.25")
 
 
 def jar_of(agent: Artifact) -> Path:
-    """The agent's jar, which holds all that it needs."""
-    place = download_cache.cache_root() / "agents" / f"{agent.name}-{agent.version}"
-    download_cache.made_once(place, lambda draft: copy_jars([agent], draft, transitive=False))
-    return next(place.glob("*.jar"))
+    """The agent's jar, which needs no other."""
+    folder = download_cache.cache_root() / "agents" / f"{agent.name}-{agent.version}"
+    download_cache.made_once(folder, lambda draft: copy_jars([agent], draft, transitive=False))
+    return next(folder.glob("*.jar"))

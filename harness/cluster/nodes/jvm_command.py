@@ -1,7 +1,7 @@
-"""The command line of a node's JVM: ours for a quick start on a small machine, the user's where they differ.
+"""The command line of a node's JVM: our flags for a quick start on a small machine, then the user's options.
 
-HotSpot takes the last of two values for one flag, but refuses two collectors, and a first heap above the greatest.
-So ours step aside where the user chose a collector, a heap or an archive of their own.
+HotSpot takes the last of two values for one flag, but refuses two collectors, and an initial heap above the maximum.
+So ours are left out where the user chose a collector, a heap or an archive.
 """
 
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.cluster.nodes.node_properties import COMPOSE
 from harness.machine.toolchain import Java
 
-# C1 only: a node lives for minutes, and what the second compiler gains it does not live to enjoy.
+# C1 only: a node lives for minutes, too short for the second compiler to gain anything.
 COMPILER = "-XX:TieredStopAtLevel=1"
 COLLECTOR = "-XX:+UseSerialGC"
 HEAP = "-Xmx256m"
@@ -44,11 +44,11 @@ class Launch:
 
     def command(self, main: str, *arguments: str | Path, flags: Sequence[str] = ()) -> list[str | Path]:
         """The command that runs ``main``; the user's options come last, so that they win."""
-        ours = [*flags, *quick(self.options, self.archive), *_logging(self.version, self.logging)]
+        ours = [*flags, *quick_start_flags(self.options, self.archive), *_logging(self.version, self.logging)]
         return [self.java.program, f"@{self.class_path}", *ours, *self.options, main, *arguments]
 
 
-def quick(chosen: Sequence[str], archive: Path | None) -> list[str]:
+def quick_start_flags(chosen: Sequence[str], archive: Path | None) -> list[str]:
     """Our flags for a quick start, without those that the user's choice excludes."""
     flags = {COMPILER: None, AGENTS: None, COLLECTOR: CHOOSES_COLLECTOR, HEAP: CHOOSES_HEAP}
     kept = [flag for flag, rival in flags.items() if rival is None or not any(map(rival.match, chosen))]
@@ -57,7 +57,7 @@ def quick(chosen: Sequence[str], archive: Path | None) -> list[str]:
     return kept
 
 
-def named(properties: Mapping[str, str | Path]) -> list[str]:
+def system_properties(properties: Mapping[str, str | Path]) -> list[str]:
     """System properties as flags."""
     return [f"-D{key}={value}" for key, value in properties.items()]
 
@@ -70,5 +70,5 @@ def class_path(jars: Sequence[Path]) -> str:
 
 def _logging(version: str, folder: Path) -> list[str]:
     if version.startswith("3."):
-        return named({"log4j.configuration": (folder / "log4j.properties").as_uri()})
-    return named({"log4j2.configurationFile": folder / "log4j2.properties"})
+        return system_properties({"log4j.configuration": (folder / "log4j.properties").as_uri()})
+    return system_properties({"log4j2.configurationFile": folder / "log4j2.properties"})

@@ -1,14 +1,13 @@
-"""A node and its addresses as readiness and agents see them, whether it is a process or a container."""
+"""A node, whether it is a process or a container: what a cluster, readiness and agents do with it."""
 
 from pathlib import Path
 from typing import Protocol
 
-from harness.base.addresses import Address, Lane
 from harness.cluster.topology import CONTROLLER
 
 
 class Node(Protocol):
-    """A broker or the controller."""
+    """A broker or the controller; it keeps its data and its addresses when it is killed and started again."""
 
     @property
     def number(self) -> int:
@@ -22,32 +21,40 @@ class Node(Protocol):
 
     @property
     def log(self) -> Path:
-        """What its JVM said up to now, over all restarts."""
+        """The file of its JVM's output, over all restarts."""
         ...
 
     @property
     def paused(self) -> bool:
-        """Whether it was stopped from running."""
+        """Whether it was stopped by SIGSTOP."""
+        ...
+
+    def start(self) -> None:
+        """Start the JVM; it is not ready yet."""
         ...
 
     def running(self) -> bool:
         """False when it was killed, or ended by itself."""
         ...
 
+    def kill(self) -> None:
+        """SIGKILL; returns when it is gone."""
+        ...
+
+    def stop(self) -> None:
+        """SIGTERM; returns when it is gone; :raises NotInTime: when it is not after its bound."""
+        ...
+
+    def pause(self) -> None:
+        """SIGSTOP."""
+        ...
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        ...
+
     def load_agent(self, agent: Path, options: str) -> None:
         """Load a Java agent into the JVM, once in its life."""
-        ...
-
-
-class NodeAddresses(Protocol):
-    """Who is where."""
-
-    def node(self, node: int, port: int) -> Address:
-        """Where a node itself listens, as seen by itself and from this machine."""
-        ...
-
-    def lane(self, lane: Lane, broker: int) -> Address:
-        """Where clients of a lane reach a broker."""
         ...
 
 

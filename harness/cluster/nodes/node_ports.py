@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 
 from harness.base.addresses import Lane
-from harness.cluster.topology import BROKERS, CONTROLLER
 
 GUARD, TOXIPROXY, JOLOKIA, BYTEMAN, LINK, VICTIM, RIVAL, OBSERVER, QUORUM = range(23090, 23099)
 LANE_PORTS: Mapping[Lane, int] = {"victim": VICTIM, "rival": RIVAL, "observer": OBSERVER}
-NODES = (*BROKERS, CONTROLLER)

@@ -1,25 +1,17 @@
-"""A node's ``server.properties``: ours from ``compose/``, the node's own place, then the user's.
+"""A node's ``server.properties``: the shared ones from ``compose/``, then the node's own, then the user's.
 
-Broker *k* is advertised to the others by the name ``b<k>``; that name leads each of them to the proxy of the link from
-that very node, which is how no broker can go round a proxy. How a name is made to lead there is the backend's affair.
+Broker *k* is advertised to the others by the name ``b<k>``, which each backend resolves, for each node, to the proxy of
+the link from that very node. So no broker can go round a proxy.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.addresses import LANES, Address
+from harness.cluster.nodes.node_addresses import Listeners, NodeAddresses
 from harness.cluster.topology import CONTROLLER
 
 COMPOSE = Path(__file__).parents[3] / "compose"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listeners:
-    """Where a broker binds, and what it tells others, by listener's name (``LINK``, ``VICTIM``, …)."""
-
-    bound: Mapping[str, Address]
-    told: Mapping[str, Address]
 
 
 def shared() -> Mapping[str, str]:
@@ -34,21 +26,19 @@ def parse(text: str) -> Mapping[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
-def of_broker(
-    node: int, listeners: Listeners, *, quorum: int, data: str, extra: Mapping[str, str]
+def of_node(
+    node: int, addresses: NodeAddresses, *, quorum: int, data: str, extra: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """All settings of a broker; ``extra`` wins.
+    """All settings of a node; ``extra`` wins.
 
-    :param quorum: The port by which the controller is reached under its name.
+    :param quorum: The port at which the controller is reached under its name.
+    :param data: Its storage folder.
     """
-    place = {"process.roles": "broker", **_broker(listeners)}
-    return {**shared(), **_quorum(CONTROLLER, quorum), **place, "node.id": str(node), "log.dirs": data, **extra}
-
-
-def of_controller(*, quorum: int, data: str, extra: Mapping[str, str]) -> Mapping[str, str]:
-    """All settings of the controller; ``extra`` wins."""
-    place = {"process.roles": "controller", "listeners": _controller(quorum)}
-    return {**shared(), **_quorum(CONTROLLER, quorum), **place, "node.id": str(CONTROLLER), "log.dirs": data, **extra}
+    if node == CONTROLLER:
+        own = {"process.roles": "controller", "listeners": _controller(quorum)}
+    else:
+        own = {"process.roles": "broker", **_broker(addresses.listeners(node))}
+    return {**shared(), **_quorum(CONTROLLER, quorum), **own, "node.id": str(node), "log.dirs": data, **extra}
 
 
 def of_training(listeners: Listeners, *, quorum: int, data: str) -> Mapping[str, str]:
@@ -81,8 +71,8 @@ def _quorum(voter: int, port: int) -> Mapping[str, str]:
 
 
 def _controller(port: int) -> str:
-    # Bound by name: from 3.9 on a controller tells its listener to the brokers, and it must be the name that leads
-    # each of them to its own proxy.
+    # Bound by name: from 3.9 on a controller tells brokers its listener, which must be the name that each of them
+    # resolves to its own proxy.
     return f"CONTROLLER://{name(CONTROLLER)}:{port}"
 
 
@@ -90,7 +80,7 @@ def _broker(listeners: Listeners) -> Mapping[str, str]:
     return {
         "inter.broker.listener.name": "LINK",
         "listeners": _joined(listeners.bound),
-        "advertised.listeners": _joined(listeners.told),
+        "advertised.listeners": _joined(listeners.advertised),
     }
 
 

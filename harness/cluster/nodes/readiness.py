@@ -9,68 +9,70 @@ from collections.abc import Callable, Iterable
 
 from harness.base import wait
 from harness.cluster.nodes import readiness_probe
-from harness.cluster.nodes.node import Node, NodeAddresses
+from harness.cluster.nodes.node import Node
+from harness.cluster.nodes.node_addresses import NodeAddresses
 from harness.cluster.nodes.startup_error import not_ready
 from harness.cluster.topology import BROKERS, CONTROLLER
 
-# On a calm machine it takes 2 to 3 s; on one that runs much else it can take twenty times that.
-READY = 60.0
-ASKED_EVERY = 0.02  # each question is a connection, and the JVMs need every processor there is
-FIRST = "fencepost-first"
+# On an idle machine it takes 2 to 3 s; on one that runs much else it can take twenty times that.
+READY_SECONDS = 60.0
+POLL_SECONDS = 0.02  # each question is a connection, and the JVMs need every processor there is
+PROBE_ID = "fencepost-first"
+"""The transactional id whose coordinator is asked for a producer id."""
 
 
-def await_cluster(nodes: Iterable[Node], places: NodeAddresses) -> None:
+def await_cluster(nodes: Iterable[Node], addresses: NodeAddresses) -> None:
     """Wait until a first transaction is possible.
 
-    :raises Trouble: NOT_READY with the log of the node that is missing.
+    :raises UserError: NOT_READY with the log of the node that is missing.
     """
     by_number = {node.number: node for node in nodes}
-    expected = {broker: places.lane("observer", broker) for broker in BROKERS}
+    expected = {broker: addresses.lane("observer", broker) for broker in BROKERS}
     for broker in BROKERS:
         _await(
             lambda broker=broker: readiness_probe.brokers(expected[broker]) == expected,  # type: ignore[misc]
             by_number[broker],
             others=by_number.values(),
         )
-    _await(lambda: first_transaction(places), by_number[BROKERS[0]], others=by_number.values())
+    _await(lambda: first_transaction(addresses), by_number[BROKERS[0]], others=by_number.values())
 
 
-def first_transaction(places: NodeAddresses) -> bool:
+def first_transaction(addresses: NodeAddresses) -> bool:
     """True when a producer id is handed out."""
-    found = readiness_probe.coordinator(places.lane("observer", BROKERS[0]), FIRST)
-    return found is not None and readiness_probe.transaction_possible(places.lane("observer", found), FIRST)
+    found = readiness_probe.coordinator(addresses.lane("observer", BROKERS[0]), PROBE_ID)
+    return found is not None and readiness_probe.transaction_possible(addresses.lane("observer", found), PROBE_ID)
 
 
-def await_restarted(node: Node, nodes: Iterable[Node], places: NodeAddresses) -> None:
+def await_restarted(node: Node, nodes: Iterable[Node], addresses: NodeAddresses) -> None:
     """Wait until the restarted node does its part again and every broker that can answer lists it.
 
     The node itself is asked first: it lists itself only when the controller has let it in again, while the others may
     still list what it was before the kill.
 
-    :raises Trouble: NOT_READY with its log.
+    :raises UserError: NOT_READY with its log.
     """
     others = [n for n in nodes if n.number not in (node.number, CONTROLLER) and n.running() and not n.paused]
     if node.number == CONTROLLER:
-        observers = [places.lane("observer", other.number) for other in others]
+        observers = [addresses.lane("observer", other.number) for other in others]
         _await(lambda: all(map(readiness_probe.quorum_leads, observers)), node, others=[node])
         return
-    own = places.lane("observer", node.number)
+    own = addresses.lane("observer", node.number)
     for asked in (node, *others):
-        lane = places.lane("observer", asked.number)
+        lane = addresses.lane("observer", asked.number)
         _await(lambda lane=lane: (readiness_probe.brokers(lane) or {}).get(node.number) == own, node, others=[node])  # type: ignore[misc]
 
 
 def _await(condition: Callable[[], bool], node: Node, *, others: Iterable[Node]) -> None:
-    """Wait for ``condition``, which speaks of ``node``; a node that ended will never make it true."""
+    """Wait until ``condition``, which is about ``node``, is true, or a node that it needs has ended."""
     watched = tuple(others)
 
     def decided() -> bool:
         return not all(other.running() for other in watched) or condition()
 
     try:
-        wait.until(decided, what=node.name, within=READY, every=ASKED_EVERY)
+        wait.until(decided, what=node.name, within=READY_SECONDS, every=POLL_SECONDS)
     except wait.NotInTime as late:
-        raise not_ready(f"{node.name} did not become ready within {READY:g} s", node.log) from late
+        raise not_ready(f"{node.name} did not become ready within {READY_SECONDS:g} s", node.log) from late
     for other in watched:
         if not other.running():
             raise not_ready(f"{other.name} ended while it was starting", other.log)

@@ -1,105 +1,70 @@
-"""Three questions to a Kafka in their oldest versions, enough to tell that it is ready.
+"""Four questions to a broker that tell whether it is ready, each at a version that every release offers.
 
-Readiness must be known before any recording client exists, on every release and on a vendor's broker, so these few
-bytes are laid out by hand and nothing else of Fencepost is needed. A question that gets no usable answer is None: a
-broker that is starting refuses, closes, or answers that it is not there yet, and all of that means "not yet".
+Each question is a connection of its own, without asking first what the broker offers: a broker that is starting is
+asked many times a second. A question that gets no usable answer gives None: a broker that is starting refuses, closes,
+or answers with an error, and all of that means "not yet".
 """
 
-import socket
-import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import TypeVar
 
 from harness.base.addresses import Address
+from harness.base.clock import RunClock
+from harness.evidence.recorder import NullRecorder
+from harness.wire.api_request import ApiRequest, ApiResult
+from harness.wire.requests.cluster.describe_quorum import DescribeQuorum
+from harness.wire.requests.cluster.metadata import Metadata
+from harness.wire.requests.groups.find_coordinator import FindCoordinator
+from harness.wire.requests.transactions.init_producer_id import InitProducerId
+from harness.wire.wire_client import Offered, WireClient
+from harness.wire.wire_errors import WireError
 
-METADATA, FIND_COORDINATOR, INIT_PRODUCER_ID, DESCRIBE_QUORUM = 3, 10, 22, 55
-TRANSACTION = 1
-PATIENCE = 5.0
-TRANSACTION_TIMEOUT_MS = 60_000
-
-
-@dataclass(slots=True)
-class _Reader:
-    """Walks through an answer."""
-
-    rest: bytes
-    at: int = field(default=0)
-
-    def number(self, form: str) -> int:
-        (value,) = struct.unpack_from(form, self.rest, self.at)
-        self.at += struct.calcsize(form)
-        return int(value)
-
-    def text(self) -> str:
-        length = max(self.number(">h"), 0)
-        self.at += length
-        return self.rest[self.at - length : self.at].decode()
+ANSWER_SECONDS = 5.0
+VERSIONS = {Metadata.api: 1, FindCoordinator.api: 1, InitProducerId.api: 0, DescribeQuorum.api: 0}
+OFFERED = Offered(apis={api: (version, version) for api, version in VERSIONS.items()})
+NODE = 0  # the client's name for the only broker that it knows
+Result = TypeVar("Result", bound=ApiResult)
 
 
 def brokers(address: Address) -> Mapping[int, Address] | None:
-    """The live brokers as the one at ``address`` lists them for that listener (Metadata v1)."""
-    answer = _ask(address, METADATA, 1, struct.pack(">i", 0))
-    return None if answer is None else _read_brokers(_Reader(answer))
-
-
-def _read_brokers(answer: _Reader) -> Mapping[int, Address]:
-    listed: dict[int, Address] = {}
-    for _ in range(answer.number(">i")):
-        node, host, port, _rack = answer.number(">i"), answer.text(), answer.number(">i"), answer.text()
-        listed[node] = Address(host, port)
-    return listed
+    """The live brokers as the one at ``address`` lists them for that listener."""
+    answer = _ask(address, Metadata(topics=()))
+    return None if answer is None else {node: Address.parse(str(at)) for node, at in answer.brokers.items()}
 
 
 def coordinator(address: Address, transactional_id: str) -> int | None:
-    """The node that coordinates the transactional id, None while there is none (FindCoordinator v1).
+    """The node that coordinates the transactional id, None while there is none.
 
     The first such question makes Kafka create ``__transaction_state``.
     """
-    answer = _ask(address, FIND_COORDINATOR, 1, _text(transactional_id) + struct.pack(">b", TRANSACTION))
-    if answer is None:
-        return None
-    reader = _Reader(answer)
-    _throttle, error, _message, node = (reader.number(">i"), reader.number(">h"), reader.text(), reader.number(">i"))
-    return None if error else node
+    answer = _ask(address, FindCoordinator(key=transactional_id))
+    return None if answer is None or answer.error else answer.node
 
 
 def transaction_possible(address: Address, transactional_id: str) -> bool:
-    """True when the id's coordinator hands out a producer id (InitProducerId v0)."""
-    answer = _ask(address, INIT_PRODUCER_ID, 0, _text(transactional_id) + struct.pack(">i", TRANSACTION_TIMEOUT_MS))
-    return answer is not None and struct.unpack_from(">ih", answer)[1] == 0
+    """True when the id's coordinator hands out a producer id."""
+    answer = _ask(address, InitProducerId(transactional_id=transactional_id))
+    return answer is not None and not answer.error
 
 
 def quorum_leads(address: Address) -> bool:
-    """True when the broker reaches an active controller (DescribeQuorum v0, the oldest and already flexible)."""
-    # One topic, __cluster_metadata, with partition 0; compact lengths are one more than the length.
-    topic = b"__cluster_metadata"
-    body = b"\x02" + bytes([len(topic) + 1]) + topic + b"\x02" + struct.pack(">i", 0) + b"\0\0\0"
-    answer = _ask(address, DESCRIBE_QUORUM, 0, body, flexible=True)
-    return answer is not None and struct.unpack_from(">h", answer, 1)[0] == 0
+    """True when the broker reaches an active controller."""
+    answer = _ask(address, DescribeQuorum())
+    return answer is not None and not answer.error
 
 
-def _text(value: str) -> bytes:
-    return struct.pack(">h", len(value)) + value.encode()
-
-
-def _ask(address: Address, api: int, version: int, body: bytes, *, flexible: bool = False) -> bytes | None:
-    """The answer's bytes after the correlation id, or None where there is none."""
-    header = struct.pack(">hhi", api, version, 0) + _text("fencepost-probe") + (b"\0" if flexible else b"")
-    request = header + body
+def _ask(address: Address, question: ApiRequest[Result]) -> Result | None:
+    client = WireClient(
+        actor="fencepost-probe",
+        lane="observer",
+        addresses={NODE: address},
+        clock=RunClock(),
+        recorder=NullRecorder(),
+        offered={NODE: OFFERED},
+    )
     try:
-        with socket.create_connection((address.host, address.port), PATIENCE) as connection:
-            connection.sendall(struct.pack(">i", len(request)) + request)
-            (size,) = struct.unpack(">i", _read(connection, 4))
-            return _read(connection, size)[4:]
-    except (OSError, EOFError):
+        return client.call(NODE, question, VERSIONS[question.api], within=ANSWER_SECONDS).result
+    except WireError:
         return None
-
-
-def _read(connection: socket.socket, size: int) -> bytes:
-    received = b""
-    while len(received) < size:
-        part = connection.recv(size - len(received))
-        if not part:
-            raise EOFError("the broker closed the connection")
-        received += part
-    return received
+    finally:
+        client.close()

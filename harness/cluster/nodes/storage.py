@@ -1,11 +1,11 @@
-"""Formatted storage is two small files: copying them with other ids says what ``kafka-storage.sh format`` would."""
+"""Formatted storage: two small files, which copied with other ids are what ``kafka-storage.sh format`` would write."""
 
 import base64
 import re
 import uuid
 
 META, BOOTSTRAP = "meta.properties", "bootstrap.checkpoint"
-KEPT = (META, BOOTSTRAP)
+STORAGE_FILES = (META, BOOTSTRAP)
 
 
 def new_id() -> str:

@@ -1,1 +1,1 @@
-"""The process backend: brokers as local JVMs on loopback addresses of their own, every link through Toxiproxy."""
+"""The process backend: each node is a local JVM with loopback addresses of its own. Opened by opening.py."""

@@ -1,9 +1,9 @@
 """Loopback addresses for a cluster, claimed without a race.
 
-Hunting for free port numbers races with everybody else who does. Linux has sixteen million loopback addresses, so a
+Looking for free port numbers races with everybody else who does. Linux has sixteen million loopback addresses, so a
 cluster takes a block of them (``127.0.<block>.0/24``) and its ports are fixed. A block is ours while we hold its guard
-socket, which the kernel closes if we die; and because a killed run's brokers may outlive its guard, every address is
-tried once before the block is taken.
+socket, which the kernel closes if we die. Because a killed run's brokers may live longer than its guard, every address
+is tried once before the block is taken.
 """
 
 import errno
@@ -14,20 +14,21 @@ from itertools import permutations
 
 from harness.base.addresses import LANES, Address, Lane
 from harness.base.user_error import ExitCode, UserError
+from harness.cluster.nodes.node_addresses import Listeners
 from harness.cluster.nodes.node_ports import (
     BYTEMAN,
     GUARD,
     JOLOKIA,
     LANE_PORTS,
     LINK,
-    NODES,
     OBSERVER,
     QUORUM,
     RIVAL,
     TOXIPROXY,
     VICTIM,
 )
-from harness.cluster.topology import BROKERS, CONTROLLER, Topology, lane_name, link_name
+from harness.cluster.nodes.node_properties import name
+from harness.cluster.topology import BROKERS, CONTROLLER, NODES, lane_name, link_name
 from harness.cluster.toxiproxy import Proxy
 
 BLOCKS = range(77, 205)
@@ -62,6 +63,15 @@ class LoopbackBlock:
         shift = {"observer": 10, "victim": 20, "rival": 30}[lane]
         return Address(self.host(shift + broker), LANE_PORTS[lane])
 
+    def listeners(self, broker: int) -> Listeners:
+        """Where a broker binds, and what it advertises: its link's name to other nodes, a lane's proxy to clients."""
+        bound = {lane.upper(): self.node(broker, port) for lane, port in LANE_PORTS.items()}
+        advertised = {lane.upper(): self.lane(lane, broker) for lane in LANES}
+        return Listeners(
+            bound={"LINK": self.node(broker, LINK), **bound},
+            advertised={"LINK": Address(name(broker), LINK), **advertised},
+        )
+
     def proxies(self) -> list[Proxy]:
         """Every link, and every lane but the observer's."""
         links = [
@@ -76,16 +86,6 @@ class LoopbackBlock:
         ]
         return links + lanes
 
-    def topology(self) -> Topology:
-        """Who is where, for everybody else."""
-        return Topology(
-            brokers=BROKERS,
-            controller=CONTROLLER,
-            lanes={lane: {k: self.lane(lane, k) for k in BROKERS} for lane in LANES},
-            links={(i, j): link_name(i, j) for i, j in permutations(NODES, 2)},
-            lane_proxies={(lane, k): lane_name(lane, k) for lane in LANES if lane != "observer" for k in BROKERS},
-        )
-
     def all(self) -> Iterator[Address]:
         """Every address that something of ours will listen on."""
         yield self.toxiproxy()
@@ -98,7 +98,7 @@ class LoopbackBlock:
 def claim_block() -> LoopbackBlock:
     """The first block that is free.
 
-    :raises Trouble: ADDRESS_IN_USE, when none is.
+    :raises UserError: ADDRESS_IN_USE, when none is.
     """
     taken = None
     for number in BLOCKS:

@@ -1,4 +1,4 @@
-"""One node: its folder, its JVM, and what can be done to it."""
+"""A node as a local process: its folder, its JVM, and what can be done to it."""
 
 import signal
 import subprocess
@@ -8,29 +8,30 @@ from pathlib import Path
 
 from harness.base import wait
 from harness.cluster.nodes import jvm_attach
-from harness.cluster.nodes.jvm_command import Launch, named
+from harness.cluster.nodes.jvm_command import Launch, system_properties
 from harness.cluster.nodes.node import title
-from harness.cluster.nodes.node_properties import render
-from harness.cluster.process import process_properties
+from harness.cluster.nodes.node_ports import QUORUM
+from harness.cluster.nodes.node_properties import of_node, render
+from harness.cluster.process.hosts_file import hosts_file
 from harness.cluster.process.loopback_addresses import LoopbackBlock
 from harness.machine.run_processes import RunProcesses
 
-ENDING = 10.0
-STOPPING = 30.0
+KILL_SECONDS = 10.0
+STOP_SECONDS = 30.0
 
 
 @dataclass(slots=True, kw_only=True)
 class ProcessNode:
-    """A broker or the controller; the same folder and addresses for its life, kills included.
+    """Fills :class:`harness.cluster.nodes.node.Node`; keeps its folder and addresses over kills.
 
     :param number: Its node id.
     :param flags: JVM flags of this node alone: its hosts file, its name.
-    :param log: What its JVM says, over all restarts.
-    :param agents: Those that were loaded into the JVM that runs now.
+    :param log: Its JVM's output, over all restarts.
+    :param agents: The agents that were loaded into the JVM that runs now.
     """
 
     number: int
-    area: RunProcesses
+    processes: RunProcesses
     launch: Launch
     settings: Path
     flags: tuple[str, ...]
@@ -47,7 +48,7 @@ class ProcessNode:
     def start(self) -> None:
         """Start the JVM; it is not ready yet."""
         command = self.launch.command("kafka.Kafka", self.settings, flags=self.flags)
-        self.process = self.area.start(command, log=self.log)
+        self.process = self.processes.start(command, log=self.log)
         self.paused = False
         self.agents.clear()
 
@@ -56,43 +57,43 @@ class ProcessNode:
         return self.process is not None and self.process.poll() is None
 
     def kill(self) -> None:
-        """End it as ``kill -9`` does; returns when it is gone."""
+        """SIGKILL; returns when it is gone."""
         process = self._process()
         process.kill()
-        process.wait(ENDING)
+        process.wait(KILL_SECONDS)
 
     def stop(self) -> None:
-        """End it in good order; returns when it is gone.
+        """SIGTERM; returns when it is gone.
 
-        :raises NotInTime: When it is still there after :data:`STOPPING` seconds.
+        :raises NotInTime: When it is still there after :data:`STOP_SECONDS` seconds.
         """
         self._process().terminate()
-        wait.until(lambda: not self.running(), what=f"the end of {self.name}", within=STOPPING, every=0.02)
+        wait.until(lambda: not self.running(), what=f"the end of {self.name}", within=STOP_SECONDS, every=0.02)
 
     def pause(self) -> None:
-        """Stop it from running."""
+        """SIGSTOP."""
         self._process().send_signal(signal.SIGSTOP)
         self.paused = True
 
     def resume(self) -> None:
-        """Let it run again."""
+        """SIGCONT."""
         self._process().send_signal(signal.SIGCONT)
         self.paused = False
 
     def load_agent(self, agent: Path, options: str) -> None:
         """Load a Java agent into the JVM, once in its life."""
         if agent not in self.agents:
-            jvm_attach.load_agent(self._door(), agent, options)
+            jvm_attach.load_agent(self._attach_endpoint(), agent, options)
             self.agents.add(agent)
 
-    def _door(self) -> jvm_attach.AttachEndpoint:
+    def _attach_endpoint(self) -> jvm_attach.AttachEndpoint:
         process = self._process()
-        seen = Path(f"/proc/{process.pid}")
+        proc = Path(f"/proc/{process.pid}")
         return jvm_attach.AttachEndpoint(
             pid=process.pid,
-            tmp=seen / "root" / "tmp",
-            asking=seen / "cwd",
-            quit=lambda: process.send_signal(signal.SIGQUIT),
+            tmp=proc / "root" / "tmp",
+            request_folder=proc / "cwd",
+            send_quit=lambda: process.send_signal(signal.SIGQUIT),
         )
 
     def _process(self) -> subprocess.Popen[bytes]:
@@ -101,20 +102,20 @@ class ProcessNode:
         return self.process
 
 
-def prepared(
+def prepare_node(
     number: int,
     *,
-    area: RunProcesses,
+    processes: RunProcesses,
     block: LoopbackBlock,
     launch: Launch,
     logs: Path,
     extra: Mapping[str, str],
 ) -> ProcessNode:
-    """A node whose settings and hosts file are written; its storage is ``area.folder / name / "data"``."""
-    folder = area.folder / title(number)
+    """A node whose settings and hosts file are written; its storage is ``processes.folder / name / "data"``."""
+    folder = processes.folder / title(number)
     settings, hosts = folder / "server.properties", folder / "hosts"
-    settings.write_text(render(process_properties.of_node(block, number, folder / "data", extra)))
-    hosts.write_text(process_properties.hosts(block, number))
-    own = named({"jdk.net.hosts.file": hosts, "fencepost.node": title(number)})
+    settings.write_text(render(of_node(number, block, quorum=QUORUM, data=str(folder / "data"), extra=extra)))
+    hosts.write_text(hosts_file(block, number))
+    own = system_properties({"jdk.net.hosts.file": hosts, "fencepost.node": title(number)})
     log = logs / f"{title(number)}.log"
-    return ProcessNode(number=number, area=area, launch=launch, settings=settings, flags=tuple(own), log=log)
+    return ProcessNode(number=number, processes=processes, launch=launch, settings=settings, flags=tuple(own), log=log)

@@ -1,9 +1,9 @@
-"""What makes a second start quick: formatted storage and an AppCDS archive, made once for a set of jars and a JVM.
+"""The start-up cache: formatted storage and an AppCDS archive, made once for a set of jars and a JVM.
 
-Formatted storage is two small files that the official tool writes in half a second of JVM start; copying them with
-another node id says the same. The archive holds the classes that a node loads, parsed; it comes from one training run
-of a combined node, which loads the classes of both roles. A JVM that cannot use an archive says so in one line of its
-log and starts without it, so a miss costs time and nothing else.
+Formatted storage is two small files that the official tool takes half a second of JVM start to write; a copy of them
+with another node id is the same. The archive holds the classes that a node loads, parsed. It comes from one training
+run of a combined node, which loads the classes of both roles. A JVM that cannot use an archive writes a line about it
+to its log and starts without it, so a miss costs time and nothing else.
 """
 
 import os
@@ -16,11 +16,12 @@ from pathlib import Path
 from harness.base import wait
 from harness.cluster.distribution import KafkaFiles
 from harness.cluster.nodes import readiness
-from harness.cluster.nodes.jvm_command import Launch, class_path, named
-from harness.cluster.nodes.node_properties import render
+from harness.cluster.nodes.jvm_command import Launch, class_path, system_properties
+from harness.cluster.nodes.node_ports import QUORUM
+from harness.cluster.nodes.node_properties import of_training, render
 from harness.cluster.nodes.startup_error import not_ready
-from harness.cluster.nodes.storage import KEPT, META, new_id, with_ids
-from harness.cluster.process import process_properties
+from harness.cluster.nodes.storage import META, STORAGE_FILES, new_id, with_ids
+from harness.cluster.process.hosts_file import training_hosts_file
 from harness.cluster.process.loopback_addresses import LoopbackBlock
 from harness.machine import download_cache
 from harness.machine.run_processes import RunProcesses
@@ -28,7 +29,7 @@ from harness.machine.toolchain import Java
 
 LAYOUT = "1"  # of the entries below; a change of theirs changes it
 ARCHIVE = "classes.jsa"
-TRAINING = 90.0
+TRAINING_SECONDS = 90.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,62 +59,69 @@ class StartCache:
 
 
 def make_start_cache(
-    files: KafkaFiles, java: Java, area: RunProcesses, block: LoopbackBlock, logs: Path, progress: Callable[[str], None]
+    files: KafkaFiles,
+    java: Java,
+    processes: RunProcesses,
+    block: LoopbackBlock,
+    logs: Path,
+    progress: Callable[[str], None],
 ) -> StartCache:
     """The cache entry for these jars on this JVM, made on the given addresses where it is missing."""
     key = download_cache.fingerprint([LAYOUT, files.fingerprint(), java.build])
-    place = download_cache.cache_root() / "warm" / f"{files.version}-{key}"
-    if not place.is_dir():
+    entry = download_cache.cache_root() / "start-cache" / f"{files.version}-{key}"
+    if not entry.is_dir():
         progress(f"preparing Kafka {files.version} for quick starts (once; some 10 s)")
     return StartCache(
-        folder=download_cache.made_once(place, lambda draft: _train(draft, files, java, area, block, logs))
+        folder=download_cache.made_once(entry, lambda draft: _train(draft, files, java, processes, block, logs))
     )
 
 
-def _train(draft: Path, files: KafkaFiles, java: Java, area: RunProcesses, block: LoopbackBlock, logs: Path) -> None:
+def _train(
+    draft: Path, files: KafkaFiles, java: Java, processes: RunProcesses, block: LoopbackBlock, logs: Path
+) -> None:
     (draft / "class-path").write_text(class_path(files.jars()))
     launch = Launch(java=java, class_path=draft / "class-path", version=files.version)
-    work = area.folder / "training"
+    work = processes.folder / "training"
     work.mkdir()
     settings = work / "server.properties"
-    settings.write_text(render(process_properties.of_training(block, work / "data")))
+    settings.write_text(render(of_training(block.listeners(1), quorum=QUORUM, data=str(work / "data"))))
     log = logs / "preparing.log"
-    _format(launch, area, settings, log)
+    _format(launch, processes, settings, log)
     _keep_storage(work / "data", draft / "storage")
-    _run_once(launch, area, block, settings, draft / ARCHIVE, log)
+    _run_once(launch, processes, block, settings, draft / ARCHIVE, log)
 
 
-def _format(launch: Launch, area: RunProcesses, settings: Path, log: Path) -> None:
+def _format(launch: Launch, processes: RunProcesses, settings: Path, log: Path) -> None:
     command = launch.command("kafka.tools.StorageTool", "format", "-t", new_id(), "-c", settings)
-    if area.start(command, log=log).wait(TRAINING):
+    if processes.start(command, log=log).wait(TRAINING_SECONDS):
         raise not_ready("the storage tool failed", log)
 
 
 def _keep_storage(data: Path, kept: Path) -> None:
     kept.mkdir()
     for made in data.iterdir():
-        if made.name in KEPT:
+        if made.name in STORAGE_FILES:
             kept.joinpath(made.name).write_bytes(made.read_bytes())
 
 
 def _run_once(
-    launch: Launch, area: RunProcesses, block: LoopbackBlock, settings: Path, archive: Path, log: Path
+    launch: Launch, processes: RunProcesses, block: LoopbackBlock, settings: Path, archive: Path, log: Path
 ) -> None:
-    """Run the node up to its first transaction, and let it end in order: the JVM writes the archive on its way out.
+    """Run the node up to its first transaction, then SIGTERM: a JVM that ends in order writes the archive.
 
     A JVM that cannot make one writes none, and nodes start without it.
     """
     hosts = settings.with_name("hosts")
-    hosts.write_text(process_properties.training_hosts(block))
-    flags = [f"-XX:ArchiveClassesAtExit={archive}", *named({"jdk.net.hosts.file": hosts})]
-    node = area.start(launch.command("kafka.Kafka", settings, flags=flags), log=log)
+    hosts.write_text(training_hosts_file(block))
+    flags = [f"-XX:ArchiveClassesAtExit={archive}", *system_properties({"jdk.net.hosts.file": hosts})]
+    node = processes.start(launch.command("kafka.Kafka", settings, flags=flags), log=log)
     try:
         wait.until(
             lambda: node.poll() is not None or readiness.first_transaction(block),
             what="the training run",
-            within=TRAINING,
+            within=TRAINING_SECONDS,
         )
         os.kill(node.pid, signal.SIGTERM)
-        node.wait(TRAINING)
+        node.wait(TRAINING_SECONDS)
     except (wait.NotInTime, subprocess.TimeoutExpired) as late:
         raise not_ready("the training run did not end", log) from late

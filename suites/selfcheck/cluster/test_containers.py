@@ -1,4 +1,4 @@
-"""The docker backend without an engine: addresses, what is carried in, what ``auto`` takes, what trouble says."""
+"""The docker backend without an engine: addresses, files that are put in, what ``auto`` takes, errors."""
 
 import json
 from itertools import combinations
@@ -9,13 +9,13 @@ import pytest
 from harness.base.addresses import LANES
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster import opening
-from harness.cluster.docker import engine, engine_choice, images, ownership
+from harness.cluster.docker import docker_backend, engine, images, ownership
 from harness.cluster.docker.container_addresses import BLOCKS, EDGE, ContainerBlock, edge_ports
-from harness.cluster.docker.docker_cluster import carried
+from harness.cluster.docker.docker_cluster import files_named_in
 from harness.cluster.docker.ownership import MACHINE, PID, STARTED, StartLatch
-from harness.cluster.nodes.node_ports import NODES
 from harness.cluster.nodes.node_properties import COMPOSE, name
 from harness.cluster.target import Distribution, Image, parse_target
+from harness.cluster.topology import NODES, owned_topology
 
 BLOCK = ContainerBlock(network=BLOCKS[-1], published={port: port for port in edge_ports()})
 COMPOSE_FILE = (COMPOSE / "docker-compose.yml").read_text()
@@ -23,11 +23,11 @@ COMPOSE_FILE = (COMPOSE / "docker-compose.yml").read_text()
 
 def test_networks_of_a_cluster_and_of_two_clusters_are_apart() -> None:
     other = ContainerBlock(network=BLOCKS[0])
-    networks = [block.of(node) for block in (BLOCK, other) for node in (EDGE, *NODES)]
+    networks = [block.network_of(node) for block in (BLOCK, other) for node in (EDGE, *NODES)]
     assert not any(one.overlaps(another) for one, another in combinations(networks, 2))
 
 
-def test_every_name_leads_a_node_to_toxiproxy_on_its_own_network_but_its_own_name() -> None:
+def test_every_name_resolves_for_a_node_to_toxiproxy_on_its_own_network_but_its_own_name() -> None:
     for node in NODES:
         hosts = dict(BLOCK.hosts(node))
         assert hosts.pop(name(node)) == BLOCK.node(node, 0).host
@@ -42,7 +42,7 @@ def test_toxiproxy_listens_once_at_each_address_and_dials_names() -> None:
 
 
 def test_the_observers_lane_is_not_for_toxics() -> None:
-    assert {lane for lane, _ in BLOCK.topology().lane_proxies} == set(LANES) - {"observer"}
+    assert {lane for lane, _ in owned_topology(BLOCK.lane).lane_proxies} == set(LANES) - {"observer"}
 
 
 def test_the_compose_file_describes_the_same_topology() -> None:
@@ -51,13 +51,13 @@ def test_the_compose_file_describes_the_same_topology() -> None:
     for node in NODES:
         hosts = ", ".join(f'"{known}:{address}"' for known, address in sorted(BLOCK.hosts(node).items()))
         assert f"extra_hosts: [{hosts}]" in COMPOSE_FILE
-        assert f"subnet: {BLOCK.of(node)}" in COMPOSE_FILE
+        assert f"subnet: {BLOCK.network_of(node)}" in COMPOSE_FILE
 
 
 @pytest.mark.parametrize("broker", [1, 2, 3])
-def test_the_compose_file_tells_brokers_the_same_listeners(broker: int) -> None:
+def test_the_compose_file_gives_brokers_the_same_listeners(broker: int) -> None:
     listeners = BLOCK.listeners(broker)
-    for key, addresses in (("listeners", listeners.bound), ("advertised.listeners", listeners.told)):
+    for key, addresses in (("listeners", listeners.bound), ("advertised.listeners", listeners.advertised)):
         line = f"{key}=" + ",".join(f"{listener}://{address}" for listener, address in addresses.items())
         assert f" {line}\n" in COMPOSE_FILE
 
@@ -67,13 +67,13 @@ def compose_proxies() -> str:
     return (COMPOSE / "toxiproxy.json").read_text()
 
 
-def test_files_that_jvm_options_name_are_carried_and_folders_only_of_classes(tmp_path: Path) -> None:
+def test_files_that_jvm_options_name_are_put_in_and_folders_only_of_classes(tmp_path: Path) -> None:
     agent, rules, classes = tmp_path / "agent.jar", tmp_path / "rules.btm", tmp_path / "classes"
     classes.mkdir()
     for file in (agent, rules, classes / "A.class"):
         file.touch()
     options = (f"-javaagent:{agent}=script:{rules},key:value", f"-Xbootclasspath/a:{classes}", f"-Dlogs={tmp_path}")
-    assert set(carried(options)) == {str(agent), str(rules), str(classes / "A.class")}
+    assert set(files_named_in(options)) == {str(agent), str(rules), str(classes / "A.class")}
 
 
 def test_an_image_may_name_kafkas_folder() -> None:
@@ -91,27 +91,27 @@ def test_a_wrong_image_is_one_sentence(text: str) -> None:
 
 
 def test_auto_takes_processes_where_there_is_no_engine_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "engine_may_answer", lambda: False)
+    monkeypatch.setattr(docker_backend, "engine_may_answer", lambda: False)
     taken = opening.choose_backend(parse_target("kafka:4.3.1"), "auto")
-    assert (taken.backend, taken.why) == (
+    assert (taken.backend.name, taken.why) == (
         "process",
         "its files are started as local JVMs: there is no container engine",
     )
 
 
 def test_auto_takes_processes_where_no_image_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "engine_may_answer", lambda: True)
-    monkeypatch.setattr(engine_choice, "lacking", lambda _: "no image of it can be pulled or built")
+    monkeypatch.setattr(docker_backend, "engine_may_answer", lambda: True)
+    monkeypatch.setattr(images, "unavailable", lambda _: "no image of it can be pulled or built")
     taken = opening.choose_backend(parse_target("kafka:4.3.1"), "auto")
-    assert taken.backend == "process"
+    assert taken.backend.name == "process"
     assert "no image of it" in taken.why
 
 
 def test_auto_takes_containers_for_an_image_and_where_they_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "engine_may_answer", lambda: True)
-    monkeypatch.setattr(engine_choice, "lacking", lambda _: None)
+    monkeypatch.setattr(docker_backend, "engine_may_answer", lambda: True)
+    monkeypatch.setattr(images, "unavailable", lambda _: None)
     for target in (Image("a"), parse_target("kafka:4.3.1"), Distribution(Path("/x.tgz"))):
-        assert opening.choose_backend(target, "auto").backend == "docker"
+        assert opening.choose_backend(target, "auto").backend.name == "docker"
 
 
 def test_an_image_needs_an_engine() -> None:
@@ -121,16 +121,16 @@ def test_an_image_needs_an_engine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code", "words"),
+    ("message", "code", "sentence"),
     [
         ("write /var/lib/x: no space left on device", ExitCode.NO_ROOM, "where the container engine keeps its data"),
         ("Bind for 127.0.0.1:1 failed: port is already allocated", ExitCode.ADDRESS_IN_USE, "could be published"),
         ("something else\nover two lines", ExitCode.NOT_READY, "the container engine refuses: something else over two"),
     ],
 )
-def test_what_the_engine_refuses_is_one_sentence(said: str, code: ExitCode, words: str) -> None:
-    with pytest.raises(UserError, match=words) as error, engine.refused():
-        raise engine.APIError("500", explanation=said)
+def test_what_the_engine_refuses_is_one_sentence(message: str, code: ExitCode, sentence: str) -> None:
+    with pytest.raises(UserError, match=sentence) as error, engine.engine_errors():
+        raise engine.APIError("500", explanation=message)
     assert error.value.exit is code
     assert len(str(error.value).splitlines()) == 1
 
@@ -144,11 +144,11 @@ def test_a_living_owners_things_and_another_machines_are_no_orphans() -> None:
 
 
 def test_nothing_is_created_once_a_run_is_ending() -> None:
-    gate = StartLatch()
-    with gate.passed():
+    latch = StartLatch()
+    with latch.entered():
         pass
-    gate.close()
-    with pytest.raises(RuntimeError, match="is ending"), gate.passed():
+    latch.close()
+    with pytest.raises(RuntimeError, match="is ending"), latch.entered():
         pass
 
 
@@ -159,7 +159,7 @@ def test_what_was_begun_together_has_ended_when_one_of_it_fails() -> None:
         raise LookupError
 
     with pytest.raises(LookupError):
-        engine.together(failing, lambda: ended.append(1))
+        engine.in_parallel(failing, lambda: ended.append(1))
     assert ended == [1]
 
 

@@ -1,4 +1,4 @@
-"""Engines that cannot be used, as the command meets them: one sentence with the remedy, and the exit code."""
+"""Engines that cannot be used: the command prints one sentence with the remedy, and exits with its code."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.user_error import ExitCode, UserError
-from harness.cluster.docker import engine, engine_choice
+from harness.cluster.docker import engine, images
 from harness.cluster.target import parse_target
 
 UP = ("up", "kafka:4.3.1", "--backend", "docker")
@@ -25,24 +25,24 @@ if os.getuid() == 0:
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
 sys.exit(cli.main(sys.argv[1:]))
 """
-"""What is imported first may lie where only root can read."""
+"""The imports come first: they may be in folders that only root can read."""
 
 
 @pytest.fixture
-def door(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where the command looks for its engine; pytest's folders are too long for the path of a socket."""
-    place = Path(f"/tmp/fencepost-{os.getpid()}.sock")  # noqa: S108
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{place}")
-    yield place
-    place.unlink(missing_ok=True)
+def socket_path(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The socket at which the command looks for its engine; pytest's folders are too long for a socket's path."""
+    path = Path(f"/tmp/fencepost-{os.getpid()}.sock")  # noqa: S108
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{path}")
+    yield path
+    path.unlink(missing_ok=True)
 
 
 @contextmanager
-def answering(door: Path, answer: Callable[[str], bytes]) -> Iterator[None]:
-    """Somebody who listens there and answers each request by its first line."""
+def answering(socket_path: Path, answer: Callable[[str], bytes]) -> Iterator[None]:
+    """A server on that socket, which answers each request by its first line."""
     with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(door))
-        door.chmod(0o666)
+        listening.bind(str(socket_path))
+        socket_path.chmod(0o666)
         listening.listen()
         serving = threading.Thread(target=_serve, args=(listening, answer))
         serving.start()
@@ -54,12 +54,12 @@ def answering(door: Path, answer: Callable[[str], bytes]) -> Iterator[None]:
 
 
 def _serve(listening: socket.socket, answer: Callable[[str], bytes]) -> None:
-    with suppress(OSError):  # the door is closed
+    with suppress(OSError):  # the socket is shut down
         while True:
             caller, _ = listening.accept()
             with caller:
-                if said := caller.recv(65536):  # nothing from somebody who only knocks
-                    caller.sendall(answer(said.decode().partition("\r\n")[0]))
+                if request := caller.recv(65536):  # nothing from a client that only connects
+                    caller.sendall(answer(request.decode().partition("\r\n")[0]))
 
 
 def version(api: str) -> Callable[[str], bytes]:
@@ -71,8 +71,8 @@ def version(api: str) -> Callable[[str], bytes]:
     return lambda asked: head.encode() + body if asked.startswith("GET /version ") else b""
 
 
-def told(*words: str) -> tuple[int, str]:
-    """The exit code of the command, and what it said."""
+def run_command(*words: str) -> tuple[int, str]:
+    """The exit code of the command, and its standard error."""
     command = [sys.executable, "-c", AS_NOBODY, *words]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert "Traceback" not in ran.stderr
@@ -80,34 +80,34 @@ def told(*words: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(("api", "named"), [("1.39", "1.39"), ("1.18", "not known any more")])
-def test_an_engine_that_is_too_old_is_one_sentence(door: Path, api: str, named: str) -> None:
-    with answering(door, version(api)):
-        code, said = told(*UP)
+def test_an_engine_that_is_too_old_is_one_sentence(socket_path: Path, api: str, named: str) -> None:
+    with answering(socket_path, version(api)):
+        code, output = run_command(*UP)
     assert code == ExitCode.TOOL_MISSING
-    assert f"the container engine is too old (its API is {named}, needed is 1.40); install Docker 19.03" in said
-    assert len(said.splitlines()) == 1
+    assert f"the container engine is too old (its API is {named}, needed is 1.40); install Docker 19.03" in output
+    assert len(output.splitlines()) == 1
 
 
 @pytest.mark.parametrize("api", ["1.39", "1.18"])
-def test_auto_takes_processes_where_the_engine_is_too_old(door: Path, api: str) -> None:
-    with answering(door, version(api)):
-        assert "the container engine is too old" in str(engine_choice.lacking(parse_target("kafka:4.3.1")))
+def test_auto_takes_processes_where_the_engine_is_too_old(socket_path: Path, api: str) -> None:
+    with answering(socket_path, version(api)):
+        assert "the container engine is too old" in str(images.unavailable(parse_target("kafka:4.3.1")))
 
 
-def test_a_socket_that_may_not_be_used_is_one_sentence(door: Path) -> None:
-    with answering(door, version("1.41")):
-        door.chmod(0)
-        code, said = told(*UP)
+def test_a_socket_that_may_not_be_used_is_one_sentence(socket_path: Path) -> None:
+    with answering(socket_path, version("1.41")):
+        socket_path.chmod(0)
+        code, output = run_command(*UP)
     assert code == ExitCode.TOOL_MISSING
-    assert "your user may not use its socket; join the group docker (usermod -aG docker $USER)" in said
-    assert len(said.splitlines()) == 1
+    assert "your user may not use its socket; join the group docker (usermod -aG docker $USER)" in output
+    assert len(output.splitlines()) == 1
 
 
-def test_somebody_who_is_no_engine_is_one_sentence(door: Path) -> None:
-    with answering(door, lambda _: b"SSH-2.0-OpenSSH_9.2\r\n"), pytest.raises(UserError) as error:
+def test_somebody_who_is_no_engine_is_one_sentence(socket_path: Path) -> None:
+    with answering(socket_path, lambda _: b"SSH-2.0-OpenSSH_9.2\r\n"), pytest.raises(UserError) as error:
         engine.reach()
     assert error.value.exit is ExitCode.TOOL_MISSING
-    assert f"no container engine answers at unix://{door}; correct DOCKER_HOST" in str(error.value)
+    assert f"no container engine answers at unix://{socket_path}; correct DOCKER_HOST" in str(error.value)
 
 
 @pytest.mark.parametrize("named", ["unix:///nobody.sock", "tcp://127.0.0.1:1", "nonsense:", "http://nobody:99999"])
@@ -119,4 +119,4 @@ def test_an_engine_that_is_named_and_does_not_answer_is_one_sentence(
         engine.reach()
     assert error.value.exit is ExitCode.TOOL_MISSING
     assert f"no container engine answers at {named}; correct DOCKER_HOST" in str(error.value)
-    assert str(engine_choice.lacking(parse_target("kafka:4.3.1"))) == f"no container engine answers at {named}"
+    assert str(images.unavailable(parse_target("kafka:4.3.1"))) == f"no container engine answers at {named}"

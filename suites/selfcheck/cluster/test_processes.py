@@ -1,4 +1,4 @@
-"""The process backend without a Kafka: orphans, cache entries, addresses, settings and JVM options."""
+"""The process backend without a Kafka: orphans, watchdog, cache entries, addresses, settings and JVM options."""
 
 import errno
 import json
@@ -10,15 +10,18 @@ from pathlib import Path
 import psutil
 import pytest
 
+from harness.base import wait
 from harness.base.addresses import Address
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster.nodes import jvm_command, node_ports, storage
-from harness.cluster.nodes.node_properties import name, render, shared
+from harness.cluster.nodes.node_properties import name, of_node, render, shared
 from harness.cluster.nodes.startup_error import not_ready
-from harness.cluster.process import loopback_addresses, process_properties
+from harness.cluster.process import loopback_addresses
+from harness.cluster.process.hosts_file import hosts_file
 from harness.cluster.topology import BROKERS, CONTROLLER
 from harness.machine import download_cache
-from harness.machine.run_processes import end_orphans, open_run_processes
+from harness.machine.orphans import end_orphans
+from harness.machine.run_processes import open_run_processes
 
 SLEEPER = [sys.executable, "-c", "import signal; signal.pause()"]
 GONE = {"pid": 2**22 + 1, "started": 0.0}  # no Linux process has this id
@@ -79,16 +82,54 @@ def test_an_orphan_whose_record_was_never_written_is_known_by_its_folder(tmp_pat
 
 def test_a_run_that_lives_keeps_its_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    area = open_run_processes()
+    processes = open_run_processes()
     try:
-        process = area.start(SLEEPER, log=tmp_path / "log")
+        process = processes.start(SLEEPER, log=tmp_path / "log")
         assert end_orphans(download_cache.cache_root() / "runs") == []
         assert process.poll() is None
     finally:
-        area.close()
+        processes.close()
     assert process.poll() == -9
-    assert not area.folder.exists()
-    area.close()
+    assert processes.watchdog.poll() is not None
+    assert not processes.folder.exists()
+    processes.close()
+
+
+KILLED_RUN = """
+import os, signal, subprocess, sys
+from pathlib import Path
+from harness.machine.run_processes import open_run_processes
+processes = open_run_processes([sys.argv[1]])
+sleeper = [sys.executable, "-c", "import signal; signal.pause()"]
+recorded = processes.start(sleeper, log=Path(os.devnull))
+unrecorded = subprocess.Popen(sleeper, cwd=processes.folder)
+print(recorded.pid, unrecorded.pid, processes.watchdog.pid, processes.folder, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def runs(pid: int) -> bool:
+    """Whether a process has this id; an ended one that nobody has waited for does not count."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_the_watchdog_ends_within_two_seconds_what_a_run_killed_with_9_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "run_afterwards.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED_RUN, "run_afterwards"], stdout=subprocess.PIPE, text=True, check=False
+    )
+    *pids, folder = killed.stdout.split()
+    wait.until(lambda: not any(runs(int(pid)) for pid in pids), what="the end of everything", within=2)
+    assert killed.returncode == -9
+    assert not Path(folder).exists()
+    assert (tmp_path / "ran").exists()
 
 
 def test_a_cache_entry_is_whole_or_not_there(tmp_path: Path) -> None:
@@ -177,7 +218,7 @@ def test_no_broker_knows_a_way_round_its_proxies() -> None:
     block = loopback_addresses.claim_block()
     block.guard.close()
     for source in BROKERS:
-        lines = (line.split() for line in process_properties.hosts(block, source).splitlines())
+        lines = (line.split() for line in hosts_file(block, source).splitlines())
         known = {name: host for host, name in lines}
         for target in (*BROKERS, CONTROLLER):
             direct = known[name(target)] == block.link(target, target).host
@@ -188,9 +229,8 @@ def test_the_users_properties_win_over_ours() -> None:
     block = loopback_addresses.claim_block()
     block.guard.close()
     assert shared()["auto.create.topics.enable"] == "false"
-    settings = process_properties.of_node(
-        block, 1, Path("/data"), {"auto.create.topics.enable": "true", "transaction.max.timeout.ms": "1000"}
-    )
+    extra = {"auto.create.topics.enable": "true", "transaction.max.timeout.ms": "1000"}
+    settings = of_node(1, block, quorum=node_ports.QUORUM, data="/data", extra=extra)
     assert settings["auto.create.topics.enable"] == "true"
     assert settings["transaction.max.timeout.ms"] == "1000"
     assert settings["transaction.state.log.min.isr"] == "2"
@@ -214,8 +254,8 @@ def test_a_backslash_in_a_property_reaches_the_broker() -> None:
     ],
 )
 def test_our_jvm_flags_step_aside_for_the_users(chosen: tuple[str, ...], aside: set[str]) -> None:
-    every = set(jvm_command.quick((), Path("/classes.jsa")))
-    assert every - set(jvm_command.quick(chosen, Path("/classes.jsa"))) == aside
+    every = set(jvm_command.quick_start_flags((), Path("/classes.jsa")))
+    assert every - set(jvm_command.quick_start_flags(chosen, Path("/classes.jsa"))) == aside
 
 
 def test_an_id_never_looks_like_an_option() -> None:
@@ -229,7 +269,7 @@ def test_an_address_is_written_host_and_port() -> None:
 
 
 def test_a_nearly_full_disk_is_refused_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download_cache, "ROOM", 2**40)
+    monkeypatch.setattr(download_cache, "ROOM_MB", 2**40)
     with pytest.raises(UserError, match="a cluster needs") as error:
         download_cache.require_room(tmp_path)
     assert error.value.exit is ExitCode.NO_ROOM

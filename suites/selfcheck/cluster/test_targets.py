@@ -1,4 +1,4 @@
-"""Targets, distributions and tools: what is wrong is said in one sentence with its exit code, and leaves nothing."""
+"""Targets, distributions and tools: an error is one sentence with its exit code, and leaves nothing."""
 
 import gzip
 import tarfile
@@ -9,13 +9,14 @@ import pytest
 
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster import distribution
+from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES, BACKENDS
 from harness.cluster.opening import choose_backend
-from harness.cluster.target import Distribution, parse_target
+from harness.cluster.target import Distribution, External, Image, Released, parse_target
 from harness.machine import toolchain
 
 
 def quiet(_sentence: str) -> None:
-    """Nobody looks at this progress."""
+    """Ignore the progress."""
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +68,20 @@ def test_a_wrong_target_is_one_sentence(text: str, code: ExitCode) -> None:
 
 def test_auto_takes_the_backend_that_can_open_the_target_and_says_why() -> None:
     choice = choose_backend(parse_target("external:a:9092"), "auto")
-    assert (choice.backend, choice.why) == ("external", "the target is a running cluster")
+    assert (choice.backend.name, choice.why) == ("external", "the target is a running cluster")
+
+
+def test_every_kind_of_target_is_opened_by_a_backend_and_every_backend_has_a_name_of_its_own() -> None:
+    opened = {kind for backend in BACKENDS for kind in backend.opens}
+    assert opened == {Released, Distribution, Image, External}
+    assert len(set(BACKEND_NAMES)) == len(BACKENDS) + 1
+    assert AUTO in BACKEND_NAMES
+
+
+def test_a_backend_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(UserError, match="the podman backend cannot open") as error:
+        choose_backend(parse_target("kafka:4.3.1"), "podman")
+    assert error.value.exit is ExitCode.USAGE
 
 
 def test_a_backend_that_cannot_open_the_target_is_refused() -> None:
@@ -146,7 +160,7 @@ def test_a_missing_tool_is_named_with_its_remedy(name: str, tmp_path: Path, monk
 
 
 @pytest.mark.parametrize(
-    ("said", "sound"),
+    ("version", "works"),
     [
         ('openjdk version "17.0.15" 2025-04-15', True),
         ('openjdk version "21" 2023-09-19', True),
@@ -155,13 +169,13 @@ def test_a_missing_tool_is_named_with_its_remedy(name: str, tmp_path: Path, monk
         ("no JVM at all", False),
     ],
 )
-def test_java_must_be_new_enough(said: str, sound: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_java_must_be_new_enough(version: str, works: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "java"
-    program.write_text(f"#!/bin/sh\necho '{said}' >&2\n")
+    program.write_text(f"#!/bin/sh\necho '{version}' >&2\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    if sound:
-        assert said in toolchain.java().build
+    if works:
+        assert version in toolchain.java().build
         return
     with pytest.raises(UserError) as error:
         toolchain.java()

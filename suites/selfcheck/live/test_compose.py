@@ -32,7 +32,7 @@ OBSERVER = {broker: Address("127.0.0.1", lane_port("observer", broker)) for brok
 def by_compose() -> Iterator[None]:
     """The compose file's cluster, ready, from images that the backend would take."""
     with engine() as found:
-        kafka = images.kafka(found, Released("4.3.1"), print).reference
+        kafka = images.kafka_image(found, Released("4.3.1"), print).reference
         toxiproxy = images.toxiproxy_image(found, print).reference
     chosen = {**os.environ, "KAFKA_IMAGE": kafka, "TOXIPROXY_IMAGE": toxiproxy}
     compose("up", "-d", environment=chosen)

@@ -1,4 +1,4 @@
-"""Nothing is left running, however a run ends; what was judged so far stays in the folder. Starts real clusters."""
+"""Nothing is left running, however a run ends; what was judged so far stays in the folder. Starts clusters."""
 
 import signal
 import subprocess
@@ -16,17 +16,18 @@ from harness.cluster.cluster import ClusterOptions
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import Released
 from harness.evidence.run_folder import RunFolder
+from harness.machine import watchdog
 
 pytestmark = pytest.mark.live
 NODES = 5
 """Three brokers, a controller and Toxiproxy."""
 PROGRAMS = ("java", "server")
-"""What the nodes run, Toxiproxy's being called server; the command asks smaller helpers first."""
+"""What the nodes run, Toxiproxy's being called server; the command runs other tools before them."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _everything_fetched(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The first start on a machine downloads and trains; what is timed out below must not be that."""
+    """The first start on a machine downloads and trains; the time limits below are not for that."""
     open_cluster(
         Released("4.3.1"),
         backend="process",
@@ -38,10 +39,10 @@ def _everything_fetched(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @contextmanager
 def running(tmp_path: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """The command at work; killed with its children when the test is over, whatever happened."""
+    """The running command; it and its children are killed when the test ends."""
     command = [sys.executable, "-m", "harness", *words]
-    with (tmp_path / "said").open("w") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=said, text=True, preexec_fn=_heeding_interrupts)
+    with (tmp_path / "output").open("w") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, text=True, preexec_fn=_allow_interrupts)
     family = psutil.Process(process.pid)
     try:
         yield process
@@ -54,7 +55,7 @@ def running(tmp_path: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
                 child.kill()
 
 
-def _heeding_interrupts() -> None:
+def _allow_interrupts() -> None:
     """A shell's background job is started with SIGINT ignored, and its children inherit that."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -66,6 +67,11 @@ def children(process: subprocess.Popen[str]) -> list[psutil.Process]:
         return [one for one in family if one.name() in PROGRAMS]
     except psutil.NoSuchProcess:
         return []
+
+
+def watchdogs(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """The children that wait for the command's end."""
+    return [one for one in psutil.Process(process.pid).children() if watchdog.__name__ in one.cmdline()]
 
 
 def started(process: subprocess.Popen[str], count: int) -> list[psutil.Process]:
@@ -101,18 +107,55 @@ def test_an_interrupted_run_leaves_nothing_running(tmp_path: Path, sent: signal.
         process.send_signal(sent)
         assert process.wait(60) == ExitCode.INTERRUPTED
     wait.until(lambda: none_left(family), what="the end of every child", within=10)
-    assert "Traceback" not in (tmp_path / "said").read_text()
+    assert "Traceback" not in (tmp_path / "output").read_text()
 
 
-def test_a_run_killed_with_9_leaves_nothing_after_the_next_start(tmp_path: Path) -> None:
-    with running(tmp_path, *qualify(tmp_path)) as process:
-        family = started(process, NODES)
+@pytest.mark.parametrize("moment", [1, NODES], ids=["while it starts", "when all nodes run"])
+def test_nothing_of_a_run_killed_with_9_runs_two_seconds_later(tmp_path: Path, moment: int) -> None:
+    with running(tmp_path, "up", "kafka:4.3.1", "--backend", "process") as process:
+        if moment == NODES:
+            wait.until(lambda: "logs" in (tmp_path / "output").read_text(), what="the addresses", within=90, every=0.05)
+        family = [*started(process, moment), *watchdogs(process)]
+        assert len(family) > moment
         process.kill()
         process.wait(30)
+        wait.until(lambda: none_left(family), what="the end of every child", within=2)
+
+
+SPARK = """
+import signal
+from harness.spark.session.spark_session import open_session
+session = open_session(name="killed")
+print("started", flush=True)
+signal.pause()
+"""
+
+
+def test_nothing_of_a_spark_session_killed_with_9_runs_two_seconds_later() -> None:
+    process = subprocess.Popen([sys.executable, "-c", SPARK], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == "started\n"
+        family = [*children(process), *watchdogs(process)]
+        assert len(family) == 2
+    finally:
+        process.kill()
+        process.communicate()
+    wait.until(lambda: none_left(family), what="the end of Spark's JVM", within=2)
+
+
+def test_what_a_run_killed_with_its_watchdog_left_is_ended_by_the_next_start(tmp_path: Path) -> None:
+    with running(tmp_path, *qualify(tmp_path)) as process:
+        family = started(process, NODES)
+        for child in watchdogs(process):
+            child.kill()
+        process.kill()
+        process.wait(30)
+    assert not none_left(family)
     again = tmp_path / "again"
     again.mkdir()
     with running(again, *qualify(again)) as process:
-        assert process.wait(120) == ExitCode.KEPT, (again / "said").read_text()
+        assert process.wait(120) == ExitCode.KEPT, (again / "output").read_text()
     wait.until(lambda: none_left(family), what="the end of the orphans", within=10)
 
 
@@ -129,12 +172,12 @@ def test_what_was_judged_before_an_interrupt_stays_in_the_folder(tmp_path: Path)
 
 
 def test_up_prints_every_address_and_takes_all_down_on_ctrl_c(tmp_path: Path) -> None:
-    said: Callable[[], str] = (tmp_path / "said").read_text
+    output: Callable[[], str] = (tmp_path / "output").read_text
     with running(tmp_path, "up", "kafka:4.3.1", "--backend", "process") as process:
-        wait.until(lambda: "logs" in said(), what="the addresses", within=90, every=0.05)
+        wait.until(lambda: "logs" in output(), what="the addresses", within=90, every=0.05)
         family = children(process)
-        for word in ("victim", "rival", "observer", "Toxiproxy", "link-1-2", "link-3-4", "broker-1"):
-            assert word in said()
+        for expected in ("victim", "rival", "observer", "Toxiproxy", "link-1-2", "link-3-4", "broker-1"):
+            assert expected in output()
         process.send_signal(signal.SIGINT)
         assert process.wait(30) in (ExitCode.KEPT, ExitCode.INTERRUPTED)
     wait.until(lambda: none_left(family), what="the end of every child", within=10)

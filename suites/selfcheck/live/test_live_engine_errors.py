@@ -1,7 +1,7 @@
 """Engines that can be used and lack something, each an engine of the test's own: one sentence, nothing left on it.
 
-The judged image is small: its ``java`` is Toxiproxy's program, which listens whatever it is told. So everything up to
-the first JVM is the real thing, and no cluster is started.
+The judged image is small: its ``java`` is Toxiproxy's program, which ignores its arguments and listens. So everything
+up to the first JVM is real, and no cluster is started.
 """
 
 import io
@@ -49,7 +49,7 @@ def stocked(place: Path, program: Path, first: str = "true") -> Iterator[str]:
     with own_engine(place, first=first) as host, pytest.MonkeyPatch.context() as patch:
         patch.setenv("DOCKER_HOST", host)
         with closing(reach()) as engine:
-            images.build(engine, TOXIPROXY[0], Recipe(dockerfile="toxiproxy.Dockerfile", context=program.parent))
+            images.build_image(engine, TOXIPROXY[0], Recipe(dockerfile="toxiproxy.Dockerfile", context=program.parent))
             for name, files in ((SMALL, {"usr/bin/java": program.read_bytes(), KAFKA: b""}), (JAVALESS, {KAFKA: b""})):
                 load = engine.sdk.api.import_image_from_data
                 load(packed(files), repository=name, tag="1", changes=["VOLUME /var/lib/kafka"])
@@ -67,7 +67,7 @@ def packed(files: dict[str, bytes]) -> bytes:
     return made.getvalue()
 
 
-def told(host: str, image: str, run_dir: Path) -> UserError:
+def refusal(host: str, image: str, run_dir: Path) -> UserError:
     """What opening a cluster from the image comes to; nothing may be left."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DOCKER_HOST", host)
@@ -92,11 +92,11 @@ def things() -> set[str]:
         return {thing["Id"] for thing in found} | {volume["Name"] for volume in api.volumes()["Volumes"] or ()}
 
 
-def test_a_container_that_does_not_end_is_told_with_its_last_words(
+def test_a_container_that_does_not_end_is_reported_with_its_last_lines(
     ample: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(image_start_cache, "TRAINING", 1.0)
-    error = told(ample, SMALL, tmp_path)
+    monkeypatch.setattr(image_start_cache, "TRAINING_SECONDS", 1.0)
+    error = refusal(ample, SMALL, tmp_path)
     assert error.exit is ExitCode.NOT_READY
     words = f"the storage tool of {SMALL}:1 did not end within 1 s; the last lines of {tmp_path}/logs/preparing.log:"
     assert str(error).startswith(words)
@@ -104,7 +104,7 @@ def test_a_container_that_does_not_end_is_told_with_its_last_words(
 
 
 def test_an_image_without_java_is_one_sentence(ample: str, tmp_path: Path) -> None:
-    error = told(ample, JAVALESS, tmp_path)
+    error = refusal(ample, JAVALESS, tmp_path)
     assert error.exit is ExitCode.TARGET_UNKNOWN
     assert str(error) == f"{JAVALESS}:1 has no java on its PATH; give an image that Kafka runs in"
 
@@ -113,7 +113,7 @@ def test_no_address_left_is_one_sentence(ample: str, tmp_path: Path) -> None:
     docker = ("docker", "--host", ample, "network")
     subprocess.run([*docker, "create", "--subnet=198.18.0.0/15", "everything"], check=True, capture_output=True)
     try:
-        error = told(ample, SMALL, tmp_path)
+        error = refusal(ample, SMALL, tmp_path)
     finally:
         subprocess.run([*docker, "rm", "everything"], check=True, capture_output=True)
     assert error.exit is ExitCode.ADDRESS_IN_USE
@@ -126,7 +126,7 @@ def test_no_port_left_is_one_sentence(tmp_path: Path, program: Path) -> None:
         subprocess.run([*docker, "network", "create", "first"], check=True, capture_output=True)
         port = ("--network=first", "--publish=127.0.0.1::8474")
         subprocess.run([*docker, "run", "--detach", *port, TOXIPROXY[0]], check=True, capture_output=True)
-        error = told(host, SMALL, tmp_path)
+        error = refusal(host, SMALL, tmp_path)
     assert error.exit is ExitCode.ADDRESS_IN_USE
     assert "no port of 127.0.0.1 could be published" in str(error)
     assert len(str(error).splitlines()) == 1
@@ -145,8 +145,8 @@ def narrow(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_is_one_sentence(narrow: Path, tmp_path: Path, program: Path) -> None:
     with stocked(narrow, program) as host:
         fill(narrow)
-        engines = told(host, SMALL, tmp_path)
-        ours = told(host, SMALL, narrow)
+        engines = refusal(host, SMALL, tmp_path)
+        ours = refusal(host, SMALL, narrow)
     assert (engines.exit, ours.exit) == (ExitCode.NO_ROOM, ExitCode.NO_ROOM)
     assert "the disk is full where the container engine keeps its data; free some room" in str(engines)
     assert f"MB are free at {narrow}" in str(ours)

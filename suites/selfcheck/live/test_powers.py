@@ -1,4 +1,4 @@
-"""The contract of the backends that start brokers: nobody goes round a proxy, and every power does what it says.
+"""The contract of the backends that start brokers: no broker goes round a proxy, and every power works.
 
 Needs Java, and once Maven and Go; for containers an engine that answers. Starts clusters of its own.
 """
@@ -17,13 +17,13 @@ from harness.base.user_error import ExitCode, UserError
 from harness.cluster import distribution
 from harness.cluster.cluster import BreakCode, Cluster, ClusterOptions, Kill, Pause, ReadMetrics
 from harness.cluster.nodes import java_agents, readiness_probe
-from harness.cluster.opening import Backend, open_cluster
+from harness.cluster.opening import open_cluster
 from harness.cluster.target import Distribution, External, Released, Target
 from harness.cluster.topology import BROKERS, CONTROLLER
 from suites.selfcheck.fixtures.engines import left_on_engine
 
 pytestmark = pytest.mark.live
-Worn: TypeAlias = Callable[[], list[str]]
+LeftOver: TypeAlias = Callable[[], list[str]]
 
 VERSION = "4.3.1"
 NO_IDS = """
@@ -46,24 +46,24 @@ ENDRULE
 """
 
 
-def opened(target: Target, run_dir: Path, backend: Backend, options: ClusterOptions | None = None) -> Cluster:
-    """A cluster, with nobody looking at the progress."""
+def opened(target: Target, run_dir: Path, backend: str, options: ClusterOptions | None = None) -> Cluster:
+    """A cluster, without its progress."""
     return open_cluster(
         target, backend=backend, options=options or ClusterOptions(), run_dir=run_dir, progress=lambda _: None
     )
 
 
 @pytest.fixture(scope="module", params=["process", "docker"])
-def backend(request: pytest.FixtureRequest) -> Backend:
+def backend(request: pytest.FixtureRequest) -> str:
     """Each backend that starts brokers."""
-    chosen: Backend = request.param
+    chosen: str = request.param
     if chosen == "docker":
         left_on_engine()
     return chosen
 
 
 @pytest.fixture(scope="module")
-def cluster(backend: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster(backend: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """One cluster for all powers."""
     running = opened(Released(VERSION), tmp_path_factory.mktemp("powers"), backend)
     yield running
@@ -101,11 +101,11 @@ def test_a_killed_controller_comes_back(cluster: Cluster) -> None:
     assert readiness_probe.quorum_leads(cluster.topology.lanes["observer"][1])
 
 
-def test_a_paused_broker_says_nothing_until_it_is_resumed(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_paused_broker_does_not_answer_until_it_is_resumed(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(cluster, Pause)
     observer = cluster.topology.lanes["observer"]
     cluster.pause(3)
-    monkeypatch.setattr(readiness_probe, "PATIENCE", 0.3)
+    monkeypatch.setattr(readiness_probe, "ANSWER_SECONDS", 0.3)
     assert readiness_probe.brokers(observer[3]) is None
     monkeypatch.undo()
     cluster.resume(3)
@@ -132,14 +132,14 @@ def test_broken_code_is_broken_until_it_is_restored_and_also_after_a_restart(clu
 
 
 @pytest.mark.parametrize(("sound", "wrong"), [("IF TRUE", "IF TRU(E"), ("RULE no", "ROLE no")])
-def test_a_rule_that_does_not_apply_is_told_in_bytemans_words(sound: str, wrong: str, cluster: Cluster) -> None:
+def test_a_rule_that_does_not_apply_raises_bytemans_message(sound: str, wrong: str, cluster: Cluster) -> None:
     assert isinstance(cluster, BreakCode)
     with pytest.raises(RuntimeError, match=r"^broker-1: .*org\.jboss\.byteman"):
         cluster.load_rules(NO_IDS.replace(sound, wrong))
     assert transaction_possible(cluster)
 
 
-def test_a_rule_that_failed_while_it_ran_is_told_when_it_is_taken_out(cluster: Cluster) -> None:
+def test_a_rule_that_failed_while_it_ran_raises_when_it_is_taken_out(cluster: Cluster) -> None:
     assert isinstance(cluster, BreakCode)
     cluster.load_rules(NO_IDS.replace("throw new RuntimeException(", "$1.noSuchMethod("))
     assert transaction_possible(cluster)
@@ -176,7 +176,7 @@ def test_an_external_cluster_is_learnt_from_one_address_and_left_alone(cluster: 
 
 
 def test_a_second_cluster_with_the_users_agent_from_a_tarball(
-    cluster: Cluster, backend: Backend, tmp_path: Path, worn: Worn
+    cluster: Cluster, backend: str, tmp_path: Path, left_over: LeftOver
 ) -> None:
     rules = tmp_path / "hello.btm"
     rules.write_text(SAYS_HELLO)
@@ -193,35 +193,35 @@ def test_a_second_cluster_with_the_users_agent_from_a_tarball(
         assert "kafka.server.KafkaApis source: shared objects file" in log, "the archive is not used beside the agent"
     finally:
         second.close()
-    assert worn() == []
+    assert left_over() == []
 
 
 def test_a_broker_that_ends_while_it_starts_says_why_and_leaves_nothing(
-    backend: Backend, tmp_path: Path, worn: Worn
+    backend: str, tmp_path: Path, left_over: LeftOver
 ) -> None:
     with pytest.raises(UserError, match=r"num\.io\.threads") as error:
         opened(Released(VERSION), tmp_path, backend, ClusterOptions(properties={"num.io.threads": "none"}))
     assert error.value.exit is ExitCode.NOT_READY
-    assert worn() == []
+    assert left_over() == []
 
 
 @pytest.fixture
-def worn(backend: Backend) -> Worn:
+def left_over(backend: str) -> LeftOver:
     """What is new since the test began: children of ours, and containers and networks of this machine's runs."""
     before = things(backend)
     return lambda: sorted(things(backend) - before)
 
 
-def things(backend: Backend) -> set[str]:
+def things(backend: str) -> set[str]:
     """Everything that a cluster of ours consists of."""
     children = {str(child.pid) for child in psutil.Process().children(recursive=True)}
     return children | (left_on_engine() if backend == "docker" else set())
 
 
-def packed(place: Path) -> Path:
-    """A tarball in the official layout, byte for byte the same each time, so that it is unpacked and warmed once."""
+def packed(folder: Path) -> Path:
+    """A tarball in the official layout, byte for byte the same each time, so that it is unpacked and prepared once."""
     files = distribution.released(Released(VERSION), lambda _: None)
-    made = place / f"kafka_2.13-{VERSION}.tgz"
+    made = folder / f"kafka_2.13-{VERSION}.tgz"
     with gzip.GzipFile(made, "wb", compresslevel=1, mtime=0) as zipped, tarfile.open(fileobj=zipped, mode="w") as tar:
         for jar in files.jars():
             member = tar.gettarinfo(jar, f"kafka_2.13-{VERSION}/libs/{jar.name}")

@@ -22,6 +22,7 @@ from harness.wire.requests.cluster.api_versions import ApiVersions
 from harness.wire.requests.cluster.create_topic import CreateTopic
 from harness.wire.requests.cluster.delete_topics import DeleteTopics
 from harness.wire.requests.cluster.describe_configs import DescribeConfigs
+from harness.wire.requests.cluster.describe_quorum import DescribeQuorum
 from harness.wire.requests.cluster.elect_leaders import ElectLeaders
 from harness.wire.requests.cluster.incremental_alter_configs import IncrementalAlterConfigs
 from harness.wire.requests.cluster.metadata import Metadata
@@ -64,6 +65,7 @@ REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     DescribeConfigs(resource_type=4, resource_name="21", keys=("retention.ms",)),
     DescribeConfigs(resource_type=2, resource_name="t"),
     DescribeProducers(topic="t", partition=6),
+    DescribeQuorum(),
     DescribeTransactions(transactional_id="who"),
     ElectLeaders(partitions=WHERE, timeout_ms=1234),
     ElectLeaders(partitions=None, election_type=1),

@@ -1,0 +1,36 @@
+"""Where the nodes of a cluster listen, on whichever backend: what settings, readiness and agents need of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from harness.base.addresses import Address, Lane
+from harness.cluster.toxiproxy import Proxy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listeners:
+    """Where a broker binds, and what it advertises, by the listener's name (``LINK``, ``VICTIM``, …)."""
+
+    bound: Mapping[str, Address]
+    advertised: Mapping[str, Address]
+
+
+class NodeAddresses(Protocol):
+    """The addresses of one cluster."""
+
+    def node(self, node: int, port: int) -> Address:
+        """Where a node itself listens, as seen by itself and from this machine."""
+        ...
+
+    def lane(self, lane: Lane, broker: int) -> Address:
+        """Where clients of a lane reach a broker."""
+        ...
+
+    def listeners(self, broker: int) -> Listeners:
+        """Where a broker binds, and what it advertises: its link's name to other nodes, a lane's address to clients."""
+        ...
+
+    def proxies(self) -> Sequence[Proxy]:
+        """Every proxy of the cluster."""
+        ...

@@ -1,0 +1,113 @@
+"""A cluster that we started: its nodes behind their proxies, and the powers over them, whatever the nodes run in."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from harness.cluster import toxiproxy
+from harness.cluster.nodes import jmx_metrics, readiness
+from harness.cluster.nodes.failpoints import Failpoints
+from harness.cluster.nodes.node import Node
+from harness.cluster.nodes.node_addresses import NodeAddresses
+from harness.cluster.topology import Topology, owned_topology
+from harness.cluster.toxiproxy import ToxiproxyLinks
+
+AnyNode = TypeVar("AnyNode", bound=Node)
+AnyBlock = TypeVar("AnyBlock", bound=NodeAddresses)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnedCluster(Generic[AnyNode, AnyBlock]):
+    """Fills :class:`harness.cluster.cluster.Cluster`; offers every power.
+
+    :param block: The addresses of its nodes and proxies.
+    :param cleanup: Ends everything that was started for it.
+    """
+
+    identity: str
+    backend: str
+    versions: Mapping[str, str]
+    block: AnyBlock
+    nodes: Mapping[int, AnyNode]
+    links: ToxiproxyLinks
+    failpoints: Failpoints
+    cleanup: ExitStack
+
+    @property
+    def owned(self) -> bool:
+        """We started its brokers."""
+        return True
+
+    @property
+    def topology(self) -> Topology:
+        """Addresses and proxy names; constant."""
+        return owned_topology(self.block.lane)
+
+    @property
+    def toxiproxy_api(self) -> str:
+        """Toxiproxy's API."""
+        return f"http://{self.links.api}"
+
+    def logs(self) -> Mapping[str, Path]:
+        """Log file of each node by name."""
+        return {node.name: node.log for node in self.nodes.values()}
+
+    def kill(self, node: int) -> None:
+        """SIGKILL; returns when the process is gone."""
+        self.nodes[node].kill()
+
+    def stop(self, node: int) -> None:
+        """SIGTERM; returns when the process is gone, its leaderships handed over; :raises NotInTime: when it stays."""
+        self.nodes[node].stop()
+
+    def restart(self, node: int) -> None:
+        """Start a killed node again; returns when every broker lists it, alive."""
+        self.nodes[node].start()
+        readiness.await_restarted(self.nodes[node], self.nodes.values(), self.block)
+        self.failpoints.load_again(self.nodes[node])
+
+    def pause(self, node: int) -> None:
+        """SIGSTOP."""
+        self.nodes[node].pause()
+
+    def resume(self, node: int) -> None:
+        """SIGCONT."""
+        self.nodes[node].resume()
+
+    def read_metric(self, node: int, mbean: str, attribute: str) -> float:
+        """The attribute's value now; :raises LookupError: when the node has no such metric."""
+        return jmx_metrics.read_metric(self.nodes[node], self.block, mbean, attribute)
+
+    def load_rules(self, rules: str) -> None:
+        """Load the rules into all nodes; :raises RuntimeError: with Byteman's message when a rule does not apply."""
+        self.failpoints.load(self._running(), rules)
+
+    def unload_rules(self) -> None:
+        """Take all loaded rules out again; :raises RuntimeError: when one failed while it was there."""
+        self.failpoints.unload(self._running())
+
+    def close(self) -> None:
+        """End everything that was started. May be called twice."""
+        self.cleanup.close()
+
+    def _running(self) -> list[AnyNode]:
+        return [node for node in self.nodes.values() if node.running()]
+
+
+def await_ready(
+    nodes: Mapping[int, Node], block: NodeAddresses, links: ToxiproxyLinks, *, breakable: bool
+) -> Failpoints:
+    """Create the proxies of nodes that are starting, and wait until a first transaction is possible.
+
+    :param breakable: Load the Byteman agent, so that rules can be loaded without a wait.
+    :raises UserError: NOT_READY, with the log of the node that is missing.
+    """
+    toxiproxy.await_answer(links)
+    links.create(block.proxies())
+    readiness.await_cluster(nodes.values(), block)
+    failpoints = Failpoints(addresses=block)
+    for node in nodes.values() if breakable else ():
+        failpoints.prepare(node)
+    return failpoints

@@ -1,0 +1,105 @@
+"""The process backend: four local JVMs from Kafka's jars, with Toxiproxy between them."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base.user_error import ExitCode, UserError
+from harness.cluster import distribution, toxiproxy
+from harness.cluster.backend import Backend, Progress
+from harness.cluster.cluster import Cluster, ClusterOptions
+from harness.cluster.distribution import KafkaFiles
+from harness.cluster.nodes import storage
+from harness.cluster.nodes.node import title
+from harness.cluster.owned_cluster import OwnedCluster, await_ready
+from harness.cluster.process.loopback_addresses import LoopbackBlock, claim_block
+from harness.cluster.process.process_node import ProcessNode, prepare_node
+from harness.cluster.process.process_start_cache import StartCache, make_start_cache
+from harness.cluster.target import Distribution, Released, Target
+from harness.cluster.topology import NODES
+from harness.machine import download_cache, toolchain
+from harness.machine.run_processes import RunProcesses, open_run_processes
+from harness.machine.toolchain import Java
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """The programs that nodes and proxies run on."""
+
+    java: Java
+    toxiproxy: Path
+
+
+def open_process(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:
+    """Start a cluster; whatever goes wrong on the way, nothing stays behind.
+
+    :raises UserError: When a tool is missing, the target cannot be had, an address is taken, the disk is full, or a
+        node does not become ready.
+    """
+    tools = Tools(java=toolchain.java(), toxiproxy=toxiproxy.program(progress))  # before anything is downloaded
+    files = _files(target, progress)
+    logs = run_dir / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    download_cache.require_room(logs)
+    with ExitStack() as cleanup:
+        processes = open_run_processes()
+        cleanup.callback(processes.close)
+        block = claim_block()
+        cleanup.callback(block.guard.close)
+        cache = make_start_cache(files, tools.java, processes, block, logs, progress)
+        progress(f"starting three brokers and a controller of Kafka {files.version}")
+        links = toxiproxy.launch(processes, tools.toxiproxy, block.toxiproxy(), log=logs / "toxiproxy.log")
+        nodes = _prepare_nodes(cache, files, tools.java, processes, block, logs, options)
+        for node in reversed(nodes.values()):  # the controller first: the brokers wait for it
+            node.start()
+        failpoints = await_ready(nodes, block, links, breakable=options.breakable)
+        return OwnedCluster(
+            identity=f"Kafka {files.version} {files.origin}, three brokers, process backend",
+            backend=PROCESS.name,
+            versions={"kafka": files.version, "java": tools.java.version, "toxiproxy": links.version()},
+            block=block,
+            nodes=nodes,
+            links=links,
+            failpoints=failpoints,
+            cleanup=cleanup.pop_all(),
+        )
+    raise AssertionError("an ExitStack that swallows nothing")
+
+
+def _files(target: Target, progress: Progress) -> KafkaFiles:
+    match target:
+        case Released():
+            return distribution.released(target, progress)
+        case Distribution():
+            return distribution.distribution(target, progress)
+    raise UserError(f"the process backend cannot open {target}; leave --backend at auto", exit=ExitCode.USAGE)
+
+
+def _prepare_nodes(
+    cache: StartCache,
+    files: KafkaFiles,
+    java: Java,
+    processes: RunProcesses,
+    block: LoopbackBlock,
+    logs: Path,
+    options: ClusterOptions,
+) -> dict[int, ProcessNode]:
+    """Nodes with formatted storage, settings and hosts files; none of them runs yet."""
+    launch, cluster_id = cache.launch(files, java, options.jvm_options), storage.new_id()
+    for number in NODES:
+        cache.format(processes.folder / title(number) / "data", cluster_id=cluster_id, node=number)
+    return {
+        number: prepare_node(
+            number, processes=processes, block=block, launch=launch, logs=logs, extra=options.properties
+        )
+        for number in NODES
+    }
+
+
+PROCESS = Backend(
+    name="process",
+    opens=(Released, Distribution),
+    reason="its files are started as local JVMs",
+    unavailable=lambda _target: None,  # a missing tool is reported when the target is opened
+    opener=open_process,
+)
