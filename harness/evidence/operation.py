@@ -82,6 +82,7 @@ class Operation:
     :param ordinal: The record's place in its transaction, from 0.
     :param size: How many records the transaction means to write; on ``begin`` and ``produce``.
     :param tries: Requests that the adapter knows it sent for this operation.
+    :param protocol: The transaction protocol that the client speaks (KIP-890); None where nobody says.
     """
 
     number: int
@@ -106,6 +107,7 @@ class Operation:
     group: str | None = None
     count: int | None = None
     tries: int = 1
+    protocol: Literal["v1", "v2"] | None = None
 
     def __post_init__(self) -> None:
         """:raises MalformedEvent: For an operation that cannot have happened."""

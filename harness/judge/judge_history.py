@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from harness.evidence.anomalies import ANOMALIES
+from harness.evidence.anomalies import find_anomalies
 from harness.evidence.judgement import SHOWN, CheckResult, HistoryFinding, Judgement
 from harness.judge.all_checks import CHECKS
 from harness.judge.check import Check, Examined
@@ -78,7 +78,7 @@ def _taken(frames: Sequence[DataFrame], ground: HistoryPartitions, shown: int) -
             counts[key] = counts.get(key, 0) + counted
         for row in rows:
             several.setdefault((row["check"], row["anomaly"]), []).append(row)
-    order = {name: nth for nth, name in enumerate(ANOMALIES)}
+    order = {name: nth for nth, name in enumerate(find_anomalies())}
     return [
         {**row, "counted": counts[key]}
         for key in sorted(several, key=lambda key: (order[key[1]], key[0]))

@@ -107,7 +107,7 @@ def _writes(operations: DataFrame, fates: DataFrame, fences: DataFrame, ground: 
             "started",
             "ended",
             "error",
-            F.coalesce(refused & F.col("error").isin(*FENCING), F.lit(False)).alias("fenced"),
+            F.coalesce(refused & F.col("error").isin(*map(int, FENCING)), F.lit(False)).alias("fenced"),
             F.coalesce(late, F.lit(False)).alias("late"),
             F.when(late, F.col("fence")).alias("fenced_by"),
         ).alias("write"),

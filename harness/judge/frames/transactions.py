@@ -72,7 +72,7 @@ def _asked(operations: DataFrame) -> DataFrame:
     doubt = (verb == "commit") & (outcome == "unsure")
     promised, aborted = F.max((verb == "commit") & done), F.max((verb == "abort") & done)
     fate = F.when(promised, PROMISED).when(aborted, NEVER).when(F.max(doubt), DOUBTFUL).otherwise(NEVER)
-    handed = verb.isin("commit", "abort") & done & F.col("client").endswith("-v2")
+    handed = verb.isin("commit", "abort") & done & (F.col("protocol") == "v2")
     return (
         operations.where("txn IS NOT NULL")
         .groupBy("txn")

@@ -71,6 +71,7 @@ def open_history(spark: SparkSession, folder: Path) -> History:
         **(sealing.run() if lines else {}),
         **{name: _empty(spark, name) for name in missing},
     }
+    tables["operations"] = _with_protocol(tables["operations"])
     notes = (*(mark.notes if mark else ()), *sealing.notes, *map(_missed, sorted(missing)))
     return History(spark=spark, tables=tables, missing=missing, run=run, notes=notes)
 
@@ -149,6 +150,12 @@ def _scratch(spark: SparkSession, history: Path) -> Path:
     local = spark.conf.get("spark.master", "").startswith("local")
     parent = spark.conf.get("spark.local.dir") if local else str(history)
     return Path(tempfile.mkdtemp(prefix="typed-", dir=parent))
+
+
+def _with_protocol(operations: DataFrame) -> DataFrame:
+    """Who does not say which protocol a client speaks may say it by the client's name: one that ends in ``-v2``."""
+    by_name = F.when(F.col("client").endswith("-v2"), "v2")
+    return operations.withColumn("protocol", F.coalesce("protocol", by_name))
 
 
 def _missed(table: str) -> str:
