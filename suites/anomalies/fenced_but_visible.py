@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from harness.evidence.anomalies import FENCING
 from harness.evidence.anomaly import Anomaly, Plant
 from harness.evidence.operation import Outcome
 
@@ -72,7 +73,7 @@ def one_actor_inits_again_and_goes_on(s: Story) -> Sequence[str]:
 
 def fenced_yet_there(e: HistoryEditor) -> bool:
     """The producer was transactions that it is fenced, and its record is committed."""
-    return e.refuse_one(e.rng.choice((47, 49, 90)))
+    return e.refuse_one(e.rng.choice(FENCING))
 
 
 def written_after_a_newer_init(e: HistoryEditor) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from harness.base.kafka_error import KafkaError
 from harness.evidence.anomaly import Anomaly, Plant
 from harness.evidence.operation import Outcome
 
@@ -45,10 +46,10 @@ def a_commit_whose_answer_was_lost_is_applied_and_the_successor_finds_it_done(s:
     s.begin(1)
     s.produce(1)
     s.commit(1, outcome=Outcome.UNSURE, error=None)
-    s.operation("abort", txn=s.txn(1), outcome=Outcome.REFUSED, error=48)
+    s.operation("abort", txn=s.txn(1), outcome=Outcome.REFUSED, error=KafkaError.INVALID_TXN_STATE)
     s.init("b", epoch=1)
     s.begin(2, actor="b")
-    s.produce(2, actor="b", epoch=1, outcome=Outcome.REFUSED, error=48)
+    s.produce(2, actor="b", epoch=1, outcome=Outcome.REFUSED, error=KafkaError.INVALID_TXN_STATE)
     s.abort(2, actor="b")
     s.end()
     return []

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness.base.kafka_error import KafkaError
 from harness.evidence.anomaly import Anomaly, Plant
 from harness.evidence.operation import Outcome, Phase
 
@@ -34,7 +35,12 @@ def probe_is_not_committed(e: HistoryEditor) -> bool:
     """The probe's commit was never answered."""
     commits = [one for one in e.history.operations if one.actor.startswith("probe-") and one.verb == "commit"]
     failed = e.rng.choice(commits)
-    unsure = replace(failed, outcome=Outcome.UNSURE, error=e.rng.choice((None, 7)), reason="no answer came")
+    unsure = replace(
+        failed,
+        outcome=Outcome.UNSURE,
+        error=e.rng.choice((None, KafkaError.REQUEST_TIMED_OUT)),
+        reason="no answer came",
+    )
     e.swap(e.history.operations, failed, unsure)
     return True
 
@@ -43,7 +49,9 @@ def probe_is_refused(e: HistoryEditor) -> bool:
     """No coordinator would have the probe: its init was refused, and it wrote nothing."""
     mine = [one for one in e.history.operations if one.actor.startswith("probe-")]
     (init,) = (one for one in mine if one.verb == "init")
-    error = e.rng.choice((14, 15, 16))
+    error = e.rng.choice(
+        (KafkaError.COORDINATOR_LOAD_IN_PROGRESS, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.NOT_COORDINATOR)
+    )
     e.history.operations = [one for one in e.history.operations if one not in mine]
     e.history.operations.append(
         replace(init, outcome=Outcome.REFUSED, error=error, producer_id=None, epoch=None, reason="no")

@@ -31,7 +31,7 @@ from harness.evidence.timeline import (
     WatermarkPoint,
 )
 from harness.spark.history.history_frames import History
-from harness.spark.session.driver_rows import rows
+from harness.spark.session.driver_rows import collect_rows
 
 LOTS = 1 << 20
 SECOND = 1_000.0
@@ -93,14 +93,14 @@ def timeline(history: History) -> Timeline:
 
 def _windows(table: DataFrame, kind: type) -> tuple[tuple[Any, ...], int]:
     """Faults or phases, by start, and how many there are in all."""
-    found = rows(table.orderBy("started", "ended", "name").limit(WINDOWS_KEPT + 1))
+    found = collect_rows(table.orderBy("started", "ended", "name").limit(WINDOWS_KEPT + 1))
     in_all = len(found) if len(found) <= WINDOWS_KEPT else _number(table)
     return tuple(kind(**row.asDict()) for row in found[:WINDOWS_KEPT]), in_all
 
 
 def _sorts(operations: DataFrame) -> Sequence[Row]:
     """Operations by verb, outcome and error: the few sorts that there are, with what all parts need to know of each."""
-    return rows(
+    return collect_rows(
         operations.groupBy("verb", "outcome", "error").agg(
             F.count("*").alias("count"),
             F.min("reason").alias("reason"),
@@ -133,7 +133,7 @@ def _drawn(operations: DataFrame, extent: Extent) -> tuple[DrawnOperation, ...]:
     ordered = chosen.select(*fields, place).orderBy(F.col("outcome") == DONE, "number")
     drawn = [
         DrawnOperation(**{**row.asDict(), "outcome": Outcome(row.outcome)})
-        for row in rows(ordered.limit(OPERATIONS_KEPT))
+        for row in collect_rows(ordered.limit(OPERATIONS_KEPT))
     ]
     return tuple(sorted(drawn, key=lambda each: each.number))
 
@@ -161,7 +161,7 @@ def _actors(operations: DataFrame) -> tuple[tuple[ActorSpan, ...], int]:
         _count(F.col("outcome") == Outcome.UNSURE.value).alias("unsure"),
     )
     worst = spans.orderBy((F.col("refused") + F.col("unsure")).desc(), F.desc("operations"), "actor")
-    found = rows(worst.limit(ACTORS_KEPT + 1))
+    found = collect_rows(worst.limit(ACTORS_KEPT + 1))
     in_all = len(found) if len(found) <= ACTORS_KEPT else _number(spans)
     kept = [ActorSpan(**row.asDict()) for row in found[:ACTORS_KEPT]]
     return tuple(sorted(kept, key=lambda span: (span.started, span.actor))), in_all
@@ -172,7 +172,7 @@ def _ends(partitions: DataFrame) -> tuple[Mapping[tuple[str, int], WatermarkPoin
     latest = partitions.groupBy("topic", "partition").agg(F.max_by(_point(), "at").alias("end"))
     behind = F.col("end.high_watermark") - F.col("end.last_stable_offset")
     worst = latest.orderBy(behind.desc(), F.desc("end.high_watermark"), "topic", "partition")
-    found = rows(worst.limit(PARTITIONS_KEPT + 1))
+    found = collect_rows(worst.limit(PARTITIONS_KEPT + 1))
     in_all = len(found) if len(found) <= PARTITIONS_KEPT else _number(latest)
     return {(row.topic, row.partition): WatermarkPoint(**row.end.asDict()) for row in found[:PARTITIONS_KEPT]}, in_all
 
@@ -195,7 +195,7 @@ def _thinned(
     sliced = levels.where(wanted).groupBy("topic", "partition", slice_.alias("slice"))
     last, widest = F.max_by(_point(), "at").alias("last"), F.max_by(_point(), gap).alias("widest")
     found: dict[tuple[str, int], list[Row]] = {}
-    for row in rows(sliced.agg(last, widest, F.count("*").alias("count"))):
+    for row in collect_rows(sliced.agg(last, widest, F.count("*").alias("count"))):
         found.setdefault((row.topic, row.partition), []).append(row)
     return found
 
@@ -224,7 +224,7 @@ def _paces(operations: DataFrame, extent: Extent) -> tuple[Throughput, ...]:
         _count(F.col("outcome") == Outcome.REFUSED.value).alias("refused"),
         _count(F.col("outcome") == Outcome.UNSURE.value).alias("unsure"),
     )
-    found = {row.stretch: row for row in rows(counted)}
+    found = {row.stretch: row for row in collect_rows(counted)}
     stretches = max(math.ceil(extent.length / extent.stretch), *(number + 1 for number in found), 1)
     return tuple(_pace(extent, number, found.get(number)) for number in range(stretches))
 
@@ -243,7 +243,7 @@ def _latencies(operations: DataFrame, phases: Sequence[Phase]) -> tuple[Latency,
         F.percentile_approx(took, [0.5, 0.95, 0.99], 10_000).alias("shares"),
         F.max(took).alias("longest"),
     )
-    return tuple(_latency(row) for row in sorted(rows(measured), key=lambda row: (row.verb, row.phase)))
+    return tuple(_latency(row) for row in sorted(collect_rows(measured), key=lambda row: (row.verb, row.phase)))
 
 
 def _latency(row: Row) -> Latency:
@@ -259,13 +259,13 @@ def _phase(phases: Sequence[Phase]) -> Column:
 
 
 def _tallies(sorts: Sequence[Row]) -> tuple[OutcomeCount, ...]:
-    told = [
+    counted = [
         OutcomeCount(
             verb=row.verb, outcome=Outcome(row.outcome), error=row.error, count=row["count"], reason=row.reason or ""
         )
         for row in sorts
     ]
-    ordered = sorted(told, key=lambda each: (-each.count, each.verb, each.outcome, each.error or 0))
+    ordered = sorted(counted, key=lambda each: (-each.count, each.verb, each.outcome, each.error or 0))
     return tuple(ordered[:TALLIES_KEPT])
 
 
@@ -274,6 +274,6 @@ def _count(condition: Column) -> Column:
 
 
 def _number(frame: DataFrame) -> int:
-    (row,) = rows(frame.agg(F.count("*").alias("rows")))
+    (row,) = collect_rows(frame.agg(F.count("*").alias("rows")))
     number: int = row.rows
     return number

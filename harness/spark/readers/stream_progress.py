@@ -36,8 +36,8 @@ class Reach:
 def parse_progress(text: str) -> StreamProgress:
     """The JSON of a ``StreamingQueryProgress`` with one Kafka source.
 
-    ``latestOffset`` is left alone on purpose: under read_committed it is the last stable offset, and a query that
-    hangs below the high watermark has always caught up with it (design §8).
+    ``latestOffset`` is not used: Spark's Kafka source asks for it with the query's isolation level, so under
+    read_committed it is the last stable offset, and a query that is stuck below the high watermark has reached it.
     """
     said = json.loads(text)
     (source,) = said["sources"]

@@ -46,6 +46,11 @@ def with_identity(log: bytes, producer_id: int, epoch: int, sequence: Callable[[
     return _each(log, another)
 
 
+def with_checksums(log: bytes) -> bytes:
+    """Every batch with the checksum of what it holds."""
+    return _each(log, _sealed)
+
+
 def with_markers_swapped(log: bytes) -> tuple[bytes, int]:
     """COMMIT for ABORT and the reverse, and how many were swapped (Kafka's ``ControlRecordType`` in the key)."""
     swapped = 0

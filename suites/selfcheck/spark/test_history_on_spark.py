@@ -15,7 +15,7 @@ from harness.evidence.json_codec import to_json
 from harness.evidence.operation import Operation
 from harness.spark.history.history_frames import History, open_history
 from harness.spark.history.seal import Sealing, seal
-from harness.spark.session.driver_rows import rows as brought
+from harness.spark.session.driver_rows import collect_rows
 from harness.spark.session.spark_session import SparkHandle, open_session
 from suites.selfcheck.fixtures.histories.synthetic import Synthetic, drawn, write_folder
 
@@ -78,7 +78,7 @@ def refused(session: SparkHandle, folder: Path) -> str:
 
 def rows(history: History, table: str) -> list[dict[str, object]]:
     """A table's rows, in some order that is always the same."""
-    return sorted((row.asDict() for row in brought(history.tables[table])), key=repr)
+    return sorted((row.asDict() for row in collect_rows(history.tables[table])), key=repr)
 
 
 def counts(history: History) -> dict[str, int]:
