@@ -55,6 +55,10 @@ class Check:
     examine: Callable[[JudgeContext], Examined]
 
 
+OF_RECORD = {"txn": "txn", "partition_id": "partition_id", "offset": "offset", "producer_id": "pid", "epoch": "epoch"}
+"""Columns of a finding that is about a record of the log."""
+
+
 def findings(rows: DataFrame, **columns: Any) -> DataFrame:
     """``rows`` as findings: the columns given as expressions, names of columns, or literals by :func:`F.lit`."""
     unknown = columns.keys() - FINDING.keys()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.evidence.anomaly import Anomaly, Plant
-from harness.evidence.operation import OpenProducer, Outcome, WatermarkSample
+from harness.evidence.operation import OpenProducer, WatermarkSample
 
 if TYPE_CHECKING:
     from suites.selfcheck.fixtures.histories.history_editor import HistoryEditor
@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 
 def a_late_produce_hangs_and_holds_up_the_readers(s: Story) -> Sequence[str]:
     s.init()
-    s.begin(1, 2)
-    s.produce(1, 0, size=2)
-    s.operation(
-        "produce", outcome=Outcome.UNSURE, txn=s.txn(1), ordinal=1, size=2, payload="", topic=s.topic, partition=0
-    )
-    s.abort(1)
-    s.append(s.value(1, 1, 2))
+    s.late_produce(1)
     s.add(
         *(
             WatermarkSample(at=at, topic=s.topic, partition=0, high_watermark=3, last_stable_offset=2)

@@ -27,13 +27,7 @@ def a_marker_is_lost_and_the_next_transaction_commits_both(s: Story) -> Sequence
 
 def a_late_produce_is_committed_by_the_next_transaction(s: Story) -> Sequence[str]:
     s.init()
-    s.begin(1, 2)
-    s.produce(1, 0, size=2)
-    s.operation(
-        "produce", outcome=Outcome.UNSURE, txn=s.txn(1), ordinal=1, size=2, payload="", topic=s.topic, partition=0
-    )
-    s.abort(1)
-    s.append(s.value(1, 1, 2))
+    s.late_produce(1)
     s.whole(2)
     s.end()
     return ["leaked-into-next"]

@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from harness.judge.check import Check, Examined, findings, sentence
+from harness.judge.check import OF_RECORD, Check, Examined, findings, sentence
 from harness.judge.frames.segments import COMMITTED
 from harness.judge.judge_context import JudgeContext
 
@@ -42,12 +42,8 @@ def _named(rows: DataFrame) -> DataFrame:
         anomaly="anomaly",
         detail=_detail(),
         view=F.lit("log"),
-        txn="txn",
         actor="writer",
-        partition_id="partition_id",
-        offset="offset",
-        producer_id="pid",
-        epoch="epoch",
+        **OF_RECORD,
         operations=F.array_compact(F.array("number", "fenced_by")),
     )
 

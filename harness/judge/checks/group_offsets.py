@@ -56,7 +56,7 @@ def _outputs(context: JudgeContext, sent: DataFrame) -> DataFrame:
 
 def _kept(context: JudgeContext) -> DataFrame:
     """What groups have: group, partition_id, input, kept."""
-    rows = context.partitions.numbered(context.history.tables["offsets"]).withColumnRenamed("offset", "kept")
+    rows = context.partitions.numbered(context.tables["offsets"]).withColumnRenamed("offset", "kept")
     return rows.select(
         "group", "partition_id", "kept", partition_hash(F.concat_ws("-", "topic", "partition")).alias("input")
     )

@@ -21,7 +21,7 @@ def examine(context: JudgeContext) -> Examined:
 
 def _open_at_leaders(context: JudgeContext) -> DataFrame:
     """Producers with an open transaction, at their leaders: partition_id, pid, epoch, start."""
-    rows = context.partitions.numbered(context.history.tables["producers"].where("transaction_start_offset >= 0"))
+    rows = context.partitions.numbered(context.tables["producers"].where("transaction_start_offset >= 0"))
     start = F.col("transaction_start_offset").alias("start")
     return rows.select("partition_id", F.col("producer_id").alias("pid"), "epoch", start)
 

@@ -49,14 +49,14 @@ def _stuck(one: JudgedPartition) -> bool:
 
 def _ends(context: JudgeContext) -> DataFrame:
     """The ends of partitions: partition_id, at, hw, lso."""
-    rows = context.partitions.numbered(context.history.tables["partitions"])
+    rows = context.partitions.numbered(context.tables["partitions"])
     hw, lso = F.col("high_watermark").alias("hw"), F.col("last_stable_offset").alias("lso")
     last = F.max(F.struct("at", hw, lso)).alias("last")
     return rows.groupBy("partition_id").agg(last).select("partition_id", "last.*")
 
 
 def _levels(context: JudgeContext) -> DataFrame:
-    rows = context.partitions.numbered(context.history.tables["levels"])
+    rows = context.partitions.numbered(context.tables["levels"])
     return rows.select(
         "partition_id",
         F.col("at").alias("seen"),

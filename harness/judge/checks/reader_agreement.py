@@ -7,7 +7,7 @@ offset twice is no duplicate: it stops anywhere, and reads again after a rebalan
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from harness.judge.check import Check, Examined, findings, sentence
+from harness.judge.check import OF_RECORD, Check, Examined, findings, sentence
 from harness.judge.frames.segments import ABORTED, COMMITTED, OPEN, UNKNOWN, read_hash, record_hash
 from harness.judge.frames.transactions import PROMISED
 from harness.judge.frames.views import ACTOR, PAIR, views
@@ -63,7 +63,7 @@ def _differences(context: JudgeContext, seen: DataFrame) -> list[DataFrame]:
 
 def _delivered(context: JudgeContext, pairs: DataFrame) -> DataFrame:
     """What the views that differ delivered, beside what the log has there; ``matched`` where that is the same."""
-    reads = context.partitions.numbered(context.history.tables["reads"])
+    reads = context.partitions.numbered(context.tables["reads"])
     reads = reads.select(
         "reader",
         "partition_id",
@@ -138,7 +138,7 @@ def _missing(context: JudgeContext, pairs: DataFrame, given: DataFrame) -> DataF
 
 def _all_owed(context: JudgeContext, gone: DataFrame) -> DataFrame:
     """How many records of those transactions the readers owe on all partitions, looked at or not."""
-    ends = context.partitions.numbered(context.history.tables["readers"])
+    ends = context.partitions.numbered(context.tables["readers"])
     ends = ends.groupBy(*PAIR).agg(F.max("end_offset").alias("end"))
     committed = context.log.where((F.col("status") == COMMITTED) & F.col("txn").isNotNull())
     theirs = context.without_anomalies(committed.join(gone.select("txn").distinct(), "txn", "left_semi"))
@@ -174,16 +174,18 @@ def _named(rows: DataFrame) -> DataFrame:
         .when(anomaly == "altered-record", "which is not what was written")
         .otherwise("which the log has at another offset")
     )
-    columns = {"partition_id": "partition_id", "offset": "offset", "producer_id": "pid", "epoch": "epoch", "txn": "txn"}
     return findings(
-        rows, anomaly="anomaly", detail=sentence("%s delivered %s, %s", "reader", record, why), view="reader", **columns
+        rows,
+        anomaly="anomaly",
+        detail=sentence("%s delivered %s, %s", "reader", record, why),
+        view="reader",
+        **OF_RECORD,
     )
 
 
 def _named_twice(rows: DataFrame) -> DataFrame:
     detail = sentence("%s delivered record %s/%s %s times", "reader", "txn", "ordinal", "times")
-    columns = {"partition_id": "partition_id", "offset": "offset", "producer_id": "pid", "epoch": "epoch", "txn": "txn"}
-    return findings(rows, anomaly="anomaly", detail=detail, view="reader", **columns)
+    return findings(rows, anomaly="anomaly", detail=detail, view="reader", **OF_RECORD)
 
 
 CHECK = Check(

@@ -8,7 +8,7 @@ which is compared a row a transaction; only the rest is compared with the operat
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from harness.judge.check import Check, Examined, findings, sentence
+from harness.judge.check import OF_RECORD, Check, Examined, findings, sentence
 from harness.judge.frames.segments import COMMITTED
 from harness.judge.frames.transactions import by_actor
 from harness.judge.judge_context import JudgeContext
@@ -54,12 +54,8 @@ def _named(rows: DataFrame) -> DataFrame:
         anomaly=F.lit("reordered"),
         detail=sentence("record %s/%s comes after one that operation %s wrote later", "txn", "ordinal", "other"),
         view=F.lit("log"),
-        txn="txn",
         actor="actor",
-        partition_id="partition_id",
-        offset="offset",
-        producer_id="pid",
-        epoch="epoch",
+        **OF_RECORD,
         operations=F.array("number", "other"),
     )
 

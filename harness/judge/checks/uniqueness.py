@@ -5,7 +5,7 @@ from typing import Any
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from harness.judge.check import Check, Examined, findings, sentence
+from harness.judge.check import OF_RECORD, Check, Examined, findings, sentence
 from harness.judge.frames.segments import COMMITTED
 from harness.judge.judge_context import JudgeContext
 
@@ -41,9 +41,8 @@ def _outputs(context: JudgeContext) -> DataFrame:
 
 def _named(rows: DataFrame, detail: Any, number: str | None = None) -> DataFrame:
     operations = None if number is None else F.array_compact(F.array(number))
-    columns = {"txn": "txn", "partition_id": "partition_id", "offset": "offset", "producer_id": "pid", "epoch": "epoch"}
     return findings(
-        rows, anomaly=F.lit("duplicate"), detail=detail, view=F.lit("log"), operations=operations, **columns
+        rows, anomaly=F.lit("duplicate"), detail=detail, view=F.lit("log"), operations=operations, **OF_RECORD
     )
 
 

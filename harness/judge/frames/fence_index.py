@@ -40,6 +40,16 @@ def fences(operations: DataFrame) -> DataFrame:
     )
 
 
+def with_fence(rows: DataFrame, fences: DataFrame, actor: Column) -> DataFrame:
+    """``rows`` with ``fenced_at`` and ``fence`` of the init on which each row's operation ``number`` rests.
+
+    :param actor: The hash of the operation's actor.
+    """
+    of_actor = (actor == F.col("fenced_actor")) & F.col("number").between(F.col("first"), F.col("last"))
+    known = F.broadcast(fences.withColumnRenamed("actor", "fenced_actor"))
+    return rows.join(known, of_actor, "left").drop("fenced_actor", "first", "last")
+
+
 def _newer(other: Column) -> Column:
     later = other["started"] >= F.col("ended")
     higher = (other["pid"] == F.col("pid")) & (other["epoch"] > F.col("epoch")) & ~F.exists("others", _same_identity)

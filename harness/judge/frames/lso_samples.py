@@ -54,7 +54,7 @@ def _samples(context: JudgeContext) -> DataFrame:
 
     A segment that it accuses begins at that offset or before and ends above it, so it lies in that bucket too.
     """
-    rows = context.partitions.numbered(context.history.tables["levels"])
+    rows = context.partitions.numbered(context.tables["levels"])
     seen = rows.groupBy("partition_id", F.col("last_stable_offset").alias("lso"), F.col("high_watermark").alias("hw"))
     bucket = F.shiftright(F.least("lso", "hw") - 1, BUCKET_BITS)
     return seen.agg(F.count("*").alias("times"), F.min("at").alias("at")).withColumn("bucket", bucket)

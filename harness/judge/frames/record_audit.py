@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from harness.evidence.anomalies import FENCING
+from harness.judge.frames.fence_index import with_fence
 from harness.judge.frames.segments import COMMITTED, OPEN, UNKNOWN, record_hash
 from harness.judge.frames.transactions import NEVER
 from harness.judge.partitions import HistoryPartitions
@@ -27,7 +28,7 @@ class RecordAudit:
     :param writes: A row a (txn, ordinal) that was to be written: its best outcome, number, writer,
         written_to, acked_offset …
     :param records: A row a record of the suspects in the committed log, with ``anomaly`` (null: as it should be).
-    :param left: A row a (txn, ordinal) of the suspects in the log that is open, or of which it is not known.
+    :param left: A row a (txn, ordinal) of the suspects in the log that is open, or whose segment's end is not known.
     :param fates: The suspects' rows of the transactions.
     """
 
@@ -91,9 +92,7 @@ def _owners(shared: DataFrame, transactions: DataFrame) -> DataFrame:
 
 def _writes(operations: DataFrame, fates: DataFrame, fences: DataFrame, partitions: HistoryPartitions) -> DataFrame:
     asked = operations.where("verb = 'produce' AND ordinal IS NOT NULL").join(fates.select("txn"), "txn", "left_semi")
-    who = F.xxhash64("actor") == F.col("who")
-    early = F.broadcast(fences.select(F.col("actor").alias("who"), "first", "last", "fenced_at", "fence"))
-    asked = asked.join(early, who & F.col("number").between(F.col("first"), F.col("last")), "left")
+    asked = with_fence(asked, fences, F.xxhash64("actor"))
     refused = F.col("outcome") == "refused"
     late = F.col("started") > F.col("fenced_at")
     rank = F.when(F.col("outcome") == "done", 0).when(refused, 2).otherwise(1)

@@ -11,6 +11,7 @@ from typing import Any
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from harness.judge.frames.fence_index import with_fence
 from harness.judge.frames.segments import COMMITTED, OPEN, record_hash
 from harness.spark.session.driver_rows import collect_rows
 
@@ -47,9 +48,7 @@ def transactions(operations: DataFrame, log: DataFrame, fences: DataFrame) -> Da
     ``challenged`` and ``defied``: it went on, and with success, after the init ``fence`` had fenced its producer.
     """
     rows = _requested(operations).join(_logged(log).hint("shuffle_hash"), "txn", "full")
-    early = F.broadcast(fences.select(F.col("actor").alias("who"), "first", "last", "fenced_at", "fence"))
-    mine = (F.col("actor") == F.col("who")) & F.col("number").between(F.col("first"), F.col("last"))
-    rows = rows.join(early, mine, "left").drop("who", "first", "last")
+    rows = with_fence(rows, fences, F.col("actor"))
     verdicts = {"suspect": _suspect(), "challenged": _fenced("tried_at"), "defied": _fenced("done_at") & _wrote()}
     return rows.fillna(0, subset=list(COUNTS)).withColumns(verdicts).drop(*TEMPORARY)
 

@@ -47,12 +47,12 @@ def _agrees() -> Column:
 
 
 def _readers(context: JudgeContext) -> DataFrame:
-    rows = context.partitions.numbered(context.history.tables["readers"])
+    rows = context.partitions.numbered(context.tables["readers"])
     return rows.select("reader", "partition_id", "kind", "isolation", "wanted", F.col("end_offset").alias("end"))
 
 
 def _delivered(context: JudgeContext) -> DataFrame:
-    rows = context.history.tables["reads"]
+    rows = context.tables["reads"]
     rows = rows.select("reader", "topic", "partition", read_hash(record_hash()).alias("read_hash"))
     counted = rows.groupBy("reader", "topic", "partition").agg(
         F.count("*").alias("delivered"), F.bit_xor("read_hash").alias("given_x"), F.sum(_folded()).alias("given_s")

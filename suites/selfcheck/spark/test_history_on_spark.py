@@ -14,7 +14,7 @@ from harness.evidence.history_writer import TABLES
 from harness.evidence.json_codec import to_json
 from harness.evidence.operation import Operation
 from harness.spark.history.history_frames import History, open_history
-from harness.spark.history.seal import Sealing, seal
+from harness.spark.history.seal import Sealing, read_sealed, seal
 from harness.spark.session.driver_rows import collect_rows
 from harness.spark.session.spark_session import SparkHandle, open_session
 from suites.selfcheck.fixtures.histories.synthetic import Synthetic, drawn, write_folder
@@ -113,6 +113,21 @@ def test_values_are_taken_apart_and_what_is_none_of_ours_is_left_whole(session: 
         for row in rows(open_history(session.spark, lines), "log")
     }
     assert found == {told[0]: (7, 2, "money:a/b:-5"), **dict.fromkeys(told[1:], (None, None, None))}
+
+
+def test_without_the_column_of_protocols_the_name_of_a_client_says_whether_it_is_v2(
+    session: SparkHandle, lines: Path, sealed: Path, tmp_path: Path
+) -> None:
+    journal = lines / "history" / "operations.jsonl"
+    named = {0: "wire-v2", 1: "wire-v1", 2: "librdkafka", 3: "mine-v2"}
+    operations = [json.loads(line) for line in journal.read_text().splitlines()]
+    before = [{**one, "client": named[n % 4]} for n, one in enumerate(operations)]
+    journal.write_text("".join(json.dumps({k: one[k] for k in one if k != "protocol"}) + "\n" for one in before))
+    found = {(row["client"], row["protocol"]) for row in rows(open_history(session.spark, lines), "operations")}
+    assert found == {("wire-v2", "v2"), ("mine-v2", "v2"), ("wire-v1", None), ("librdkafka", None)}
+    parquet = session.spark.read.parquet(str(sealed / "history" / "operations.parquet")).drop("protocol")
+    parquet.write.parquet(str(tmp_path / "before.parquet"))
+    assert read_sealed(session.spark, tmp_path / "before.parquet", "operations").where("protocol IS NULL").count() > 0
 
 
 @pytest.mark.parametrize("kept", [1, 20, -1, -2])
