@@ -39,8 +39,8 @@ def _probes(operations: DataFrame) -> DataFrame:
 
 
 def _named(rows: DataFrame) -> DataFrame:
-    said = sentence("%s answered %s %s", "wanting.verb", "wanting.error", "wanting.reason")
-    last = F.when(F.col("wanting").isNull(), "it was not asked to").otherwise(said)
+    answer = sentence("%s answered %s %s", "wanting.verb", "wanting.error", "wanting.reason")
+    last = F.when(F.col("wanting").isNull(), "it was not asked to").otherwise(answer)
     return findings(
         rows,
         anomaly=F.lit("unavailable-after-heal"),

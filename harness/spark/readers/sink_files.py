@@ -57,7 +57,7 @@ def committed_files(sink: Path) -> Sequence[Path]:
     logs = {int(path.stem): path for path in sorted((sink / LOG).iterdir()) if LISTED.fullmatch(path.name)}
     newest = max((number for number, path in logs.items() if path.suffix), default=0)
     lines = (line for number in sorted(logs) if number >= newest for line in logs[number].read_text().splitlines()[1:])
-    listed = {sink / unquote(Path(said["path"]).name): said["action"] for said in map(json.loads, lines)}
+    listed = {sink / unquote(Path(entry["path"]).name): entry["action"] for entry in map(json.loads, lines)}
     files = [path for path, action in listed.items() if action != "delete"]
     if lost := [path for path in files if not path.is_file()]:
         raise UserError(f"{lost[0]} is gone, and Spark's sink says that it counts", exit=ExitCode.EVIDENCE_UNREADABLE)

@@ -31,8 +31,8 @@ def check_master(master: str) -> None:
 
 def first_line(error: Exception) -> str:
     """What an error of Spark's says, in one line: that of the JVM where it has one."""
-    said = str(getattr(error, "java_exception", None) or error)
-    return said.strip().partition("\n")[0]
+    text = str(getattr(error, "java_exception", None) or error)
+    return text.strip().partition("\n")[0]
 
 
 def _accepts(host: str, port: int) -> bool:

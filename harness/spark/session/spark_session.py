@@ -109,9 +109,9 @@ def open_session(
 
 
 def _launch(conf: Any, cwd: Path, log: Path | None) -> Any:
-    with open(log or "/dev/null", "ab") as said:  # noqa: PTH123  one spelling for a file and for no file
+    with open(log or "/dev/null", "ab") as output:  # noqa: PTH123  one spelling for a file and for no file
         try:
-            return launch_gateway(conf, {"cwd": cwd, "stdout": said, "stderr": said})
+            return launch_gateway(conf, {"cwd": cwd, "stdout": output, "stderr": output})
         except PySparkRuntimeError as error:
             where = f"; its log is {log}" if log else ""
             raise UserError(f"Spark's JVM ended while it was starting{where}", exit=ExitCode.INTERNAL) from error
@@ -121,10 +121,10 @@ def _connect(gateway: Any, chosen: Mapping[str, str]) -> SparkSession:
     try:
         return SparkSession(SparkContext(conf=_conf(chosen), gateway=gateway))
     except Py4JJavaError as error:
-        said = first_line(error)  # read from the JVM before it is ended
+        reason = first_line(error)  # read from the JVM before it is ended
         _end(gateway)
         raise UserError(
-            f"Spark does not start on {chosen['spark.master']}: {said}", exit=ExitCode.TOOL_MISSING
+            f"Spark does not start on {chosen['spark.master']}: {reason}", exit=ExitCode.TOOL_MISSING
         ) from None
     except BaseException:
         _end(gateway)

@@ -2,7 +2,7 @@
 
 Thousands of histories of a modelled sound broker, with every legal doubt, are judged clean; each anomaly, planted in
 twenty and more of them in every way that we know, is found, named right, and nothing else is named. Many histories
-stand in one folder, so that this takes one JVM and a few judgements.
+are in one folder, so that this takes one JVM and a few judgements.
 """
 
 import re
@@ -37,7 +37,7 @@ def session() -> Iterator[SparkHandle]:
 
 @pytest.fixture(scope="module")
 def planted_runs() -> Sequence[Planted]:
-    """Every plant, many times over."""
+    """Every plant, each in many histories."""
     return planted(TIMES)
 
 
@@ -58,7 +58,7 @@ def wrong(planted_runs: Sequence[Planted], found: Mapping[int, Sequence[HistoryF
     ]
 
 
-def told(found: Mapping[int, Sequence[HistoryFinding]], seeds: Sequence[int]) -> list[str]:
+def accused(found: Mapping[int, Sequence[HistoryFinding]], seeds: Sequence[int]) -> list[str]:
     """Findings in sound histories, each with the seed of its history."""
     return [
         f"seed {seeds[number]}: {one.anomaly}: {one.detail}" for number, several in found.items() for one in several
@@ -77,7 +77,7 @@ def test_sound_histories_of_every_workload_are_judged_clean(
 ) -> None:
     seeds = range(first, first + BATCH)
     judgement = judged(session, tmp_path_factory.mktemp("clean") / "run", clean(seeds))
-    assert told(by_history(judgement), seeds) == []
+    assert accused(by_history(judgement), seeds) == []
     assert {check.name: check.conclusion for check in judgement.checks} == dict.fromkeys(
         (check.name for check in CHECKS), Conclusion.HOLDS
     )

@@ -1,4 +1,4 @@
-"""A Spark master that is not there is told in one sentence, before anything has been started."""
+"""A Spark master that is not there is reported in one sentence, before anything has been started."""
 
 import socket
 
