@@ -43,9 +43,6 @@ ANOMALY = Anomaly(
     order=40,
     definition="a reader delivered a record of an aborted segment",
     phrase="shows aborted records",
-    stories=(
-        a_reader_is_shown_an_aborted_record,
-        an_actor_was_shown_an_aborted_record,
-    ),
+    stories=(a_reader_is_shown_an_aborted_record, an_actor_was_shown_an_aborted_record),
     plants=(Plant(change=delivers_an_aborted_record),),
 )

@@ -65,13 +65,6 @@ ANOMALY = Anomaly(
     order=20,
     definition="a record's payload or size is not the one that was written",
     phrase="alters what was written",
-    stories=(
-        a_record_says_something_else,
-        a_reader_delivers_something_else,
-    ),
-    plants=(
-        Plant(change=another_payload),
-        Plant(change=another_size),
-        Plant(change=delivers_another_payload),
-    ),
+    stories=(a_record_says_something_else, a_reader_delivers_something_else),
+    plants=(Plant(change=another_payload), Plant(change=another_size), Plant(change=delivers_another_payload)),
 )

@@ -48,10 +48,7 @@ ANOMALY = Anomaly(
         "a reader delivered a record of an open segment, or one that the log has nowhere although it was not promised"
     ),
     phrase="shows records of open transactions",
-    stories=(
-        a_reader_is_shown_an_open_record,
-        a_reader_was_shown_what_is_nowhere_now,
-    ),
+    stories=(a_reader_is_shown_an_open_record, a_reader_was_shown_what_is_nowhere_now),
     plants=(
         Plant(
             change=delivers_an_open_record,

@@ -131,9 +131,5 @@ ANOMALY = Anomaly(
         an_input_is_relayed_again_after_an_abort,
         an_input_is_relayed_twice,
     ),
-    plants=(
-        Plant(change=appended_twice),
-        Plant(change=input_carried_twice),
-        Plant(change=delivers_twice),
-    ),
+    plants=(Plant(change=appended_twice), Plant(change=input_carried_twice), Plant(change=delivers_twice)),
 )

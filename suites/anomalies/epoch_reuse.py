@@ -92,8 +92,5 @@ ANOMALY = Anomaly(
         an_epoch_is_handed_to_two_actors,
         ends_of_v1_hand_out_nothing_and_those_of_v2_the_next,
     ),
-    plants=(
-        Plant(change=init_hands_an_epoch_out_again),
-        Plant(change=end_hands_the_same_epoch_out),
-    ),
+    plants=(Plant(change=init_hands_an_epoch_out_again), Plant(change=end_hands_the_same_epoch_out)),
 )

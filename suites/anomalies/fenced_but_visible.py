@@ -103,8 +103,5 @@ ANOMALY = Anomaly(
         producers_take_turns_with_one_transactional_id,
         one_actor_inits_again_and_goes_on,
     ),
-    plants=(
-        Plant(change=fenced_yet_there),
-        Plant(change=written_after_a_newer_init),
-    ),
+    plants=(Plant(change=fenced_yet_there), Plant(change=written_after_a_newer_init)),
 )

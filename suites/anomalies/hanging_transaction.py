@@ -73,10 +73,7 @@ ANOMALY = Anomaly(
     order=190,
     definition="after settling, a segment is open in the log, or a leader keeps an open transaction",
     phrase="leaves transactions hanging",
-    stories=(
-        a_late_produce_hangs_and_holds_up_the_readers,
-        a_leader_keeps_a_transaction_that_the_log_does_not_have,
-    ),
+    stories=(a_late_produce_hangs_and_holds_up_the_readers, a_leader_keeps_a_transaction_that_the_log_does_not_have),
     plants=(
         Plant(
             change=late_record_stays_open,

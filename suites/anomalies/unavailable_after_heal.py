@@ -68,12 +68,6 @@ ANOMALY = Anomaly(
     order=220,
     definition="after heal, a probe's transaction could not be brought to its end",
     phrase="does not serve again after the faults are healed",
-    stories=(
-        no_probe_can_commit,
-        a_probe_commits_in_its_second_try,
-    ),
-    plants=(
-        Plant(change=probe_is_not_committed),
-        Plant(change=probe_is_refused),
-    ),
+    stories=(no_probe_can_commit, a_probe_commits_in_its_second_try),
+    plants=(Plant(change=probe_is_not_committed), Plant(change=probe_is_refused)),
 )

@@ -72,12 +72,6 @@ ANOMALY = Anomaly(
     order=10,
     definition="a view has a record that no operation of the history wrote to that partition",
     phrase="shows records that nobody wrote",
-    stories=(
-        a_record_that_nobody_wrote,
-        a_record_of_somebody_else,
-    ),
-    plants=(
-        Plant(change=foreign_record),
-        Plant(change=delivers_what_nobody_wrote),
-    ),
+    stories=(a_record_that_nobody_wrote, a_record_of_somebody_else),
+    plants=(Plant(change=foreign_record), Plant(change=delivers_what_nobody_wrote)),
 )
