@@ -40,12 +40,12 @@ probe: it was brought to its end when any of them has a commit that was done.
 
 
 @cache
-def find_anomalies() -> Mapping[str, Anomaly]:
+def find_anomalies(folder: Path = FOLDER) -> Mapping[str, Anomaly]:
     """Every anomaly by its name, in their order: the files under ``suites/anomalies`` that bind ``ANOMALY``.
 
     :raises ValueError: When two files give the same name or order.
     """
-    found = [anomaly for _, anomaly in bound(FOLDER, "ANOMALY") if isinstance(anomaly, Anomaly)]
+    found = [anomaly for _, anomaly in bound(folder, "ANOMALY") if isinstance(anomaly, Anomaly)]
     for key in ("name", "order"):
         values = [getattr(anomaly, key) for anomaly in found]
         if twice := {value for value in values if values.count(value) > 1}:
