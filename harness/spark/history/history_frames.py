@@ -17,7 +17,7 @@ from harness.evidence.json_codec import Malformed
 from harness.evidence.seal_manifest import SealManifest, parquet_files, whole
 from harness.spark.history.seal import Sealing, complete, lines_of, read_sealed, refuse
 from harness.spark.history.table_schema import Field, sealed_schema, table_fields
-from harness.spark.history.well_formed import first_fault
+from harness.spark.history.well_formed import first_malformation
 from harness.spark.session.conf_scope import FIXED_PLANS, conf_scope
 from harness.spark.session.spark_master import first_line
 
@@ -109,11 +109,11 @@ def _foreign(spark: SparkSession, history: Path, names: Sequence[str]) -> Mappin
         return {}
     try:
         with conf_scope(spark, FIXED_PLANS):
-            fault = first_fault(tables)
+            malformation = first_malformation(tables)
     except (PySparkException, Py4JJavaError) as error:
         refuse(f"the Parquet of {history} cannot be read: {first_line(error)}")
-    if fault is not None:
-        refuse(f"{history}/{fault.table}.parquet: {fault.reason}")
+    if malformation is not None:
+        refuse(f"{history}/{malformation.table}.parquet: {malformation.reason}")
     return tables
 
 

@@ -20,7 +20,7 @@ from harness.evidence.json_lines import first_bad_line, torn_last_line
 from harness.evidence.seal_manifest import SealManifest
 from harness.spark.history.json_schema import first_misfit
 from harness.spark.history.table_schema import VALUED, parts_of_value, schema, sealed_schema, table_fields
-from harness.spark.history.well_formed import first_fault
+from harness.spark.history.well_formed import first_malformation
 from harness.spark.readers.sink_files import deliveries
 from harness.spark.session.conf_scope import FIXED_PLANS, ONE_TASK, conf_scope, one_partition_each
 from harness.spark.session.parallel import in_parallel
@@ -82,7 +82,7 @@ class Sealing:
         drafts = {table: self.target / f"{table}.parquet.part" for table in self.tables}
         try:
             in_parallel([partial(self._write, table, draft) for table, draft in drafts.items()])
-            self._refuse_faults(drafts)
+            self._refuse_malformed(drafts)
             for table, draft in drafts.items():
                 _replace(draft, self.target / f"{table}.parquet")
         finally:
@@ -115,13 +115,13 @@ class Sealing:
         if (misfit := first_misfit(self.spark, files, self.torn)) is not None:
             self._refuse(misfit.table, misfit.reason, misfit.line)
 
-    def _refuse_faults(self, drafts: Mapping[str, Path]) -> None:
+    def _refuse_malformed(self, drafts: Mapping[str, Path]) -> None:
         # What Spark's readers delivered is in no JSON lines.
         full = {"reads", *(table for table in drafts if self._lines(table).stat().st_size)}
         written = {table: draft for table, draft in drafts.items() if table in full}
         tables = {name: read_sealed(self.spark, draft, name) for name, draft in written.items()}
-        if fault := first_fault(tables if self._long else one_partition_each(tables)):
-            self._refuse(fault.table, fault.reason)
+        if malformation := first_malformation(tables if self._long else one_partition_each(tables)):
+            self._refuse(malformation.table, malformation.reason)
 
     def _refuse(self, table: str, reason: str, line: str | None = None) -> NoReturn:
         path = self._lines(table)
