@@ -120,8 +120,8 @@ class Sealing:
         full = {"reads", *(table for table in drafts if self._lines(table).stat().st_size)}
         written = {table: draft for table, draft in drafts.items() if table in full}
         tables = {name: read_sealed(self.spark, draft, name) for name, draft in written.items()}
-        if malformation := first_malformation(tables if self._long else one_partition_each(tables)):
-            self._refuse(malformation.table, malformation.reason)
+        if found := first_malformation(tables if self._long else one_partition_each(tables)):
+            self._refuse(found.table, found.reason)
 
     def _refuse(self, table: str, reason: str, line: str | None = None) -> NoReturn:
         path = self._lines(table)

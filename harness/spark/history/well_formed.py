@@ -90,20 +90,20 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 def first_malformation(tables: Mapping[str, DataFrame]) -> Malformation | None:
     """Something that is wrong with the tables, rows first; None when nothing is."""
-    found = in_parallel(
-        [partial(_found, list(search(tables))) for search in (_row_malformations, _table_malformations)]
-    )
+    found = in_parallel([partial(_found, list(search(tables))) for search in (_wrong_rows, _wrong_tables)])
     first = next((row for rows in found for row in rows if row.reason is not None), None)
     return None if first is None else Malformation(table=first.table, reason=first.reason)
 
 
 def _found(searches: Sequence[DataFrame]) -> Sequence[Row]:
     """What the searches find, in their order; one query."""
-    numbered = (search.withColumn("nth", F.lit(nth)) for nth, search in enumerate(searches))
-    return sorted(collect_rows(reduce(DataFrame.unionAll, numbered)), key=lambda row: int(row.nth)) if searches else ()
+    if not searches:
+        return ()
+    numbered = reduce(DataFrame.unionAll, (one.withColumn("nth", F.lit(nth)) for nth, one in enumerate(searches)))
+    return sorted(collect_rows(numbered), key=lambda row: int(row.nth))
 
 
-def _row_malformations(tables: Mapping[str, DataFrame]) -> Iterator[DataFrame]:
+def _wrong_rows(tables: Mapping[str, DataFrame]) -> Iterator[DataFrame]:
     for table, rows in tables.items():
         rules = (*_column_rules(table), *RULES.get(table, ()))
         cases = " ".join(f"WHEN {rule.wrong} THEN concat_ws('', {rule.says})" for rule in rules)
@@ -120,7 +120,7 @@ def _column_rules(table: str) -> Iterator[RowRule]:
             yield RowRule(wrong=f"`{field.name}` NOT IN ({listed})", says=says)
 
 
-def _table_malformations(tables: Mapping[str, DataFrame]) -> Iterator[DataFrame]:
+def _wrong_tables(tables: Mapping[str, DataFrame]) -> Iterator[DataFrame]:
     for table, key in KEYS.items():
         if table in tables:
             twice = tables[table].groupBy(*key).count().where("count > 1")
