@@ -1,7 +1,7 @@
 """A history at a glance, by DataFrame programs: whatever its size, what comes back to the driver is small.
 
-Each part is one aggregation over one table; only the numbers that bound it are worked out here. Operations are drawn
-by lot, by a hash of their number, so that the same history gives the same picture.
+Each part is one aggregation over one table; only the numbers that bound it are computed in the driver. Operations are
+sampled by a hash of their number, so that the same history gives the same picture.
 """
 
 import math
@@ -33,20 +33,20 @@ from harness.evidence.timeline import (
 from harness.spark.history.history_frames import History
 from harness.spark.session.driver_rows import collect_rows
 
-LOTS = 1 << 20
-SECOND = 1_000.0
+SAMPLE_BUCKETS = 1 << 20
+SECOND_MS = 1_000.0
 DONE = Outcome.DONE.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """What bounds the parts: the run's stretch of time, and how many operations there are of each sort."""
+    """What bounds the parts: when the run began and ended, and how many operations there are of each kind."""
 
     started: float
     ended: float
     operations: int
     done: int
-    troubled: int
+    not_done: int
     committed: int
 
     @property
@@ -57,7 +57,7 @@ class Extent:
     @property
     def stretch(self) -> float:
         """Milliseconds of a stretch of throughput: whole seconds, at most STRETCHES of them."""
-        return max(SECOND, math.ceil(self.length / STRETCHES / SECOND) * SECOND)
+        return max(SECOND_MS, math.ceil(self.length / STRETCHES / SECOND_MS) * SECOND_MS)
 
 
 def timeline(history: History) -> Timeline:
@@ -67,13 +67,13 @@ def timeline(history: History) -> Timeline:
     faults, faults_in_all = _windows(history.tables["faults"], FaultWindow)
     actors, actors_in_all = _actors(operations)
     ends, partitions_in_all = _ends(history.tables["partitions"])
-    sorts = _sorts(operations)
-    extent = _extent(sorts, (*phases, *faults), tuple(ends.values()))
+    outcomes = _outcomes(operations)
+    extent = _extent(outcomes, (*phases, *faults), tuple(ends.values()))
     return Timeline(
         started=extent.started,
         ended=extent.ended,
         operations=extent.operations,
-        drawable=extent.done + extent.troubled,
+        drawable=extent.done + extent.not_done,
         committed=extent.committed,
         drawn=_drawn(operations, extent),
         actors=actors,
@@ -83,7 +83,7 @@ def timeline(history: History) -> Timeline:
         stretch_ms=extent.stretch,
         paces=_paces(operations, extent),
         latencies=_latencies(operations, phases),
-        tallies=_tallies(sorts),
+        tallies=_tallies(outcomes),
         faults=faults,
         faults_in_all=faults_in_all,
         phases=phases,
@@ -98,8 +98,8 @@ def _windows(table: DataFrame, kind: type) -> tuple[tuple[Any, ...], int]:
     return tuple(kind(**row.asDict()) for row in found[:WINDOWS_KEPT]), in_all
 
 
-def _sorts(operations: DataFrame) -> Sequence[Row]:
-    """Operations by verb, outcome and error: the few sorts that there are, with what all parts need to know of each."""
+def _outcomes(operations: DataFrame) -> Sequence[Row]:
+    """Operations by verb, outcome and error: the few combinations that there are, with what all parts need of each."""
     return collect_rows(
         operations.groupBy("verb", "outcome", "error").agg(
             F.count("*").alias("count"),
@@ -111,23 +111,23 @@ def _sorts(operations: DataFrame) -> Sequence[Row]:
     )
 
 
-def _extent(sorts: Sequence[Row], windows: Sequence[Phase | FaultWindow], ends: Sequence[WatermarkPoint]) -> Extent:
-    started = [each.started for each in (*sorts, *windows)]
-    ended = [each.ended for each in (*sorts, *windows)] + [end.at for end in ends]
+def _extent(outcomes: Sequence[Row], windows: Sequence[Phase | FaultWindow], ends: Sequence[WatermarkPoint]) -> Extent:
+    started = [each.started for each in (*outcomes, *windows)]
+    ended = [each.ended for each in (*outcomes, *windows)] + [end.at for end in ends]
     return Extent(
         started=min(started, default=0.0),
         ended=max(ended, default=0.0),
-        operations=sum(row["count"] for row in sorts),
-        done=sum(row.drawable for row in sorts if row.outcome == DONE),
-        troubled=sum(row.drawable for row in sorts if row.outcome != DONE),
-        committed=sum(row["count"] for row in sorts if (row.verb, row.outcome) == ("commit", DONE)),
+        operations=sum(row["count"] for row in outcomes),
+        done=sum(row.drawable for row in outcomes if row.outcome == DONE),
+        not_done=sum(row.drawable for row in outcomes if row.outcome != DONE),
+        committed=sum(row["count"] for row in outcomes if (row.verb, row.outcome) == ("commit", DONE)),
     )
 
 
 def _drawn(operations: DataFrame, extent: Extent) -> tuple[DrawnOperation, ...]:
-    room = max(OPERATIONS_KEPT - extent.troubled, 0)
-    troubled = (F.col("outcome") != DONE) & _lot(extent.troubled, OPERATIONS_KEPT)
-    chosen = operations.where(_drawable() & (troubled | ((F.col("outcome") == DONE) & _lot(extent.done, room))))
+    room = max(OPERATIONS_KEPT - extent.not_done, 0)
+    not_done = (F.col("outcome") != DONE) & _sampled(extent.not_done, OPERATIONS_KEPT)
+    chosen = operations.where(_drawable() & (not_done | ((F.col("outcome") == DONE) & _sampled(extent.done, room))))
     fields = ("number", "actor", "verb", "outcome", "started", "ended", "error", "reason", "txn", "offset")
     place = F.when(F.col("topic").isNotNull(), F.concat_ws("-", "topic", "partition")).alias("place")
     ordered = chosen.select(*fields, place).orderBy(F.col("outcome") == DONE, "number")
@@ -138,11 +138,11 @@ def _drawn(operations: DataFrame, extent: Extent) -> tuple[DrawnOperation, ...]:
     return tuple(sorted(drawn, key=lambda each: each.number))
 
 
-def _lot(number: int, room: int) -> Column:
+def _sampled(number: int, room: int) -> Column:
     """True for about ``room`` of ``number`` operations, always for the same ones; for all where there is room."""
     if number <= room:
         return F.lit(True)
-    return F.pmod(F.xxhash64("number"), F.lit(LOTS)) < int(LOTS * room * 0.93 / number)
+    return F.pmod(F.xxhash64("number"), F.lit(SAMPLE_BUCKETS)) < int(SAMPLE_BUCKETS * room * 0.93 / number)
 
 
 def _drawable() -> Column:
@@ -168,7 +168,7 @@ def _actors(operations: DataFrame) -> tuple[tuple[ActorSpan, ...], int]:
 
 
 def _ends(partitions: DataFrame) -> tuple[Mapping[tuple[str, int], WatermarkPoint], int]:
-    """What the broker said of each partition in the end, the worst of them, and how many partitions there are."""
+    """The last known end of each partition, of the worst ones, and how many partitions there are."""
     latest = partitions.groupBy("topic", "partition").agg(F.max_by(_point(), "at").alias("end"))
     behind = F.col("end.high_watermark") - F.col("end.last_stable_offset")
     worst = latest.orderBy(behind.desc(), F.desc("end.high_watermark"), "topic", "partition")
@@ -258,12 +258,12 @@ def _phase(phases: Sequence[Phase]) -> Column:
     return F.coalesce(*named, F.lit(""))
 
 
-def _tallies(sorts: Sequence[Row]) -> tuple[OutcomeCount, ...]:
+def _tallies(outcomes: Sequence[Row]) -> tuple[OutcomeCount, ...]:
     counted = [
         OutcomeCount(
             verb=row.verb, outcome=Outcome(row.outcome), error=row.error, count=row["count"], reason=row.reason or ""
         )
-        for row in sorts
+        for row in outcomes
     ]
     ordered = sorted(counted, key=lambda each: (-each.count, each.verb, each.outcome, each.error or 0))
     return tuple(ordered[:TALLIES_KEPT])
