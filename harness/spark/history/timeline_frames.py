@@ -50,14 +50,14 @@ class Extent:
     committed: int
 
     @property
-    def length(self) -> float:
+    def length_ms(self) -> float:
         """Milliseconds."""
         return max(self.ended - self.started, 1.0)
 
     @property
-    def stretch(self) -> float:
+    def stretch_ms(self) -> float:
         """Milliseconds of a stretch of throughput: whole seconds, at most STRETCHES of them."""
-        return max(SECOND_MS, math.ceil(self.length / STRETCHES / SECOND_MS) * SECOND_MS)
+        return max(SECOND_MS, math.ceil(self.length_ms / STRETCHES / SECOND_MS) * SECOND_MS)
 
 
 def timeline(history: History) -> Timeline:
@@ -80,7 +80,7 @@ def timeline(history: History) -> Timeline:
         actors_in_all=actors_in_all,
         levels=_levels(history.tables["levels"], ends, extent),
         partitions_in_all=partitions_in_all,
-        stretch_ms=extent.stretch,
+        stretch_ms=extent.stretch_ms,
         paces=_paces(operations, extent),
         latencies=_latencies(operations, phases),
         tallies=_tallies(outcomes),
@@ -181,16 +181,16 @@ def _levels(
     levels: DataFrame, ends: Mapping[tuple[str, int], WatermarkPoint], extent: Extent
 ) -> tuple[WatermarkLine, ...]:
     thin = _thinned(levels, list(ends), extent) if ends else {}
-    return tuple(_level_line(place, thin.get(place, ()), end) for place, end in sorted(ends.items()))
+    return tuple(_level_line(partition, thin.get(partition, ()), end) for partition, end in sorted(ends.items()))
 
 
 def _thinned(
-    levels: DataFrame, places: Sequence[tuple[str, int]], extent: Extent
+    levels: DataFrame, partitions: Sequence[tuple[str, int]], extent: Extent
 ) -> Mapping[tuple[str, int], Sequence[Row]]:
     """Of each slice of time the last sample, and that with the widest gap; rows by partition."""
-    wanted = F.concat_ws("-", "topic", "partition").isin([f"{topic}-{partition}" for topic, partition in places])
+    wanted = F.concat_ws("-", "topic", "partition").isin([f"{topic}-{partition}" for topic, partition in partitions])
     slices = LEVELS_KEPT // 2
-    slice_ = F.least(F.floor((F.col("at") - extent.started) / extent.length * slices), F.lit(slices - 1))
+    slice_ = F.least(F.floor((F.col("at") - extent.started) / extent.length_ms * slices), F.lit(slices - 1))
     gap = F.col("high_watermark") - F.col("last_stable_offset")
     sliced = levels.where(wanted).groupBy("topic", "partition", slice_.alias("slice"))
     last, widest = F.max_by(_point(), "at").alias("last"), F.max_by(_point(), gap).alias("widest")
@@ -200,11 +200,11 @@ def _thinned(
     return found
 
 
-def _level_line(place: tuple[str, int], slices: Sequence[Row], end: WatermarkPoint) -> WatermarkLine:
+def _level_line(partition: tuple[str, int], slices: Sequence[Row], end: WatermarkPoint) -> WatermarkLine:
     points = {WatermarkPoint(**point.asDict()) for row in slices for point in (row.last, row.widest)}
     return WatermarkLine(
-        topic=place[0],
-        partition=place[1],
+        topic=partition[0],
+        partition=partition[1],
         points=tuple(sorted(points, key=lambda point: (point.at, point.high_watermark))),
         samples=sum(row["count"] for row in slices),
         end=end,
@@ -216,7 +216,7 @@ def _point() -> Column:
 
 
 def _paces(operations: DataFrame, extent: Extent) -> tuple[Throughput, ...]:
-    stretch = F.floor((F.col("ended") - extent.started) / extent.stretch).alias("stretch")
+    stretch = F.floor((F.col("ended") - extent.started) / extent.stretch_ms).alias("stretch")
     done = F.col("outcome") == DONE
     counted = operations.groupBy(stretch).agg(
         _count((F.col("verb") == "commit") & done).alias("txns"),
@@ -225,12 +225,12 @@ def _paces(operations: DataFrame, extent: Extent) -> tuple[Throughput, ...]:
         _count(F.col("outcome") == Outcome.UNSURE.value).alias("unsure"),
     )
     found = {row.stretch: row for row in collect_rows(counted)}
-    stretches = max(math.ceil(extent.length / extent.stretch), *(number + 1 for number in found), 1)
+    stretches = max(math.ceil(extent.length_ms / extent.stretch_ms), *(number + 1 for number in found), 1)
     return tuple(_pace(extent, number, found.get(number)) for number in range(stretches))
 
 
 def _pace(extent: Extent, number: int, row: Row | None) -> Throughput:
-    at = extent.started + number * extent.stretch
+    at = extent.started + number * extent.stretch_ms
     if row is None:
         return Throughput(at=at, txns=0, records=0, refused=0, unsure=0)
     return Throughput(at=at, txns=row.txns, records=row.records, refused=row.refused, unsure=row.unsure)
