@@ -29,9 +29,9 @@ class MalformedEvent(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """What a record carries: its transaction, its place in it, how many the transaction writes, and a payload.
+    """What a record carries: its transaction, its ordinal in it, how many the transaction writes, and a payload.
 
-    Every value of a run is unique by ``(txn, ordinal)``, so that a reader's record says by itself where it belongs.
+    Every value of a run is unique by ``(txn, ordinal)``, so that a reader's record identifies its write by itself.
     Payloads: ``money:<account>:<+/-amount>`` (the amounts of a transaction sum to 0),
     ``relay:<topic>-<partition>@<offset>`` (made from that input record), or anything else, which only has to come back
     unchanged.
@@ -73,11 +73,11 @@ class Operation:
     :param actor: Who; an actor is retired after an unsure write, and its successor has another name.
     :param client: The adapter: ``wire-v2``, ``wire-v1``, ``librdkafka``.
     :param error: Kafka's error code of the last answer, 0 for success, None where no answer came.
-    :param reason: The row of the client's error table, or the library's words.
+    :param reason: The row of the client's error table, or the library's own text.
     :param txn: The transaction's number, unique in a run; None outside one.
     :param producer_id: As the client knows it after the operation; for ``init`` what the coordinator handed out.
-    :param epoch: Likewise. ``commit`` and ``abort`` of Transactions V2 tell the epoch that is to be used next.
-    :param place: ``topic-partition``: where a record was written, or the input partition of ``send_offsets``.
+    :param epoch: Likewise. ``commit`` and ``abort`` of Transactions V2 give the epoch that is to be used next.
+    :param topic: Where a record was written, or the input of ``send_offsets``; with ``partition``.
     :param offset: Of the acknowledged record (None when unknown), or the offset to be committed (next to be read).
     :param ordinal: The record's place in its transaction, from 0.
     :param size: How many records the transaction means to write; on ``begin`` and ``produce``.

@@ -1,4 +1,7 @@
-"""The judge of chaos histories: DataFrame programs over the sealed tables, the same on a laptop and on a cluster."""
+"""The judge of chaos histories: DataFrame programs over sealed tables, the same on a laptop and on a cluster.
+
+For the chaos run and replay, which call :func:`judge`.
+"""
 
 from harness.judge.judge_history import judge
 

@@ -1,12 +1,11 @@
-"""What a check is: a name, a statement, and a function of the scene that counts witnesses and finds anomalies.
+"""What a check is: a name, a statement, and a function that counts witnesses and finds anomalies.
 
-A check first counts, cheaply; only what it then suspects is it to find, as a DataFrame of the columns of
-:data:`FINDING`, that runs later with those of all checks in one job.
+A check first counts, which is cheap. Only where that leaves a suspicion does it give DataFrames of the columns of
+:data:`FINDING`, which are collected after all checks have counted.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -20,19 +19,19 @@ FINDING = {
     "view": "string",
     "txn": "long",
     "actor": "string",
-    "place": "int",
+    "partition_id": "int",
     "offset": "long",
     "producer_id": "long",
     "epoch": "long",
     "lasted_ms": "double",
     "operations": "array<bigint>",
 }
-"""Columns of findings with Spark's types; ``place`` numbers the partition, see :mod:`harness.judge.partitions`."""
+"""Columns of findings with Spark's types; ``partition_id`` as in :mod:`harness.judge.partitions`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """What a check says before its findings are taken.
+    """What a check says before its findings are collected.
 
     :param findings: DataFrames of :data:`FINDING` (see :func:`findings`); none where nothing is suspected.
     """
@@ -56,6 +55,10 @@ class Check:
     examine: Callable[[JudgeContext], Examined]
 
 
+OF_RECORD = {"txn": "txn", "partition_id": "partition_id", "offset": "offset", "producer_id": "pid", "epoch": "epoch"}
+"""Columns of a finding that is about a record of the log."""
+
+
 def findings(rows: DataFrame, **columns: Any) -> DataFrame:
     """``rows`` as findings: the columns given as expressions, names of columns, or literals by :func:`F.lit`."""
     unknown = columns.keys() - FINDING.keys()
@@ -67,12 +70,7 @@ def _typed(given: Any, kind: str) -> Any:
     return (F.col(given) if isinstance(given, str) else F.lit(given)).cast(kind)
 
 
-def all_of(frames: Sequence[DataFrame]) -> DataFrame:
-    """The rows of all."""
-    return reduce(DataFrame.unionByName, frames)
-
-
-def say(pattern: str, *columns: Any) -> Any:
-    """A sentence with columns in the places of ``%s``."""
+def sentence(pattern: str, *columns: Any) -> Any:
+    """A sentence with columns for its ``%s``."""
     texts = (F.coalesce((F.col(one) if isinstance(one, str) else one).cast("string"), F.lit("?")) for one in columns)
     return F.format_string(pattern, *texts)

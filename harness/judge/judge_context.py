@@ -1,7 +1,6 @@
-"""What the checks share, made once: the partitions, the log with its segments, every transaction, the close look."""
+"""What several checks need of a history, computed once: its partitions, its log in segments, its transactions."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
@@ -9,57 +8,51 @@ from pyspark.sql import DataFrame
 from harness.judge.frames.fence_index import fences
 from harness.judge.frames.record_audit import RecordAudit
 from harness.judge.frames.segments import segmented
-from harness.judge.frames.transactions import Census, census, transactions
+from harness.judge.frames.transactions import TransactionTotals, totals_of, transactions
 from harness.judge.partitions import HistoryPartitions, load_partitions
 from harness.spark.history.history_frames import History
-from harness.spark.session.cached_frames import CachedFrames
+from harness.spark.session.local_checkpoint import checkpointed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeContext:
-    """A history made ready.
+    """A history with the DataFrames that checks share.
 
     :param log: See :mod:`harness.judge.frames.segments`.
     :param transactions: See :mod:`harness.judge.frames.transactions`.
-    :param close: The suspects' records; None where nothing is suspected.
-    :param keep: Keeps rows in memory or on disk as long as the scene lasts.
+    :param audit: The suspected transactions, record by record; None where none is suspected.
     """
 
     history: History
-    ground: HistoryPartitions
+    partitions: HistoryPartitions
     log: DataFrame
     transactions: DataFrame
-    census: Census
-    close: RecordAudit | None
-    keep: Callable[[DataFrame], DataFrame]
+    totals: TransactionTotals
+    audit: RecordAudit | None
+
+    @classmethod
+    def of(cls, history: History) -> "JudgeContext":
+        """Read the history as far as all checks need it."""
+        loaded = load_partitions(history)
+        partitions = replace(loaded, rows=checkpointed(loaded.rows))
+        operations = history.tables["operations"]
+        fenced = checkpointed(fences(operations))
+        log = checkpointed(segmented(history.tables["log"], partitions))
+        rows = checkpointed(transactions(operations, log, fenced))
+        totals = totals_of(rows)
+        audit = RecordAudit.of(operations, log, rows, fenced, partitions) if totals.suspects else None
+        return cls(history=history, partitions=partitions, log=log, transactions=rows, totals=totals, audit=audit)
+
+    @property
+    def tables(self) -> Mapping[str, DataFrame]:
+        """The history's tables."""
+        return self.history.tables
 
     @property
     def operations(self) -> DataFrame:
         """The table of operations."""
         return self.history.tables["operations"]
 
-    def right(self, records: DataFrame) -> DataFrame:
-        """``records`` of the committed log (with txn, place and offset) without those that are anomalies themselves."""
-        return records if self.close is None else self.close.without_anomalies(records)
-
-
-@contextmanager
-def judge_context(history: History) -> Iterator[JudgeContext]:
-    """Make everything ready; what is kept in memory or on disk is let go at the end of the block."""
-    keeping = CachedFrames()
-    keep = keeping.keep
-    try:
-        surveyed = load_partitions(history)
-        ground = replace(surveyed, rows=keep(surveyed.rows))
-        operations = history.tables["operations"]
-        fenced = keep(fences(operations))
-        log = keep(segmented(history.tables["log"], ground))
-        rows = keep(transactions(operations, log, fenced))
-        counted = census(rows)
-        suspects = rows.where("suspect AND txn IS NOT NULL")
-        close = RecordAudit.at(operations, log, rows, suspects, fenced, ground, keep) if counted.suspects else None
-        yield JudgeContext(
-            history=history, ground=ground, log=log, transactions=rows, census=counted, close=close, keep=keep
-        )
-    finally:
-        keeping.let_go()
+    def without_anomalies(self, records: DataFrame) -> DataFrame:
+        """``records`` of the committed log (with partition_id and offset) but for those that have an anomaly."""
+        return records if self.audit is None else self.audit.without_anomalies(records)

@@ -1,7 +1,7 @@
-"""The ground of a judgement: every partition of the history with a number of its own, and how far its log is known.
+"""The partitions of a history, each with a small number, and whether its log is complete.
 
-Partitions get small numbers here, so that nothing after carries topic names through a shuffle. A partition's log is
-*whole* when it reaches the high watermark that the broker told; of one that is not, nothing is said to be missing.
+Topic names are replaced by the number (``partition_id``), so that no shuffle carries them. A partition's log is
+*complete* when it reaches the high watermark that the broker gave; of one that is not, nothing is said to be missing.
 """
 
 import json
@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from harness.spark.history.history_frames import History
-from harness.spark.session.driver_rows import rows as taken
+from harness.spark.session.driver_rows import collect_rows
 
-SCHEMA = "place: INT, topic: STRING, partition: LONG, low: LONG, stable: LONG, whole: BOOLEAN"
+SCHEMA = "partition_id: INT, topic: STRING, partition: LONG, low: LONG, stable: LONG, complete: BOOLEAN"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +25,8 @@ class JudgedPartition:
     :param rows: Rows of its raw log.
     :param last: The highest offset of its raw log, None when the history has none of it.
     :param written: Writes to it that were not refused.
-    :param kept_open: Producers that its leader keeps an open transaction of.
-    :param high_watermark: And the other ends: as the broker told them; None when it told nothing.
+    :param open_at_leader: Producers that its leader keeps an open transaction of.
+    :param low: Its log start offset; this and the other ends as the broker gave them, None when it gave nothing.
     """
 
     topic: str
@@ -34,7 +34,7 @@ class JudgedPartition:
     rows: int
     last: int | None
     written: int
-    kept_open: int
+    open_at_leader: int
     at: float | None
     low: int | None
     high_watermark: int | None
@@ -47,7 +47,7 @@ class JudgedPartition:
 
     @property
     def lacking(self) -> str:
-        """Why its log is not whole, in words; empty when it is."""
+        """Why its log is not complete, in words; empty when it is."""
         if self.high_watermark is None:
             return f"nothing tells how far {self.name} reaches" if self.rows or self.written else ""
         end = 0 if self.last is None else self.last + 1
@@ -60,75 +60,77 @@ class JudgedPartition:
 class HistoryPartitions:
     """All partitions.
 
-    ``rows`` has them as a small table to be broadcast: place, topic, partition, low, stable (the last stable offset),
-    whole, and name, the 64-bit hash of ``topic-partition`` as :func:`name_of` makes it.
+    :param rows: A small table to be broadcast: partition_id, topic, partition, low, stable (the last stable offset),
+        complete, and name, the 64-bit hash of ``topic-partition`` as :func:`partition_hash` makes it.
     """
 
-    places: Sequence[JudgedPartition]
+    each: Sequence[JudgedPartition]
     rows: DataFrame
 
     @property
     def lacking(self) -> str:
         """What of the logs is not known, in one sentence; empty when everything is."""
-        reasons = [place.lacking for place in self.places if place.lacking]
+        reasons = [one.lacking for one in self.each if one.lacking]
         more = f", and {len(reasons) - 3} more" if len(reasons) > 3 else ""
         return "; ".join(reasons[:3]) + more
 
     @property
-    def kept_open(self) -> int:
+    def open_at_leaders(self) -> int:
         """Open transactions that leaders keep."""
-        return sum(place.kept_open for place in self.places)
+        return sum(one.open_at_leader for one in self.each)
 
     def numbered(self, rows: DataFrame, kind: str = "inner") -> DataFrame:
-        """``rows`` with ``place`` beside their topic and partition."""
-        return rows.join(F.broadcast(self.rows.select("topic", "partition", "place")), ["topic", "partition"], kind)
+        """``rows`` with ``partition_id`` beside their topic and partition."""
+        return rows.join(
+            F.broadcast(self.rows.select("topic", "partition", "partition_id")), ["topic", "partition"], kind
+        )
 
 
-def name_of(text: Any) -> Any:
+def partition_hash(text: Any) -> Any:
     """The hash of a ``topic-partition`` column."""
     return F.xxhash64(text)
 
 
 def load_partitions(history: History) -> HistoryPartitions:
-    """Look over log, writes and ends; one row a partition is brought here."""
+    """The partitions of log, writes and ends; one row a partition comes to the driver."""
     tables = history.tables
     log = tables["log"].groupBy("topic", "partition").agg(F.count("*").alias("rows"), F.max("offset").alias("last"))
     produces = tables["operations"].where("verb = 'produce' AND outcome <> 'refused'")
     written = produces.groupBy("topic", "partition").agg(F.count("*").alias("written"))
-    told = F.struct("at", "log_start_offset", "high_watermark", "last_stable_offset")
-    ends = tables["partitions"].groupBy("topic", "partition").agg(F.max(told).alias("told"))
+    newest = F.max(F.struct("at", "log_start_offset", "high_watermark", "last_stable_offset"))
+    ends = tables["partitions"].groupBy("topic", "partition").agg(newest.alias("end"))
     open_ = tables["producers"].where("transaction_start_offset >= 0")
-    kept = open_.groupBy("topic", "partition").agg(F.count("*").alias("kept_open"))
+    at_leader = open_.groupBy("topic", "partition").agg(F.count("*").alias("open_at_leader"))
     key = ["topic", "partition"]
-    both = log.join(written, key, "full").join(ends, key, "full").join(kept, key, "full")
-    places = tuple(_place(row.asDict(recursive=True)) for row in taken(both.orderBy(*key)))
-    return HistoryPartitions(places=places, rows=_rows(history, places))
+    joined = log.join(written, key, "full").join(ends, key, "full").join(at_leader, key, "full")
+    each = tuple(_partition(row.asDict(recursive=True)) for row in collect_rows(joined.orderBy(*key)))
+    return HistoryPartitions(each=each, rows=_rows(history, each))
 
 
-def _place(row: Mapping[str, Any]) -> JudgedPartition:
-    told = row["told"] or {}
+def _partition(row: Mapping[str, Any]) -> JudgedPartition:
+    end = row["end"] or {}
     return JudgedPartition(
         topic=row["topic"],
         partition=row["partition"],
         rows=row["rows"] or 0,
         last=row["last"],
         written=row["written"] or 0,
-        kept_open=row["kept_open"] or 0,
-        at=told.get("at"),
-        low=told.get("log_start_offset"),
-        high_watermark=told.get("high_watermark"),
-        last_stable_offset=told.get("last_stable_offset"),
+        open_at_leader=row["open_at_leader"] or 0,
+        at=end.get("at"),
+        low=end.get("log_start_offset"),
+        high_watermark=end.get("high_watermark"),
+        last_stable_offset=end.get("last_stable_offset"),
     )
 
 
-def _rows(history: History, places: Sequence[JudgedPartition]) -> DataFrame:
-    columns = ("place", "topic", "partition", "low", "stable", "whole")
+def _rows(history: History, each: Sequence[JudgedPartition]) -> DataFrame:
+    columns = ("partition_id", "topic", "partition", "low", "stable", "complete")
     rows = [
         dict(zip(columns, (n, p.topic, p.partition, p.low or 0, p.last_stable_offset, not p.lacking), strict=True))
-        for n, p in enumerate(places)
+        for n, p in enumerate(each)
     ]
     named = inline(history.spark, rows, SCHEMA)
-    return named.withColumn("name", name_of(F.concat_ws("-", "topic", "partition")))
+    return named.withColumn("name", partition_hash(F.concat_ws("-", "topic", "partition")))
 
 
 def inline(spark: SparkSession, rows: Sequence[Mapping[str, Any]], schema: str) -> DataFrame:

@@ -1,1 +1,1 @@
-"""Spark as reader: the session, the connector's jars, read_committed streaming queries."""
+"""Spark: its session, read_committed readers, and histories as DataFrames. For the lab, chaos and the judge."""

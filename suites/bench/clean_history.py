@@ -109,6 +109,7 @@ def _operations(spark: SparkSession, started: DataFrame) -> DataFrame:
         "concat('teller-', a) AS actor",
         "concat('teller-', a) AS transactional_id",
         "'wire-v2' AS client",
+        "'v2' AS protocol",
         "'done' AS outcome",
         "0 AS error",
         "1000 + a AS producer_id",

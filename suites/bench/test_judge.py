@@ -60,7 +60,7 @@ def session() -> Iterator[SparkHandle]:
 
 @pytest.fixture(scope="module")
 def measured(request: pytest.FixtureRequest) -> Iterator[Measured]:
-    """What was measured, told at the end."""
+    """What was measured; printed at the end."""
     table = Measured()
     yield table
     plugins = request.config.pluginmanager

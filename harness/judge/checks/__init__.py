@@ -1,1 +1,1 @@
-"""The checks, one file each: what must be true of every history, and the anomalies that say it is not."""
+"""The checks, one file each and one line in ``all_checks``: what must be true of every history. For the judge alone."""

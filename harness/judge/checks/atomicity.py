@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from harness.judge.check import Check, Examined, findings, say
+from harness.judge.check import Check, Examined, findings, sentence
 from harness.judge.frames.record_audit import RecordAudit
 from harness.judge.frames.transactions import DOUBTFUL, PROMISED
 from harness.judge.judge_context import JudgeContext
@@ -11,31 +11,31 @@ from harness.judge.judge_context import JudgeContext
 ANOMALIES = ("lost-commit", "torn-transaction")
 
 
-def examine(scene: JudgeContext) -> Examined:
+def examine(context: JudgeContext) -> Examined:
     """Witnesses: transactions whose commit was done or unsure."""
-    found = [] if scene.close is None else [_named(broken(scene.close).where("anomaly IS NOT NULL"))]
+    found = [] if context.audit is None else [_named(broken(context.audit).where("anomaly IS NOT NULL"))]
     return Examined(
-        witnesses=scene.census.promised,
+        witnesses=context.totals.promised,
         findings=found,
-        undecided=scene.ground.lacking,
+        undecided=context.partitions.lacking,
         reason="no transaction was committed",
     )
 
 
-def accounts(close: RecordAudit) -> DataFrame:
+def record_states(audit: RecordAudit) -> DataFrame:
     """What became of every record that the suspects wrote.
 
     txn, ordinal and the columns of ``writes``, with ``state``: ``right`` (committed as it should be), ``wrong``
     (committed, and an anomaly itself), ``excused`` (open, or not to be known), ``missing``.
     """
-    seen = close.records.groupBy("txn", "ordinal").agg(
+    seen = audit.records.groupBy("txn", "ordinal").agg(
         F.max(F.col("anomaly").isNull()).alias("right"), F.lit(True).alias("seen")
     )
-    left = close.left.groupBy("txn", "ordinal").agg(F.lit(True).alias("left"))
-    rows = close.writes.join(seen, ["txn", "ordinal"], "left").join(left, ["txn", "ordinal"], "left")
-    # Below the log's start nothing can be missing; an offset that was never told may be there.
-    below = F.coalesce(F.col("told") < F.col("low"), F.col("low") > 0)
-    unknown = F.col("left") | ~F.col("whole") | F.col("to").isNull() | below
+    left = audit.left.groupBy("txn", "ordinal").agg(F.lit(True).alias("left"))
+    rows = audit.writes.join(seen, ["txn", "ordinal"], "left").join(left, ["txn", "ordinal"], "left")
+    # Below the log's start nothing can be missing; an offset that was never acknowledged may be there.
+    below = F.coalesce(F.col("acked_offset") < F.col("low"), F.col("low") > 0)
+    unknown = F.col("left") | ~F.col("complete") | F.col("written_to").isNull() | below
     state = (
         F.when(F.col("right"), "right")
         .when(F.col("seen"), "wrong")
@@ -45,12 +45,12 @@ def accounts(close: RecordAudit) -> DataFrame:
     return rows.withColumn("state", state)
 
 
-def broken(close: RecordAudit) -> DataFrame:
+def broken(audit: RecordAudit) -> DataFrame:
     """The suspects whose acknowledged records are not all there; ``anomaly`` is null where that is in order."""
     state = F.col("state")
-    gone = F.when(state == "missing", F.struct("number", "to", "told", "who_wrote"))
+    gone = F.when(state == "missing", F.struct("number", "written_to", "acked_offset", "writer"))
     rows = (
-        accounts(close)
+        record_states(audit)
         .where("rank = 0")
         .groupBy("txn")
         .agg(
@@ -61,7 +61,7 @@ def broken(close: RecordAudit) -> DataFrame:
             F.slice(F.array_sort(F.collect_list(F.when(state == "missing", F.col("number")))), 1, 10).alias("lacking"),
         )
         .where("missing > 0")
-        .join(close.fates.select("txn", "fate", "upto"), "txn")
+        .join(audit.fates.select("txn", "fate", "upto"), "txn")
     )
     some = F.when(F.col("right") + F.col("wrong") > 0, "torn-transaction").otherwise("lost-commit")
     torn = F.when(F.col("right") > 0, "torn-transaction")
@@ -73,7 +73,7 @@ def _named(rows: DataFrame) -> DataFrame:
     return findings(
         rows,
         anomaly="anomaly",
-        detail=say(
+        detail=sentence(
             "the committed log lacks %s of the %s acknowledged records of transaction %s, whose commit was %s",
             "missing",
             there + F.col("missing"),
@@ -82,9 +82,9 @@ def _named(rows: DataFrame) -> DataFrame:
         ),
         view=F.lit("log"),
         txn="txn",
-        actor="gone.who_wrote",
-        place="gone.to",
-        offset="gone.told",
+        actor="gone.writer",
+        partition_id="gone.written_to",
+        offset="gone.acked_offset",
         operations=F.array_append("lacking", F.col("upto")),
     )
 

@@ -4,19 +4,19 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.evidence.anomalies import PROBE
-from harness.judge.check import Check, Examined, findings, say
+from harness.judge.check import Check, Examined, findings, sentence
 from harness.judge.judge_context import JudgeContext
-from harness.spark.session.driver_rows import rows as taken
+from harness.spark.session.driver_rows import collect_rows
 
 
-def examine(scene: JudgeContext) -> Examined:
+def examine(context: JudgeContext) -> Examined:
     """Witnesses: probes. The tries of a probe share its transactional id.
 
-    Where no partition could be read after the run either, the target is gone: who ended it the history cannot tell.
+    Where no partition could be read after the run either, the target is gone, and the history cannot say why.
     """
-    probes = _probes(scene.operations)
-    ((sent, wanting),) = taken(probes.agg(F.count("*"), F.count(F.when(~F.col("served"), 1))))
-    gone = bool(wanting) and all(place.high_watermark is None for place in scene.ground.places)
+    probes = _probes(context.operations)
+    ((sent, wanting),) = collect_rows(probes.agg(F.count("*"), F.count(F.when(~F.col("served"), 1))))
+    gone = bool(wanting) and all(one.high_watermark is None for one in context.partitions.each)
     return Examined(
         witnesses=sent,
         findings=[_named(probes.where("NOT served"))] if wanting and not gone else [],
@@ -39,12 +39,12 @@ def _probes(operations: DataFrame) -> DataFrame:
 
 
 def _named(rows: DataFrame) -> DataFrame:
-    said = say("%s answered %s %s", "wanting.verb", "wanting.error", "wanting.reason")
-    last = F.when(F.col("wanting").isNull(), "it was not asked to").otherwise(said)
+    answer = sentence("%s answered %s %s", "wanting.verb", "wanting.error", "wanting.reason")
+    last = F.when(F.col("wanting").isNull(), "it was not asked to").otherwise(answer)
     return findings(
         rows,
         anomaly=F.lit("unavailable-after-heal"),
-        detail=say("probe %s did not commit in %s tries; last, %s", "probe", "tries", last),
+        detail=sentence("probe %s did not commit in %s tries; last, %s", "probe", "tries", last),
         txn="last.txn",
         actor="last.actor",
         operations=F.array_compact(F.array("wanting.number", "last.number")),

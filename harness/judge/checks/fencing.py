@@ -1,27 +1,27 @@
-"""A producer that was fenced is told so: nothing that it asks for from then on is acknowledged (KIP-360, KIP-890)."""
+"""A producer that was fenced is refused: nothing that it asks for from then on is acknowledged (KIP-360, KIP-890)."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from harness.judge.check import Check, Examined, findings, say
+from harness.judge.check import Check, Examined, findings, sentence
 from harness.judge.judge_context import JudgeContext
 
 
-def examine(scene: JudgeContext) -> Examined:
+def examine(context: JudgeContext) -> Examined:
     """Witnesses: transactions with a produce or commit that began after their producer was fenced."""
     return Examined(
-        witnesses=scene.census.challenged,
-        findings=[_named(_defied(scene), scene.operations)] if scene.census.defied else [],
+        witnesses=context.totals.challenged,
+        findings=[_named(_defied(context), context.operations)] if context.totals.defied else [],
         reason="no producer went on after it was fenced",
     )
 
 
-def _defied(scene: JudgeContext) -> DataFrame:
+def _defied(context: JudgeContext) -> DataFrame:
     """Transactions that went on with success; what became visible behind the same fence has a name of its own."""
-    rows = scene.transactions.where("defied").select("txn", "fence", "done", "offsets")
-    if scene.close is None:
+    rows = context.transactions.where("defied").select("txn", "fence", "done", "offsets")
+    if context.audit is None:
         return rows
-    visible = scene.close.anomalies.where("anomaly = 'fenced-but-visible' AND fenced_by IS NOT NULL")
+    visible = context.audit.anomalies.where("anomaly = 'fenced-but-visible' AND fenced_by IS NOT NULL")
     return rows.join(visible.select(F.col("fenced_by").alias("fence")).distinct(), "fence", "left_anti")
 
 
@@ -34,7 +34,7 @@ def _named(rows: DataFrame, operations: DataFrame) -> DataFrame:
     return findings(
         first,
         anomaly=F.lit("fenced-but-acknowledged"),
-        detail=say("%s %s was done after operation %s had fenced its producer", "one.verb", "one.number", "fence"),
+        detail=sentence("%s %s was done after operation %s had fenced its producer", "one.verb", "one.number", "fence"),
         txn="txn",
         actor="one.actor",
         producer_id="one.producer_id",

@@ -3,56 +3,60 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from harness.judge.check import Check, Examined, findings, say
+from harness.judge.check import Check, Examined, findings, sentence
 from harness.judge.frames.segments import OPEN
 from harness.judge.judge_context import JudgeContext
 
 
-def examine(scene: JudgeContext) -> Examined:
+def examine(context: JudgeContext) -> Examined:
     """Witnesses: transactions whose records are in the log, and open ones that leaders keep."""
-    found = [_named(left_open(scene), scene)] if scene.census.open or scene.ground.kept_open else []
+    found = [_named(left_open(context), context)] if context.totals.open or context.partitions.open_at_leaders else []
     return Examined(
-        witnesses=scene.census.logged + scene.ground.kept_open,
+        witnesses=context.totals.logged + context.partitions.open_at_leaders,
         findings=found,
-        undecided=scene.ground.lacking,
+        undecided=context.partitions.lacking,
         reason="the log has no transactions",
     )
 
 
-def _kept_open(scene: JudgeContext) -> DataFrame:
-    """Producers with an open transaction, as leaders tell: place, pid, epoch, start."""
-    rows = scene.ground.numbered(scene.history.tables["producers"].where("transaction_start_offset >= 0"))
+def _open_at_leaders(context: JudgeContext) -> DataFrame:
+    """Producers with an open transaction, at their leaders: partition_id, pid, epoch, start."""
+    rows = context.partitions.numbered(context.tables["producers"].where("transaction_start_offset >= 0"))
     start = F.col("transaction_start_offset").alias("start")
-    return rows.select("place", F.col("producer_id").alias("pid"), "epoch", start)
+    return rows.select("partition_id", F.col("producer_id").alias("pid"), "epoch", start)
 
 
-def left_open(scene: JudgeContext) -> DataFrame:
-    """What is open, a row a place and producer id: start, epoch, txn (null where only a leader tells), kept."""
+def left_open(context: JudgeContext) -> DataFrame:
+    """What is open, a row a partition and producer id: start, epoch, in_log, at_leader, txn (null without log)."""
     first = F.min(F.struct("offset", "txn", "epoch")).alias("first")
-    in_log = scene.log.where(F.col("status") == OPEN).groupBy("place", "pid").agg(first)
-    kept = _kept_open(scene).groupBy("place", "pid").agg(F.min(F.struct("start", "epoch")).alias("kept"))
-    rows = in_log.join(kept, ["place", "pid"], "full")
+    in_log = context.log.where(F.col("status") == OPEN).groupBy("partition_id", "pid").agg(first)
+    at_leader = (
+        _open_at_leaders(context)
+        .groupBy("partition_id", "pid")
+        .agg(F.min(F.struct("start", "epoch")).alias("at_leader"))
+    )
+    rows = in_log.join(at_leader, ["partition_id", "pid"], "full")
     return rows.select(
-        "place",
+        "partition_id",
         "pid",
-        F.coalesce("first.offset", "kept.start").alias("start"),
-        F.coalesce("first.epoch", "kept.epoch").alias("epoch"),
+        F.coalesce("first.offset", "at_leader.start").alias("start"),
+        F.coalesce("first.epoch", "at_leader.epoch").alias("epoch"),
         "first.txn",
         F.col("first").isNotNull().alias("in_log"),
-        F.col("kept").isNotNull().alias("kept"),
+        F.col("at_leader").isNotNull().alias("at_leader"),
     )
 
 
-def _named(rows: DataFrame, scene: JudgeContext) -> DataFrame:
-    known = scene.transactions.select("txn", "number", "upto")
-    where = F.when(F.col("in_log") & F.col("kept"), "in the log and at its leader")
+def _named(rows: DataFrame, context: JudgeContext) -> DataFrame:
+    known = context.transactions.select("txn", "number", "upto")
+    where = F.when(F.col("in_log") & F.col("at_leader"), "in the log and at its leader")
     where = where.when(F.col("in_log"), "in the log").otherwise("at its leader")
     return findings(
         rows.join(known, "txn", "left"),
         anomaly=F.lit("hanging-transaction"),
-        detail=say("producer id %s has a transaction open %s, from offset %s on", "pid", where, "start"),
+        detail=sentence("producer id %s has a transaction open %s, from offset %s on", "pid", where, "start"),
         txn="txn",
-        place="place",
+        partition_id="partition_id",
         offset="start",
         producer_id="pid",
         epoch="epoch",

@@ -3,26 +3,26 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from harness.judge.check import Check, Examined, findings, say
+from harness.judge.check import Check, Examined, findings, sentence
 from harness.judge.judge_context import JudgeContext
-from harness.spark.session.driver_rows import rows as taken
+from harness.spark.session.driver_rows import collect_rows
 
 
-def examine(scene: JudgeContext) -> Examined:
+def examine(context: JudgeContext) -> Examined:
     """Witnesses: identities that were handed out."""
-    inits = scene.operations.where("verb = 'init' AND outcome = 'done' AND producer_id IS NOT NULL").select(
+    inits = context.operations.where("verb = 'init' AND outcome = 'done' AND producer_id IS NOT NULL").select(
         F.col("producer_id").alias("pid"), "epoch", "number", F.xxhash64("transactional_id").alias("tid")
     )
-    handed = inits.select("pid", "epoch", "number").where("epoch IS NOT NULL").union(_ends(scene.transactions))
+    handed = inits.select("pid", "epoch", "number").where("epoch IS NOT NULL").union(_ends(context.transactions))
     same = handed.groupBy("pid", "epoch").agg(F.count("*").alias("times"))
     ids = inits.groupBy("pid").agg(F.min("tid").alias("least"), F.max("tid").alias("most")).where("least <> most")
     epochs = same.agg(F.sum("times").alias("handed"), F.count(F.when(F.col("times") > 1, 1)).alias("twice"))
-    ((handed_out, twice, shared),) = taken(epochs.crossJoin(ids.agg(F.count("*"))))
+    ((handed_out, twice, shared),) = collect_rows(epochs.crossJoin(ids.agg(F.count("*"))))
     found = []
     if twice:
         found.append(_epochs(handed, same.where("times > 1").select("pid", "epoch")))
     if shared:
-        found.append(_producers(scene.operations, ids.select("pid")))
+        found.append(_producers(context.operations, ids.select("pid")))
     return Examined(witnesses=handed_out or 0, findings=found, reason="no identity that was handed out is known")
 
 
@@ -38,7 +38,7 @@ def _epochs(handed: DataFrame, twice: DataFrame) -> DataFrame:
     return findings(
         numbers,
         anomaly=F.lit("epoch-reuse"),
-        detail=say("producer id %s was handed out with epoch %s %s times", "pid", "epoch", F.size("numbers")),
+        detail=sentence("producer id %s was handed out with epoch %s %s times", "pid", "epoch", F.size("numbers")),
         producer_id="pid",
         epoch="epoch",
         operations=F.slice("numbers", 1, 10),
@@ -55,7 +55,7 @@ def _producers(operations: DataFrame, ids: DataFrame) -> DataFrame:
     return findings(
         numbers,
         anomaly=F.lit("producer-id-reuse"),
-        detail=say("producer id %s was handed to %s", "pid", F.array_join(F.slice("names", 1, 5), " and ")),
+        detail=sentence("producer id %s was handed to %s", "pid", F.array_join(F.slice("names", 1, 5), " and ")),
         producer_id="pid",
         operations=F.slice("numbers", 1, 10),
     )

@@ -1,88 +1,92 @@
 """The last stable offset reaches the high watermark once nothing is open, and is never above what is open (KIP-98).
 
-Both ways of asking for it, ListOffsets (``partitions``) and a Fetch after it (``levels``), must tell the same.
+Both ways of asking for it, ListOffsets (``partitions``) and a Fetch after it (``levels``), must give the same.
 """
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from harness.judge.check import Check, Examined, findings, say
+from harness.judge.check import Check, Examined, findings, sentence
 from harness.judge.checks.hanging import left_open
 from harness.judge.frames.lso_samples import too_high
 from harness.judge.judge_context import JudgeContext
 from harness.judge.partitions import JudgedPartition
 
 
-def examine(scene: JudgeContext) -> Examined:
-    """Witnesses: partitions that told their last stable offset and have a log or were written to."""
-    places = [place for place in scene.ground.places if _told(place)]
+def examine(context: JudgeContext) -> Examined:
+    """Witnesses: partitions whose last stable offset is known and that have a log or were written to."""
+    known = [one for one in context.partitions.each if _known(one)]
     return Examined(
-        witnesses=len(places),
-        findings=_findings(scene) if places else (),
-        undecided="; ".join(_untold(scene)[:3]),
+        witnesses=len(known),
+        findings=_findings(context) if known else (),
+        undecided="; ".join(_unknown(context)[:3]),
         reason="no partition that was written to told its last stable offset",
     )
 
 
-def _told(place: JudgedPartition) -> bool:
-    return place.last_stable_offset is not None and bool(place.rows or place.written or place.high_watermark)
+def _known(one: JudgedPartition) -> bool:
+    return one.last_stable_offset is not None and bool(one.rows or one.written or one.high_watermark)
 
 
-def _untold(scene: JudgeContext) -> list[str]:
-    return [one.lacking for one in scene.ground.places if one.high_watermark is None and one.lacking]
+def _unknown(context: JudgeContext) -> list[str]:
+    return [one.lacking for one in context.partitions.each if one.high_watermark is None and one.lacking]
 
 
-def _findings(scene: JudgeContext) -> list[DataFrame]:
-    found = [_wrong_by_fetch(scene), too_high(scene)] if "levels" not in scene.history.missing else []
-    if any(_stuck(place) for place in scene.ground.places):
-        found.append(_named_stuck(scene))
-    if scene.census.open or scene.ground.kept_open:
-        found.append(_above(scene))
+def _findings(context: JudgeContext) -> list[DataFrame]:
+    found = [_wrong_by_fetch(context), too_high(context)] if "levels" not in context.history.missing else []
+    if any(_stuck(one) for one in context.partitions.each):
+        found.append(_named_stuck(context))
+    if context.totals.open or context.partitions.open_at_leaders:
+        found.append(_above(context))
     return found
 
 
-def _stuck(place: JudgedPartition) -> bool:
-    if place.last_stable_offset is None or place.high_watermark is None:
+def _stuck(one: JudgedPartition) -> bool:
+    if one.last_stable_offset is None or one.high_watermark is None:
         return False
-    return place.last_stable_offset < place.high_watermark
+    return one.last_stable_offset < one.high_watermark
 
 
-def _ends(scene: JudgeContext) -> DataFrame:
-    """What partitions told: place, at, hw, lso."""
-    rows = scene.ground.numbered(scene.history.tables["partitions"])
+def _ends(context: JudgeContext) -> DataFrame:
+    """The ends of partitions: partition_id, at, hw, lso."""
+    rows = context.partitions.numbered(context.tables["partitions"])
     hw, lso = F.col("high_watermark").alias("hw"), F.col("last_stable_offset").alias("lso")
     last = F.max(F.struct("at", hw, lso)).alias("last")
-    return rows.groupBy("place").agg(last).select("place", "last.*")
+    return rows.groupBy("partition_id").agg(last).select("partition_id", "last.*")
 
 
-def _levels(scene: JudgeContext) -> DataFrame:
-    rows = scene.ground.numbered(scene.history.tables["levels"])
+def _levels(context: JudgeContext) -> DataFrame:
+    rows = context.partitions.numbered(context.tables["levels"])
     return rows.select(
-        "place",
+        "partition_id",
         F.col("at").alias("seen"),
         F.col("high_watermark").alias("top"),
         F.col("last_stable_offset").alias("low"),
     )
 
 
-def _named_stuck(scene: JudgeContext) -> DataFrame:
-    stuck = _ends(scene).where("lso < hw")
-    same = _levels(scene).join(F.broadcast(stuck), "place").where("low = lso AND top > low AND seen <= at")
-    since = same.groupBy("place").agg(F.min("seen").alias("since"))
+def _named_stuck(context: JudgeContext) -> DataFrame:
+    stuck = _ends(context).where("lso < hw")
+    same = _levels(context).join(F.broadcast(stuck), "partition_id").where("low = lso AND top > low AND seen <= at")
+    since = same.groupBy("partition_id").agg(F.min("seen").alias("since"))
     first = F.min(F.struct("start", "pid", "epoch", "txn")).alias("first")
-    holder = left_open(scene).groupBy("place").agg(first)
-    rows = stuck.join(since, "place", "left").join(holder, "place", "left")
+    holder = left_open(context).groupBy("partition_id").agg(first)
+    rows = stuck.join(since, "partition_id", "left").join(holder, "partition_id", "left")
     lasted = F.col("at") - F.col("since")
-    how_long = F.when(lasted.isNull(), "for an unknown time").otherwise(say("for %s ms", F.round(lasted).cast("long")))
-    who = F.when(F.col("first").isNull(), "no producer that is known").otherwise(say("producer id %s", "first.pid"))
+    how_long = F.when(lasted.isNull(), "for an unknown time").otherwise(
+        sentence("for %s ms", F.round(lasted).cast("long"))
+    )
+    who = F.when(F.col("first").isNull(), "no producer that is known").otherwise(
+        sentence("producer id %s", "first.pid")
+    )
     return findings(
         rows,
         anomaly=F.lit("stuck-lso"),
-        detail=say(
+        detail=sentence(
             "the last stable offset is %s, below the high watermark %s, %s: held by %s", "lso", "hw", how_long, who
         ),
         txn="first.txn",
-        place="place",
+        partition_id="partition_id",
         offset="lso",
         producer_id="first.pid",
         epoch="first.epoch",
@@ -90,34 +94,38 @@ def _named_stuck(scene: JudgeContext) -> DataFrame:
     )
 
 
-def _above(scene: JudgeContext) -> DataFrame:
+def _above(context: JudgeContext) -> DataFrame:
     first = F.min(F.struct("start", "pid", "epoch", "txn")).alias("first")
-    rows = _ends(scene).join(left_open(scene).groupBy("place").agg(first), "place").where("lso > first.start")
+    rows = (
+        _ends(context)
+        .join(left_open(context).groupBy("partition_id").agg(first), "partition_id")
+        .where("lso > first.start")
+    )
     return findings(
         rows,
         anomaly=F.lit("wrong-lso"),
-        detail=say(
+        detail=sentence(
             "the last stable offset is %s, above the transaction that producer id %s has open from offset %s on",
             *("lso", "first.pid", "first.start"),
         ),
         txn="first.txn",
-        place="place",
+        partition_id="partition_id",
         offset="first.start",
         producer_id="first.pid",
         epoch="first.epoch",
     )
 
 
-def _wrong_by_fetch(scene: JudgeContext) -> DataFrame:
+def _wrong_by_fetch(context: JudgeContext) -> DataFrame:
     """Fetch and ListOffsets disagree at one and the same high watermark; only where nothing else is to be said."""
-    quiet = _ends(scene).where("lso >= hw")
-    rows = _levels(scene).join(F.broadcast(quiet), "place").where("seen >= at AND top = hw AND low <> lso")
-    one = rows.groupBy("place").agg(F.min(F.struct("seen", "low", "lso", "hw")).alias("one"))
+    quiet = _ends(context).where("lso >= hw")
+    rows = _levels(context).join(F.broadcast(quiet), "partition_id").where("seen >= at AND top = hw AND low <> lso")
+    one = rows.groupBy("partition_id").agg(F.min(F.struct("seen", "low", "lso", "hw")).alias("one"))
     return findings(
         one,
         anomaly=F.lit("wrong-lso"),
-        detail=say("ListOffsets tells %s as the last stable offset, a Fetch after it %s", "one.lso", "one.low"),
-        place="place",
+        detail=sentence("ListOffsets tells %s as the last stable offset, a Fetch after it %s", "one.lso", "one.low"),
+        partition_id="partition_id",
         offset=F.least("one.low", "one.lso"),
     )
 

@@ -2,23 +2,27 @@
 
 from pyspark.sql import functions as F
 
-from harness.judge.check import Check, Examined, findings, say
-from harness.judge.checks.atomicity import accounts
+from harness.judge.check import Check, Examined, findings, sentence
+from harness.judge.checks.atomicity import record_states
 from harness.judge.judge_context import JudgeContext
 
 
-def examine(scene: JudgeContext) -> Examined:
+def examine(context: JudgeContext) -> Examined:
     """Witnesses: transactions with money in the committed log."""
     found = []
-    if scene.close is not None and scene.census.money:
+    if context.audit is not None and context.totals.money:
         kept = (
-            accounts(scene.close).groupBy("txn").agg(F.count(F.when(F.col("state") != "right", 1)).alias("not_right"))
+            record_states(context.audit)
+            .groupBy("txn")
+            .agg(F.count(F.when(F.col("state") != "right", 1)).alias("not_right"))
         )
         # What is missing or wrong has its own name; what was never acknowledged need not be there.
-        explained = scene.close.anomalies.select("txn").union(kept.where("not_right > 0").select("txn"))
-        rows = scene.close.fates.where("amount <> 0").join(explained, "txn", "left_anti")
-        where = scene.close.records.groupBy("txn").agg(F.min(F.struct("place", "offset", "who_wrote")).alias("at"))
-        detail = say("the amounts of transaction %s sum to %s", "txn", "amount")
+        explained = context.audit.anomalies.select("txn").union(kept.where("not_right > 0").select("txn"))
+        rows = context.audit.fates.where("amount <> 0").join(explained, "txn", "left_anti")
+        where = context.audit.records.groupBy("txn").agg(
+            F.min(F.struct("partition_id", "offset", "writer")).alias("at")
+        )
+        detail = sentence("the amounts of transaction %s sum to %s", "txn", "amount")
         found.append(
             findings(
                 rows.join(where, "txn"),
@@ -26,16 +30,16 @@ def examine(scene: JudgeContext) -> Examined:
                 detail=detail,
                 view=F.lit("log"),
                 txn="txn",
-                actor="at.who_wrote",
-                place="at.place",
+                actor="at.writer",
+                partition_id="at.partition_id",
                 offset="at.offset",
                 operations=F.array("number", "upto"),
             )
         )
     return Examined(
-        witnesses=scene.census.money,
+        witnesses=context.totals.money,
         findings=found,
-        undecided=scene.ground.lacking if scene.census.money else "",
+        undecided=context.partitions.lacking if context.totals.money else "",
         reason="no transaction moved money",
     )
 

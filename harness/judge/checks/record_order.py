@@ -1,26 +1,26 @@
 """Records of one actor are in the committed log in the order in which it produced them, partition by partition.
 
-The log tells at once whether the records of each producer id are in the order of (transaction, ordinal). That is the
+Whether the records of each producer id are in the order of (transaction, ordinal) is a column of the log. That is the
 order of the operations where an actor's transactions are numbered in their order and it has kept one producer id,
-which is looked up a row a transaction; only the rest is sorted again by operations.
+which is compared a row a transaction; only the rest is compared with the operations.
 """
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from harness.judge.check import Check, Examined, findings, say
+from harness.judge.check import OF_RECORD, Check, Examined, findings, sentence
 from harness.judge.frames.segments import COMMITTED
 from harness.judge.frames.transactions import by_actor
 from harness.judge.judge_context import JudgeContext
 
 
-def examine(scene: JudgeContext) -> Examined:
+def examine(context: JudgeContext) -> Examined:
     """Witnesses: records of the committed log."""
-    rows = scene.transactions.where("actor IS NOT NULL AND pid IS NOT NULL AND committed > 0")
+    rows = context.transactions.where("actor IS NOT NULL AND pid IS NOT NULL AND committed > 0")
     unsure = _unsure(rows)
-    found = [_found(scene, unsure)] if scene.census.unsorted or unsure.limit(1).count() else []
+    found = [_found(context, unsure)] if context.totals.unsorted or unsure.limit(1).count() else []
     return Examined(
-        witnesses=scene.census.committed, findings=found, reason="the committed log has no records of the history"
+        witnesses=context.totals.committed, findings=found, reason="the committed log has no records of the history"
     )
 
 
@@ -31,16 +31,16 @@ def _unsure(rows: DataFrame) -> DataFrame:
     return rows.select("*", ((before > F.col("number")) | changed).alias("unsure")).where("unsure").drop("unsure")
 
 
-def _found(scene: JudgeContext, unsure: DataFrame) -> DataFrame:
+def _found(context: JudgeContext, unsure: DataFrame) -> DataFrame:
     actors = unsure.select("actor").distinct()
-    theirs = scene.transactions.join(actors, "actor", "left_semi").select("least_pid", "pid")
-    crossed = scene.transactions.where("unsorted > 0 AND pid IS NOT NULL").select("least_pid", "pid")
+    theirs = context.transactions.join(actors, "actor", "left_semi").select("least_pid", "pid")
+    crossed = context.transactions.where("unsorted > 0 AND pid IS NOT NULL").select("least_pid", "pid")
     pids = theirs.union(crossed).select(F.explode(F.array("least_pid", "pid")).alias("pid")).distinct()
-    committed = scene.log.where((F.col("status") == COMMITTED) & F.col("txn").isNotNull())
-    rows = scene.right(committed.join(pids, "pid", "left_semi"))
-    writes = scene.operations.where("verb = 'produce' AND ordinal IS NOT NULL")
+    committed = context.log.where((F.col("status") == COMMITTED) & F.col("txn").isNotNull())
+    rows = context.without_anomalies(committed.join(pids, "pid", "left_semi"))
+    writes = context.operations.where("verb = 'produce' AND ordinal IS NOT NULL")
     writes = writes.select("txn", "ordinal", "actor", "number", "started", "ended")
-    in_log = Window.partitionBy("place", "actor").orderBy("offset")
+    in_log = Window.partitionBy("partition_id", "actor").orderBy("offset")
     one = rows.join(writes, ["txn", "ordinal"])
     seen = one.select(
         "*", F.lag("number").over(in_log).alias("other"), F.lag("started").over(in_log).alias("other_started")
@@ -52,14 +52,10 @@ def _named(rows: DataFrame) -> DataFrame:
     return findings(
         rows,
         anomaly=F.lit("reordered"),
-        detail=say("record %s/%s comes after one that operation %s wrote later", "txn", "ordinal", "other"),
+        detail=sentence("record %s/%s comes after one that operation %s wrote later", "txn", "ordinal", "other"),
         view=F.lit("log"),
-        txn="txn",
         actor="actor",
-        place="place",
-        offset="offset",
-        producer_id="pid",
-        epoch="epoch",
+        **OF_RECORD,
         operations=F.array("number", "other"),
     )
 

@@ -1,1 +1,1 @@
-"""DataFrames that several checks share: segments, transactions, views, fences, suspected records."""
+"""DataFrames that several checks share: segments, transactions, views, fences, suspected records. For checks alone."""

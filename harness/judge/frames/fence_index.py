@@ -1,4 +1,4 @@
-"""Since when a producer is fenced: the first init of its transactional id by another actor that is newer than its own.
+"""When each producer was fenced: by the first init of its transactional id by another actor that is newer than its own.
 
 Newer is what certainly came later: an init that began after one's own had ended, or one that overlapped it and was
 handed a higher epoch of the same producer id.
@@ -40,13 +40,23 @@ def fences(operations: DataFrame) -> DataFrame:
     )
 
 
+def with_fence(rows: DataFrame, fences: DataFrame, actor: Column) -> DataFrame:
+    """``rows`` with ``fenced_at`` and ``fence`` of the init on which each row's operation ``number`` rests.
+
+    :param actor: The hash of the operation's actor.
+    """
+    of_actor = (actor == F.col("fenced_actor")) & F.col("number").between(F.col("first"), F.col("last"))
+    known = F.broadcast(fences.withColumnRenamed("actor", "fenced_actor"))
+    return rows.join(known, of_actor, "left").drop("fenced_actor", "first", "last")
+
+
 def _newer(other: Column) -> Column:
     later = other["started"] >= F.col("ended")
-    higher = (other["pid"] == F.col("pid")) & (other["epoch"] > F.col("epoch")) & ~F.exists("others", _twin)
+    higher = (other["pid"] == F.col("pid")) & (other["epoch"] > F.col("epoch")) & ~F.exists("others", _same_identity)
     return other["done"] & (other["actor"] != F.col("actor")) & F.coalesce(later | higher, later)
 
 
-def _twin(other: Column) -> Column:
+def _same_identity(other: Column) -> Column:
     """An init that got the same identity: then epochs do not tell which came later."""
     same = (other["pid"] == F.col("pid")) & (other["epoch"] == F.col("epoch"))
     return F.coalesce(same, F.lit(False)) & (other["number"] != F.col("number"))

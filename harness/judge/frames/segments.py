@@ -1,11 +1,11 @@
-"""The raw log with each record's segment: who ends it, with which marker; made once, used by every check.
+"""The raw log with each record's segment: which marker ends it, and how.
 
-Over (partition, producer id), newest record first, one window tells a record the marker that ends its segment, and
-another, markers left out, the record that follows it. Columns:
+Over (partition, producer id), newest record first, one window gives a record the marker that ends its segment, and
+another, without markers, the record that follows it. Columns:
 
-place, pid, epoch, offset, txn, ordinal
+partition_id, pid, epoch, offset, txn, ordinal
     as the log has them; txn and ordinal null for a value that is none of ours
-mark
+record_hash
     64-bit hash of what an operation wrote: topic, partition, size, payload
 amount, input, input_offset
     of ``money:`` and ``relay:`` payloads, else null; ``input`` is the hash of ``topic-partition``
@@ -23,38 +23,38 @@ from typing import Any
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from harness.judge.partitions import HistoryPartitions, name_of
+from harness.judge.partitions import HistoryPartitions, partition_hash
 
 COMMITTED, ABORTED, OPEN, UNKNOWN = 1, 2, 3, 4
 
 
-def segmented(log: DataFrame, ground: HistoryPartitions) -> DataFrame:
-    """The records of ``log``, markers told off; see the module's docstring for the columns."""
-    known = F.broadcast(ground.rows.select("topic", "partition", "place", "whole"))
+def segmented(log: DataFrame, partitions: HistoryPartitions) -> DataFrame:
+    """The records of ``log``, without the markers; see the module's docstring for the columns."""
+    known = F.broadcast(partitions.rows.select("topic", "partition", "partition_id", "complete"))
     rows = log.join(known, ["topic", "partition"]).select(
-        "place",
-        "whole",
+        "partition_id",
+        "complete",
         F.col("producer_id").alias("pid"),
         "epoch",
         "offset",
         "txn",
         "ordinal",
-        mark().alias("mark"),
+        record_hash().alias("record_hash"),
         *_payload(),
-        F.col("transactional").alias("bound"),
+        "transactional",
         "control",
     )
-    return _judged(_looking_ahead(rows))
+    return _with_status(_with_neighbours(rows))
 
 
-def mark() -> Any:
+def record_hash() -> Any:
     """Hash of where a record was written and what it says."""
     return F.xxhash64("topic", "partition", "size", "payload")
 
 
-def printed(mark_: Any = "mark") -> Any:
+def read_hash(record: Any = "record_hash") -> Any:
     """Hash of what a reader delivers: the offset and the value."""
-    return F.xxhash64("offset", "txn", "ordinal", mark_)
+    return F.xxhash64("offset", "txn", "ordinal", record)
 
 
 def _payload() -> list[Any]:
@@ -63,17 +63,17 @@ def _payload() -> list[Any]:
     source = F.expr("substring(payload, 7)")
     return [
         F.when(money, F.substring_index(payload, ":", -1).try_cast("long")).alias("amount"),
-        F.when(relay, name_of(F.substring_index(source, "@", 1))).alias("input"),
+        F.when(relay, partition_hash(F.substring_index(source, "@", 1))).alias("input"),
         F.when(relay, F.substring_index(source, "@", -1).try_cast("long")).alias("input_offset"),
     ]
 
 
-def _looking_ahead(rows: DataFrame) -> DataFrame:
-    newest_first = Window.partitionBy("place", "pid").orderBy(F.col("offset").desc())
+def _with_neighbours(rows: DataFrame) -> DataFrame:
+    newest_first = Window.partitionBy("partition_id", "pid").orderBy(F.col("offset").desc())
     until_here = newest_first.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     marker = F.when(F.col("control").isNotNull(), F.col("offset") * 2 + (F.col("control") == "COMMIT").cast("long"))
     ended = rows.withColumn("ended", F.last(marker, ignorenulls=True).over(until_here)).where("control IS NULL")
-    following = F.when(F.col("bound"), F.coalesce("ended", F.lit(-1)))
+    following = F.when(F.col("transactional"), F.coalesce("ended", F.lit(-1)))
     return ended.drop("control").select(
         "*",
         F.lead(following).over(newest_first).alias("previous_ended"),
@@ -84,22 +84,22 @@ def _looking_ahead(rows: DataFrame) -> DataFrame:
     )
 
 
-def _judged(rows: DataFrame) -> DataFrame:
-    ended, bound = F.col("ended"), F.col("bound")
+def _with_status(rows: DataFrame) -> DataFrame:
+    ended, transactional = F.col("ended"), F.col("transactional")
     other = F.col("next_txn") != F.col("txn")
     goes_on = F.coalesce(F.col("next_ended") == F.coalesce(ended, F.lit(-1)), F.lit(False))
     status = (
-        F.when(~bound | (ended % 2 == 1), COMMITTED)
+        F.when(~transactional | (ended % 2 == 1), COMMITTED)
         .when(ended.isNotNull(), ABORTED)
-        .otherwise(F.when(F.col("whole"), OPEN).otherwise(UNKNOWN))
+        .otherwise(F.when(F.col("complete"), OPEN).otherwise(UNKNOWN))
     )
     earlier = (F.col("next_txn") < F.col("txn")) | (~other & (F.col("next_ordinal") <= F.col("ordinal")))
     return rows.select(
-        *("place", "pid", "epoch", "offset", "txn", "ordinal", "mark", "amount", "input", "input_offset"),
-        F.when(bound, F.shiftright(ended, 1)).otherwise(-1).alias("segment"),
+        *("partition_id", "pid", "epoch", "offset", "txn", "ordinal", "record_hash", "amount", "input", "input_offset"),
+        F.when(transactional, F.shiftright(ended, 1)).otherwise(-1).alias("segment"),
         status.cast("byte").alias("status"),
         F.coalesce(F.col("previous_ended") != F.coalesce(ended, F.lit(-1)), F.lit(True)).alias("starts"),
-        (bound & F.coalesce(~goes_on | other, F.lit(True))).alias("run_end"),
-        (bound & goes_on & F.coalesce(other, F.lit(True))).alias("mixed"),
+        (transactional & F.coalesce(~goes_on | other, F.lit(True))).alias("run_end"),
+        (transactional & goes_on & F.coalesce(other, F.lit(True))).alias("mixed"),
         F.coalesce(earlier, F.col("followed")).alias("unsorted"),
     )

@@ -1,8 +1,8 @@
-"""Every transaction in one row, and a sieve: those that cannot be told clean at once are looked at closely.
+"""Every transaction in one row, with whether it is suspected of an anomaly.
 
-The sieve is coarse and quick: what was acknowledged and what is in the committed log are compared by count and by
-the exclusive or of 64-bit hashes, one pass over each table. It may suspect a sound transaction; it must never pass an
-unsound one, so each of its conditions names what it lets through. Naming an anomaly is the close look's business.
+The comparison is coarse and quick: what was acknowledged and what is in the committed log are compared by count and by
+the exclusive or of 64-bit hashes, one pass over each table. A sound transaction may be suspected; an unsound one must
+always be. Which anomaly it is, if any, is found by :mod:`harness.judge.frames.record_audit`.
 """
 
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ from typing import Any
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from harness.judge.frames.segments import COMMITTED, OPEN, mark
-from harness.spark.session.driver_rows import rows as taken
+from harness.judge.frames.fence_index import with_fence
+from harness.judge.frames.segments import COMMITTED, OPEN, record_hash
+from harness.spark.session.driver_rows import collect_rows
 
 NEVER, DOUBTFUL, PROMISED = 0, 1, 2
 """A transaction's fate: its commit was never asked for or was refused, or its abort was done; its commit was unsure;
@@ -20,7 +21,7 @@ its commit was done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Census:
+class TransactionTotals:
     """Totals over all transactions; counts."""
 
     transactions: int
@@ -40,39 +41,36 @@ class Census:
 
 
 def transactions(operations: DataFrame, log: DataFrame, fences: DataFrame) -> DataFrame:
-    """A row a transaction (txn null: all records that are none of ours), with ``suspect`` as the sieve's answer.
+    """A row a transaction (txn null: all records that are none of ours), with ``suspect``.
 
     ``actor`` is a hash; ``number`` and ``upto`` are its first and last operation; ``committed`` and the like count
     records; ``end_pid`` and ``end_epoch`` are what its end handed out, where it was one of Transactions V2;
     ``challenged`` and ``defied``: it went on, and with success, after the init ``fence`` had fenced its producer.
     """
-    asked, there = _asked(operations), _there(log)
-    rows = asked.join(there.hint("shuffle_hash"), "txn", "full")
-    early = F.broadcast(fences.select(F.col("actor").alias("who"), "first", "last", "fenced_at", "fence"))
-    mine = (F.col("actor") == F.col("who")) & F.col("number").between(F.col("first"), F.col("last"))
-    rows = rows.join(early, mine, "left").drop("who", "first", "last")
-    told = {"suspect": _suspect(), "challenged": _fenced("tried_at"), "defied": _fenced("done_at") & _wrote()}
-    return rows.fillna(0, subset=list(COUNTS)).withColumns(told).drop(*ONLY_FOR_THE_SIEVE)
+    rows = _requested(operations).join(_logged(log).hint("shuffle_hash"), "txn", "full")
+    rows = with_fence(rows, fences, F.col("actor"))
+    verdicts = {"suspect": _suspect(), "challenged": _fenced("tried_at"), "defied": _fenced("done_at") & _wrote()}
+    return rows.fillna(0, subset=list(COUNTS)).withColumns(verdicts).drop(*TEMPORARY)
 
 
 COUNTS = (
-    *("fate", "done", "done_x", "offsets", "committed", "committed_x", "open", "runs", "places", "mixed"),
+    *("fate", "done", "done_x", "offsets", "committed", "committed_x", "open", "runs", "partitions", "mixed"),
     *("money", "amount", "relayed", "unsorted"),
 )
 """Columns that are 0 where there is nothing."""
 
 
-ONLY_FOR_THE_SIEVE = ("fenced_at", "tried_at", "done_at", "done_x", "committed_x", "places")
+TEMPORARY = ("fenced_at", "tried_at", "done_at", "done_x", "committed_x", "partitions")
 
 
-def _asked(operations: DataFrame) -> DataFrame:
+def _requested(operations: DataFrame) -> DataFrame:
     verb, outcome = F.col("verb"), F.col("outcome")
     done = outcome == "done"
     write = (verb == "produce") & done
     doubt = (verb == "commit") & (outcome == "unsure")
     promised, aborted = F.max((verb == "commit") & done), F.max((verb == "abort") & done)
     fate = F.when(promised, PROMISED).when(aborted, NEVER).when(F.max(doubt), DOUBTFUL).otherwise(NEVER)
-    handed = verb.isin("commit", "abort") & done & F.col("client").endswith("-v2")
+    handed = verb.isin("commit", "abort") & done & (F.col("protocol") == "v2")
     return (
         operations.where("txn IS NOT NULL")
         .groupBy("txn")
@@ -82,7 +80,7 @@ def _asked(operations: DataFrame) -> DataFrame:
             F.max("number").alias("upto"),
             fate.alias("fate"),
             F.count(F.when(write, 1)).alias("done"),
-            F.bit_xor(F.when(write, F.xxhash64("ordinal", mark()))).alias("done_x"),
+            F.bit_xor(F.when(write, F.xxhash64("ordinal", record_hash()))).alias("done_x"),
             F.count(F.when((verb == "send_offsets") & done, 1)).alias("offsets"),
             F.max(F.when(verb.isin("produce", "commit"), F.col("started"))).alias("tried_at"),
             F.max(F.when(verb.isin("produce", "commit") & done, F.col("started"))).alias("done_at"),
@@ -93,15 +91,15 @@ def _asked(operations: DataFrame) -> DataFrame:
     )
 
 
-def _there(log: DataFrame) -> DataFrame:
+def _logged(log: DataFrame) -> DataFrame:
     committed = F.col("status") == COMMITTED
-    place = F.expr("shiftleft(1L, place % 64)")
+    partition = F.expr("shiftleft(1L, partition_id % 64)")
     return log.groupBy("txn").agg(
         F.count(F.when(committed, 1)).alias("committed"),
-        F.bit_xor(F.when(committed, F.xxhash64("ordinal", "mark"))).alias("committed_x"),
+        F.bit_xor(F.when(committed, F.xxhash64("ordinal", "record_hash"))).alias("committed_x"),
         F.count(F.when(F.col("status") == OPEN, 1)).alias("open"),
         F.count(F.when(F.col("run_end"), 1)).alias("runs"),
-        F.bit_count(F.bit_or(place)).cast("long").alias("places"),
+        F.bit_count(F.bit_or(partition)).cast("long").alias("partitions"),
         F.count(F.when(F.col("mixed"), 1)).alias("mixed"),
         F.count(F.when(committed, F.col("amount"))).alias("money"),
         F.sum(F.when(committed, F.col("amount"))).alias("amount"),
@@ -116,10 +114,10 @@ def _suspect() -> Any:
     col = F.col
     empty = col("committed") == 0
     kept = (col("committed") == col("done")) & (col("committed_x") == col("done_x"))
-    as_told = F.when(col("fate") == PROMISED, kept).when(col("fate") == DOUBTFUL, kept | empty).otherwise(empty)
+    as_promised = F.when(col("fate") == PROMISED, kept).when(col("fate") == DOUBTFUL, kept | empty).otherwise(empty)
     # Two segments on one partition give more runs than partitions; 64 partitions share the bits, which only adds doubt.
-    apart = (col("runs") > col("places")) | (col("mixed") > 0)
-    return ~as_told | (~empty & (apart | _fenced("tried_at") | (col("amount") != 0)))
+    apart = (col("runs") > col("partitions")) | (col("mixed") > 0)
+    return ~as_promised | (~empty & (apart | _fenced("tried_at") | (col("amount") != 0)))
 
 
 def _fenced(at: str) -> Any:
@@ -132,8 +130,8 @@ def _wrote() -> Any:
     return F.col("done") + F.col("offsets") > 0
 
 
-def census(rows: DataFrame) -> Census:
-    """The totals; one job, which also makes what ``rows`` is kept from."""
+def totals_of(rows: DataFrame) -> TransactionTotals:
+    """The totals; one query, which also computes the checkpoint of ``rows``."""
     ours = F.col("txn").isNotNull()
     asked = F.col("number").isNotNull()
     suspect = F.col("suspect") & ours
@@ -153,8 +151,8 @@ def census(rows: DataFrame) -> Census:
         F.count(F.when(F.col("challenged"), 1)).alias("challenged"),
         F.count(F.when(F.col("defied"), 1)).alias("defied"),
     )
-    (row,) = taken(totals)
-    return Census(**{name: value or 0 for name, value in row.asDict().items()})
+    (row,) = collect_rows(totals)
+    return TransactionTotals(**{name: value or 0 for name, value in row.asDict().items()})
 
 
 def by_actor() -> Any:

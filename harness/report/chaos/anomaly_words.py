@@ -1,37 +1,11 @@
-"""What chaos found, in words for a person: phrases for anomalies, places, moments and outcomes."""
+"""What chaos found, in words for a person: anomalies, partitions, moments and outcomes."""
 
 from collections.abc import Mapping, Sequence
 
 from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
-from harness.evidence.anomalies import ANOMALIES
+from harness.evidence.anomalies import find_anomalies
 from harness.report.shared.words import duration, label, short
-
-PHRASES: Mapping[str, str] = {
-    "unknown-record": "shows records that nobody wrote",
-    "altered-record": "alters what was written",
-    "dirty-read": "shows records of open transactions",
-    "aborted-read": "shows aborted records",
-    "fenced-but-visible": "commits records of fenced producers",
-    "fenced-but-acknowledged": "goes on serving fenced producers",
-    "refused-but-visible": "commits records that it had refused",
-    "leaked-into-next": "lets records leak into the next transaction",
-    "resurrected": "commits what was never to be committed",
-    "duplicate": "brings records twice",
-    "reordered": "changes the order of a producer's records",
-    "lost-commit": "loses committed transactions",
-    "torn-transaction": "tears transactions",
-    "broken-sum": "lets money appear or vanish",
-    "offsets-without-records": "commits offsets without their records",
-    "records-without-offsets": "commits records without their offsets",
-    "epoch-reuse": "hands out one producer epoch twice",
-    "producer-id-reuse": "hands one producer id to two transactional ids",
-    "hanging-transaction": "leaves transactions hanging",
-    "stuck-lso": "leaves the last stable offset stuck",
-    "wrong-lso": "tells a wrong last stable offset",
-    "unavailable-after-heal": "does not serve again after the faults are healed",
-}
-"""What a target does that has the anomaly; the target is the sentence's subject."""
 
 
 def broken_words(anomalies: Sequence[str]) -> str:
@@ -42,7 +16,8 @@ def broken_words(anomalies: Sequence[str]) -> str:
     >>> broken_words(["a", "b", "c", "d"])
     'shows “a”, shows “b”, shows “c” and 1 anomaly more'
     """
-    phrases = [PHRASES.get(name, f"shows “{name}”") for name in in_order(anomalies)]
+    known = find_anomalies()
+    phrases = [known[name].phrase if name in known else f"shows “{name}”" for name in in_order(anomalies)]
     if len(phrases) > 3:
         more = len(phrases) - 3
         phrases = [*phrases[:3], f"{more} {'anomaly' if more == 1 else 'anomalies'} more"]
@@ -51,7 +26,7 @@ def broken_words(anomalies: Sequence[str]) -> str:
 
 def in_order(anomalies: Sequence[str]) -> list[str]:
     """Anomalies by precedence; unknown ones last, by name."""
-    known = list(ANOMALIES)
+    known = list(find_anomalies())
     return sorted(set(anomalies), key=lambda name: (known.index(name) if name in known else len(known), name))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.evidence.anomalies import ANOMALIES
+from harness.evidence.anomalies import find_anomalies
 from harness.evidence.judgement import CheckResult
 from harness.evidence.operation import FaultWindow
 from harness.evidence.timeline import Timeline
@@ -156,10 +156,10 @@ def _check(check: CheckResult) -> CheckView:
 
 
 def _anomaly(round_: RoundResults, name: str, number: int, start: float) -> AnomalyView:
-    shown = findings(round_.checks, name, start)
+    shown, known = findings(round_.checks, name, start), find_anomalies().get(name)
     return AnomalyView(
         name=name,
-        meaning=ANOMALIES.get(name, "").replace("``", ""),
+        meaning=known.definition.replace("``", "") if known else "",
         number=count(number, "finding", "findings"),
         findings=shown,
         left_out=max(number - len(shown), 0),

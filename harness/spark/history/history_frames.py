@@ -17,8 +17,8 @@ from harness.evidence.json_codec import Malformed
 from harness.evidence.seal_manifest import SealManifest, parquet_files, whole
 from harness.spark.history.seal import Sealing, complete, lines_of, read_sealed, refuse
 from harness.spark.history.table_schema import Field, sealed_schema, table_fields
-from harness.spark.history.well_formed import first_fault
-from harness.spark.session.conf_scope import PLAIN, conf_scope
+from harness.spark.history.well_formed import first_malformation
+from harness.spark.session.conf_scope import FIXED_PLANS, conf_scope
 from harness.spark.session.spark_master import first_line
 
 KIND = "chaos"
@@ -54,11 +54,11 @@ class History:
 def open_history(spark: SparkSession, folder: Path) -> History:
     """The history in a run folder; a table is taken from its Parquet, or else from its JSON lines.
 
-    :raises Trouble: EVIDENCE_UNREADABLE, with the place and the reason, when it is not what the format says.
+    :raises UserError: EVIDENCE_UNREADABLE, with the place and the reason, when it is not what the format says.
     """
     run, history = read_run(folder), folder / "history"
-    mark = _mark(history)
-    sealed = mark.tables if mark else {}
+    manifest = _manifest(history)
+    sealed = manifest.tables if manifest else {}
     foreign = [name for name in TABLES if name not in sealed and (history / f"{name}.parquet").exists()]
     lines = [name for name in lines_of(history) if name not in sealed and name not in foreign]
     missing = frozenset(TABLES.keys() - {*sealed, *foreign, *lines})
@@ -71,12 +71,13 @@ def open_history(spark: SparkSession, folder: Path) -> History:
         **(sealing.run() if lines else {}),
         **{name: _empty(spark, name) for name in missing},
     }
-    notes = (*(mark.notes if mark else ()), *sealing.notes, *map(_missed, sorted(missing)))
+    tables["operations"] = _with_protocol(tables["operations"])
+    notes = (*(manifest.notes if manifest else ()), *sealing.notes, *map(_missed, sorted(missing)))
     return History(spark=spark, tables=tables, missing=missing, run=run, notes=notes)
 
 
 def read_run(folder: Path) -> Mapping[str, Json]:
-    """``run.json`` of a chaos run; :raises Trouble: EVIDENCE_UNREADABLE when it is not there, or of another kind."""
+    """``run.json`` of a chaos run; :raises UserError: EVIDENCE_UNREADABLE when it is not there, or of another kind."""
     path = folder / "run.json"
     if not path.is_file():
         refuse(f"{folder} is no run folder: it has no run.json")
@@ -91,14 +92,14 @@ def read_run(folder: Path) -> Mapping[str, Json]:
     return run
 
 
-def _mark(history: Path) -> SealManifest | None:
+def _manifest(history: Path) -> SealManifest | None:
     try:
-        mark = SealManifest.read(history)
+        manifest = SealManifest.read(history)
     except Malformed as error:
         refuse(f"{history}/seal.json cannot be read: {error}")
-    if mark is not None and (broken := mark.broken(history)) is not None:
+    if manifest is not None and (broken := manifest.broken(history)) is not None:
         refuse(f"{history}/{broken}; if it was changed on purpose, remove {history}/seal.json")
-    return mark
+    return manifest
 
 
 def _foreign(spark: SparkSession, history: Path, names: Sequence[str]) -> Mapping[str, DataFrame]:
@@ -107,12 +108,12 @@ def _foreign(spark: SparkSession, history: Path, names: Sequence[str]) -> Mappin
     if not tables:
         return {}
     try:
-        with conf_scope(spark, PLAIN):
-            fault = first_fault(tables)
+        with conf_scope(spark, FIXED_PLANS):
+            malformation = first_malformation(tables)
     except (PySparkException, Py4JJavaError) as error:
         refuse(f"the Parquet of {history} cannot be read: {first_line(error)}")
-    if fault is not None:
-        refuse(f"{history}/{fault.table}.parquet: {fault.reason}")
+    if malformation is not None:
+        refuse(f"{history}/{malformation.table}.parquet: {malformation.reason}")
     return tables
 
 
@@ -149,6 +150,12 @@ def _scratch(spark: SparkSession, history: Path) -> Path:
     local = spark.conf.get("spark.master", "").startswith("local")
     parent = spark.conf.get("spark.local.dir") if local else str(history)
     return Path(tempfile.mkdtemp(prefix="typed-", dir=parent))
+
+
+def _with_protocol(operations: DataFrame) -> DataFrame:
+    """Who does not say which protocol a client speaks may say it by the client's name: one that ends in ``-v2``."""
+    by_name = F.when(F.col("client").endswith("-v2"), "v2")
+    return operations.withColumn("protocol", F.coalesce("protocol", by_name))
 
 
 def _missed(table: str) -> str:

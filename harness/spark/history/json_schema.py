@@ -1,7 +1,7 @@
-"""The shapes of JSON lines, strictly: Spark's own JSON reader passes over what it does not know, and we must not.
+"""The schemas of JSON lines, strictly: Spark's own JSON reader ignores columns that it does not know, and we must not.
 
-A table has a handful of distinct shapes (column names with their types), however many lines; Spark finds them in one
-job for all tables, and each is compared here with the table's columns.
+A table has a handful of distinct schemas (column names with their types), however many lines; one query finds them for
+all tables, and each is compared here with the table's columns.
 """
 
 import re
@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from harness.spark.history.table_schema import Field, table_fields
-from harness.spark.session.driver_rows import rows
+from harness.spark.session.driver_rows import collect_rows
 
 ENTRY = re.compile(r"(\w+): ([A-Z]+)(?:\(\d+,\d+\))?")
 FITTING: Mapping[type, tuple[str, ...]] = {
@@ -42,28 +42,28 @@ def first_misfit(spark: SparkSession, files: Mapping[str, Path], torn: Mapping[s
     """
     if not files:
         return None
-    counted = reduce(DataFrame.unionAll, (_shapes(spark, table, path) for table, path in files.items()))
-    for row in rows(counted):
-        if row.shape is None and row.lines == (row.table in torn):
+    counted = reduce(DataFrame.unionAll, (_schemas(spark, table, path) for table, path in files.items()))
+    for row in collect_rows(counted):
+        if row.schema is None and row.lines == (row.table in torn):
             continue
-        if (reason := _misfit(row.shape, table_fields(row.table))) is not None:
+        if (reason := _misfit(row.schema, table_fields(row.table))) is not None:
             return Misfit(table=row.table, line=row.line, reason=reason)
     return None
 
 
-def _shapes(spark: SparkSession, table: str, path: Path) -> DataFrame:
+def _schemas(spark: SparkSession, table: str, path: Path) -> DataFrame:
     lines = spark.read.option("lineSep", "\n").text(str(path)).where("trim(BOTH ' \t\r' FROM value) <> ''")
-    shape = F.when(F.is_valid_utf8("value"), F.schema_of_variant(F.try_parse_json("value")))
-    shaped = lines.select(F.lit(table).alias("table"), shape.alias("shape"), "value")
-    return shaped.groupBy("table", "shape").agg(F.count("*").alias("lines"), F.first("value").alias("line"))
+    schema = F.when(F.is_valid_utf8("value"), F.schema_of_variant(F.try_parse_json("value")))
+    typed = lines.select(F.lit(table).alias("table"), schema.alias("schema"), "value")
+    return typed.groupBy("table", "schema").agg(F.count("*").alias("lines"), F.first("value").alias("line"))
 
 
-def _misfit(shape: str | None, wanted: tuple[Field, ...]) -> str | None:
-    if shape is None:
+def _misfit(schema: str | None, wanted: tuple[Field, ...]) -> str | None:
+    if schema is None:
         return "not JSON"
-    entries = shape.removeprefix("OBJECT<").removesuffix(">").split(", ") if shape.startswith("OBJECT<") else []
+    entries = schema.removeprefix("OBJECT<").removesuffix(">").split(", ") if schema.startswith("OBJECT<") else []
     found = [ENTRY.fullmatch(entry) for entry in entries if entry]
-    if not shape.startswith("OBJECT<") or not all(found):
+    if not schema.startswith("OBJECT<") or not all(found):
         return "not an object of plain columns"
     types = {entry[1]: entry[2] for entry in found if entry}
     fields = {field.name: field for field in wanted}

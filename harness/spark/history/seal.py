@@ -1,7 +1,7 @@
 """The seal of a history: JSON lines to typed Parquet, strictly. What is wrong is named by table, line and reason.
 
-A mark beside the tables (``history/seal.json``) says which files were made, with their checksums: a history that is
-intact needs no second examination, and one that lost a file or was cut is not taken for a smaller one.
+A manifest beside the tables (``history/seal.json``) lists the files with their checksums: a history that is intact
+needs no second examination, and one that lost a file or was cut is not taken for a smaller one.
 """
 
 import shutil
@@ -20,9 +20,9 @@ from harness.evidence.json_lines import first_bad_line, torn_last_line
 from harness.evidence.seal_manifest import SealManifest
 from harness.spark.history.json_schema import first_misfit
 from harness.spark.history.table_schema import VALUED, parts_of_value, schema, sealed_schema, table_fields
-from harness.spark.history.well_formed import first_fault
+from harness.spark.history.well_formed import first_malformation
 from harness.spark.readers.sink_files import deliveries
-from harness.spark.session.conf_scope import PLAIN, SMALL, conf_scope
+from harness.spark.session.conf_scope import FIXED_PLANS, ONE_TASK, conf_scope, one_partition_each
 from harness.spark.session.parallel import in_parallel
 
 SHORT = 1 << 20
@@ -35,7 +35,7 @@ def seal(spark: SparkSession, folder: Path) -> tuple[str, ...]:
     What Spark's own readers delivered (``spark/*/delivered``) becomes part of ``reads``.
 
     :returns: What limits the evidence, one sentence each.
-    :raises Trouble: EVIDENCE_UNREADABLE when a line is not what the format says; nothing is sealed then.
+    :raises UserError: EVIDENCE_UNREADABLE when a line is not what the format says; nothing is sealed then.
     """
     history = folder / "history"
     lines = lines_of(history)
@@ -43,9 +43,9 @@ def seal(spark: SparkSession, folder: Path) -> tuple[str, ...]:
         refuse(f"{folder} has no history/{lacking[0]}.jsonl")
     sealing = Sealing(spark=spark, source=history, target=history, tables=tuple(lines))
     sealing.run()
-    mark = SealManifest.of(history, sealing.tables, sealing.notes)
-    mark.write(history)
-    return mark.notes
+    manifest = SealManifest.of(history, sealing.tables, sealing.notes)
+    manifest.write(history)
+    return manifest.notes
 
 
 def lines_of(history: Path) -> Mapping[str, Path]:
@@ -55,7 +55,7 @@ def lines_of(history: Path) -> Mapping[str, Path]:
 
 
 def refuse(sentence: str) -> NoReturn:
-    """The evidence cannot be read; :raises Trouble: always."""
+    """The evidence cannot be read; :raises UserError: always."""
     raise UserError(sentence, exit=ExitCode.EVIDENCE_UNREADABLE)
 
 
@@ -71,9 +71,9 @@ class Sealing:
     torn: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> Mapping[str, DataFrame]:
-        """The tables, sealed; :raises Trouble: when one is malformed, and then none is."""
-        with conf_scope(self.spark, PLAIN if self._long else SMALL):
-            self._see_what_is_torn()
+        """The tables, sealed; :raises UserError: when one is malformed, and then none is."""
+        with conf_scope(self.spark, FIXED_PLANS if self._long else ONE_TASK):
+            self._find_torn_lines()
             self._refuse_misfits()
             self._make()
         return {table: read_sealed(self.spark, self.target / f"{table}.parquet", table) for table in self.tables}
@@ -82,7 +82,7 @@ class Sealing:
         drafts = {table: self.target / f"{table}.parquet.part" for table in self.tables}
         try:
             in_parallel([partial(self._write, table, draft) for table, draft in drafts.items()])
-            self._refuse_faults(drafts)
+            self._refuse_malformed(drafts)
             for table, draft in drafts.items():
                 _replace(draft, self.target / f"{table}.parquet")
         finally:
@@ -102,7 +102,7 @@ class Sealing:
         """What was dropped, one sentence each."""
         return tuple(self.torn.values())
 
-    def _see_what_is_torn(self) -> None:
+    def _find_torn_lines(self) -> None:
         sentences = {table: torn_last_line(self._lines(table)) for table in self.tables}
         self.torn = {table: sentence for table, sentence in sentences.items() if sentence}
 
@@ -115,13 +115,13 @@ class Sealing:
         if (misfit := first_misfit(self.spark, files, self.torn)) is not None:
             self._refuse(misfit.table, misfit.reason, misfit.line)
 
-    def _refuse_faults(self, drafts: Mapping[str, Path]) -> None:
-        # What Spark's readers delivered is no line of any journal.
+    def _refuse_malformed(self, drafts: Mapping[str, Path]) -> None:
+        # What Spark's readers delivered is in no JSON lines.
         full = {"reads", *(table for table in drafts if self._lines(table).stat().st_size)}
         written = {table: draft for table, draft in drafts.items() if table in full}
         tables = {name: read_sealed(self.spark, draft, name) for name, draft in written.items()}
-        if fault := first_fault(tables if self._long else {name: rows.coalesce(1) for name, rows in tables.items()}):
-            self._refuse(fault.table, fault.reason)
+        if found := first_malformation(tables if self._long else one_partition_each(tables)):
+            self._refuse(found.table, found.reason)
 
     def _refuse(self, table: str, reason: str, line: str | None = None) -> NoReturn:
         path = self._lines(table)

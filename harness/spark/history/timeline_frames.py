@@ -1,7 +1,7 @@
 """A history at a glance, by DataFrame programs: whatever its size, what comes back to the driver is small.
 
-Each part is one aggregation over one table; only the numbers that bound it are worked out here. Operations are drawn
-by lot, by a hash of their number, so that the same history gives the same picture.
+Each part is one aggregation over one table; only the numbers that bound it are computed in the driver. Operations are
+sampled by a hash of their number, so that the same history gives the same picture.
 """
 
 import math
@@ -31,33 +31,33 @@ from harness.evidence.timeline import (
     WatermarkPoint,
 )
 from harness.spark.history.history_frames import History
-from harness.spark.session.driver_rows import rows
+from harness.spark.session.driver_rows import collect_rows
 
-LOTS = 1 << 20
-SECOND = 1_000.0
+SAMPLE_BUCKETS = 1 << 20
+SECOND_MS = 1_000.0
 DONE = Outcome.DONE.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """What bounds the parts: the run's stretch of time, and how many operations there are of each sort."""
+    """What bounds the parts: when the run began and ended, and how many operations there are of each kind."""
 
     started: float
     ended: float
     operations: int
     done: int
-    troubled: int
+    not_done: int
     committed: int
 
     @property
-    def length(self) -> float:
+    def length_ms(self) -> float:
         """Milliseconds."""
         return max(self.ended - self.started, 1.0)
 
     @property
-    def stretch(self) -> float:
+    def stretch_ms(self) -> float:
         """Milliseconds of a stretch of throughput: whole seconds, at most STRETCHES of them."""
-        return max(SECOND, math.ceil(self.length / STRETCHES / SECOND) * SECOND)
+        return max(SECOND_MS, math.ceil(self.length_ms / STRETCHES / SECOND_MS) * SECOND_MS)
 
 
 def timeline(history: History) -> Timeline:
@@ -67,23 +67,23 @@ def timeline(history: History) -> Timeline:
     faults, faults_in_all = _windows(history.tables["faults"], FaultWindow)
     actors, actors_in_all = _actors(operations)
     ends, partitions_in_all = _ends(history.tables["partitions"])
-    sorts = _sorts(operations)
-    extent = _extent(sorts, (*phases, *faults), tuple(ends.values()))
+    outcomes = _outcomes(operations)
+    extent = _extent(outcomes, (*phases, *faults), tuple(ends.values()))
     return Timeline(
         started=extent.started,
         ended=extent.ended,
         operations=extent.operations,
-        drawable=extent.done + extent.troubled,
+        drawable=extent.done + extent.not_done,
         committed=extent.committed,
         drawn=_drawn(operations, extent),
         actors=actors,
         actors_in_all=actors_in_all,
         levels=_levels(history.tables["levels"], ends, extent),
         partitions_in_all=partitions_in_all,
-        stretch_ms=extent.stretch,
+        stretch_ms=extent.stretch_ms,
         paces=_paces(operations, extent),
         latencies=_latencies(operations, phases),
-        tallies=_tallies(sorts),
+        tallies=_tallies(outcomes),
         faults=faults,
         faults_in_all=faults_in_all,
         phases=phases,
@@ -93,14 +93,14 @@ def timeline(history: History) -> Timeline:
 
 def _windows(table: DataFrame, kind: type) -> tuple[tuple[Any, ...], int]:
     """Faults or phases, by start, and how many there are in all."""
-    found = rows(table.orderBy("started", "ended", "name").limit(WINDOWS_KEPT + 1))
+    found = collect_rows(table.orderBy("started", "ended", "name").limit(WINDOWS_KEPT + 1))
     in_all = len(found) if len(found) <= WINDOWS_KEPT else _number(table)
     return tuple(kind(**row.asDict()) for row in found[:WINDOWS_KEPT]), in_all
 
 
-def _sorts(operations: DataFrame) -> Sequence[Row]:
-    """Operations by verb, outcome and error: the few sorts that there are, with what all parts need to know of each."""
-    return rows(
+def _outcomes(operations: DataFrame) -> Sequence[Row]:
+    """Operations by verb, outcome and error: the few combinations that there are, with what all parts need of each."""
+    return collect_rows(
         operations.groupBy("verb", "outcome", "error").agg(
             F.count("*").alias("count"),
             F.min("reason").alias("reason"),
@@ -111,38 +111,38 @@ def _sorts(operations: DataFrame) -> Sequence[Row]:
     )
 
 
-def _extent(sorts: Sequence[Row], windows: Sequence[Phase | FaultWindow], ends: Sequence[WatermarkPoint]) -> Extent:
-    started = [each.started for each in (*sorts, *windows)]
-    ended = [each.ended for each in (*sorts, *windows)] + [end.at for end in ends]
+def _extent(outcomes: Sequence[Row], windows: Sequence[Phase | FaultWindow], ends: Sequence[WatermarkPoint]) -> Extent:
+    started = [each.started for each in (*outcomes, *windows)]
+    ended = [each.ended for each in (*outcomes, *windows)] + [end.at for end in ends]
     return Extent(
         started=min(started, default=0.0),
         ended=max(ended, default=0.0),
-        operations=sum(row["count"] for row in sorts),
-        done=sum(row.drawable for row in sorts if row.outcome == DONE),
-        troubled=sum(row.drawable for row in sorts if row.outcome != DONE),
-        committed=sum(row["count"] for row in sorts if (row.verb, row.outcome) == ("commit", DONE)),
+        operations=sum(row["count"] for row in outcomes),
+        done=sum(row.drawable for row in outcomes if row.outcome == DONE),
+        not_done=sum(row.drawable for row in outcomes if row.outcome != DONE),
+        committed=sum(row["count"] for row in outcomes if (row.verb, row.outcome) == ("commit", DONE)),
     )
 
 
 def _drawn(operations: DataFrame, extent: Extent) -> tuple[DrawnOperation, ...]:
-    room = max(OPERATIONS_KEPT - extent.troubled, 0)
-    troubled = (F.col("outcome") != DONE) & _lot(extent.troubled, OPERATIONS_KEPT)
-    chosen = operations.where(_drawable() & (troubled | ((F.col("outcome") == DONE) & _lot(extent.done, room))))
+    room = max(OPERATIONS_KEPT - extent.not_done, 0)
+    not_done = (F.col("outcome") != DONE) & _sampled(extent.not_done, OPERATIONS_KEPT)
+    chosen = operations.where(_drawable() & (not_done | ((F.col("outcome") == DONE) & _sampled(extent.done, room))))
     fields = ("number", "actor", "verb", "outcome", "started", "ended", "error", "reason", "txn", "offset")
     place = F.when(F.col("topic").isNotNull(), F.concat_ws("-", "topic", "partition")).alias("place")
     ordered = chosen.select(*fields, place).orderBy(F.col("outcome") == DONE, "number")
     drawn = [
         DrawnOperation(**{**row.asDict(), "outcome": Outcome(row.outcome)})
-        for row in rows(ordered.limit(OPERATIONS_KEPT))
+        for row in collect_rows(ordered.limit(OPERATIONS_KEPT))
     ]
     return tuple(sorted(drawn, key=lambda each: each.number))
 
 
-def _lot(number: int, room: int) -> Column:
+def _sampled(number: int, room: int) -> Column:
     """True for about ``room`` of ``number`` operations, always for the same ones; for all where there is room."""
     if number <= room:
         return F.lit(True)
-    return F.pmod(F.xxhash64("number"), F.lit(LOTS)) < int(LOTS * room * 0.93 / number)
+    return F.pmod(F.xxhash64("number"), F.lit(SAMPLE_BUCKETS)) < int(SAMPLE_BUCKETS * room * 0.93 / number)
 
 
 def _drawable() -> Column:
@@ -161,18 +161,18 @@ def _actors(operations: DataFrame) -> tuple[tuple[ActorSpan, ...], int]:
         _count(F.col("outcome") == Outcome.UNSURE.value).alias("unsure"),
     )
     worst = spans.orderBy((F.col("refused") + F.col("unsure")).desc(), F.desc("operations"), "actor")
-    found = rows(worst.limit(ACTORS_KEPT + 1))
+    found = collect_rows(worst.limit(ACTORS_KEPT + 1))
     in_all = len(found) if len(found) <= ACTORS_KEPT else _number(spans)
     kept = [ActorSpan(**row.asDict()) for row in found[:ACTORS_KEPT]]
     return tuple(sorted(kept, key=lambda span: (span.started, span.actor))), in_all
 
 
 def _ends(partitions: DataFrame) -> tuple[Mapping[tuple[str, int], WatermarkPoint], int]:
-    """What the broker said of each partition in the end, the worst of them, and how many partitions there are."""
+    """The last known end of each partition, of the worst ones, and how many partitions there are."""
     latest = partitions.groupBy("topic", "partition").agg(F.max_by(_point(), "at").alias("end"))
     behind = F.col("end.high_watermark") - F.col("end.last_stable_offset")
     worst = latest.orderBy(behind.desc(), F.desc("end.high_watermark"), "topic", "partition")
-    found = rows(worst.limit(PARTITIONS_KEPT + 1))
+    found = collect_rows(worst.limit(PARTITIONS_KEPT + 1))
     in_all = len(found) if len(found) <= PARTITIONS_KEPT else _number(latest)
     return {(row.topic, row.partition): WatermarkPoint(**row.end.asDict()) for row in found[:PARTITIONS_KEPT]}, in_all
 
@@ -181,30 +181,30 @@ def _levels(
     levels: DataFrame, ends: Mapping[tuple[str, int], WatermarkPoint], extent: Extent
 ) -> tuple[WatermarkLine, ...]:
     thin = _thinned(levels, list(ends), extent) if ends else {}
-    return tuple(_level_line(place, thin.get(place, ()), end) for place, end in sorted(ends.items()))
+    return tuple(_level_line(partition, thin.get(partition, ()), end) for partition, end in sorted(ends.items()))
 
 
 def _thinned(
-    levels: DataFrame, places: Sequence[tuple[str, int]], extent: Extent
+    levels: DataFrame, partitions: Sequence[tuple[str, int]], extent: Extent
 ) -> Mapping[tuple[str, int], Sequence[Row]]:
     """Of each slice of time the last sample, and that with the widest gap; rows by partition."""
-    wanted = F.concat_ws("-", "topic", "partition").isin([f"{topic}-{partition}" for topic, partition in places])
+    wanted = F.concat_ws("-", "topic", "partition").isin([f"{topic}-{partition}" for topic, partition in partitions])
     slices = LEVELS_KEPT // 2
-    slice_ = F.least(F.floor((F.col("at") - extent.started) / extent.length * slices), F.lit(slices - 1))
+    slice_ = F.least(F.floor((F.col("at") - extent.started) / extent.length_ms * slices), F.lit(slices - 1))
     gap = F.col("high_watermark") - F.col("last_stable_offset")
     sliced = levels.where(wanted).groupBy("topic", "partition", slice_.alias("slice"))
     last, widest = F.max_by(_point(), "at").alias("last"), F.max_by(_point(), gap).alias("widest")
     found: dict[tuple[str, int], list[Row]] = {}
-    for row in rows(sliced.agg(last, widest, F.count("*").alias("count"))):
+    for row in collect_rows(sliced.agg(last, widest, F.count("*").alias("count"))):
         found.setdefault((row.topic, row.partition), []).append(row)
     return found
 
 
-def _level_line(place: tuple[str, int], slices: Sequence[Row], end: WatermarkPoint) -> WatermarkLine:
+def _level_line(partition: tuple[str, int], slices: Sequence[Row], end: WatermarkPoint) -> WatermarkLine:
     points = {WatermarkPoint(**point.asDict()) for row in slices for point in (row.last, row.widest)}
     return WatermarkLine(
-        topic=place[0],
-        partition=place[1],
+        topic=partition[0],
+        partition=partition[1],
         points=tuple(sorted(points, key=lambda point: (point.at, point.high_watermark))),
         samples=sum(row["count"] for row in slices),
         end=end,
@@ -216,7 +216,7 @@ def _point() -> Column:
 
 
 def _paces(operations: DataFrame, extent: Extent) -> tuple[Throughput, ...]:
-    stretch = F.floor((F.col("ended") - extent.started) / extent.stretch).alias("stretch")
+    stretch = F.floor((F.col("ended") - extent.started) / extent.stretch_ms).alias("stretch")
     done = F.col("outcome") == DONE
     counted = operations.groupBy(stretch).agg(
         _count((F.col("verb") == "commit") & done).alias("txns"),
@@ -224,13 +224,13 @@ def _paces(operations: DataFrame, extent: Extent) -> tuple[Throughput, ...]:
         _count(F.col("outcome") == Outcome.REFUSED.value).alias("refused"),
         _count(F.col("outcome") == Outcome.UNSURE.value).alias("unsure"),
     )
-    found = {row.stretch: row for row in rows(counted)}
-    stretches = max(math.ceil(extent.length / extent.stretch), *(number + 1 for number in found), 1)
+    found = {row.stretch: row for row in collect_rows(counted)}
+    stretches = max(math.ceil(extent.length_ms / extent.stretch_ms), *(number + 1 for number in found), 1)
     return tuple(_pace(extent, number, found.get(number)) for number in range(stretches))
 
 
 def _pace(extent: Extent, number: int, row: Row | None) -> Throughput:
-    at = extent.started + number * extent.stretch
+    at = extent.started + number * extent.stretch_ms
     if row is None:
         return Throughput(at=at, txns=0, records=0, refused=0, unsure=0)
     return Throughput(at=at, txns=row.txns, records=row.records, refused=row.refused, unsure=row.unsure)
@@ -243,7 +243,7 @@ def _latencies(operations: DataFrame, phases: Sequence[Phase]) -> tuple[Latency,
         F.percentile_approx(took, [0.5, 0.95, 0.99], 10_000).alias("shares"),
         F.max(took).alias("longest"),
     )
-    return tuple(_latency(row) for row in sorted(rows(measured), key=lambda row: (row.verb, row.phase)))
+    return tuple(_latency(row) for row in sorted(collect_rows(measured), key=lambda row: (row.verb, row.phase)))
 
 
 def _latency(row: Row) -> Latency:
@@ -258,14 +258,14 @@ def _phase(phases: Sequence[Phase]) -> Column:
     return F.coalesce(*named, F.lit(""))
 
 
-def _tallies(sorts: Sequence[Row]) -> tuple[OutcomeCount, ...]:
-    told = [
+def _tallies(outcomes: Sequence[Row]) -> tuple[OutcomeCount, ...]:
+    counted = [
         OutcomeCount(
             verb=row.verb, outcome=Outcome(row.outcome), error=row.error, count=row["count"], reason=row.reason or ""
         )
-        for row in sorts
+        for row in outcomes
     ]
-    ordered = sorted(told, key=lambda each: (-each.count, each.verb, each.outcome, each.error or 0))
+    ordered = sorted(counted, key=lambda each: (-each.count, each.verb, each.outcome, each.error or 0))
     return tuple(ordered[:TALLIES_KEPT])
 
 
@@ -274,6 +274,6 @@ def _count(condition: Column) -> Column:
 
 
 def _number(frame: DataFrame) -> int:
-    (row,) = rows(frame.agg(F.count("*").alias("rows")))
+    (row,) = collect_rows(frame.agg(F.count("*").alias("rows")))
     number: int = row.rows
     return number

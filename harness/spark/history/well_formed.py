@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from harness.evidence.operation import NEEDED
 from harness.spark.history.table_schema import table_fields
-from harness.spark.session.driver_rows import rows as brought
+from harness.spark.session.driver_rows import collect_rows
 from harness.spark.session.parallel import in_parallel
 
 
@@ -88,24 +88,26 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 """What no two rows of a table share."""
 
 
-def first_fault(tables: Mapping[str, DataFrame]) -> Malformation | None:
+def first_malformation(tables: Mapping[str, DataFrame]) -> Malformation | None:
     """Something that is wrong with the tables, rows first; None when nothing is."""
-    found = in_parallel([partial(_found, list(search(tables))) for search in (_row_faults, _table_faults)])
+    found = in_parallel([partial(_found, list(search(tables))) for search in (_wrong_rows, _wrong_tables)])
     first = next((row for rows in found for row in rows if row.reason is not None), None)
     return None if first is None else Malformation(table=first.table, reason=first.reason)
 
 
 def _found(searches: Sequence[DataFrame]) -> Sequence[Row]:
-    """What the searches tell, in their order; one Spark job."""
-    numbered = (search.withColumn("place", F.lit(place)) for place, search in enumerate(searches))
-    return sorted(brought(reduce(DataFrame.unionAll, numbered)), key=lambda row: int(row.place)) if searches else ()
+    """What the searches find, in their order; one query."""
+    if not searches:
+        return ()
+    numbered = reduce(DataFrame.unionAll, (one.withColumn("nth", F.lit(nth)) for nth, one in enumerate(searches)))
+    return sorted(collect_rows(numbered), key=lambda row: int(row.nth))
 
 
-def _row_faults(tables: Mapping[str, DataFrame]) -> Iterator[DataFrame]:
+def _wrong_rows(tables: Mapping[str, DataFrame]) -> Iterator[DataFrame]:
     for table, rows in tables.items():
         rules = (*_column_rules(table), *RULES.get(table, ()))
         cases = " ".join(f"WHEN {rule.wrong} THEN concat_ws('', {rule.says})" for rule in rules)
-        yield _told(table, rows.select(F.expr(f"CASE {cases} END").alias("reason")))
+        yield _first_reason(table, rows.select(F.expr(f"CASE {cases} END").alias("reason")))
 
 
 def _column_rules(table: str) -> Iterator[RowRule]:
@@ -118,15 +120,17 @@ def _column_rules(table: str) -> Iterator[RowRule]:
             yield RowRule(wrong=f"`{field.name}` NOT IN ({listed})", says=says)
 
 
-def _table_faults(tables: Mapping[str, DataFrame]) -> Iterator[DataFrame]:
+def _wrong_tables(tables: Mapping[str, DataFrame]) -> Iterator[DataFrame]:
     for table, key in KEYS.items():
         if table in tables:
             twice = tables[table].groupBy(*key).count().where("count > 1")
             named = ", ' ', ".join(f"'{name} ', `{name}`" for name in key)
-            yield _told(table, twice.select(F.expr(f"concat({named}, ' is there ', count, ' times')").alias("reason")))
+            yield _first_reason(
+                table, twice.select(F.expr(f"concat({named}, ' is there ', count, ' times')").alias("reason"))
+            )
     if "operations" in tables:
         for search in (_overlaps, _stray, _begun_twice, _written_twice):
-            yield _told("operations", search(tables["operations"]))
+            yield _first_reason("operations", search(tables["operations"]))
 
 
 def _overlaps(operations: DataFrame) -> DataFrame:
@@ -163,5 +167,5 @@ def _written_twice(operations: DataFrame) -> DataFrame:
     return twice.select(F.expr(says).alias("reason"))
 
 
-def _told(table: str, reasons: DataFrame) -> DataFrame:
+def _first_reason(table: str, reasons: DataFrame) -> DataFrame:
     return reasons.agg(F.min("reason").alias("reason")).select(F.lit(table).alias("table"), "reason")

@@ -1,1 +1,1 @@
-"""read_committed Structured Streaming readers, and what their checkpoints and sinks say."""
+"""read_committed Structured Streaming readers, their checkpoints and sinks. For the lab and chaos runs."""

@@ -19,8 +19,8 @@ from harness.evidence.stream_reach import Reach, ReaderFailed
 from harness.spark.readers.stream_progress import StreamProgress, one_sentence, parse_progress
 
 SCHEMA = "topic STRING, partition INT, offset LONG, value STRING"
-EVERY = 0.02
-"""Seconds between two questions to the query; asking takes some milliseconds of its own."""
+POLL_SECONDS = 0.02
+"""Between two looks at the progress; looking takes some milliseconds of its own."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class CommittedReader:
                 reached.setdefault(place, round(now, 3))
             return reached.keys() == high_watermarks.keys()
 
-        wait.holds_after(all_reached, within=within, every=EVERY)
+        wait.holds_after(all_reached, within=within, every=POLL_SECONDS)
         ends = self.progress().end_offsets
         return {
             place: Reach(end_offset=ends.get(place, 0), wanted=wanted, reached_ms=reached.get(place))

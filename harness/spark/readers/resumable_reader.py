@@ -1,8 +1,8 @@
-"""A Structured Streaming reader that runs through a whole chaos run, is killed in mid-batch, and goes on.
+"""A Structured Streaming reader that reads during a whole chaos run, is killed in mid-batch, and is restarted.
 
-It is read_committed, has a checkpoint, and writes Parquet exactly once; it keeps a pace, so that brokers and workload
-have the processors. Kafka may be away for long: settings keep the query alive, and where it dies all the same it is
-started again from its checkpoint, which is counted and told. How far it has come is what the checkpoint says.
+It is read_committed, has a checkpoint, and writes Parquet exactly once; its trigger has a pause, so that brokers and
+workload have the processors. Kafka may be unavailable for long: settings keep the query alive, and where it fails all
+the same it is started again from its checkpoint, which is counted. How far it has come is what the checkpoint says.
 """
 
 import time
@@ -22,13 +22,13 @@ from harness.spark.readers.committed_stream import CommittedReader
 
 PACE_MS = 1_000
 """Twice as many micro-batches took a third of a core and a visible part of a workload's throughput; these take half."""
-TENDED = 1.0
-"""Seconds between two looks whether the query is alive; also what a dead one waits for its restart."""
-EVERY = 0.05
-CAUGHT = 0.002
-"""Seconds between two looks whether a batch has begun."""
+ALIVE_EVERY_SECONDS = 1.0
+"""Between two checks that the query is alive; so a failed one waits at most this long for its restart."""
+REACHED_EVERY_SECONDS = 0.05
+BATCH_EVERY_SECONDS = 0.002
+"""Between two checks whether a batch has begun."""
 
-ENDURING: Mapping[str, str] = {
+KAFKA_OPTIONS: Mapping[str, str] = {
     # A broker that was paused or cut off answers late or never: half a minute by default, while another one leads.
     "kafka.request.timeout.ms": "4000",
     # The driver's question for offsets stays with the leader it was meant for, dead or not, until this is over; only
@@ -72,7 +72,7 @@ class ResumableReader:
     _reader: CommittedReader | None = None
     _lock: Lock = field(default_factory=Lock)
     _over: Event = field(default_factory=Event)
-    _tender: Thread | None = None
+    _monitor: Thread | None = None
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -80,11 +80,11 @@ class ResumableReader:
         return Checkpoint(folder=self.folder / "checkpoint")
 
     def start(self) -> Self:
-        """Start reading, from the checkpoint if there is one, and look after the query until :meth:`stop`."""
+        """Start reading, from the checkpoint if there is one, and restart a query that fails until :meth:`stop`."""
         self._over.clear()
         self._open()
-        self._tender = Thread(target=self._tend, name=f"tending {self.folder.name}", daemon=True)
-        self._tender.start()
+        self._monitor = Thread(target=self._restart_when_failed, name=f"monitor of {self.folder.name}", daemon=True)
+        self._monitor.start()
         return self
 
     def kill_and_restart(self, *, within: float = 10.0, kill: Callable[[], SparkSession] | None = None) -> Restart:
@@ -95,7 +95,7 @@ class ResumableReader:
             its job cancelled (Spark's ``StreamingQuery.stop``), which takes no second JVM.
         """
         with self._lock:
-            wait.holds_after(lambda: self.checkpoint.in_mid_batch, within=within, every=CAUGHT)
+            wait.holds_after(lambda: self.checkpoint.in_mid_batch, within=within, every=BATCH_EVERY_SECONDS)
             if kill is None:
                 self._stop_query()
             else:
@@ -116,7 +116,7 @@ class ResumableReader:
                     reached.setdefault(place, _since(started))
             return reached.keys() == high_watermarks.keys()
 
-        wait.holds_after(all_reached, within=within, every=EVERY)
+        wait.holds_after(all_reached, within=within, every=REACHED_EVERY_SECONDS)
         waited = _since(started)
         self.stop()
         ends = self.checkpoint.ends()
@@ -133,8 +133,8 @@ class ResumableReader:
     def stop(self) -> None:
         """End the query for good. May be called twice."""
         self._over.set()
-        if self._tender is not None:
-            self._tender.join()
+        if self._monitor is not None:
+            self._monitor.join()
         self._stop_query()
 
     def __enter__(self) -> Self:
@@ -151,7 +151,7 @@ class ResumableReader:
             folder=self.folder,
             pace_ms=self.pace_ms,
             files=1,
-            options=ENDURING,
+            options=KAFKA_OPTIONS,
         ).start()
 
     def _stop_query(self) -> None:
@@ -167,9 +167,9 @@ class ResumableReader:
         self.restarts.append(restart)
         return restart
 
-    def _tend(self) -> None:
-        """Start a query that died again; nothing is lost, since the checkpoint has it all."""
-        while not self._over.wait(TENDED):
+    def _restart_when_failed(self) -> None:
+        """Restart a query that failed, from its checkpoint."""
+        while not self._over.wait(ALIVE_EVERY_SECONDS):
             with self._lock:
                 died = self._reader.failure() if self._reader is not None else None
                 if died is not None:

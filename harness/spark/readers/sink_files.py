@@ -40,9 +40,9 @@ def deliveries(spark: SparkSession, folder: Path) -> DataFrame:
 
 
 def _rows(spark: SparkSession, sink: Path) -> DataFrame:
-    told = {"reader": F.lit(sink.parent.name), "position": F.lit(None), "at": F.lit(None)}
+    constant = {"reader": F.lit(sink.parent.name), "position": F.lit(None), "at": F.lit(None)}
     read = spark.read.schema(SCHEMA).parquet(*map(str, committed_files(sink)))
-    columns = (told.get(field.name, F.col(field.name)).cast(field.dataType) for field in schema("reads"))
+    columns = (constant.get(field.name, F.col(field.name)).cast(field.dataType) for field in schema("reads"))
     names = schema("reads").names
     return read.select(*(column.alias(name) for column, name in zip(columns, names, strict=True)))
 
@@ -52,12 +52,12 @@ def committed_files(sink: Path) -> Sequence[Path]:
 
     The log has the paths of the machine that wrote it; a folder may have been moved since, so their last part is taken.
 
-    :raises Trouble: EVIDENCE_UNREADABLE, when one of them is gone: a smaller sink would accuse the broker.
+    :raises UserError: EVIDENCE_UNREADABLE, when one of them is gone: a smaller sink would accuse the broker.
     """
     logs = {int(path.stem): path for path in sorted((sink / LOG).iterdir()) if LISTED.fullmatch(path.name)}
     newest = max((number for number, path in logs.items() if path.suffix), default=0)
     lines = (line for number in sorted(logs) if number >= newest for line in logs[number].read_text().splitlines()[1:])
-    listed = {sink / unquote(Path(said["path"]).name): said["action"] for said in map(json.loads, lines)}
+    listed = {sink / unquote(Path(entry["path"]).name): entry["action"] for entry in map(json.loads, lines)}
     files = [path for path, action in listed.items() if action != "delete"]
     if lost := [path for path in files if not path.is_file()]:
         raise UserError(f"{lost[0]} is gone, and Spark's sink says that it counts", exit=ExitCode.EVIDENCE_UNREADABLE)

@@ -19,7 +19,7 @@ class Readers:
     """The readers of a run.
 
     :param folder: Gets Spark's log, and for each reader a folder with its checkpoint and its Parquet.
-    :param progress: Told in one sentence whatever takes long.
+    :param progress: Gets one sentence about whatever takes long.
     """
 
     folder: Path
@@ -33,7 +33,7 @@ class Readers:
     def committed(self, *, bootstrap: str, topics: Sequence[str]) -> "Iterator[CommittedReader]":
         """A read_committed reader of ``topics``, for the length of the block.
 
-        :raises Trouble: When Java or Maven is missing, or Spark does not start.
+        :raises UserError: When Java or Maven is missing, or Spark does not start.
         """
         from harness.spark.readers.committed_stream import CommittedReader
 
@@ -44,7 +44,7 @@ class Readers:
             with CommittedReader(spark=self._session.spark, bootstrap=bootstrap, topics=topics, folder=place) as reader:
                 yield reader
         except BaseException:
-            self._in_order = False  # an interrupted run must end at once, not after its last archive
+            self._in_order = False  # an interrupted run must end now, not after it has written the class archive
             raise
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a streaming query's progress says, as values. Pure: a recorded progress gives the same answer as a live one."""
+"""A streaming query's progress as values. Pure: a recorded progress gives the same answer as a live one."""
 
 import json
 from collections.abc import Mapping
@@ -20,14 +20,14 @@ class StreamProgress:
 def parse_progress(text: str) -> StreamProgress:
     """The JSON of a ``StreamingQueryProgress`` with one Kafka source.
 
-    ``latestOffset`` is left alone on purpose: under read_committed it is the last stable offset, and a query that
-    hangs below the high watermark has always caught up with it (design §8).
+    ``latestOffset`` is not used: Spark's Kafka source asks for it with the query's isolation level, so under
+    read_committed it is the last stable offset, and a query that is stuck below the high watermark has reached it.
     """
-    said = json.loads(text)
-    (source,) = said["sources"]
+    progress = json.loads(text)
+    (source,) = progress["sources"]
     ends, starts = _offsets(source["endOffset"]), _offsets(source["startOffset"])
     # An idle query repeats where it is, under the number of the batch that it waits to run.
-    return StreamProgress(end_offsets=ends, micro_batches=said["batchId"] + (ends != starts))
+    return StreamProgress(end_offsets=ends, micro_batches=progress["batchId"] + (ends != starts))
 
 
 def one_sentence(failure: str) -> str:

@@ -1,1 +1,1 @@
-"""A Spark session: its settings, its JVM's start, small services for DataFrame programs."""
+"""A Spark session: its conf, its JVM, what DataFrame programs share. For readers, history, judge and chaos."""

@@ -1,21 +1,21 @@
-"""Settings of a session for the length of a block, and as they were after it."""
+"""Conf of a Spark session for the length of a block, and as it was after it."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-PLAIN: Mapping[str, str] = {"spark.sql.adaptive.enabled": "false"}
-"""For many small jobs: a plan that changes as it runs takes longer to make than the job to run."""
-SMALL: Mapping[str, str] = {
-    **PLAIN,
+FIXED_PLANS: Mapping[str, str] = {"spark.sql.adaptive.enabled": "false"}
+"""For many small queries: a plan that changes as it runs takes longer to make than the query to run."""
+ONE_TASK: Mapping[str, str] = {
+    **FIXED_PLANS,
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.optimizer.disableHints": "true",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",  # compiling an expression takes longer than a few rows do
 }
-"""For tables of one partition each: no shuffles, and nothing is compiled."""
+"""For tables of one partition each (:func:`one_partition_each`): no shuffles, and nothing is compiled."""
 
 
 @contextmanager
@@ -29,3 +29,8 @@ def conf_scope(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]
     finally:
         for name, value in before.items():
             spark.conf.unset(name) if value is None else spark.conf.set(name, value)
+
+
+def one_partition_each(tables: Mapping[str, DataFrame]) -> Mapping[str, DataFrame]:
+    """Small tables as :data:`ONE_TASK` needs them."""
+    return {name: table.coalesce(1) for name, table in tables.items()}

@@ -21,7 +21,7 @@ CONNECTOR = Artifact(group="org.apache.spark", name="spark-sql-kafka-0-10_2.13",
 def connector_jars(progress: Callable[[str], None] = lambda _: None) -> tuple[Path, ...]:
     """The jars that a session needs beside pyspark's own, sorted.
 
-    :raises Trouble: TOOL_MISSING without Maven; TARGET_UNKNOWN when the connector cannot be resolved.
+    :raises UserError: TOOL_MISSING without Maven; TARGET_UNKNOWN when the connector cannot be resolved.
     """
     place = download_cache.cache_root() / "spark" / f"connector-{VERSION}"
     if not place.is_dir():

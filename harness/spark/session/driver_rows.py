@@ -1,4 +1,4 @@
-"""Small results of Spark brought to the driver, quietly."""
+"""Small results of Spark collected in the driver, without the warnings of pyspark's own sockets."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -10,22 +10,22 @@ from pyspark.sql import DataFrame, Row
 
 
 @dataclass(slots=True)
-class _Quiet:
-    """No word about sockets that are left to the collector, as long as anyone asks Spark for rows.
+class _NoSocketWarnings:
+    """No warning of sockets that pyspark leaves to the garbage collector, while any thread collects rows.
 
-    Filters of warnings belong to the process: the first thread to come sets them, the last to go puts them back.
+    Filters of warnings belong to the process: the first thread sets them, the last one restores them.
     """
 
-    within: int = 0
+    threads: int = 0
     lock: Lock = field(default_factory=Lock)
     before: "warnings.catch_warnings[None]" = field(default_factory=warnings.catch_warnings)
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
+    def ignored(self) -> Iterator[None]:
         """For the length of the block."""
         with self.lock:
-            self.within += 1
-            if self.within == 1:
+            self.threads += 1
+            if self.threads == 1:
                 self.before = warnings.catch_warnings()
                 self.before.__enter__()
                 warnings.simplefilter("ignore", ResourceWarning)
@@ -33,15 +33,15 @@ class _Quiet:
             yield
         finally:
             with self.lock:
-                self.within -= 1
-                if not self.within:
+                self.threads -= 1
+                if not self.threads:
                     self.before.__exit__(None, None, None)
 
 
-_QUIET = _Quiet()
+_NO_SOCKET_WARNINGS = _NoSocketWarnings()
 
 
-def rows(frame: DataFrame) -> Sequence[Row]:
-    """All rows of a frame that is known to be small; several threads may ask at once."""
-    with _QUIET.kept():  # pyspark leaves collect()'s socket to the collector
+def collect_rows(frame: DataFrame) -> Sequence[Row]:
+    """All rows of a frame that is known to be small; several threads may call it."""
+    with _NO_SOCKET_WARNINGS.ignored():  # pyspark leaves collect()'s socket to the collector
         return tuple(frame.collect())

@@ -1,22 +1,22 @@
-"""Whether a standalone master can be reached, said before Spark is started: Spark itself tries for a minute."""
+"""Whether a standalone master can be reached, checked before Spark is started: Spark itself tries for a minute."""
 
 import re
 import socket
 
 from harness.base.user_error import ExitCode, UserError
 
-WITHIN = 3.0
-"""Seconds that a master may take to accept a connection."""
+CONNECT_SECONDS = 3.0
+"""What a master may take to accept a connection."""
 KINDS = re.compile(r"local|local\[(\*|\d+)(,\d+)?\]|local-cluster\[\d+,\d+,\d+\]|spark://.+|yarn|k8s://.+")
 ADDRESS = re.compile(r"([^:,/]+):(\d+)")
 
 
-def demand_master(master: str) -> None:
+def check_master(master: str) -> None:
     """See that it is one, and that an address of ``spark://host:port[,host:port…]`` accepts a connection.
 
     Other kinds of masters are Spark's own to find.
 
-    :raises Trouble: USAGE for a master of no kind that Spark knows; TOOL_MISSING when none answers.
+    :raises UserError: USAGE for a master of no kind that Spark knows; TOOL_MISSING when none answers.
     """
     if not KINDS.fullmatch(master):
         sentence = f"{master} is no Spark master; local[*], spark://host:7077, yarn and k8s://https://host:443 are"
@@ -31,13 +31,13 @@ def demand_master(master: str) -> None:
 
 def first_line(error: Exception) -> str:
     """What an error of Spark's says, in one line: that of the JVM where it has one."""
-    said = str(getattr(error, "java_exception", None) or error)
-    return said.strip().partition("\n")[0]
+    text = str(getattr(error, "java_exception", None) or error)
+    return text.strip().partition("\n")[0]
 
 
 def _accepts(host: str, port: int) -> bool:
     try:
-        with socket.create_connection((host, port), timeout=WITHIN):
+        with socket.create_connection((host, port), timeout=CONNECT_SECONDS):
             return True
     except OSError:
         return False

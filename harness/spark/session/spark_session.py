@@ -1,4 +1,4 @@
-"""A Spark session that starts in seconds, says nothing on the terminal, and leaves nothing running.
+"""A Spark session that starts in seconds, prints nothing, and leaves nothing running.
 
 The JVM is a child of ours that reads our end of a pipe: when this process is gone, kill -9 included, the pipe is, and
 the JVM ends by itself. Everything it writes beside results (``spark-warehouse``, ``artifacts``, temporary folders)
@@ -24,18 +24,18 @@ from harness.machine import toolchain
 from harness.machine.run_processes import RunProcesses, open_run_processes
 from harness.spark.session.class_data_archive import ClassDataArchive
 from harness.spark.session.connector_jars import connector_jars
-from harness.spark.session.spark_master import demand_master, first_line
+from harness.spark.session.spark_master import check_master, first_line
 from harness.spark.session.spark_settings import QUICKEST, Build, JvmPace, settings
 
-ENDING = 10.0
-"""Seconds that a JVM may take to end in order before it is killed; writing its archive comes on top, once."""
+END_SECONDS = 10.0
+"""What a JVM may take to end in order before it is killed; writing its archive comes on top, once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkHandle:
     """A running session: ``spark`` is pyspark's own; the rest is what must be ended with it.
 
-    pyspark has room for one at a time in a process; the next can be opened when this one is closed.
+    pyspark can have one in a process; the next can be opened when this one is closed.
     """
 
     spark: SparkSession
@@ -49,7 +49,7 @@ class SparkHandle:
         try:
             if in_order and jvm.poll() is None:
                 self._stop()
-                jvm.wait(ENDING + self.archive.writing)
+                jvm.wait(END_SECONDS + self.archive.writing)
                 self.archive.keep()
         except subprocess.TimeoutExpired:
             pass  # killed below, like one that is not to end in order
@@ -82,11 +82,11 @@ def open_session(
 ) -> SparkHandle:
     """A session of its own JVM, with the Kafka connector.
 
-    :param log: The file that gets all that Spark says; without one nobody hears it.
+    :param log: The file that gets Spark's log; without one it is discarded.
     :param build: What its JVM is like, for a local master.
-    :raises Trouble: When a tool is missing, the master does not answer, or the JVM does not start.
+    :raises UserError: When a tool is missing, the master does not answer, or the JVM does not start.
     """
-    demand_master(master)
+    check_master(master)
     java = toolchain.java()
     jars = connector_jars(progress)
     archive = ClassDataArchive.of(jars, java)
@@ -109,9 +109,9 @@ def open_session(
 
 
 def _launch(conf: Any, cwd: Path, log: Path | None) -> Any:
-    with open(log or "/dev/null", "ab") as said:  # noqa: PTH123  one spelling for a file and for no file
+    with open(log or "/dev/null", "ab") as output:  # noqa: PTH123  one spelling for a file and for no file
         try:
-            return launch_gateway(conf, {"cwd": cwd, "stdout": said, "stderr": said})
+            return launch_gateway(conf, {"cwd": cwd, "stdout": output, "stderr": output})
         except PySparkRuntimeError as error:
             where = f"; its log is {log}" if log else ""
             raise UserError(f"Spark's JVM ended while it was starting{where}", exit=ExitCode.INTERNAL) from error
@@ -121,10 +121,10 @@ def _connect(gateway: Any, chosen: Mapping[str, str]) -> SparkSession:
     try:
         return SparkSession(SparkContext(conf=_conf(chosen), gateway=gateway))
     except Py4JJavaError as error:
-        said = first_line(error)  # the JVM tells it, and is ended then
+        reason = first_line(error)  # read from the JVM before it is ended
         _end(gateway)
         raise UserError(
-            f"Spark does not start on {chosen['spark.master']}: {said}", exit=ExitCode.TOOL_MISSING
+            f"Spark does not start on {chosen['spark.master']}: {reason}", exit=ExitCode.TOOL_MISSING
         ) from None
     except BaseException:
         _end(gateway)
@@ -136,7 +136,11 @@ def _conf(chosen: Mapping[str, str]) -> Any:
 
 
 def _end(gateway: Any) -> None:
-    """Hang up, see the JVM gone, and have pyspark forget it: it keeps the first JVM of a process for good."""
+    """End the JVM, and have pyspark forget it.
+
+    pyspark keeps the first JVM of a process for good, and has no public way to another one: ``SparkContext.stop``
+    ends the context and leaves the gateway, and it needs a JVM that still answers. So its class attributes are reset.
+    """
     with suppress(Py4JError, OSError):
         gateway.shutdown()
     gateway.proc.stdin.close()

@@ -9,7 +9,7 @@ LOOPBACK = "127.0.0.1"
 EXECUTION = "org.apache.spark.sql.execution.streaming"
 
 # C1 only, one small collector: such a session lives for a minute, and on two cores the second compiler's threads take
-# from the brokers that are judged what they will never give back.
+# from the brokers that are judged, for nothing.
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 # A night's history is judged with nothing beside it, for minutes: the best compiler, and a collector for throughput.
 STEADY = ("-XX:+UseParallelGC",)
@@ -24,8 +24,8 @@ class JvmPace(StrEnum):
     """It has the machine, and much to do."""
 
 
-HEAVY = 256 << 20
-"""Bytes of a history from which its JVM is to have the room and the better compiler: about a million transactions."""
+LARGE_BYTES = 256 << 20
+"""Size of a history from which its JVM gets the larger heap and the better compiler: about a million transactions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Build:
     """A local session's JVM.
 
     :param memory: The heap.
-    :param pace: What the JVM is tuned for.
+    :param pace: What the JVM's options are chosen for.
     """
 
     memory: str = "768m"
@@ -41,12 +41,12 @@ class Build:
 
     @classmethod
     def fit_for(cls, size: int) -> "Build":
-        """What judges a history of ``size`` bytes: ten million operations need the larger one."""
-        return cls(memory="4g", pace=JvmPace.STEADY) if size >= HEAVY else cls()
+        """What judges a history of ``size`` bytes; ten million operations need the larger heap."""
+        return cls(memory="4g", pace=JvmPace.STEADY) if size >= LARGE_BYTES else cls()
 
 
 QUICKEST = Build()
-"""What starts and judges a round soonest."""
+"""What starts and judges a small round soonest."""
 FLAGS: Mapping[JvmPace, tuple[str, ...]] = {JvmPace.QUICK: QUICK, JvmPace.STEADY: STEADY}
 
 

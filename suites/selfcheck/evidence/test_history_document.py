@@ -6,7 +6,6 @@ import re
 import pytest
 
 from harness.app.options import ROOT
-from harness.evidence.anomalies import ANOMALIES
 from harness.evidence.history_writer import CHAOS_FORMAT, REQUIRED, TABLES
 from harness.evidence.json_codec import from_json
 from harness.evidence.operation import NEEDED, VERBS
@@ -51,11 +50,6 @@ def test_what_each_verb_needs_is_told() -> None:
     assert [(verb, tuple(re.findall(r"`(\w+)`", needs))) for verb, needs in rows] == [
         (verb, NEEDED.get(verb, ())) for verb in VERBS
     ]
-
-
-def test_every_anomaly_is_told_with_its_definition_and_in_its_order() -> None:
-    rows = re.findall(r"^\| `([\w-]+)` \| (.*) \|$", TEXT.partition("\n## Anomalies\n")[2], re.MULTILINE)
-    assert rows == [(name, definition.replace("``", "`")) for name, definition in ANOMALIES.items()]
 
 
 def test_the_version_and_the_tables_that_must_be_there_are_told() -> None:

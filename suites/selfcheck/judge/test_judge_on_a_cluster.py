@@ -10,7 +10,8 @@ import pytest
 from harness.evidence.judgement import CheckResult
 from harness.spark.history.seal import seal
 from harness.spark.session.spark_session import open_session
-from suites.selfcheck.fixtures.histories.mutations import PLANTS
+from suites.selfcheck.fixtures.histories.history_editor import HistoryEditor
+from suites.selfcheck.fixtures.histories.plant_cases import PLANTS
 from suites.selfcheck.fixtures.histories.synthetic import drawn, write_folder
 from suites.selfcheck.fixtures.histories.trial import judged_folder
 
@@ -22,8 +23,8 @@ def folder(tmp_path: Path) -> Path:
     """A run folder with a sound history and one in which a transaction is torn."""
     rng = Random(1)
     torn = drawn("transfer", 2, rng)
-    plant = next(plant for plant in PLANTS if plant.anomaly == ANOMALY)
-    assert plant.doctor(torn, rng)
+    case = next(case for case in PLANTS if case.anomaly == ANOMALY)
+    assert case.plant.change(HistoryEditor(history=torn, rng=rng))
     return write_folder(tmp_path / "run", [drawn("relay", 1, rng), torn])
 
 

@@ -1,25 +1,48 @@
-"""The judge hears a story of each anomaly and names it, and hears what only looks like one and names nothing.
+"""The judge names each anomaly in its stories, and names nothing in those that only look like one.
 
-All stories are judged together, as one history of many topics; each is told its own findings by its topic, its
-transactions or its actors.
+All stories are judged together, as one history of many topics; a finding belongs to a story by its topic, its
+operations or its producer id.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from harness.evidence.anomalies import ANOMALIES
+from harness.evidence.anomalies import find_anomalies
 from harness.evidence.judgement import HistoryFinding, Judgement
 from harness.evidence.status import Status
 from harness.judge import judge
 from harness.judge.all_checks import CHECKS
 from harness.spark.session.spark_session import SparkHandle, open_session
-from suites.selfcheck.fixtures.stories import anomaly_cases_fencing, anomaly_cases_reads, anomaly_cases_writes
-from suites.selfcheck.fixtures.stories.anomaly_cases_reads import a_reader_lacks_a_transaction
-from suites.selfcheck.fixtures.stories.story import Story, Teller, history_of
+from suites.selfcheck.fixtures.stories.story import Story, history_of
 
-STORIES = (*anomaly_cases_writes.STORIES, *anomaly_cases_fencing.STORIES, *anomaly_cases_reads.STORIES)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryCase:
+    """A story of an anomaly's file; its number keeps it apart from the others."""
+
+    number: int
+    anomaly: str
+    write: Callable[[Story], Sequence[str]]
+
+    def written(self) -> tuple[Story, frozenset[str]]:
+        """The story, and what must be named in it."""
+        story = Story(name=self.write.__name__, number=self.number)
+        return story, frozenset(self.write(story))
+
+    def __str__(self) -> str:
+        return self.write.__name__
+
+
+STORIES = tuple(
+    StoryCase(number=number, anomaly=name, write=write)
+    for number, (name, write) in enumerate(
+        ((one.name, write) for one in find_anomalies().values() for write in one.stories), start=1
+    )
+)
+NUMBERS = {str(case): case.number for case in STORIES}
 
 
 @pytest.fixture(scope="module")
@@ -30,24 +53,10 @@ def session() -> Iterator[SparkHandle]:
 
 
 @pytest.fixture(scope="module")
-def told() -> Mapping[Teller, tuple[Story, frozenset[str]]]:
-    """Every story, told, with what is to be named."""
-    stories = {}
-    for number, tell in enumerate(STORIES, start=1):
-        story = Story(name=tell.__name__, number=number)
-        stories[tell] = (story, frozenset(tell(story)))
-    return stories
-
-
-@pytest.fixture(scope="module")
-def judgement(
-    session: SparkHandle,
-    told: Mapping[Teller, tuple[Story, frozenset[str]]],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Judgement:
+def judgement(session: SparkHandle, tmp_path_factory: pytest.TempPathFactory) -> Judgement:
     """The judgement of all stories together."""
-    stories = [story for story, _ in told.values()]
-    return judge(history_of(session.spark, stories, tmp_path_factory.mktemp("told")), shown=1_000)
+    stories = [case.written()[0] for case in STORIES]
+    return judge(history_of(session.spark, stories, tmp_path_factory.mktemp("stories")), shown=1_000)
 
 
 def findings(judgement: Judgement, number: int) -> list[HistoryFinding]:
@@ -65,32 +74,32 @@ def belongs(one: HistoryFinding) -> int:
     return one.producer_id // 10
 
 
-@pytest.mark.parametrize("tell", STORIES, ids=lambda tell: tell.__name__)
-def test_the_story_is_named_as_it_was_told(
-    judgement: Judgement, told: Mapping[Teller, tuple[Story, frozenset[str]]], tell: Teller
-) -> None:
-    story, expected = told[tell]
-    found = findings(judgement, story.number)
+@pytest.mark.parametrize("case", STORIES, ids=str)
+def test_what_a_story_says_is_named_and_nothing_else(judgement: Judgement, case: StoryCase) -> None:
+    _, expected = case.written()
+    found = findings(judgement, case.number)
     assert {one.anomaly for one in found} == expected, [f"{one.anomaly} {one.view}: {one.detail}" for one in found]
 
 
-def test_there_is_a_story_of_every_anomaly(told: Mapping[Teller, tuple[Story, frozenset[str]]]) -> None:
-    assert {name for _, expected in told.values() for name in expected} == ANOMALIES.keys()
+@pytest.mark.parametrize("anomaly", find_anomalies())
+def test_an_anomaly_has_a_story_and_its_file_has_no_other_ones(anomaly: str) -> None:
+    named = [case.written()[1] for case in STORIES if case.anomaly == anomaly]
+    assert any(named)
+    assert all(anomaly in names for names in named if names)
 
 
 def test_every_check_names_only_what_it_says_and_none_is_idle(judgement: Judgement) -> None:
     allowed = {check.name: set(check.anomalies) for check in CHECKS}
-    assert {name for names in allowed.values() for name in names} == ANOMALIES.keys()
+    assert {name for names in allowed.values() for name in names} == find_anomalies().keys()
     for check in judgement.checks:
         assert set(check.counts) <= allowed[check.name]
         assert check.witnesses > 0
         assert check.status is Status.VIOLATED
 
 
-def test_a_finding_shows_the_operations_and_the_log_around_it(
-    judgement: Judgement, told: Mapping[Teller, tuple[Story, frozenset[str]]]
-) -> None:
-    story, _ = told[a_reader_lacks_a_transaction]
+def test_a_finding_shows_the_operations_and_the_log_around_it(judgement: Judgement) -> None:
+    (case,) = (case for case in STORIES if str(case) == "a_reader_lacks_a_transaction")
+    story, _ = case.written()
     (one,) = findings(judgement, story.number)
     assert (one.view, one.txn, one.offset) == (f"spark-{story.number}", story.txn(1), 0)
     assert {row.get("verb") for row in one.around.operations} >= {"begin", "produce", "commit"}
@@ -102,15 +111,12 @@ def test_a_finding_shows_the_operations_and_the_log_around_it(
     ]
 
 
-def test_a_stuck_stable_offset_says_since_when_and_who_holds_it(
-    judgement: Judgement, told: Mapping[Teller, tuple[Story, frozenset[str]]]
-) -> None:
-    numbers = {tell.__name__: story.number for tell, (story, _) in told.items()}
-    known = findings(judgement, numbers["a_late_produce_hangs_and_holds_up_the_readers"])
-    (stuck,) = [one for one in known if one.anomaly == "stuck-lso"]
+def test_a_stuck_stable_offset_says_since_when_and_who_holds_it(judgement: Judgement) -> None:
+    number = NUMBERS["a_late_produce_hangs_and_holds_up_the_readers"]
+    (stuck,) = [one for one in findings(judgement, number) if one.anomaly == "stuck-lso"]
     assert stuck.lasted_ms == 9e9 - 5e9
-    assert stuck.producer_id == numbers["a_late_produce_hangs_and_holds_up_the_readers"] * 10
-    unknown = findings(judgement, numbers["the_last_stable_offset_is_stuck_with_nothing_open"])
+    assert stuck.producer_id == number * 10
+    unknown = findings(judgement, NUMBERS["the_last_stable_offset_is_stuck_with_nothing_open"])
     assert [(one.lasted_ms, one.producer_id) for one in unknown] == [(None, None)]
 
 

@@ -2,7 +2,7 @@
 
 Thousands of histories of a modelled sound broker, with every legal doubt, are judged clean; each anomaly, planted in
 twenty and more of them in every way that we know, is found, named right, and nothing else is named. Many histories
-stand in one folder, so that this takes one JVM and a few judgements.
+are in one folder, so that this takes one JVM and a few judgements.
 """
 
 import re
@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from harness.app.options import ROOT
-from harness.evidence.anomalies import ANOMALIES
+from harness.evidence.anomalies import find_anomalies
 from harness.evidence.judgement import HistoryFinding, Judgement
 from harness.evidence.status import Status
 from harness.judge.all_checks import CHECKS
 from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.spark.session.spark_settings import Build
-from suites.selfcheck.fixtures.histories.mutations import PLANTS, Plant
+from suites.selfcheck.fixtures.histories.plant_cases import PLANTS, PlantCase
 from suites.selfcheck.fixtures.histories.trial import Planted, by_history, clean, judged, judged_folder, planted
 
 TIMES = 20
@@ -37,27 +37,29 @@ def session() -> Iterator[SparkHandle]:
 
 
 @pytest.fixture(scope="module")
-def gardens() -> Sequence[Planted]:
-    """Every plant, many times over."""
+def planted_runs() -> Sequence[Planted]:
+    """Every plant, each in many histories."""
     return planted(TIMES)
 
 
 @pytest.fixture(scope="module")
-def verdict(session: SparkHandle, gardens: Sequence[Planted], tmp_path_factory: pytest.TempPathFactory) -> Judgement:
+def verdict(
+    session: SparkHandle, planted_runs: Sequence[Planted], tmp_path_factory: pytest.TempPathFactory
+) -> Judgement:
     """What the judge says of them all."""
-    return judged(session, tmp_path_factory.mktemp("planted") / "run", [one.history for one in gardens])
+    return judged(session, tmp_path_factory.mktemp("planted") / "run", [one.history for one in planted_runs])
 
 
-def wrong(gardens: Sequence[Planted], found: Mapping[int, Sequence[HistoryFinding]]) -> list[str]:
+def wrong(planted_runs: Sequence[Planted], found: Mapping[int, Sequence[HistoryFinding]]) -> list[str]:
     """What was named otherwise than planted, one line each."""
     return [
-        f"{one}: {sorted(named) or 'nothing'} for {sorted(one.plant.expected)}"
-        for one in gardens
-        if (named := {each.anomaly for each in found.get(one.history.number, ())}) != one.plant.expected
+        f"{one}: {sorted(named) or 'nothing'} for {sorted(one.case.expected)}"
+        for one in planted_runs
+        if (named := {each.anomaly for each in found.get(one.history.number, ())}) != one.case.expected
     ]
 
 
-def told(found: Mapping[int, Sequence[HistoryFinding]], seeds: Sequence[int]) -> list[str]:
+def accused(found: Mapping[int, Sequence[HistoryFinding]], seeds: Sequence[int]) -> list[str]:
     """Findings in sound histories, each with the seed of its history."""
     return [
         f"seed {seeds[number]}: {one.anomaly}: {one.detail}" for number, several in found.items() for one in several
@@ -76,43 +78,45 @@ def test_sound_histories_of_every_workload_are_judged_clean(
 ) -> None:
     seeds = range(first, first + BATCH)
     judgement = judged(session, tmp_path_factory.mktemp("clean") / "run", clean(seeds))
-    assert told(by_history(judgement), seeds) == []
+    assert accused(by_history(judgement), seeds) == []
     assert {check.name: check.status for check in judgement.checks} == dict.fromkeys(
         (check.name for check in CHECKS), Status.HOLDS
     )
 
 
 def test_every_anomaly_has_a_plant_and_what_comes_in_company_says_why() -> None:
-    assert {plant.anomaly for plant in PLANTS} == ANOMALIES.keys()
-    assert {name for plant in PLANTS for name in plant.brings} <= ANOMALIES.keys()
-    assert [plant.name for plant in PLANTS if bool(plant.brings) != bool(plant.because)] == []
+    assert {case.anomaly for case in PLANTS} == find_anomalies().keys()
+    assert {name for case in PLANTS for name in case.plant.brings} <= find_anomalies().keys()
+    assert [case.name for case in PLANTS if bool(case.plant.brings) != bool(case.plant.because)] == []
 
 
-@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.name)
+@pytest.mark.parametrize("case", PLANTS, ids=lambda case: case.name)
 def test_what_is_planted_is_found_and_named_right_and_nothing_else_is_named(
-    verdict: Judgement, gardens: Sequence[Planted], plant: Plant
+    verdict: Judgement, planted_runs: Sequence[Planted], case: PlantCase
 ) -> None:
-    mine = [one for one in gardens if one.plant is plant]
+    mine = [one for one in planted_runs if one.case is case]
     assert len(mine) == TIMES
     assert wrong(mine, by_history(verdict)) == []
 
 
-def test_nothing_is_found_outside_of_what_was_planted(verdict: Judgement, gardens: Sequence[Planted]) -> None:
-    assert by_history(verdict).keys() <= {one.history.number for one in gardens}
+def test_nothing_is_found_outside_of_what_was_planted(verdict: Judgement, planted_runs: Sequence[Planted]) -> None:
+    assert by_history(verdict).keys() <= {one.history.number for one in planted_runs}
 
 
 @pytest.mark.parametrize("name", [check.name for check in CHECKS])
-def test_a_check_that_says_nothing_is_missed(verdict: Judgement, gardens: Sequence[Planted], name: str) -> None:
+def test_a_check_that_says_nothing_is_missed(verdict: Judgement, planted_runs: Sequence[Planted], name: str) -> None:
     silenced = [check for check in verdict.checks if check.name != name]
-    assert wrong(gardens, by_history(Judgement(checks=tuple(silenced)))) != []
+    assert wrong(planted_runs, by_history(Judgement(checks=tuple(silenced)))) != []
 
 
-@pytest.mark.parametrize("anomaly", ANOMALIES)
-def test_an_anomaly_that_is_never_named_is_missed(verdict: Judgement, gardens: Sequence[Planted], anomaly: str) -> None:
+@pytest.mark.parametrize("anomaly", find_anomalies())
+def test_an_anomaly_that_is_never_named_is_missed(
+    verdict: Judgement, planted_runs: Sequence[Planted], anomaly: str
+) -> None:
     named = {
         number: [one for one in several if one.anomaly != anomaly] for number, several in by_history(verdict).items()
     }
-    assert wrong(gardens, named) != []
+    assert wrong(planted_runs, named) != []
 
 
 def test_the_history_by_hand_of_the_documentation_is_judged_as_it_says(session: SparkHandle, tmp_path: Path) -> None:

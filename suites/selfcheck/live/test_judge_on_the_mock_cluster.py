@@ -1,4 +1,4 @@
-"""librdkafka's mock cluster shows aborted and open records to read_committed clients: the judge must find it out.
+"""librdkafka's mock cluster delivers aborted and open records to read_committed clients: the judge must name it.
 
 Needs Java for Spark; no broker, and no network beyond this process.
 """
@@ -16,31 +16,31 @@ from harness.judge import judge
 from harness.spark.history.history_frames import open_history
 from harness.spark.history.seal import seal
 from harness.spark.session.spark_session import open_session
-from suites.selfcheck.fixtures.mock_cluster import READER, Play, mock_cluster
+from suites.selfcheck.fixtures.mock_cluster import READER, MockClusterRun, mock_cluster
 
 Txns = Mapping[str, int]
 
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Judgement, Txns]:
-    """Two committed transactions, an aborted one and one that is left open; their numbers by what became of them."""
+    """Two committed transactions, an aborted one and one that is left open; their numbers by their state."""
     folder = tmp_path_factory.mktemp("mock")
-    with mock_cluster(folder) as play:
-        txns = played(play)
-        play.end()
+    with mock_cluster(folder) as run:
+        txns = transactions_on(run)
+        run.end()
     return judgement_of(folder), txns
 
 
-def played(play: Play) -> Txns:
-    """What is played."""
-    first, second = play.client("first"), play.client("second")
-    committed = play.write(first, [0, 1, 2])
+def transactions_on(run: MockClusterRun) -> Txns:
+    """Their numbers."""
+    first, second = run.client("first"), run.client("second")
+    committed = run.write(first, [0, 1, 2])
     assert first.commit().done
-    aborted = play.write(first, [0, 1])
+    aborted = run.write(first, [0, 1])
     assert first.abort().done
-    again = play.write(first, [1, 2])
+    again = run.write(first, [1, 2])
     assert first.commit().done
-    return {"committed": committed, "aborted": aborted, "again": again, "open": play.write(second, [0, 2])}
+    return {"committed": committed, "aborted": aborted, "again": again, "open": run.write(second, [0, 2])}
 
 
 def judgement_of(folder: Path) -> Judgement:

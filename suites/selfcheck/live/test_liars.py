@@ -1,7 +1,7 @@
-"""Liars on a real cluster: who hears one must say VIOLATED, with the lie's own anomaly, and nothing without the lie.
+"""Liars on a real cluster: the judge says VIOLATED with the liar's own anomaly, and finds nothing without the liar.
 
-Needs Java, and once Maven and Go. One cluster of 4.3.1 and one Spark JVM for all. Clients work and readers read on the
-``rival`` lane, on which the lies are told; the observer's lane tells the truth.
+Needs Java, and once Maven and Go. One cluster of 4.3.1 and one Spark JVM for all. Clients and readers use the
+``rival`` lane, which the liars falsify; the observer's lane is left alone.
 """
 
 import gc
@@ -40,8 +40,8 @@ from toxics.liars import (
 
 pytestmark = pytest.mark.live
 
-LIED_TO: Lane = "rival"
-SETTLED = 20.0
+FALSIFIED: Lane = "rival"
+SETTLE_SECONDS = 20.0
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +53,8 @@ def spark() -> Iterator[SparkHandle]:
 
 
 @dataclass(slots=True, kw_only=True)
-class Story:
-    """Plays that are recorded into one folder, read once, and judged together."""
+class LiarRun:
+    """Workloads that are recorded into one folder, drained once, and judged together."""
 
     fault_target: FaultTarget
     folder: Path
@@ -64,41 +64,41 @@ class Story:
     clients: list[RecordingClient] = field(default_factory=list)
     txns: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
-    def read(self, truth: Lane) -> None:
-        """Everything that is needed, the readers' part on the lane of lies."""
+    def read(self, log_lane: Lane) -> None:
+        """Drain everything; the readers read on the falsified lane."""
         for client in self.clients:
             client.close()
         lanes = self.fault_target.cluster.topology.lanes
         places = [(topic, index) for topic in self.topics for index in range(PARTITIONS)]
-        scope = Scope(partitions=places, truth=lanes[truth], readers=lanes[LIED_TO])
+        scope = Scope(partitions=places, truth=lanes[log_lane], readers=lanes[FALSIFIED])
         assert drain(scope, self.history_writer, self.clock).notes == []
         self.history_writer.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Play:
-    """A short play on a topic of its own."""
+class LiarWorkload:
+    """A short workload on a topic of its own."""
 
-    story: Story
+    run: LiarRun
     topic: str
 
     def client(self, name: str, *, transactional_id: str = "") -> RecordingClient:
-        """A client on the lane of lies, initialised."""
+        """A client on the falsified lane, initialised."""
         actor, real = f"{self.topic}-{name}", f"{self.topic}-{transactional_id or name}"
         made = RecordingClient(
-            client=WIRE["wire-v1"].open(options(self.story.fault_target, actor, real, lane=LIED_TO, request_ms=10_000)),
+            client=WIRE["wire-v1"].open(options(self.run.fault_target, actor, real, lane=FALSIFIED, request_ms=10_000)),
             actor=actor,
             transactional_id=real,
-            clock=self.story.clock,
-            history_writer=self.story.history_writer,
+            clock=self.run.clock,
+            history_writer=self.run.history_writer,
         )
-        self.story.clients.append(made)
+        self.run.clients.append(made)
         assert made.init().done
         return made
 
     def begin(self, client: RecordingClient, size: int) -> None:
         """A transaction with a number of its own."""
-        client.begin(next(self.story.txns), size)
+        client.begin(next(self.run.txns), size)
 
     def transact(self, client: RecordingClient, *, commit: bool) -> None:
         """A transaction with a record on every partition."""
@@ -109,10 +109,10 @@ class Play:
 
     def settled(self) -> None:
         """Wait until no transaction is open on any partition."""
-        wait.until(lambda: all(map(self._stable, range(PARTITIONS))), what="LSO = HW", within=SETTLED)
+        wait.until(lambda: all(map(self._stable, range(PARTITIONS))), what="LSO = HW", within=SETTLE_SECONDS)
 
     def _stable(self, index: int) -> bool:
-        fault_target = self.story.fault_target
+        fault_target = self.run.fault_target
         leader = fault_target.leader(self.topic, index)
         asked = [ListOffsets(topic=self.topic, partition=index, isolation=isolation) for isolation in (0, 1)]
         assert leader is not None
@@ -120,54 +120,54 @@ class Play:
         return stable == high_watermark
 
 
-def commits_and_aborts(play: Play) -> None:
-    """Two transactions that commit and two that abort, by turns."""
-    client = play.client("teller")
+def commits_and_aborts(workload: LiarWorkload) -> None:
+    """Two transactions that commit and two that abort, alternately."""
+    client = workload.client("teller")
     for commit in (True, False, True, False):
-        play.transact(client, commit=commit)
-    play.settled()
+        workload.transact(client, commit=commit)
+    workload.settled()
 
 
-def one_producer_each(play: Play) -> None:
+def one_producer_each(workload: LiarWorkload) -> None:
     """Transactions that commit and one that aborts, each by a producer of its own."""
     for name, commit in (("a", True), ("b", False), ("c", True)):
-        play.transact(play.client(name), commit=commit)
-    play.settled()
+        workload.transact(workload.client(name), commit=commit)
+    workload.settled()
 
 
-def left_open(play: Play) -> None:
+def left_open(workload: LiarWorkload) -> None:
     """A transaction that commits, and one that stays open."""
-    play.transact(play.client("teller"), commit=True)
-    play.settled()
-    sleeper = play.client("sleeper")
-    play.begin(sleeper, 2)
-    assert sleeper.produce(play.topic, 0).done
+    workload.transact(workload.client("teller"), commit=True)
+    workload.settled()
+    sleeper = workload.client("sleeper")
+    workload.begin(sleeper, 2)
+    assert sleeper.produce(workload.topic, 0).done
 
 
-def fenced_in_mid_transaction(play: Play) -> None:
+def fenced_in_mid_transaction(workload: LiarWorkload) -> None:
     """A second producer of the same id takes over; the first one writes into another partition, and both commit."""
-    zombie = play.client("zombie", transactional_id="same")
-    play.begin(zombie, 1)
-    rival = play.client("rival", transactional_id="same")
-    play.begin(rival, 1)
-    assert rival.produce(play.topic, 0).done
-    zombie.produce(play.topic, 1)
+    zombie = workload.client("zombie", transactional_id="same")
+    workload.begin(zombie, 1)
+    rival = workload.client("rival", transactional_id="same")
+    workload.begin(rival, 1)
+    assert rival.produce(workload.topic, 0).done
+    zombie.produce(workload.topic, 1)
     zombie.commit()
     assert rival.commit().done
-    play.settled()
+    workload.settled()
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a liar needs to be heard.
+    """A liar and the workload that shows it.
 
-    :param truth: The lane by which the raw log is read and brokers are asked.
-    :param besides: Anomalies that the play itself has, lie or not.
+    :param log_lane: The lane by which the raw log is read and brokers are asked.
+    :param besides: Anomalies that the workload itself has, with or without the liar.
     """
 
     liar: Liar
-    act: Callable[[Play], None]
-    truth: Lane = "observer"
+    act: Callable[[LiarWorkload], None]
+    log_lane: Lane = "observer"
     besides: frozenset[str] = frozenset()
 
 
@@ -175,24 +175,24 @@ OPEN = frozenset({"hanging-transaction", "stuck-lso"})
 CASES = (
     Case(hide_aborted_list.LIAR, commits_and_aborts),
     Case(forged_acknowledgement.LIAR, commits_and_aborts),
-    Case(swapped_markers.LIAR, one_producer_each, truth=LIED_TO),
+    Case(swapped_markers.LIAR, one_producer_each, log_lane=FALSIFIED),
     Case(forgiven_fencing.LIAR, fenced_in_mid_transaction),
-    Case(lying_lso.LIAR, left_open, truth=LIED_TO, besides=OPEN),
+    Case(lying_lso.LIAR, left_open, log_lane=FALSIFIED, besides=OPEN),
 )
 
 
-def story(fault_target: FaultTarget, folder: Path) -> Story:
-    """An empty one."""
+def new_run(fault_target: FaultTarget, folder: Path) -> LiarRun:
+    """A run with an empty folder."""
     folder.mkdir()
     (folder / "run.json").write_text(json.dumps({"kind": "chaos", "format": CHAOS_FORMAT}))
-    return Story(fault_target=fault_target, folder=folder, history_writer=HistoryWriter(folder / "history"))
+    return LiarRun(fault_target=fault_target, folder=folder, history_writer=HistoryWriter(folder / "history"))
 
 
-def play(told: Story, case: Case, topic: str) -> None:
-    """Another play of the story."""
-    told.fault_target.admin.create_topic(topic, {0: (1, 2, 3), 1: (2, 3, 1), 2: (3, 1, 2)})
-    told.topics.append(topic)
-    case.act(Play(story=told, topic=topic))
+def run_case(run: LiarRun, case: Case, topic: str) -> None:
+    """Run the case's workload on a new topic."""
+    run.fault_target.admin.create_topic(topic, {0: (1, 2, 3), 1: (2, 3, 1), 2: (3, 1, 2)})
+    run.topics.append(topic)
+    case.act(LiarWorkload(run=run, topic=topic))
 
 
 def judged(spark: SparkHandle, folder: Path) -> Judgement:
@@ -206,8 +206,8 @@ def judged(spark: SparkHandle, folder: Path) -> Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """What came of all plays: the folder of each lie, how many messages it changed, and the folder without lies."""
+class LiarFolders:
+    """The folder of each liar, how many messages it changed, and the folder of a run without liars."""
 
     folders: Mapping[str, Path]
     changed: Mapping[str, int]
@@ -216,22 +216,22 @@ class Heard:
 
 
 @pytest.fixture(scope="module")
-def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
-    """Everything played on one cluster, which has ended when the judge begins."""
+def liar_folders(tmp_path_factory: pytest.TempPathFactory) -> LiarFolders:
+    """All workloads run on one cluster, which has ended when the judge begins."""
     place = tmp_path_factory.mktemp("liars")
     changed = {}
     with site_of("4.3.1", place, "unused") as fault_target:
         for case in CASES:
-            told = story(fault_target, place / case.liar.name)
-            with case.liar.on_lane(fault_target, LIED_TO) as handle:
-                play(told, case, case.liar.name)
-                told.read(case.truth)
+            run = new_run(fault_target, place / case.liar.name)
+            with case.liar.on_lane(fault_target, FALSIFIED) as handle:
+                run_case(run, case, case.liar.name)
+                run.read(case.log_lane)
             changed[case.liar.name] = handle.report().struck
-        sound = story(fault_target, place / "sound")
+        sound = new_run(fault_target, place / "sound")
         for case in CASES:
-            play(sound, case, f"true-{case.liar.name}")
-        sound.read(LIED_TO)
-        return Heard(
+            run_case(sound, case, f"true-{case.liar.name}")
+        sound.read(FALSIFIED)
+        return LiarFolders(
             {case.liar.name: place / case.liar.name for case in CASES},
             changed,
             fault_target.gate.errors(),
@@ -240,23 +240,23 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.liar.name)
-def test_a_lie_is_violated_with_its_own_anomaly(case: Case, heard: Heard, spark: SparkHandle) -> None:
-    assert heard.changed[case.liar.name] > 0
-    said = judged(spark, heard.folders[case.liar.name])
-    assert said.status is Status.VIOLATED
-    assert set(case.liar.shows) <= said.anomalies.keys() <= {*case.liar.shows, *case.besides}, details(said)
+def test_a_liar_is_violated_with_its_own_anomaly(case: Case, liar_folders: LiarFolders, spark: SparkHandle) -> None:
+    assert liar_folders.changed[case.liar.name] > 0
+    judgement = judged(spark, liar_folders.folders[case.liar.name])
+    assert judgement.status is Status.VIOLATED
+    assert set(case.liar.shows) <= judgement.anomalies.keys() <= {*case.liar.shows, *case.besides}, details(judgement)
 
 
-def test_without_lies_the_same_plays_are_sound(heard: Heard, spark: SparkHandle) -> None:
-    said = judged(spark, heard.sound)
-    assert said.anomalies.keys() == OPEN, details(said)
-    assert {found.topic for check in said.checks for found in check.findings} == {f"true-{lying_lso.LIAR.name}"}
+def test_without_liars_the_same_workloads_are_sound(liar_folders: LiarFolders, spark: SparkHandle) -> None:
+    judgement = judged(spark, liar_folders.sound)
+    assert judgement.anomalies.keys() == OPEN, details(judgement)
+    assert {found.topic for check in judgement.checks for found in check.findings} == {f"true-{lying_lso.LIAR.name}"}
 
 
-def test_nothing_went_wrong_in_the_gate_itself(heard: Heard) -> None:
-    assert heard.troubles == ()
+def test_nothing_went_wrong_in_the_gate_itself(liar_folders: LiarFolders) -> None:
+    assert liar_folders.troubles == ()
 
 
-def details(said: Judgement) -> Mapping[str, list[str]]:
+def details(judgement: Judgement) -> Mapping[str, list[str]]:
     """The findings in words, for whoever reads a failure."""
-    return {check.name: [found.detail for found in check.findings] for check in said.checks if check.findings}
+    return {check.name: [found.detail for found in check.findings] for check in judgement.checks if check.findings}

@@ -11,7 +11,6 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from harness.base.user_error import ExitCode, UserError
-from harness.evidence.anomalies import ANOMALIES
 from harness.evidence.json_codec import from_json
 from harness.evidence.judgement import CheckResult, Judgement
 from harness.evidence.timeline import (
@@ -23,7 +22,6 @@ from harness.evidence.timeline import (
     save_timeline,
 )
 from harness.report.chaos import publish_round, publish_session
-from harness.report.chaos.anomaly_words import PHRASES
 from harness.report.chaos.round_facts import facts
 from harness.report.chaos.round_picture import left_out, picture
 from harness.report.chaos.round_results import RoundResults, answer, read_round, standing, warnings
@@ -141,10 +139,6 @@ def test_the_answer_comes_first_and_in_words(broken: Path) -> None:
     page = Reader((broken / "index.html").read_text(encoding="utf-8"))
     told = " ".join(page.text.split())
     assert told.index("leaves transactions hanging") < told.index("It does not pass") < told.index("Checks")
-
-
-def test_every_anomaly_has_a_phrase() -> None:
-    assert set(PHRASES) == set(ANOMALIES)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from harness.evidence.history_writer import TABLES
 from harness.evidence.json_codec import to_json
 from harness.evidence.operation import Operation
 from harness.spark.history.history_frames import History, open_history
-from harness.spark.history.seal import Sealing, seal
-from harness.spark.session.driver_rows import rows as brought
+from harness.spark.history.seal import Sealing, read_sealed, seal
+from harness.spark.session.driver_rows import collect_rows
 from harness.spark.session.spark_session import SparkHandle, open_session
 from suites.selfcheck.fixtures.histories.synthetic import Synthetic, drawn, write_folder
 
@@ -78,7 +78,7 @@ def refused(session: SparkHandle, folder: Path) -> str:
 
 def rows(history: History, table: str) -> list[dict[str, object]]:
     """A table's rows, in some order that is always the same."""
-    return sorted((row.asDict() for row in brought(history.tables[table])), key=repr)
+    return sorted((row.asDict() for row in collect_rows(history.tables[table])), key=repr)
 
 
 def counts(history: History) -> dict[str, int]:
@@ -105,14 +105,29 @@ def test_sealed_and_unsealed_are_the_same_history(
 def test_values_are_taken_apart_and_what_is_none_of_ours_is_left_whole(session: SparkHandle, lines: Path) -> None:
     log = lines / "history" / "log.jsonl"
     first = json.loads(log.read_text().splitlines()[0])
-    told = ["7/0/2/money:a/b:-5", "+7/0/2/x", "99999999999999999999/0/2/x", "not ours", ""]
-    records = [{**first, "topic": "t", "offset": n, "control": None, "value": value} for n, value in enumerate(told)]
+    values = ["7/0/2/money:a/b:-5", "+7/0/2/x", "99999999999999999999/0/2/x", "not ours", ""]
+    records = [{**first, "topic": "t", "offset": n, "control": None, "value": value} for n, value in enumerate(values)]
     log.write_text("".join(json.dumps(record) + "\n" for record in records))
     found = {
         row["value"]: (row["txn"], row["size"], row["payload"])
         for row in rows(open_history(session.spark, lines), "log")
     }
-    assert found == {told[0]: (7, 2, "money:a/b:-5"), **dict.fromkeys(told[1:], (None, None, None))}
+    assert found == {values[0]: (7, 2, "money:a/b:-5"), **dict.fromkeys(values[1:], (None, None, None))}
+
+
+def test_without_the_column_of_protocols_the_name_of_a_client_says_whether_it_is_v2(
+    session: SparkHandle, lines: Path, sealed: Path, tmp_path: Path
+) -> None:
+    journal = lines / "history" / "operations.jsonl"
+    named = {0: "wire-v2", 1: "wire-v1", 2: "librdkafka", 3: "mine-v2"}
+    operations = [json.loads(line) for line in journal.read_text().splitlines()]
+    before = [{**one, "client": named[n % 4]} for n, one in enumerate(operations)]
+    journal.write_text("".join(json.dumps({k: one[k] for k in one if k != "protocol"}) + "\n" for one in before))
+    found = {(row["client"], row["protocol"]) for row in rows(open_history(session.spark, lines), "operations")}
+    assert found == {("wire-v2", "v2"), ("mine-v2", "v2"), ("wire-v1", None), ("librdkafka", None)}
+    parquet = session.spark.read.parquet(str(sealed / "history" / "operations.parquet")).drop("protocol")
+    parquet.write.parquet(str(tmp_path / "before.parquet"))
+    assert read_sealed(session.spark, tmp_path / "before.parquet", "operations").where("protocol IS NULL").count() > 0
 
 
 @pytest.mark.parametrize("kept", [1, 20, -1, -2])
@@ -200,29 +215,32 @@ def doctored(folder: Path, change: Callable[[list[Operation]], list[Operation]],
     return folder
 
 
-def _overlapping(told: list[Operation]) -> list[Operation]:
-    mine = [one for one in told if one.actor == told[0].actor]
-    return [replace(one, ended=one.ended + 1000) if one is mine[0] else one for one in told]
+def _overlapping(operations: list[Operation]) -> list[Operation]:
+    mine = [one for one in operations if one.actor == operations[0].actor]
+    return [replace(one, ended=one.ended + 1000) if one is mine[0] else one for one in operations]
 
 
 NEVER_HAPPENED: dict[str, tuple[Callable[[list[Operation]], list[Operation]], str]] = {
-    "two of one number": (lambda told: [*told, told[0]], "is there 2 times"),
+    "two of one number": (lambda all_: [*all_, all_[0]], "is there 2 times"),
     "calls that overlap": (_overlapping, "before its operation"),
-    "a write before any begin": (lambda told: [one for one in told if one.verb != "begin"], "had not begun"),
+    "a write before any begin": (
+        lambda all_: [one for one in all_ if one.verb != "begin"],
+        "had not begun",
+    ),
     "a transaction begun twice": (
-        lambda told: [replace(one, txn=told_txn(told)) if one.verb == "begin" else one for one in told],
+        lambda all_: [replace(one, txn=some_txn(all_)) if one.verb == "begin" else one for one in all_],
         "begun|is begun",
     ),
     "a record written twice": (
-        lambda told: [replace(one, ordinal=0) if one.verb == "produce" else one for one in told],
+        lambda all_: [replace(one, ordinal=0) if one.verb == "produce" else one for one in all_],
         "is written by 2 operations|is written by",
     ),
 }
 
 
-def told_txn(told: list[Operation]) -> int:
+def some_txn(operations: list[Operation]) -> int:
     """The first transaction."""
-    return next(one.txn for one in told if one.txn is not None)
+    return next(one.txn for one in operations if one.txn is not None)
 
 
 @pytest.mark.parametrize("case", NEVER_HAPPENED)

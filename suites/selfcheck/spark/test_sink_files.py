@@ -45,6 +45,6 @@ def test_a_folder_that_was_moved_is_read_where_it_is(tmp_path: Path) -> None:
 def test_a_file_that_counts_and_is_gone_is_told(tmp_path: Path) -> None:
     place = sink(tmp_path, ("0", [("a.parquet", "add")]))
     (place / "a.parquet").unlink()
-    with pytest.raises(UserError, match=r"a\.parquet is gone") as told:
+    with pytest.raises(UserError, match=r"a\.parquet is gone") as error:
         committed_files(place)
-    assert told.value.exit is ExitCode.EVIDENCE_UNREADABLE
+    assert error.value.exit is ExitCode.EVIDENCE_UNREADABLE

@@ -1,11 +1,11 @@
-"""A Spark master that is not there is told in one sentence, before anything has been started."""
+"""A Spark master that is not there is reported in one sentence, before anything has been started."""
 
 import socket
 
 import pytest
 
 from harness.base.user_error import ExitCode, UserError
-from harness.spark.session.spark_master import demand_master, first_line
+from harness.spark.session.spark_master import check_master, first_line
 from harness.spark.session.spark_session import open_session
 
 
@@ -18,12 +18,12 @@ def test_a_master_that_does_not_answer_is_told_at_once(master: str) -> None:
 
 def test_one_master_of_several_is_enough() -> None:
     with socket.create_server(("127.0.0.1", 0)) as standing:
-        demand_master(f"spark://127.0.0.1:1,127.0.0.1:{standing.getsockname()[1]}")
+        check_master(f"spark://127.0.0.1:1,127.0.0.1:{standing.getsockname()[1]}")
 
 
 def test_other_masters_are_sparks_own_to_find() -> None:
     for master in ("local", "local[*]", "local[2,3]", "local-cluster[2,1,1024]", "yarn", "k8s://https://host"):
-        demand_master(master)
+        check_master(master)
 
 
 @pytest.mark.parametrize("master", ["spork://x", "local[", "local[two]", ""])

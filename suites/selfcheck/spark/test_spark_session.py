@@ -9,7 +9,7 @@ from harness.spark.readers.spark_readers import Readers
 from harness.spark.session.class_data_archive import ClassDataArchive
 from harness.spark.session.connector_jars import connector_jars, not_shipped, shipped_jars
 from harness.spark.session.spark_session import open_session
-from harness.spark.session.spark_settings import HEAVY, Build, settings
+from harness.spark.session.spark_settings import LARGE_BYTES, Build, settings
 
 JAR = Path("/cache/kafka-clients-3.9.0.jar")
 
@@ -81,7 +81,7 @@ def test_readers_that_never_read_have_nothing_to_end(tmp_path: Path) -> None:
 def test_a_large_history_gets_the_heap_and_the_compiler_that_it_needs(tmp_path: Path) -> None:
     few, many = (
         settings(master="local[2]", name="x", jars=[JAR], scratch=tmp_path, build=Build.fit_for(size))
-        for size in (HEAVY - 1, HEAVY)
+        for size in (LARGE_BYTES - 1, LARGE_BYTES)
     )
     assert (few["spark.driver.memory"], many["spark.driver.memory"]) == ("768m", "4g")
     assert "TieredStopAtLevel" in few["spark.driver.extraJavaOptions"]

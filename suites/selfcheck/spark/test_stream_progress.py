@@ -22,8 +22,8 @@ def recorded(batch: int, start: object, end: object, latest: object) -> str:
 
 def test_end_offsets_by_topic_and_partition() -> None:
     ends = {"t1": {"0": 12, "1": 3}, "t2": {"0": 7}}
-    said = recorded(7, {"t1": {"0": 10, "1": 3}, "t2": {"0": 7}}, ends, ends)
-    assert parse_progress(said) == StreamProgress(end_offsets={"t1-0": 12, "t1-1": 3, "t2-0": 7}, micro_batches=8)
+    progress = recorded(7, {"t1": {"0": 10, "1": 3}, "t2": {"0": 7}}, ends, ends)
+    assert parse_progress(progress) == StreamProgress(end_offsets={"t1-0": 12, "t1-1": 3, "t2-0": 7}, micro_batches=8)
 
 
 def test_an_idle_query_counts_no_batch_twice() -> None:
@@ -36,8 +36,8 @@ def test_the_first_batch_has_no_start() -> None:
 
 
 def test_the_latest_offset_is_never_taken_for_the_end() -> None:
-    said = recorded(3, {"t1": {"0": 4}}, {"t1": {"0": 6}}, {"t1": {"0": 9}})
-    assert parse_progress(said).end_offsets == {"t1-0": 6}
+    progress = recorded(3, {"t1": {"0": 4}}, {"t1": {"0": 6}}, {"t1": {"0": 9}})
+    assert parse_progress(progress).end_offsets == {"t1-0": 6}
 
 
 @pytest.mark.parametrize(

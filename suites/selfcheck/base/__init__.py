@@ -1,0 +1,1 @@
+"""Selfcheck: the base."""
