@@ -56,7 +56,7 @@ class Scope:
 
 @dataclass(slots=True, kw_only=True)
 class Drained:
-    """What came of it.
+    """The result of a drain.
 
     :param high_watermarks: Of each partition that could be read.
     :param notes: What could not be read, a sentence each.
