@@ -42,7 +42,6 @@ class ExternalCluster:
 
     @property
     def backend(self) -> str:
-        """The backend's name."""
         return EXTERNAL.name
 
     @property
@@ -52,11 +51,9 @@ class ExternalCluster:
 
     @property
     def toxiproxy_api(self) -> str | None:
-        """Toxiproxy's API, where there is one."""
         return f"http://{self.links.api}" if self.links else None
 
     def logs(self) -> Mapping[str, Path]:
-        """None of its logs are ours to read."""
         return {}
 
     def close(self) -> None:

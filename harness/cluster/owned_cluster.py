@@ -42,54 +42,42 @@ class OwnedCluster(Generic[AnyNode, AnyBlock]):
 
     @property
     def topology(self) -> Topology:
-        """Addresses and proxy names; constant."""
         return owned_topology(self.block.lane)
 
     @property
     def toxiproxy_api(self) -> str:
-        """Toxiproxy's API."""
         return f"http://{self.links.api}"
 
     def logs(self) -> Mapping[str, Path]:
-        """Log file of each node by name."""
         return {node.name: node.log for node in self.nodes.values()}
 
     def kill(self, node: int) -> None:
-        """SIGKILL; returns when the process is gone."""
         self.nodes[node].kill()
 
     def stop(self, node: int) -> None:
-        """SIGTERM; returns when the process is gone, its leaderships handed over; :raises NotInTime: when it stays."""
         self.nodes[node].stop()
 
     def restart(self, node: int) -> None:
-        """Start a killed node again; returns when every broker lists it, alive."""
         self.nodes[node].start()
         readiness.await_restarted(self.nodes[node], self.nodes.values(), self.block)
         self.failpoints.load_again(self.nodes[node])
 
     def pause(self, node: int) -> None:
-        """SIGSTOP."""
         self.nodes[node].pause()
 
     def resume(self, node: int) -> None:
-        """SIGCONT."""
         self.nodes[node].resume()
 
     def read_metric(self, node: int, mbean: str, attribute: str) -> float:
-        """The attribute's value now; :raises LookupError: when the node has no such metric."""
         return jmx_metrics.read_metric(self.nodes[node], self.block, mbean, attribute)
 
     def load_rules(self, rules: str) -> None:
-        """Load the rules into all nodes; :raises RuntimeError: with Byteman's message when a rule does not apply."""
         self.failpoints.load(self._running(), rules)
 
     def unload_rules(self) -> None:
-        """Take all loaded rules out again; :raises RuntimeError: when one failed while it was there."""
         self.failpoints.unload(self._running())
 
     def close(self) -> None:
-        """End everything that was started. May be called twice."""
         self.cleanup.close()
 
     def _running(self) -> list[AnyNode]:

@@ -77,32 +77,26 @@ class ToxiproxyLinks:
         self._request("post", f"/proxies/{proxy}/toxics", json=toxic)
 
     def remove_toxic(self, proxy: str, name: str) -> None:
-        """Remove a toxic; bytes that it held are delivered in order. Removing one that is gone is no error."""
         try:
             self._request("delete", f"/proxies/{proxy}/toxics/{name}")
         except LookupError:
             return
 
     def disable(self, proxy: str) -> None:
-        """Close the proxy's connections and refuse new ones."""
         self._request("post", f"/proxies/{proxy}", json={"enabled": False})
 
     def enable(self, proxy: str) -> None:
-        """Let connections through again."""
         self._request("post", f"/proxies/{proxy}", json={"enabled": True})
 
     def upstream(self, proxy: str) -> Address:
-        """The proxy's upstream now, as it is reached from this machine."""
         host, _, port = self._upstream_of(proxy).rpartition(":")
         return Address(self.upstream_hosts.get(host, host), int(port))
 
     def redirect(self, proxy: str, address: Address) -> None:
-        """Connect new connections to another address; open ones are closed."""
         self._original_upstreams.setdefault(proxy, self._upstream_of(proxy))
         self._request("post", f"/proxies/{proxy}", json={"upstream": str(address)})
 
     def restore(self, proxy: str) -> None:
-        """Set the first upstream again. A proxy that was never redirected is left alone."""
         if first := self._original_upstreams.pop(proxy, None):
             self._request("post", f"/proxies/{proxy}", json={"upstream": first})
 
@@ -119,7 +113,6 @@ class ToxiproxyLinks:
         return ended + sum(connection.received for connection in self._open_connections(proxy))
 
     def connections(self, proxy: str) -> frozenset[int]:
-        """The open connections, by numbers that are never used again; none where the kernel does not list them."""
         return frozenset(connection.number for connection in self._open_connections(proxy))
 
     def _open_connections(self, proxy: str) -> Sequence[TcpConnection]:
@@ -130,13 +123,11 @@ class ToxiproxyLinks:
             return []
 
     def disturbed(self) -> Sequence[str]:
-        """Every toxic and disabled proxy that is still there, as ``proxy/toxic`` or ``proxy disabled``."""
         proxies = self._request("get", "/proxies").json()
         toxics = [f"{name}/{toxic['name']}" for name, proxy in proxies.items() for toxic in proxy["toxics"]]
         return sorted(toxics + [f"{name} disabled" for name, proxy in proxies.items() if not proxy["enabled"]])
 
     def reset(self) -> None:
-        """Enable all proxies, remove all toxics, restore all upstreams."""
         self._request("post", "/reset")
         for proxy in list(self._original_upstreams):
             self.restore(proxy)

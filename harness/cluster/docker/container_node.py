@@ -40,11 +40,9 @@ class ContainerNode:
 
     @property
     def name(self) -> str:
-        """As in file names and sentences: ``broker-1``."""
         return title(self.number)
 
     def start(self) -> None:
-        """Start the JVM; it is not ready yet."""
         if self.tmp is not None:
             self.tmp.joinpath(f".java_pid{PID}").unlink(missing_ok=True)  # of the JVM that was killed
         output = self.container.attach(stream=True, logs=False)  # before the start, so that nothing is missed
@@ -55,11 +53,9 @@ class ContainerNode:
         self.agents.clear()
 
     def running(self) -> bool:
-        """False when it was killed, or ended by itself."""
         return self.log_writer is not None and self.log_writer.is_alive()
 
     def kill(self) -> None:
-        """SIGKILL; returns when it is gone."""
         if self.running():
             with suppress(APIError):  # it ended in the meantime
                 self.container.kill()
@@ -75,12 +71,10 @@ class ContainerNode:
         wait.until(lambda: not self.running(), what=f"the end of {self.name}", within=STOP_SECONDS, every=0.02)
 
     def pause(self) -> None:
-        """SIGSTOP."""
         self.container.kill("SIGSTOP")
         self.paused = True
 
     def resume(self) -> None:
-        """SIGCONT."""
         self.container.kill("SIGCONT")
         self.paused = False
 

@@ -42,22 +42,18 @@ class ProcessNode:
 
     @property
     def name(self) -> str:
-        """As in file names and sentences: ``broker-1``."""
         return title(self.number)
 
     def start(self) -> None:
-        """Start the JVM; it is not ready yet."""
         command = self.launch.command("kafka.Kafka", self.settings, flags=self.flags)
         self.process = self.processes.start(command, log=self.log)
         self.paused = False
         self.agents.clear()
 
     def running(self) -> bool:
-        """False when it was killed, or ended by itself."""
         return self.process is not None and self.process.poll() is None
 
     def kill(self) -> None:
-        """SIGKILL; returns when it is gone."""
         process = self._process()
         process.kill()
         process.wait(KILL_SECONDS)
@@ -71,17 +67,14 @@ class ProcessNode:
         wait.until(lambda: not self.running(), what=f"the end of {self.name}", within=STOP_SECONDS, every=0.02)
 
     def pause(self) -> None:
-        """SIGSTOP."""
         self._process().send_signal(signal.SIGSTOP)
         self.paused = True
 
     def resume(self) -> None:
-        """SIGCONT."""
         self._process().send_signal(signal.SIGCONT)
         self.paused = False
 
     def load_agent(self, agent: Path, options: str) -> None:
-        """Load a Java agent into the JVM, once in its life."""
         if agent not in self.agents:
             jvm_attach.load_agent(self._attach_endpoint(), agent, options)
             self.agents.add(agent)
