@@ -77,15 +77,15 @@ def _unknown(given: object, known: object, where: str) -> str | None:
     """The path of the first field that is given and not known; a known one need not be given, it has a default."""
     if given == known:
         return None
-    pairs: Iterable[tuple[str, object, object]] = ()
+    inner: Iterable[tuple[object, object, str]] = ()
     match given, known:
         case dict(), dict():
-            if missing := next((name for name in given if name not in known), None):
-                return f"{where}.{missing}"
-            pairs = ((f"{where}.{name}", item, known[name]) for name, item in given.items())
+            if unknown := next((name for name in given if name not in known), None):
+                return f"{where}.{unknown}"
+            inner = ((item, known[name], f"{where}.{name}") for name, item in given.items())
         case list(), list() | tuple():
-            pairs = ((f"{where}[{place}]", *pair) for place, pair in enumerate(zip(given, known, strict=True)))
-    return next(filter(None, (_unknown(*pair[1:], pair[0]) for pair in pairs)), None)
+            inner = ((*pair, f"{where}[{place}]") for place, pair in enumerate(zip(given, known, strict=True)))
+    return next(filter(None, (_unknown(*each) for each in inner)), None)
 
 
 _ENCODER = msgspec.json.Encoder(enc_hook=_dict)
