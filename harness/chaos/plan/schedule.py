@@ -31,8 +31,8 @@ LATEST_SECOND_SHARE = 0.4
 def schedule(scenario: Scenario, shape: ClusterShape, draw: Random, seconds: float) -> tuple[PlannedFault, ...]:
     """The faults of a round of ``seconds``, in the order of their beginning.
 
-    The scenario's own plan wins. Every toxic strikes once before one strikes again; how many strikes there is time for is fixed by ``seconds``.
-    Pure: the same draws give the same faults.
+    The scenario's own plan wins. Every toxic strikes once before one strikes again; how many strikes there is time for
+    is fixed by ``seconds``. Pure: the same draws give the same faults.
     """
     if scenario.plan:
         return _ordered(scenario.plan)
