@@ -94,7 +94,7 @@ def test_what_comes_after_a_held_request_waits_behind_it(pair: GatePair) -> None
     other.ask(3, produce(), 9)
     assert other.answer() == (3, 0), "another connection does not wait"
     assert client.silent()
-    handle.release()
+    handle.off()
     assert answers(client, 2) == [1, 2]
     assert pair.broker.correlations == [3, 1, 2]
 
