@@ -22,10 +22,6 @@ class RuleHandle(Protocol):
         """What it has done so far; also after it is off."""
         ...
 
-    def release(self) -> None:
-        """Deliver all that it holds now; it goes on striking."""
-        ...
-
     def off(self) -> RuleReport:
         """Take it off, deliver what it holds, and give its last report. Twice is no error."""
         ...

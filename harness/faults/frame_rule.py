@@ -43,16 +43,13 @@ class When:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Until:
-    """An event: a response to one of these APIs passed through the gate, on any proxy that leads through it.
+    """An event: a response without an error passed the gate, on any proxy, for the held request's transactional id.
 
-    :param same_id: Only where the transactional id is the held request's.
-    :param succeeded: Only a response without an error.
+    :param apis: Responses to one of these.
     :param after_ms: Go on so long after the event.
     """
 
     apis: tuple[str, ...]
-    same_id: bool = True
-    succeeded: bool = True
     after_ms: int = 0
 
 
@@ -60,7 +57,7 @@ class Until:
 class Then:
     """What is done to a request.
 
-    * ``hold``: it waits until ``until`` happens, the rule is released or taken off, or ``at_most_ms`` are over; a delay
+    * ``hold``: it waits until ``until`` happens, the rule is taken off, or ``at_most_ms`` are over; a delay
       is a hold with nothing but ``at_most_ms``. It is delivered also when its sender has disconnected.
     * ``drop-request``: it is never forwarded; the connection stays open.
     * ``drop-response``: it is forwarded, and its response is dropped.

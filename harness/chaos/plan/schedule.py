@@ -31,15 +31,21 @@ LATEST_SECOND_SHARE = 0.4
 def schedule(scenario: Scenario, shape: ClusterShape, draw: Random, seconds: float) -> tuple[PlannedFault, ...]:
     """The faults of a round of ``seconds``, in the order of their beginning.
 
-    Every toxic strikes once before one strikes again; how many strikes there is time for is fixed by ``seconds``.
-    Pure: the same draws give the same faults.
+    The scenario's own plan wins. Every toxic strikes once before one strikes again; how many strikes there is time for
+    is fixed by ``seconds``. Pure: the same draws give the same faults.
     """
+    if scenario.plan:
+        return _ordered(scenario.plan)
     if not scenario.toxics:
         return ()
     planner = _Planner(toxics=scenario.toxics, shape=shape, draw=draw, end=seconds - LAST_QUIET_SECONDS)
     while planner.add_window():
         pass
-    return tuple(sorted(planner.planned, key=lambda fault: fault.at_ms))
+    return _ordered(planner.planned)
+
+
+def _ordered(faults: Sequence[PlannedFault]) -> tuple[PlannedFault, ...]:
+    return tuple(sorted(faults, key=lambda fault: fault.at_ms))
 
 
 @dataclass(slots=True, kw_only=True)

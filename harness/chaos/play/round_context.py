@@ -110,7 +110,7 @@ class RoundContext:
             self.start_thread(f"role {role.name}", partial(self._run_role, index, role))
 
     def stop_threads(self, within: float) -> None:
-        """Stop all roles and wait for them; one that does not end within so many seconds is a failure of ours."""
+        """Stop all threads and wait for them; one that does not end within so many seconds is a failure of ours."""
         self.stop.set()
         for thread in self.threads:
             thread.join(within)

@@ -9,7 +9,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from harness.base.addresses import Address
@@ -53,19 +53,14 @@ class GateServer:
             case {"do": "add", "rule": rule}:
                 self.rulebook.add(from_plain(Rule, rule))
                 return None
-            case {"do": "off" | "release" | "report" as action, "rule": str(name)}:
-                return self._on_rule(action)(name)
+            case {"do": "off", "rule": str(name)}:
+                self.rulebook.off(name)
+                return None
+            case {"do": "report", "rule": str(name)}:
+                return self.rulebook.rules[name].report()
             case {"do": "errors"}:
                 return self.rulebook.errors
         raise ValueError(f"there is no command {command}")
-
-    def _on_rule(self, action: str) -> Callable[[str], object]:
-        rules = self.rulebook.rules
-        return {
-            "off": self.rulebook.off,
-            "release": lambda name: rules[name].release(),
-            "report": lambda name: rules[name].report(),
-        }[action]
 
 
 async def serve(descriptor: int) -> None:

@@ -34,10 +34,6 @@ class GateRuleHandle:
         """What it has done so far; also after it is off."""
         return self.gate.report(self.rule.name)
 
-    def release(self) -> None:
-        """Deliver all that it holds now; it goes on striking."""
-        self.gate.command("release", rule=self.rule.name)
-
     def off(self) -> RuleReport:
         """Take it off, deliver what it holds, and give its last report. Twice is no error."""
         self.gate.command("off", rule=self.rule.name)

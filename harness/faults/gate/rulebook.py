@@ -75,8 +75,7 @@ class Rulebook:
 
     def _release(self, active: ActiveRule, until: Until, info: RequestInfo) -> None:
         for struck in list(active.pending.values()):
-            same = set(struck.info.transactional_ids) & set(info.transactional_ids)
-            if struck.release is not None and (same or not until.same_id):
+            if struck.release is not None and set(struck.info.transactional_ids) & set(info.transactional_ids):
                 asyncio.get_running_loop().call_later(until.after_ms / 1000, struck.release)
 
     def _index(self) -> None:
@@ -95,7 +94,7 @@ def _watched(rule: Rule) -> tuple[str, ...]:
 
 
 def _happened(until: Until, info: RequestInfo, error: int | None) -> bool:
-    return info.header.api in until.apis and (error == 0 or not until.succeeded)
+    return error == 0 and info.header.api in until.apis
 
 
 def _read(raw: bytes) -> tuple[RequestInfo, object]:

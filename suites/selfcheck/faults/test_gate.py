@@ -94,7 +94,7 @@ def test_what_comes_after_a_held_request_waits_behind_it(pair: GatePair) -> None
     other.ask(3, produce(), 9)
     assert other.answer() == (3, 0), "another connection does not wait"
     assert client.silent()
-    handle.release()
+    handle.off()
     assert answers(client, 2) == [1, 2]
     assert pair.broker.correlations == [3, 1, 2]
 
@@ -330,7 +330,7 @@ def test_closing_leads_proxies_back_and_ends_the_process_twice_over() -> None:
             pair.gate.report("tried-1")
 
 
-def test_what_the_gate_does_not_know_is_refused_in_words(pair: GatePair) -> None:
+def test_what_the_gate_does_not_know_is_refused_with_the_reason(pair: GatePair) -> None:
     with pytest.raises(GateFailed, match="NoSuchApi"):
         on(pair, When(apis=("NoSuchApi",)), Then(action="hold"))
     with pytest.raises(GateFailed, match="no_such_liar"):

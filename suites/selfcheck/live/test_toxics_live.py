@@ -1,7 +1,7 @@
 """Toxics of network, process and coordinator on a real cluster: each strikes, heals, heals twice, and leaves nothing.
 
 Needs Java, and once Maven and Go. One cluster for all; small traffic runs on the victim lane the whole time, so that
-every lane and every link between brokers has something to meet a fault with.
+a fault on any lane or link between brokers has something to strike.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,12 +33,12 @@ from harness.wire.wire_errors import WireError
 
 pytestmark = pytest.mark.live
 
-WORD, TOPIC, ID = "accounts", "toxics-accounts", "toxics-teller"
-SHAPE = ClusterShape(lanes=("victim",), topics={WORD: 3}, transactional_ids=("teller",))
+NAME, TOPIC, ID = "accounts", "toxics-accounts", "toxics-teller"
+SHAPE = ClusterShape(lanes=("victim",), topics={NAME: 3}, transactional_ids=("teller",))
 TOXICS = {name: toxic for name, toxic in find_toxics().items() if toxic.power is not Power.FRAMES}
 ON_PROXIES = [name for name, toxic in TOXICS.items() if "proxy" in toxic.draw(SHAPE, Random(0))]
-CALM = 60.0
-"""Seconds for whatever has to come about; three restarts on a busy machine take half of them."""
+BOUND_SECONDS = 60.0
+"""For whatever has to happen; three restarts on a busy machine take half of it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -97,10 +97,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def fault_target(cluster: Cluster) -> Iterator[FaultTarget]:
-    """The site, with the topic that the traffic and the toxics use."""
+    """The cluster, with the topic that the traffic and the toxics use."""
     observer = client(cluster, "observer")
     made = FaultTarget(
-        cluster=cluster, clock=RunClock(), client=observer, topics={WORD: TOPIC}, transactional_ids={"teller": ID}
+        cluster=cluster, clock=RunClock(), client=observer, topics={NAME: TOPIC}, transactional_ids={"teller": ID}
     )
     made.admin.create_topic(TOPIC, {0: (1, 2, 3), 1: (2, 3, 1), 2: (3, 1, 2)})
     yield made
@@ -133,7 +133,9 @@ def struck(toxic: Toxic, fault_target: FaultTarget, chosen: Mapping[str, Json], 
     with strike as strikes:
         traffic.flows()
         wait.until(
-            lambda: has_struck(toxic, fault_target, chosen, strikes), what=f"{toxic.name} to strike", within=CALM
+            lambda: has_struck(toxic, fault_target, chosen, strikes),
+            what=f"{toxic.name} to strike",
+            within=BOUND_SECONDS,
         )
     strike.__exit__(None, None, None)
     return strikes
@@ -156,9 +158,11 @@ def nothing_is_left(fault_target: FaultTarget) -> None:
     """No fault on any proxy, every broker registered, every replica in sync, and a transaction commits."""
     assert fault_target.links.disturbed() == []
     wait.until(
-        lambda: all(map(fault_target.registered, fault_target.brokers)), what="every broker registered", within=CALM
+        lambda: all(map(fault_target.registered, fault_target.brokers)),
+        what="every broker registered",
+        within=BOUND_SECONDS,
     )
-    wait.until(fault_target.replicated, what="full ISR", within=CALM, every=0.05)
+    wait.until(fault_target.replicated, what="full ISR", within=BOUND_SECONDS, every=0.05)
     lane = StepRecorder("victim", client(fault_target.cluster, "victim"), EvidenceBuilder(), fault_target.clock, {})
     coordinator, leader = fault_target.coordinator("teller"), fault_target.leader(TOPIC, 0)
     assert coordinator is not None
