@@ -6,19 +6,18 @@ must be able to abort in every state in which nothing is open.
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import EMPTY_ABORT_TAKEN_FOR_REPETITION, NO_ABORT_AFTER_COMMIT
-from harness.contract.doctored import commit, data, described, ended, evidence, log, written
+from harness.contract.doctored import adopted, commit, log
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
 
-EPOCHS = {"Empty": 0, "CompleteAbort": 1, "CompleteCommit": 3}
-"""The states in which nothing is open, and a fresh producer's epoch in each when they come in this order."""
+STATES = ("Empty", "CompleteAbort", "CompleteCommit")
 INVALID = KafkaError.INVALID_TXN_STATE
 
 
 def stimulus(lab: Lab) -> None:
     """Abort after InitProducerId, after that abort, and after a commit."""
     txn, partition = lab.producer(protocol=2), lab.partition("P1")
-    for state in EPOCHS:
+    for state in STATES:
         if state == "CompleteCommit":
             txn.produce(partition, as_="write")
             txn.end(commit=True, as_="commit")
@@ -29,7 +28,7 @@ def stimulus(lab: Lab) -> None:
 
 def check(seen: Evidence) -> Observations:
     """Each abort is accepted with the next epoch, which is kept; the only marker is that of the commit."""
-    for state in EPOCHS:
+    for state in STATES:
         before, end, after = seen[f"before, {state}"], seen[f"abort in {state}"], seen[f"after, {state}"]
         own, bumped = end.asked("producer_id"), end.asked("producer_epoch") + 1
         yield expect.keeps(before, state=state, epoch=bumped - 1, otherwise="wrong-state-before")
@@ -44,14 +43,7 @@ def check(seen: Evidence) -> Observations:
     yield expect.marks(seen, "P1", ("COMMIT", end.asked("producer_epoch") + 1))
 
 
-GOOD = evidence(
-    *(described(f"before, {state}", state, epoch=epoch) for state, epoch in EPOCHS.items()),
-    *(ended(f"abort in {state}", epoch=epoch, committed=False) for state, epoch in EPOCHS.items()),
-    *(described(f"after, {state}", "CompleteAbort", epoch=epoch + 1) for state, epoch in EPOCHS.items()),
-    written("write", 12, "a"),
-    ended("commit", epoch=2),
-    logs={"P1": log(data(7, 2, "a"), commit(7, 3))},
-)
+GOOD = adopted(__file__, "KIP890-BUMP-10")
 
 REQUIREMENT = Requirement(
     id="KIP890-BUMP-10",
@@ -63,14 +55,14 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("wrong-state-before", GOOD.with_step("before, CompleteCommit", state="PrepareCommit")),
-        *(Refusal("empty-abort-refused", GOOD.with_step(f"abort in {state}", error=INVALID)) for state in EPOCHS),
+        *(Refusal("empty-abort-refused", GOOD.with_step(f"abort in {state}", error=INVALID)) for state in STATES),
         Refusal("wrong-producer-id", GOOD.with_step("abort in Empty", producer_id=-1)),
         Refusal("epoch-not-bumped", GOOD.with_step("abort in CompleteAbort", producer_epoch=1)),
         Refusal("wrong-state-after", GOOD.with_step("after, Empty", state="PrepareAbort")),
         Refusal("another-identity-kept", GOOD.with_step("after, CompleteCommit", producer_epoch=3)),
         Refusal("returned-epoch-refused", GOOD.with_step("write", error=KafkaError.INVALID_PRODUCER_EPOCH)),
         Refusal("commit-refused", GOOD.with_step("commit", error=INVALID)),
-        Refusal("wrong-markers", GOOD.with_log("P1", log(data(7, 2, "a"), commit(7, 3), commit(7, 4)))),
+        Refusal("wrong-markers", GOOD.with_log("P1", log(*GOOD.log().batches, commit(7, 4)))),
     ),
     refuted_by=(
         Failpoint(rules=NO_ABORT_AFTER_COMMIT, anomaly="empty-abort-refused"),

@@ -5,19 +5,18 @@ A client that believes it wrote something would otherwise be told that it is com
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import EMPTY_COMMIT_CHANGES_THE_EPOCH, EMPTY_COMMIT_TAKEN_FOR_ABORT
-from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, written
+from harness.contract.doctored import adopted, commit, log
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
 
-EPOCHS = {"Empty": 0, "CompleteCommit": 1, "CompleteAbort": 2}
-"""The states in which nothing is open, and a fresh producer's epoch in each when they come in this order."""
+STATES = ("Empty", "CompleteCommit", "CompleteAbort")
 INVALID = KafkaError.INVALID_TXN_STATE
 
 
 def stimulus(lab: Lab) -> None:
     """Commit after InitProducerId, after a commit and after an abort, each time in the current epoch."""
     txn, partition = lab.producer(protocol=2), lab.partition("P1")
-    for state in EPOCHS:
+    for state in STATES:
         if state != "Empty":
             txn.produce(partition, as_="write")
             txn.end(commit=state == "CompleteCommit", as_="end")
@@ -30,7 +29,7 @@ def stimulus(lab: Lab) -> None:
 
 def check(seen: Evidence) -> Observations:
     """Each commit is refused without an identity; state and epoch are as before; no marker is written for it."""
-    for state in EPOCHS:
+    for state in STATES:
         before, end, after = seen[f"before, {state}"], seen[f"commit in {state}"], seen[f"after, {state}"]
         own, epoch = end.asked("producer_id"), end.asked("producer_epoch")
         yield expect.keeps(before, state=state, epoch=epoch, otherwise="wrong-state-before")
@@ -43,14 +42,7 @@ def check(seen: Evidence) -> Observations:
     yield expect.marks(seen, "P1", ("COMMIT",), ("ABORT",))
 
 
-GOOD = evidence(
-    *(described(f"before, {state}", state, epoch=epoch) for state, epoch in EPOCHS.items()),
-    *(ended(f"commit in {state}", epoch=epoch, error=INVALID) for state, epoch in EPOCHS.items()),
-    *(described(f"after, {state}", state, epoch=epoch) for state, epoch in EPOCHS.items()),
-    written("write", 12, "a"),
-    ended("end", epoch=0),
-    logs={"P1": log(data(7, 0, "a"), commit(7, 1), data(7, 1, "b"), abort(7, 2))},
-)
+GOOD = adopted(__file__, "KIP890-BUMP-11")
 
 REQUIREMENT = Requirement(
     id="KIP890-BUMP-11",
@@ -62,7 +54,7 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("wrong-state-before", GOOD.with_step("before, CompleteAbort", state="PrepareAbort")),
-        *(Refusal("empty-commit-accepted", GOOD.with_step(f"commit in {state}", error=0)) for state in EPOCHS),
+        *(Refusal("empty-commit-accepted", GOOD.with_step(f"commit in {state}", error=0)) for state in STATES),
         Refusal("wrong-error", GOOD.with_step("commit in CompleteAbort", error=KafkaError.PRODUCER_FENCED)),
         Refusal("unanswered", GOOD.with_step("commit in Empty", error=None)),
         Refusal("identity-returned", GOOD.with_step("commit in Empty", producer_epoch=0)),

@@ -20,8 +20,7 @@ ERRORS = {
 
 def stimulus(lab: Lab) -> None:
     """While a transaction is open: an unknown id, another's producer id, no id, and a broker that keeps none."""
-    txn, other = (lab.producer() for _ in range(2))
-    partition = lab.partition("P1")
+    txn, other, partition = lab.producer(), lab.producer(), lab.partition("P1")
     txn.write(partition)
     unknown = lab.producer("rival", init=False)
     unknown.become(txn.producer_id, txn.epoch)
@@ -45,8 +44,7 @@ def check(seen: Evidence) -> Observations:
     own_end, kept = seen["own end"], seen["kept"]
     own, epoch = own_end.asked("producer_id"), own_end.asked("producer_epoch")
     yield expect.keeps(kept, state="Ongoing", producer_id=own, epoch=epoch, otherwise="transaction-changed")
-    stable = seen.sample("after").last_stable_offset
-    yield expect.agree("last stable offset before its own end", stable, 0, otherwise="early-marker")
+    yield expect.agree("LSO before its own end", seen.sample("after").last_stable_offset, 0, otherwise="early-marker")
     yield expect.accepted(own_end, otherwise="own-end-refused")
     yield expect.marks(seen, "P1", ("ABORT", epoch))
 
