@@ -141,6 +141,12 @@ class Lab:
         ranges = [client.offered(broker).apis.get(api, (0, -1)) for broker in self.cluster.topology.brokers]
         return tuple(v for v in versions if all(low <= v <= high for low, high in ranges))
 
+    def another_broker(self, *others: int) -> int:
+        """The first broker that is none of these; :raises Unprepared: when there is none."""
+        found = [broker for broker in self.cluster.topology.brokers if broker not in others]
+        self.unless(lambda: bool(found), f"the cluster has no broker beside {others}")
+        return found[0]
+
     # What is disturbed
 
     @property

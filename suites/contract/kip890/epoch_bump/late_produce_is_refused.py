@@ -9,7 +9,7 @@ is no coordinator's business, so that its refusal is the leader's own.
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.leader_rules import EVERY_TRANSACTION_ONGOING, NO_CHECK_OF_DATA, NO_EPOCH_CHECK
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
-from harness.contract.doctored import commit, data, described, ended, evidence, known_producer, log, step, unsound
+from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
 
@@ -18,7 +18,7 @@ STALE = KafkaError.INVALID_PRODUCER_EPOCH
 
 def stimulus(lab: Lab) -> None:
     """A transaction writes to two partitions and ends; more records for both lie on the link until it is complete."""
-    txn = lab.producer("victim", protocol=2)
+    txn = lab.producer(protocol=2)
     first, epoch = lab.partition("P1"), txn.epoch
     partitions = (first, lab.partition("P2", leader=first.leader))
     for partition in partitions:
@@ -58,17 +58,7 @@ def check(seen: Evidence) -> Observations:
         yield expect.fenced(seen[f"producers of {alias}"], own, bumped, otherwise="leader-not-fencing")
 
 
-GOOD = evidence(
-    ended(epoch=0),
-    step("late produce", "Produce", 11, error=STALE, held=20),
-    step("late produce", "Produce", 12, error=STALE, held=20),
-    step("late, unverified", "Produce", 12, error=STALE),
-    described("kept", "CompleteCommit", epoch=1),
-    known_producer("producers of P1", epoch=1),
-    known_producer("producers of P2", epoch=1),
-    logs={alias: log(data(7, 0, "a"), commit(7, 1)) for alias in ("P1", "P2")},
-    held=("lane",),
-)
+GOOD = adopted(__file__, "KIP890-BUMP-05")
 
 REQUIREMENT = Requirement(
     id="KIP890-BUMP-05",
