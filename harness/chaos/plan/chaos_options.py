@@ -5,16 +5,13 @@ can be run again alone, by its scenario, its seed and its length.
 """
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.scenario import Scenario
-from harness.cluster.cluster import ClusterOptions
-from harness.cluster.opening import Backend
+from harness.cluster.run_options import RunOptions
 
 OVERHEAD = 14.0
 """Seconds that a round takes beside its storms: settling, sealing, judging, and its share of the start."""
@@ -25,17 +22,14 @@ MOST_PASSES = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChaosOptions:
-    """The command line's wish.
+    """The command line's options.
 
     :param budget: Seconds that the session may take; None for one pass over the scenarios.
     :param seconds: Length of each round; None for the scenarios' own, shortened where the budget is small.
+    :param scenarios: Names set apart by commas; all where it is empty.
     """
 
-    target: str
-    backend: Backend
-    options: ClusterOptions
-    seed: Seed
-    folder: Path
+    run: RunOptions
     budget: float | None = None
     seconds: float | None = None
     scenarios: str = ""
@@ -55,17 +49,14 @@ class ChaosOptions:
             return 1
         return min(MOST_PASSES, 1 + int(self.budget / sum(lengths)))
 
-    def again(self, scenario: Scenario, seed: Seed, seconds: float) -> str:
+    def command(self, scenario: Scenario, seed: Seed, seconds: float) -> str:
         """The one command that runs one round again."""
-        words = ["fencepost", "chaos", self.target, "--scenarios", scenario.name, "--seed", str(seed.value)]
-        words += ["--seconds", f"{seconds:g}", "--backend", self.backend]
-        words += [f"--broker-jvm-opt={option}" for option in self.options.jvm_options]
-        words += [f"--broker-property={key}={value}" for key, value in self.options.properties.items()]
-        return shlex.join(words)
+        own = ("--scenarios", scenario.name, "--seed", str(seed.value), "--seconds", f"{seconds:g}")
+        return self.run.command("chaos", *own)
 
     def seeds(self) -> Iterator[Seed]:
         """A seed for each round."""
-        number = self.seed.value
+        number = self.run.seed.value
         while True:
             yield Seed(number)
             number += 1
@@ -77,7 +68,7 @@ def seconds(text: str) -> float:
     >>> seconds("90"), seconds("10m"), seconds("2h"), seconds("1.5m")
     (90.0, 600.0, 7200.0, 90.0)
 
-    :raises Trouble: When it is none, or not above 0.
+    :raises UserError: When it is none, or not above 0.
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
     length = float(found.group(1)) * {"": 1, "s": 1, "m": 60, "h": 3600}[found.group(2)] if found else 0.0

@@ -5,15 +5,14 @@ back); then the next round gets a fresh one, and the folder says so.
 """
 
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.clients.client import Adapter
-from harness.cluster.cluster import Cluster, ClusterOptions
-from harness.cluster.opening import Backend, choose_backend, open_cluster
+from harness.cluster.cluster import Cluster
+from harness.cluster.opening import choose_backend, open_cluster
+from harness.cluster.run_options import RunOptions
 from harness.cluster.target import parse_target
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
@@ -24,27 +23,12 @@ from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.wire.wire_client import WireClient
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnvironmentOptions:
-    """What the caller asked for.
-
-    :param spark_master: Any master; ``local[*]`` is the default.
-    :param folder: The session's folder; each round has one below it.
-    """
-
-    target: str
-    folder: Path
-    backend: Backend = "auto"
-    options: ClusterOptions = field(default_factory=ClusterOptions)
-    spark_master: str = "local[*]"
-    progress: Callable[[str], None] = print
-
-
 @dataclass(slots=True, kw_only=True)
 class Environment:
     """See the module's docstring; end it by :meth:`close`."""
 
-    wanted: EnvironmentOptions
+    wanted: RunOptions
+    spark_master: str = "local[*]"
     described: dict[str, Json] = field(default_factory=dict)
     offer: TargetFeatures | None = None
     _cluster: Cluster | None = None
@@ -61,10 +45,10 @@ class Environment:
         """
         if self._spark is None:
             self.wanted.folder.mkdir(parents=True, exist_ok=True)
-            self.wanted.progress(f"starting Spark on {self.wanted.spark_master}")
+            self.wanted.progress(f"starting Spark on {self.spark_master}")
             self._spark = open_session(
                 name="fencepost-chaos",
-                master=self.wanted.spark_master,
+                master=self.spark_master,
                 log=self.wanted.folder / "spark.log",
                 progress=self.wanted.progress,
             )
@@ -140,7 +124,7 @@ class Environment:
         place = wanted.folder / f"cluster-{self._clusters}"
         (place / "logs").mkdir(parents=True, exist_ok=True)
         self._cluster = open_cluster(
-            target, backend=wanted.backend, options=wanted.options, run_dir=place, progress=wanted.progress
+            target, backend=wanted.backend, options=wanted.cluster, run_dir=place, progress=wanted.progress
         )
         self.offer = read_target_features(self._cluster, RunClock(), NullRecorder())
         described = self.offer.described(self._cluster)

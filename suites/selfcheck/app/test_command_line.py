@@ -10,7 +10,7 @@ import pytest
 
 from harness.__main__ import main as entry
 from harness.app.cli import main
-from harness.app.options import ROOT
+from harness.base.paths import ROOT
 from harness.base.user_error import ExitCode
 
 

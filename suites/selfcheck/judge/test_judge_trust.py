@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from harness.app.options import ROOT
+from harness.base.paths import ROOT
 from harness.evidence.anomalies import ANOMALIES
 from harness.evidence.judgement import Conclusion, HistoryFinding, Judgement
 from harness.judge.all_checks import CHECKS
