@@ -13,17 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.report.chaos.anomaly_words import tallied, text, times
-from harness.report.chaos.round_results import RoundResults, read_round, replay_command, tally
+from harness.report.chaos.round_results import RoundResults, read_round, tally
 from harness.report.chaos.session_results import SessionResults, read_session
-from harness.report.shared.words import NOT_JUDGED, count, duration, label, short
+from harness.report.shared.console import STYLES, bare_table, open_console, print_headline, print_places
+from harness.report.shared.words import count, duration, label, short
 
-STYLES = {
-    "HOLDS": "green",
-    "VIOLATED": "bold red",
-    "UNDECIDED": "yellow",
-    "NOT_EXERCISED": "magenta",
-    NOT_JUDGED: "dim",
-}
 FINDINGS_TOLD = 6
 """Findings told for a round; its page has more."""
 
@@ -34,7 +28,7 @@ def round_line(stream: TextIO, folder: Path, *, number: int, of: int | None = No
     :param of: How many there will be; None where the clock decides.
     """
     round_ = read_round(folder)
-    console = _console(stream)
+    console = open_console(stream)
     line = Text(f"{_place(number, of)} {short(round_.scenario, 24):<24}  seed {text(round_.about.seed):<10}  ")
     line.append(f"{round_.conclusion:<13}", style=STYLES[round_.conclusion])
     line.append(f"{_took(round_):>8}  ")
@@ -46,7 +40,7 @@ def not_offered_line(stream: TextIO, scenario: str, why: str, *, number: int, of
     """One line for a round that the target gives no occasion for; ``why`` is a clause."""
     line = Text(f"{_place(number, of)} {short(scenario, 24):<24}  ")
     line.append("not offered: " + short(why, 400), style="dim")
-    _console(stream).print(line, soft_wrap=True)
+    open_console(stream).print(line, soft_wrap=True)
 
 
 def _place(number: int, of: int | None) -> str:
@@ -55,27 +49,20 @@ def _place(number: int, of: int | None) -> str:
 
 def conclude_session(stream: TextIO, folder: Path, rounds: Sequence[Path], page: Path | None) -> bool:
     """The end of a session: the table, what was found, the answer, where the report is; whether it passes."""
-    console, session = _console(stream), read_session(folder, rounds)
+    console, session = open_console(stream), read_session(folder, rounds)
     if session.rounds:
         console.print(_table(session))
     for round_ in session.rounds:
         if not round_.passes:
             _tell(console, round_)
-    console.print(Text(f"\n{session.answer}", style="bold green" if session.passes else "bold red"))
-    console.print(Text(session.standing))
+    print_headline(console, session.answer, session.standing, passes=session.passes)
     _tell_missed(console, session)
-    console.print()
-    for what, where in (("report", str(page) if page else "not written"), ("replay", replay_command(folder))):
-        console.print(Text(f"{what}  {where}"), soft_wrap=True)
+    print_places(console, folder, page)
     return session.passes
 
 
-def _console(stream: TextIO) -> Console:
-    return Console(file=stream, highlight=False, emoji=False, markup=False)
-
-
 def _table(session: SessionResults) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table = bare_table()
     for name in ("scenario", "seed", "conclusion"):
         table.add_column(name, no_wrap=name != "scenario")
     for name in ("faults", "committed", "took"):

@@ -11,11 +11,11 @@ from harness.report.chaos.anomaly_words import answered, moment_of, text, times
 from harness.report.chaos.finding_rows import HistoryFindingView, findings
 from harness.report.chaos.round_facts import facts
 from harness.report.chaos.round_picture import left_out, picture
-from harness.report.chaos.round_results import RoundResults, answer, replay_command, standing, tally, warnings
-from harness.report.contract.page_view import StatusMark, StatusTally, mark
-from harness.report.contract.run_metadata import About
-from harness.report.contract.steps import letter, pairs
-from harness.report.shared.words import ORDER, count, duration, moment
+from harness.report.chaos.round_results import RoundResults, answer, standing, tally, warnings
+from harness.report.shared.published_files import replay_command
+from harness.report.shared.run_metadata import RunMetadata
+from harness.report.shared.status_marks import StatusMark, StatusTally, mark, tallies
+from harness.report.shared.words import ORDER, count, duration, letter, moment, pairs
 
 PHASE_ORDER = ("calm", "storm", "heal", "settle")
 
@@ -70,7 +70,7 @@ class RoundPage:
     """The whole page."""
 
     title: str
-    about: About
+    about: RunMetadata
     answer: str
     standing: str
     good: bool
@@ -108,7 +108,7 @@ def round_page(round_: RoundResults) -> RoundPage:
         standing=standing(round_),
         good=round_.passes,
         notes=warnings(round_),
-        tallies=_tallies(round_),
+        tallies=tallies(tally(round_), digits=2),
         scenario=round_.scenario,
         sentence=round_.word("title"),
         played=tuple((name, round_.word(name)) for name in ("workload", "clients", "toxics") if round_.word(name)),
@@ -129,12 +129,6 @@ def round_page(round_: RoundResults) -> RoundPage:
         latencies=_latencies(timeline) if timeline else (),
         outcomes=_outcomes(timeline) if timeline else (),
     )
-
-
-def _tallies(round_: RoundResults) -> tuple[StatusTally, ...]:
-    total = len(round_.checks) or 1
-    found = tally(round_).items()
-    return tuple(StatusTally(mark=mark(status), number=n, share=round(100 * n / total, 2)) for status, n in found)
 
 
 def _worry(check: CheckResult) -> int:

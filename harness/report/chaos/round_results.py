@@ -1,7 +1,5 @@
 """One round of chaos as a report reads it, from its folder alone; what an interrupted round lacks is empty."""
 
-import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +9,11 @@ from harness.base.user_error import ExitCode, UserError
 from harness.evidence.json_codec import Malformed, from_json
 from harness.evidence.judgement import CheckResult, Conclusion, Judgement
 from harness.evidence.operation import FaultWindow
+from harness.evidence.run_folder import RunFolder
 from harness.evidence.timeline import Timeline, load_timeline
 from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
-from harness.report.contract.run_metadata import About, about
+from harness.report.shared.run_metadata import RunMetadata, run_metadata
+from harness.report.shared.status_marks import counted
 from harness.report.shared.words import NOT_JUDGED, count
 
 JUDGEMENT = "judgement.json"
@@ -31,7 +31,7 @@ class RoundResults:
 
     folder: Path
     run: Mapping[str, Json]
-    about: About
+    about: RunMetadata
     judgement: Judgement | None
     timeline: Timeline | None
 
@@ -69,7 +69,7 @@ class RoundResults:
     @property
     def again(self) -> str:
         """The one command that runs it again; empty where it is not recorded."""
-        return self.word("again") or self.about.command
+        return self.about.command
 
     @property
     def passes(self) -> bool:
@@ -87,16 +87,16 @@ class RoundResults:
 def read_round(folder: Path) -> RoundResults:
     """The round in a folder.
 
-    :raises Trouble: EVIDENCE_UNREADABLE, when one of its files is there and cannot be read.
+    :raises UserError: EVIDENCE_UNREADABLE, when one of its files is there and cannot be read.
     """
     try:
-        run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         judgement, timeline = _judgement(folder), load_timeline(folder)
     except (OSError, ValueError, Malformed) as error:
         raise UserError(f"{folder} cannot be read: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
-    if not isinstance(run, dict):
-        raise UserError(f"{folder}/run.json is no JSON object", exit=ExitCode.EVIDENCE_UNREADABLE)
-    return RoundResults(folder=folder.absolute(), run=run, about=about(run), judgement=judgement, timeline=timeline)
+    run = RunFolder(folder.absolute()).run()
+    return RoundResults(
+        folder=folder.absolute(), run=run, about=run_metadata(run), judgement=judgement, timeline=timeline
+    )
 
 
 def answer(round_: RoundResults) -> str:
@@ -126,9 +126,7 @@ def standing(round_: RoundResults) -> str:
 
 def tally(round_: RoundResults) -> Mapping[str, int]:
     """How many checks came to each conclusion that occurs, the most worrying first."""
-    order = (Conclusion.VIOLATED, Conclusion.UNDECIDED, Conclusion.NOT_EXERCISED, Conclusion.HOLDS)
-    found = [check.conclusion for check in round_.checks]
-    return {status.value: found.count(status) for status in order if status in found}
+    return counted(check.conclusion.value for check in round_.checks)
 
 
 def warnings(round_: RoundResults) -> tuple[str, ...]:
@@ -143,11 +141,6 @@ def warnings(round_: RoundResults) -> tuple[str, ...]:
         told.append("The folder has no timeline.json: the picture, the faults and the latencies are missing here.")
     told += round_.timeline.notes if round_.timeline else ()
     return tuple(dict.fromkeys(told))
-
-
-def replay_command(folder: Path) -> str:
-    """The command that judges a folder again, offline."""
-    return f"fencepost replay {shlex.quote(str(folder.absolute()))}"
 
 
 def _judgement(folder: Path) -> Judgement | None:

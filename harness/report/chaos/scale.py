@@ -1,10 +1,10 @@
 """The time axis that every strip of the timeline shares, and the pieces of SVG that they are made of."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from harness.report.shared.offset_lines import round_step
 from harness.report.shared.words import duration, printable
 
 WIDTH, LEFT, RIGHT = 1_180, 136, 92
@@ -30,16 +30,8 @@ class Scale:
 
     def ticks(self) -> Sequence[float]:
         """Round moments, some ten of them."""
-        pace = _round_up((self.ended - self.started) / 12)
+        pace = round_step((self.ended - self.started) / 12)
         return [self.started + place * pace for place in range(int((self.ended - self.started) // pace) + 1)]
-
-
-def _round_up(length: float) -> float:
-    """The smallest of 1, 2, 5, 10, 20, … milliseconds that is not below ``length``."""
-    if length <= 1:
-        return 1.0
-    decade = 10.0 ** math.floor(math.log10(length))
-    return next(step * decade for step in (1, 2, 5, 10) if step * decade >= length)
 
 
 def clean(text: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.evidence.judgement import Conclusion
 from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
 from harness.report.chaos.round_results import RoundResults, read_round
+from harness.report.shared.status_marks import counted
 from harness.report.shared.words import NOT_JUDGED, count
 
 ORDER = (
@@ -36,8 +37,7 @@ class SessionResults:
     @property
     def tally(self) -> Mapping[str, int]:
         """How many rounds came to each conclusion that occurs, the most worrying first."""
-        found = [each.conclusion for each in self.rounds]
-        return {status: found.count(status) for status in ORDER if status in found}
+        return counted((each.conclusion for each in self.rounds), ORDER)
 
     @property
     def anomalies(self) -> Mapping[str, int]:
@@ -82,5 +82,5 @@ class SessionResults:
 
 
 def read_session(folder: Path, rounds: Sequence[Path]) -> SessionResults:
-    """The session with the rounds in these folders; :raises Trouble: when one cannot be read."""
+    """The session with the rounds in these folders; :raises UserError: when one cannot be read."""
     return SessionResults(folder=folder.absolute(), rounds=tuple(read_round(each) for each in rounds))

@@ -10,8 +10,7 @@ from harness.evidence.operation import FaultWindow, Outcome, Phase
 from harness.evidence.timeline import ActorSpan, DrawnOperation, Timeline, role_of
 from harness.report.chaos.anomaly_words import answered, moment_of, tail
 from harness.report.chaos.scale import LEFT, RIGHT, WIDTH, Scale, block, clean, label, line
-from harness.report.contract.steps import letter
-from harness.report.shared.words import count, duration
+from harness.report.shared.words import count, duration, letter
 
 PHASE_HEIGHT, ROW, LANE = 18, 18, 21
 ROWS_SHOWN, LANES_SHOWN = 12, 40

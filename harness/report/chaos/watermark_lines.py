@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from harness.evidence.timeline import Throughput, Timeline, WatermarkLine, WatermarkPoint
 from harness.report.chaos.anomaly_words import moment_of, tail
 from harness.report.chaos.scale import LEFT, RIGHT, WIDTH, Scale, block, clean, label, line
+from harness.report.shared.offset_lines import kept_apart, path, staircase
 from harness.report.shared.words import count, duration
 
 PARTITIONS_SHOWN, LEVEL, PACE = 12, 58, 44
@@ -41,16 +42,16 @@ def levels(scale: Scale, each: WatermarkLine, plain: str, y: float) -> list[str]
     def at(offset: int) -> float:
         return round(y + LEVEL - 6 - (offset - low) / max(high - low, 1) * (LEVEL - 12), 1)
 
-    upper = _stairs(scale, points, lambda point: at(point.high_watermark))
-    lower = _stairs(scale, points, lambda point: at(point.last_stable_offset))
+    upper = staircase([(scale.x(point.at), at(point.high_watermark)) for point in points])
+    lower = staircase([(scale.x(point.at), at(point.last_stable_offset)) for point in points])
     stuck = " stuck" if each.behind > 0 else ""
     name = f"{each.topic}-{each.partition}"
     return [
         f"<g><title>{clean(_told(scale, name, each, points))}</title>",
         block(LEFT, y, WIDTH - LEFT - RIGHT, LEVEL, "hit"),
-        f'<polygon class="gap" points="{_path([*upper, *reversed(lower)])}"/>',
-        f'<polyline class="hw" points="{_path(upper)}"/><polyline class="lso" points="{_path(lower)}"/>',
-        f'<polyline class="lso stuck" points="{_path(lower[-2:])}"/></g>' if stuck else "</g>",
+        f'<polygon class="gap" points="{path([*upper, *reversed(lower)])}"/>',
+        f'<polyline class="hw" points="{path(upper)}"/><polyline class="lso" points="{path(lower)}"/>',
+        f'<polyline class="lso stuck" points="{path(lower[-2:])}"/></g>' if stuck else "</g>",
         line(LEFT, y + LEVEL, WIDTH - RIGHT, y + LEVEL, "rule"),
         label(LEFT - 10, y + LEVEL / 2 + 4, tail(plain, 17), f"name{stuck}", name),
         *_ends(points[-1], upper[-1][1], lower[-1][1], stuck),
@@ -75,24 +76,8 @@ def pace(scale: Scale, timeline: Timeline, y: float, what: str, number: Callable
     return drawn
 
 
-def _stairs(
-    scale: Scale, points: Sequence[WatermarkPoint], height: Callable[[WatermarkPoint], float]
-) -> list[tuple[float, float]]:
-    """Corners of the line that keeps each value until the next sample."""
-    corners = [(scale.x(points[0].at), height(points[0]))]
-    for point in points[1:]:
-        if (now := height(point)) != corners[-1][1]:
-            corners += [(scale.x(point.at), corners[-1][1]), (scale.x(point.at), now)]
-    return [*corners, (scale.x(points[-1].at), corners[-1][1])]
-
-
-def _path(corners: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x:g},{y:g}" for x, y in corners)
-
-
 def _ends(last: WatermarkPoint, upper: float, lower: float, stuck: str) -> list[str]:
-    missing = max(APART - (lower - upper), 0.0)
-    x, upper, lower = WIDTH - RIGHT + 8, upper - missing / 2, lower + missing / 2
+    x, (upper, lower) = WIDTH - RIGHT + 8, kept_apart(upper, lower, APART)
     return [
         label(x, upper + 4, f"HW {last.high_watermark}", "end"),
         label(x, lower + 4, f"LSO {last.last_stable_offset}", f"end lsoname{stuck}"),

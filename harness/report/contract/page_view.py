@@ -1,4 +1,4 @@
-"""View models of the page, made by pure functions from the ledger, the evidence and the journal.
+"""View models of the page, made by pure functions from the results, the evidence and the journal.
 
 The template only places what it finds here; nothing is judged, counted or cut there.
 """
@@ -12,28 +12,10 @@ from harness.evidence.exchange import Exchange
 from harness.evidence.requirement_evidence import Evidence
 from harness.report.contract.log_view import LogView, OffsetsView, logs, offsets
 from harness.report.contract.results import RequirementResult, answer, counts, standing
-from harness.report.contract.run_metadata import About, span
-from harness.report.contract.steps import Band, ExchangeView, StepView, bands, pairs, span_of, steps, unnamed
-from harness.report.shared.words import count, duration, first_line, label, meaning, moment, slug
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusMark:
-    """A status as the page shows it: never by colour alone."""
-
-    status: str
-    slug: str
-    label: str
-    meaning: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusTally:
-    """How many requirements have a status; ``share`` is in percent of all."""
-
-    mark: StatusMark
-    number: int
-    share: float
+from harness.report.contract.steps import Band, ExchangeView, StepView, bands, span_of, steps, unnamed
+from harness.report.shared.run_metadata import RunMetadata, span
+from harness.report.shared.status_marks import StatusMark, StatusTally, mark, tallies
+from harness.report.shared.words import count, duration, first_line, moment, pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +91,7 @@ class Section:
 class Page:
     """The whole page; ``good`` says that nothing stands in the way of exit code 0."""
 
-    about: About
+    about: RunMetadata
     title: str
     answer: str
     standing: str
@@ -128,7 +110,7 @@ class Page:
 
 
 def page(
-    about: About,
+    about: RunMetadata,
     entries: Sequence[RequirementResult],
     evidence: Mapping[str, Evidence],
     exchanges: Sequence[Exchange],
@@ -153,21 +135,8 @@ def page(
         finalized=pairs(about.finalized),
         replay=replay,
         notes=tuple(notes),
-        tallies=_tallies(entries),
+        tallies=tallies(counts(entries), digits=3),
         kips=_kips(entries, evidence, exchanges),
-    )
-
-
-def mark(status: str) -> StatusMark:
-    """The status in the page's words."""
-    return StatusMark(status=status, slug=slug(status), label=label(status), meaning=meaning(status))
-
-
-def _tallies(entries: Sequence[RequirementResult]) -> tuple[StatusTally, ...]:
-    found = counts(entries)
-    return tuple(
-        StatusTally(mark=mark(status), number=number, share=round(100 * number / len(entries), 3))
-        for status, number in found.items()
     )
 
 

@@ -1,12 +1,12 @@
 """Requirements beside their verdicts, and what they say together: the counts and the answer in one sentence."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.contract.requirement import Level
 from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Status, Verdict
+from harness.report.shared.status_marks import counted
 from harness.report.shared.words import NOT_JUDGED, ORDER
 
 
@@ -56,8 +56,7 @@ def join(rows: Sequence[RequirementRow], verdicts: Sequence[Verdict]) -> tuple[R
 
 def counts(entries: Sequence[RequirementResult]) -> Mapping[str, int]:
     """How many entries have each status that occurs, the most worrying first."""
-    found = Counter(entry.status for entry in entries)
-    return {status: found[status] for status in ORDER if found[status]}
+    return counted(entry.status for entry in entries)
 
 
 def answer(name: str, entries: Sequence[RequirementResult]) -> str:

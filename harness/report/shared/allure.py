@@ -16,6 +16,7 @@ from harness.contract.verdict import Verdict
 from harness.evidence.json_codec import to_json
 from harness.evidence.judgement import Conclusion, Judgement
 from harness.evidence.requirement_evidence import Evidence
+from harness.report.shared.run_metadata import run_metadata
 from harness.report.shared.words import short
 
 SEVERITIES = {"MUST": Severity.CRITICAL, "SHOULD": Severity.NORMAL, "MAY": Severity.MINOR}
@@ -40,7 +41,7 @@ def label_round(judgement: Judgement, run: Mapping[str, Json]) -> None:
     scenario, seed, title = (str(run.get(name) or "") for name in ("scenario", "seed", "title"))
     broken = judgement.conclusion is Conclusion.VIOLATED
     allure.dynamic.title(f"{scenario}, seed {seed}")
-    allure.dynamic.description("\n\n".join([title, *_round_findings(judgement), f"again: {run.get('again') or ''}"]))
+    allure.dynamic.description("\n\n".join([title, *_round_findings(judgement), f"again: {run_metadata(run).command}"]))
     allure.dynamic.epic("chaos")
     allure.dynamic.feature(scenario)
     allure.dynamic.story(str(run.get("workload") or ""))

@@ -6,6 +6,7 @@ from harness.base.json_value import Json
 from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Verdict
 from harness.evidence.judgement import Judgement
+from harness.report.shared.run_metadata import run_metadata
 from harness.report.shared.words import printable
 
 
@@ -25,10 +26,11 @@ def properties(row: RequirementRow, verdict: Verdict) -> list[tuple[str, str]]:
     return _printable(told)
 
 
-def chaos_properties(judgement: Judgement, run: Mapping[str, Json] | None = None) -> list[tuple[str, str]]:
-    """Name and value pairs of a round; ``anomaly`` comes once for each, ``run`` is ``run.json`` where it is at hand."""
-    named = ((name, (run or {}).get(name)) for name in ("scenario", "seed", "workload", "target", "again"))
-    told = [(name, str(value)) for name, value in named if value is not None]
+def chaos_properties(judgement: Judgement, run: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """Name and value pairs of a round; ``anomaly`` comes once for each; ``run`` is ``run.json``."""
+    named = {name: run.get(name) for name in ("scenario", "seed", "workload", "target")}
+    named["again"] = run_metadata(run).command or None
+    told = [(name, str(value)) for name, value in named.items() if value is not None]
     told += [
         ("conclusion", judgement.conclusion.value),
         ("checks", str(len(judgement.checks))),

@@ -57,7 +57,7 @@ def test_the_end_tells_the_answer_the_findings_and_how_to_go_on(rounds: list[Pat
     assert "It does not pass: 1 violated, 1 not judged, 1 holds" in plain
     assert "4 of 5 faults struck. Faults that did not strike: drop-response" in plain
     assert "stuck-lso: fp-77-accounts-1: last stable offset" in plain
-    assert f"again {chaos_folders.RUN['again']}" in plain
+    assert f"again {chaos_folders.RUN['command']}" in plain
     assert f"report  {tmp_path}/index.html\n" in told
     assert f"replay  fencepost replay {tmp_path}\n" in told
 

@@ -12,8 +12,8 @@ from harness.contract.verdict import Status, Verdict
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.publish import publish
 from harness.report.contract.results import answer, join, standing
-from harness.report.contract.run_metadata import name_of
 from harness.report.shared.junit import properties
+from harness.report.shared.run_metadata import name_of
 from suites.selfcheck.fixtures import contract_folder
 
 SCHEMA = Path(__file__).parents[3] / "reports" / "report.schema.json"
