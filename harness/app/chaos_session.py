@@ -10,13 +10,11 @@ from typing import TextIO
 import pytest
 
 from harness.app.judging_item import NotGreen
-from harness.base.paths import SCENARIOS
 from harness.base.seed import Seed
 from harness.base.user_error import UserError
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.scenario import Scenario
-from harness.chaos.plan.scenario_catalogue import chosen, find_scenarios
 from harness.chaos.play.environment import Environment
 from harness.chaos.play.round_context import ClientsNotOffered
 from harness.evidence.judgement import Judgement
@@ -48,7 +46,7 @@ class ChaosSession:
 
     def rounds(self) -> Sequence[Round]:
         """Every round that the budget may reach, in order."""
-        scenarios = chosen(self.options.scenarios, find_scenarios(SCENARIOS))
+        scenarios = self.options.scenarios
         lengths = [self.options.length(scenario, len(scenarios)) for scenario in scenarios]
         turns = [pair for _ in range(self.options.passes(lengths)) for pair in zip(scenarios, lengths, strict=True)]
         numbered = zip(turns, self.options.seeds(), strict=False)

@@ -14,10 +14,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.app.contract_session import ContractOptions
-from harness.base.paths import runs_folder
+from harness.base.paths import SCENARIOS, runs_folder
 from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
 from harness.chaos.plan.chaos_options import ChaosOptions, seconds
+from harness.chaos.plan.scenario_catalogue import chosen, find_scenarios
 from harness.cluster.cluster import ClusterOptions
 from harness.cluster.run_options import RunOptions
 from harness.cluster.target import parse_target
@@ -140,7 +141,7 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
         run=_run_options(given, target, folder_name=f"chaos-{target}"),
         budget=None if given.budget is None else seconds(given.budget),
         seconds=given.seconds,
-        scenarios=given.scenarios,
+        scenarios=chosen(given.scenarios, find_scenarios(SCENARIOS)),
         spark_master=given.spark_master,
     )
 

@@ -26,13 +26,13 @@ class ChaosOptions:
 
     :param budget: Seconds that the session may take; None for one pass over the scenarios.
     :param seconds: Length of each round; None for the scenarios' own, shortened where the budget is small.
-    :param scenarios: Names set apart by commas; all where it is empty.
+    :param scenarios: Those to play, in this order.
     """
 
     run: RunOptions
+    scenarios: Sequence[Scenario] = ()
     budget: float | None = None
     seconds: float | None = None
-    scenarios: str = ""
     spark_master: str = "local[*]"
 
     def length(self, scenario: Scenario, of: int) -> float:

@@ -1,6 +1,7 @@
 """The command: what it prints, the one sentence for what is wrong, and the exit codes. No broker starts."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +16,8 @@ from harness.base.user_error import ExitCode
 
 
 def fencepost(*words: str, cwd: Path = ROOT, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command as a person would, from any folder."""
-    command = [sys.executable, "-m", "harness", *words]
+    """Run the command as a person would, from any folder; it is this checkout's, whatever is installed."""
+    command, env = [sys.executable, "-m", "harness", *words], {**(env or os.environ), "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -49,13 +50,16 @@ def test_the_catalogue_for_people_has_a_line_for_each(capsys: pytest.CaptureFixt
         (("qualify", "kafka:4.3.1", "--broker-property", "nonsense"), ExitCode.USAGE, "key=value"),
         (("qualify", "external:127.0.0.1:1"), ExitCode.TARGET_UNREACHABLE, "127.0.0.1:1"),
         (("replay", "/no/such/run"), ExitCode.EVIDENCE_UNREADABLE, "no run folder"),
+        (("chaos", "kafka:4.3.1", "--scenarios", "no-such"), ExitCode.USAGE, "no-such is no scenario"),
+        (("chaos", "kafka:4.3.1", "--budget", "soon"), ExitCode.USAGE, "no length of time"),
+        (("falsify", "--select", "NO-SUCH"), ExitCode.USAGE, "NO-SUCH"),
         (("up", "nonsense"), ExitCode.USAGE, "not a target"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_an_exit_code(
     words: tuple[str, ...], exit_code: ExitCode, says: str, tmp_path: Path
 ) -> None:
-    folder = ["--report-dir", str(tmp_path / "run")] if words[0] == "qualify" else []
+    folder = ["--report-dir", str(tmp_path / "run")] if words[0] not in ("replay", "up") else []
     ended = fencepost(*words, *folder, cwd=tmp_path)
     assert ended.returncode == exit_code, ended.stderr
     assert says in ended.stderr + ended.stdout

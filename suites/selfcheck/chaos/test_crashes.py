@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from harness.app.chaos_session import ChaosSession, Crashed
+from harness.base.paths import SCENARIOS
 from harness.base.seed import Seed
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
+from harness.chaos.plan.scenario_catalogue import chosen, find_scenarios
 from harness.chaos.play.environment import Environment
 from harness.cluster.run_options import RunOptions
 from harness.evidence.judgement import Judgement
@@ -27,7 +29,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChaosSession:
     run = RunOptions(
         target="kafka:4.3.1", backend="process", seed=Seed(3), folder=tmp_path / "run", progress=lambda _sentence: None
     )
-    return ChaosSession(options=ChaosOptions(run=run, scenarios="late-produce"))
+    return ChaosSession(options=ChaosOptions(run=run, scenarios=chosen("late-produce", find_scenarios(SCENARIOS))))
 
 
 def test_a_crash_is_one_sentence_with_the_place_of_its_trace(session: ChaosSession) -> None:
