@@ -105,8 +105,8 @@ class ChaosSession:
         if (round_.folder / "run.json").exists():
             self.ended.append(round_)
             publish(round_.folder)
-        said = str(failure).strip().partition("\n")[0]
-        return Crashed(f"Fencepost failed in this round ({type(failure).__name__}: {said}); the trace is in {trace}")
+        reason = str(failure).strip().partition("\n")[0]
+        return Crashed(f"Fencepost failed in this round ({type(failure).__name__}: {reason}); the trace is in {trace}")
 
     def _round(self, number: int, scenario: Scenario, seconds: float, seed: Seed) -> Round:
         return Round(

@@ -91,7 +91,7 @@ def _open(config: pytest.Config, options: ContractOptions | ChaosOptions) -> Non
 
 
 def _report_into(config: pytest.Config, folder: Path) -> None:
-    """Point JUnit and Allure into the run folder, where they are not told otherwise."""
+    """Point JUnit and Allure into the run folder, unless the caller names another place."""
     config.option.xmlpath = config.option.xmlpath or str(folder / "junit.xml")
     config.option.allure_report_dir = config.option.allure_report_dir or str(folder / "allure-results")
 

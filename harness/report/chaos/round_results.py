@@ -99,8 +99,8 @@ def read_round(folder: Path) -> RoundResults:
     )
 
 
-def answer(round_: RoundResults) -> str:
-    """The answer in one sentence: about the promises before the semicolon, about the round after it."""
+def headline(round_: RoundResults) -> str:
+    """The result in one sentence: about the promises before the semicolon, about the round after it."""
     name, tried = round_.about.name, f"“{round_.scenario}” with seed {round_.about.seed}"
     match round_.conclusion:
         case Conclusion.VIOLATED:
@@ -114,8 +114,8 @@ def answer(round_: RoundResults) -> str:
     return f"{name} was not judged; {tried} ended before."
 
 
-def standing(round_: RoundResults) -> str:
-    """What the checks say together, in one sentence."""
+def explanation(round_: RoundResults) -> str:
+    """The result of the checks in one sentence."""
     if not round_.checks:
         return "There is no verdict in this folder."
     findings = sum(round_.anomalies.values())
@@ -131,16 +131,16 @@ def tally(round_: RoundResults) -> Mapping[str, int]:
 
 def warnings(round_: RoundResults) -> tuple[str, ...]:
     """What a reader must know before believing any of it: faults that did not strike, evidence that is limited."""
-    told = list(round_.judgement.notes) if round_.judgement else []
+    parts = list(round_.judgement.notes) if round_.judgement else []
     if round_.missed:
         names = ", ".join(f"{fault.name} on {fault.where}" for fault in round_.missed[:5])
         more = f" and {len(round_.missed) - 5} more" if len(round_.missed) > 5 else ""
         of = f"{len(round_.missed)} of {count(len(round_.faults), 'fault', 'faults')}"
-        told.insert(0, f"{of} did not strike, and so proved nothing: {names}{more}.")
+        parts.insert(0, f"{of} did not strike, and so proved nothing: {names}{more}.")
     if round_.judgement and round_.timeline is None:
-        told.append("The folder has no timeline.json: the picture, the faults and the latencies are missing here.")
-    told += round_.timeline.notes if round_.timeline else ()
-    return tuple(dict.fromkeys(told))
+        parts.append("The folder has no timeline.json: the picture, the faults and the latencies are missing here.")
+    parts += round_.timeline.notes if round_.timeline else ()
+    return tuple(dict.fromkeys(parts))
 
 
 def _judgement(folder: Path) -> Judgement | None:

@@ -41,8 +41,8 @@ def clean(text: str) -> str:
 
 def label(x: float, y: float, text: str, kind: str, title: str = "") -> str:
     """A word in the picture."""
-    told = f"<title>{clean(title)}</title>" if title else ""
-    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{clean(text)}{told}</text>'
+    pointed = f"<title>{clean(title)}</title>" if title else ""
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{clean(text)}{pointed}</text>'
 
 
 def block(x: float, y: float, width: float, height: float, kind: str, title: str = "") -> str:

@@ -35,8 +35,8 @@ class SessionPage:
 
     title: str
     about: RunMetadata | None
-    answer: str
-    standing: str
+    headline: str
+    explanation: str
     good: bool
     notes: tuple[str, ...]
     tallies: tuple[StatusTally, ...]
@@ -55,8 +55,8 @@ def session_page(session: SessionResults) -> SessionPage:
     return SessionPage(
         title=f"{session.name}: chaos",
         about=about,
-        answer=session.answer,
-        standing=session.standing,
+        headline=session.headline,
+        explanation=session.explanation,
         good=session.passes,
         notes=_notes(session),
         tallies=tallies(session.tally, digits=2),

@@ -1,4 +1,4 @@
-"""The rounds of one session of chaos, and what they say together."""
+"""The rounds of one session of chaos, and their result together."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -61,8 +61,8 @@ class SessionResults:
         return sum(each.timeline.committed for each in self.rounds if each.timeline)
 
     @property
-    def answer(self) -> str:
-        """The answer in one sentence."""
+    def headline(self) -> str:
+        """The result in one sentence."""
         total, found = count(len(self.rounds), "round", "rounds"), self.tally
         if broken := found.get(Conclusion.VIOLATED.value, 0):
             return f"{self.name} {broken_words(list(self.anomalies))}; {broken} of {total} of chaos broke promises."
@@ -73,12 +73,14 @@ class SessionResults:
         return f"It was not shown that {self.name} keeps its transaction promises; of {total} {tallied(found)}."
 
     @property
-    def standing(self) -> str:
+    def explanation(self) -> str:
         """What was done, in one sentence."""
         struck = sum(bool(fault.struck) for each in self.rounds for fault in each.faults)
         faults = sum(len(each.faults) for each in self.rounds)
-        told = f"It {'passes' if self.passes else 'does not pass'}" + (f": {tallied(self.tally)}" if self.tally else "")
-        return f"{told}; {self.committed:,} transactions committed; {struck:,} of {faults:,} faults struck."
+        parts = f"It {'passes' if self.passes else 'does not pass'}" + (
+            f": {tallied(self.tally)}" if self.tally else ""
+        )
+        return f"{parts}; {self.committed:,} transactions committed; {struck:,} of {faults:,} faults struck."
 
 
 def read_session(folder: Path, rounds: Sequence[Path]) -> SessionResults:

@@ -47,7 +47,7 @@ def levels(scale: Scale, each: WatermarkLine, plain: str, y: float) -> list[str]
     stuck = " stuck" if each.behind > 0 else ""
     name = f"{each.topic}-{each.partition}"
     return [
-        f"<g><title>{clean(_told(scale, name, each, points))}</title>",
+        f"<g><title>{clean(_description(scale, name, each, points))}</title>",
         block(LEFT, y, WIDTH - LEFT - RIGHT, LEVEL, "hit"),
         f'<polygon class="gap" points="{path([*upper, *reversed(lower)])}"/>',
         f'<polyline class="hw" points="{path(upper)}"/><polyline class="lso" points="{path(lower)}"/>',
@@ -59,7 +59,7 @@ def levels(scale: Scale, each: WatermarkLine, plain: str, y: float) -> list[str]
 
 
 def pace(scale: Scale, timeline: Timeline, y: float, what: str, number: Callable[[Throughput], int]) -> list[str]:
-    """How much ended in each stretch, as bars; the highest is told on the right, per second."""
+    """How much ended in each stretch, as bars; the highest as a number on the right, per second."""
     most = max((number(each) for each in timeline.paces), default=0)
     per_second = 1_000 / max(timeline.stretch_ms, 1e-9)
     drawn = [
@@ -84,14 +84,14 @@ def _ends(last: WatermarkPoint, upper: float, lower: float, stuck: str) -> list[
     ]
 
 
-def _told(scale: Scale, name: str, each: WatermarkLine, points: Sequence[WatermarkPoint]) -> str:
+def _description(scale: Scale, name: str, each: WatermarkLine, points: Sequence[WatermarkPoint]) -> str:
     widest = max(points, key=lambda point: point.high_watermark - point.last_stable_offset)
     gap = widest.high_watermark - widest.last_stable_offset
-    told = f"{name}: ends at high watermark {points[-1].high_watermark}, last stable offset "
-    told += (
+    sentence = f"{name}: ends at high watermark {points[-1].high_watermark}, last stable offset "
+    sentence += (
         f"{points[-1].last_stable_offset}; the gap was {gap} at its widest, at {moment_of(widest.at, scale.started)}"
     )
     if not each.behind:
-        return told
+        return sentence
     since = next(p.at for p in points if p.last_stable_offset == points[-1].last_stable_offset)
-    return f"{told}; stuck since {moment_of(since, scale.started)}, for {duration(points[-1].at - since)}"
+    return f"{sentence}; stuck since {moment_of(since, scale.started)}, for {duration(points[-1].at - since)}"

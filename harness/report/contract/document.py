@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from harness.base.json_value import Json
 from harness.contract.verdict import Verdict
-from harness.report.contract.results import RequirementResult, answer, counts
+from harness.report.contract.results import RequirementResult, counts, headline
 from harness.report.shared.run_metadata import RunMetadata
 
 REPORT_FORMAT = 1
@@ -18,7 +18,7 @@ def document(about: RunMetadata, entries: Sequence[RequirementResult], notes: Se
     """Plain JSON; ``verdicts`` holds what was judged, in catalogue order, ``not_judged`` the ids of the rest."""
     return {
         "format": REPORT_FORMAT,
-        "answer": answer(about.name, entries),
+        "answer": headline(about.name, entries),
         "target": _target(about),
         "seed": about.seed,
         "command": about.command,

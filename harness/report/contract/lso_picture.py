@@ -34,12 +34,12 @@ def lso_picture(partition: str, samples: Sequence[Sample], faults: Sequence[Band
         *_dots(ordered, span, low, high),
         *_ends(ordered[-1], span, low, high),
     )
-    said = escape(told(partition, ordered))
-    head = f'<svg class="picture" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}">'
+    alternative = escape(description(partition, ordered))
+    head = f'<svg class="picture" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{alternative}">'
     return "".join((head, *parts, "</svg>"))
 
 
-def told(partition: str, samples: Sequence[Sample]) -> str:
+def description(partition: str, samples: Sequence[Sample]) -> str:
     """The picture in one sentence."""
     last, widest = samples[-1], max(sample.high_watermark - sample.last_stable_offset for sample in samples)
     end = f"ends at high watermark {last.high_watermark} and last stable offset {last.last_stable_offset}"

@@ -11,7 +11,7 @@ from harness.contract.verdict import Verdict
 from harness.evidence.exchange import Exchange
 from harness.evidence.requirement_evidence import Evidence
 from harness.report.contract.log_view import LogView, OffsetsView, logs, offsets
-from harness.report.contract.results import RequirementResult, answer, counts, standing
+from harness.report.contract.results import RequirementResult, counts, explanation, headline
 from harness.report.contract.steps import Band, ExchangeView, StepView, bands, span_of, steps, unnamed
 from harness.report.shared.run_metadata import RunMetadata, span
 from harness.report.shared.status_marks import StatusMark, StatusTally, mark, tallies
@@ -93,8 +93,8 @@ class Page:
 
     about: RunMetadata
     title: str
-    answer: str
-    standing: str
+    headline: str
+    explanation: str
     good: bool
     started: str
     took: str
@@ -123,8 +123,8 @@ def page(
     return Page(
         about=about,
         title=f"{about.name}: transaction promises",
-        answer=answer(about.name, entries),
-        standing=standing(entries),
+        headline=headline(about.name, entries),
+        explanation=explanation(entries),
         good=judged and not any(entry.in_the_way for entry in entries),
         started=moment(about.started),
         took="" if about.seconds is None else duration(about.seconds * 1000),

@@ -24,7 +24,7 @@ def publish(folder: RunFolder, rows: Sequence[RequirementRow], verdicts: Sequenc
     exchanges, notes = _journal(folder)
     replay, evidence = replay_command(folder.path), dict(folder.evidence())
     shown = page(about, entries, evidence, exchanges, replay=replay, notes=notes)
-    return write_report(folder.path, document(about, entries, notes), rendered("page.html.j2", page=shown))
+    return write_report(folder.path, document(about, entries, notes), rendered("contract/page.html.j2", page=shown))
 
 
 def _journal(folder: RunFolder) -> tuple[tuple[Exchange, ...], tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Requirements beside their verdicts, and what they say together: the counts and the answer in one sentence."""
+"""Requirements beside their verdicts, and together: the counts and the headline."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -59,16 +59,16 @@ def counts(entries: Sequence[RequirementResult]) -> Mapping[str, int]:
     return counted(entry.status for entry in entries)
 
 
-def answer(name: str, entries: Sequence[RequirementResult]) -> str:
-    """The answer in one sentence: ``Kafka 4.3.1 keeps 38 of 40 promises; 2 are not offered.``"""
+def headline(name: str, entries: Sequence[RequirementResult]) -> str:
+    """The result in one sentence: ``Kafka 4.3.1 keeps 38 of 40 promises; 2 are not offered.``"""
     found, total = counts(entries), len(entries)
     if total - found.get(NOT_JUDGED, 0) == 0:
         return f"No promise of {name} was judged" + (f"; {total} were not reached." if total else ".")
     return "; ".join((_head(name, entries, found), *_tail(entries, found))) + "."
 
 
-def standing(entries: Sequence[RequirementResult]) -> str:
-    """What the answer means for the exit code, as one sentence."""
+def explanation(entries: Sequence[RequirementResult]) -> str:
+    """What the headline means for the exit code, as one sentence."""
     ways = [entry.row.id for entry in entries if entry.in_the_way]
     if not any(entry.verdict for entry in entries):
         return "Nothing can be said of this target."
@@ -99,13 +99,13 @@ def _tail(entries: Sequence[RequirementResult], found: Mapping[str, int]) -> lis
         Status.UNDECIDED.value: "undecided",
         NOT_JUDGED: "not judged",
     }
-    told = [
+    parts = [
         f"{found[status]} {'is' if found[status] == 1 else 'are'} {phrase}"
         for status, phrase in phrases.items()
         if status in found
     ]
     stale = sum(entry.stale for entry in entries)
-    return told + (
+    return parts + (
         [f"{stale} known {'failure no longer fails' if stale == 1 else 'failures no longer fail'}"] * bool(stale)
     )
 

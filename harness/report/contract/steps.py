@@ -179,10 +179,10 @@ def _anomalies(step: Step, findings: Sequence[Finding]) -> tuple[str, ...]:
 
 
 def _messages(exchange: Exchange) -> tuple[Message, ...]:
-    told = [_message("request", exchange.request)]
+    messages = [_message("request", exchange.request)]
     if exchange.answer is not None:
-        told.append(_message("answer", exchange.answer))
-    return tuple(told)
+        messages.append(_message("answer", exchange.answer))
+    return tuple(messages)
 
 
 def _message(title: str, content: Mapping[str, Json]) -> Message:

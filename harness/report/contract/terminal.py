@@ -1,4 +1,4 @@
-"""What the terminal shows: a line for each verdict while the run goes on, and a table with the answer at its end.
+"""What the terminal shows: a line for each verdict while the run goes on, and a table with the result at its end.
 
 Colours come only on a terminal (rich decides, and honours ``NO_COLOR``); everything fits 80 columns.
 """
@@ -16,13 +16,13 @@ from rich.text import Text
 from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.run_folder import RunFolder
-from harness.report.contract.results import RequirementResult, answer, counts, join, standing
+from harness.report.contract.results import RequirementResult, counts, explanation, headline, join
 from harness.report.shared.console import STYLES, bare_table, open_console, print_headline, print_places
 from harness.report.shared.run_metadata import run_metadata
 from harness.report.shared.words import ORDER, duration, first_line, label, short
 
-_WORST_TOLD = 25
-"""Requirements told below the table for each status; the page has them all."""
+LISTED = 25
+"""Requirements listed below the table for each status; the page has them all."""
 
 
 @dataclass(slots=True)
@@ -40,27 +40,27 @@ class ProgressLines:
         line = Text(f"[{self.done:>{len(str(self.total))}}/{self.total}] {row.id:<18}  ")
         line.append(f"{verdict.status.value:<13}", style=STYLES[verdict.status.value])
         line.append(f" {duration(verdict.seconds * 1000):>8}  ")
-        line.append(short(_said(row, verdict), max(console.width - len(line.plain) - 1, 20)), style="dim")
+        line.append(short(_remark(row, verdict), max(console.width - len(line.plain) - 1, 20)), style="dim")
         console.print(line, soft_wrap=True)
 
 
 def conclude(
     stream: TextIO, folder: RunFolder, rows: Sequence[RequirementRow], verdicts: Sequence[Verdict], page: Path | None
 ) -> None:
-    """The end of a run: the table, what did not hold, the answer, where the report is, how to replay."""
+    """The end of a run: the table, what did not hold, the headline, where the report is, how to replay."""
     console, entries = open_console(stream), join(rows, verdicts)
     if entries:
         console.print(_table(entries))
     for status in (Status.VIOLATED, Status.UNDECIDED, Status.NOT_EXERCISED):
-        _tell(console, label(status), STYLES[status], [entry for entry in entries if entry.status == status])
-    _tell(console, "Known failures that no longer fail", "yellow", [entry for entry in entries if entry.stale])
+        _print_group(console, label(status), STYLES[status], [entry for entry in entries if entry.status == status])
+    _print_group(console, "Known failures that no longer fail", "yellow", [entry for entry in entries if entry.stale])
     name = run_metadata(folder.run()).name
     good = any(entry.verdict for entry in entries) and not any(entry.in_the_way for entry in entries)
-    print_headline(console, answer(name, entries), standing(entries), passes=good)
+    print_headline(console, headline(name, entries), explanation(entries), passes=good)
     print_places(console, folder.path, page)
 
 
-def _said(row: RequirementRow, verdict: Verdict) -> str:
+def _remark(row: RequirementRow, verdict: Verdict) -> str:
     if verdict.status is Status.VIOLATED:
         known = "known: " if verdict.known_failure else ""
         return known + ", ".join(dict.fromkeys(finding.anomaly for finding in verdict.findings))
@@ -89,15 +89,15 @@ def _numbers(entries: Sequence[RequirementResult], shown: Sequence[str]) -> list
     return [Text(str(found[s]), style=STYLES[s]) if s in found else Text("·", style="dim") for s in shown]
 
 
-def _tell(console: Console, title: str, style: str, entries: Sequence[RequirementResult]) -> None:
+def _print_group(console: Console, title: str, style: str, entries: Sequence[RequirementResult]) -> None:
     if entries:
         console.print(Text(f"\n{title}", style=style))
-    for entry in entries[:_WORST_TOLD]:
+    for entry in entries[:LISTED]:
         console.print(Text(f"  {entry.row.id}  {entry.row.level}"))
         for line in (Text(short(entry.row.statement, 200)), *_reasons(entry)):
             console.print(Padding(line, (0, 0, 0, 4), expand=False))
-    if len(entries) > _WORST_TOLD:
-        console.print(Text(f"  and {len(entries) - _WORST_TOLD} more on the page"))
+    if len(entries) > LISTED:
+        console.print(Text(f"  and {len(entries) - LISTED} more on the page"))
 
 
 def _reasons(entry: RequirementResult) -> list[Text]:

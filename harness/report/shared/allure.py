@@ -55,11 +55,11 @@ def _round_findings(judgement: Judgement) -> list[str]:
 
 
 def _description(row: RequirementRow, verdict: Verdict) -> str:
-    told = [row.statement, f"{row.level}: {verdict.status.value}"]
-    told += [f"{found.anomaly}: {found.detail}" for found in verdict.findings]
-    told += [verdict.reason] if verdict.reason else []
-    told += [f"known failure: {verdict.known_failure}"] if verdict.known_failure else []
-    return "\n\n".join(told)
+    parts = [row.statement, f"{row.level}: {verdict.status.value}"]
+    parts += [f"{found.anomaly}: {found.detail}" for found in verdict.findings]
+    parts += [verdict.reason] if verdict.reason else []
+    parts += [f"known failure: {verdict.known_failure}"] if verdict.known_failure else []
+    return "\n\n".join(parts)
 
 
 def _attach(name: str, line: str) -> None:

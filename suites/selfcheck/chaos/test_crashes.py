@@ -46,7 +46,7 @@ def test_a_session_with_a_crash_does_not_pass(session: ChaosSession) -> None:
     session.close()
     read = read_session(session.options.run.folder, session.folders)
     assert (read.tally, read.passes) == ({NOT_JUDGED: 1}, False)
-    assert read.answer.startswith("It was not shown")
+    assert read.headline.startswith("It was not shown")
 
 
 def test_one_that_crashed_before_it_began_leaves_its_trace_alone(

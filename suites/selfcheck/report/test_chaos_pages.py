@@ -1,4 +1,4 @@
-"""Pages and documents of chaos: the answer first, the schema kept, hostile strings harmless, nothing left untold."""
+"""Pages and documents of chaos: the headline first, the schema kept, hostile strings harmless, what is cut named."""
 
 import json
 import re
@@ -26,7 +26,7 @@ from harness.report.chaos import publish_round, publish_session
 from harness.report.chaos.anomaly_words import PHRASES
 from harness.report.chaos.round_facts import facts
 from harness.report.chaos.round_picture import left_out, picture
-from harness.report.chaos.round_results import RoundResults, answer, read_round, standing, warnings
+from harness.report.chaos.round_results import RoundResults, explanation, headline, read_round, warnings
 from harness.report.chaos.session_results import read_session
 from harness.report.chaos.swimlanes import accused_operations
 from harness.report.shared.junit import chaos_properties
@@ -136,11 +136,13 @@ def test_the_schema_refuses_a_wrong_round(broken: Path, wrong: dict[str, object]
 
 
 def test_the_answer_comes_first_and_in_words(broken: Path) -> None:
-    said = answer(read_round(broken))
-    assert said.startswith("Kafka 3.5.2 leaves transactions hanging and leaves the last stable offset stuck; shown by")
+    expected = headline(read_round(broken))
+    assert expected.startswith(
+        "Kafka 3.5.2 leaves transactions hanging and leaves the last stable offset stuck; shown by"
+    )
     page = Reader((broken / "index.html").read_text(encoding="utf-8"))
-    told = " ".join(page.text.split())
-    assert told.index("leaves transactions hanging") < told.index("It does not pass") < told.index("Checks")
+    text = " ".join(page.text.split())
+    assert text.index("leaves transactions hanging") < text.index("It does not pass") < text.index("Checks")
 
 
 def test_every_anomaly_has_a_phrase() -> None:
@@ -148,19 +150,21 @@ def test_every_anomaly_has_a_phrase() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "said", "stands"),
+    ("result", "expected", "explained"),
     [
         ({"witnesses": 3}, "Kafka 3.5.2 keeps its transaction promises", "It passes: of 1 checks 1 holds"),
-        ({"undecided": "two logs"}, "It cannot be said whether", "It does not pass: of 1 checks 1 undecided"),
+        ({"undecided": "two logs"}, "It cannot be expected whether", "It does not pass: of 1 checks 1 undecided"),
         ({}, "Nothing was shown of Kafka 3.5.2", "It does not pass: of 1 checks 1 not exercised"),
         ({"counts": {"new-one": 2}}, "Kafka 3.5.2 shows “new-one”", "It does not pass: of 1 checks 1 violated; 2 find"),
     ],
     ids=str,
 )
-def test_the_answer_for_each_conclusion(tmp_path: Path, result: dict[str, Any], said: str, stands: str) -> None:
+def test_the_headline_for_each_conclusion(
+    tmp_path: Path, result: dict[str, Any], expected: str, explained: str
+) -> None:
     round_ = concluded(CheckResult(**{"name": "a", "statement": "A", "witnesses": 0, **result}), folder=tmp_path)
-    assert answer(round_).startswith(said)
-    assert standing(round_).startswith(stands)
+    assert headline(round_).startswith(expected)
+    assert explanation(round_).startswith(explained)
 
 
 def test_only_rounds_that_hold_let_a_session_pass(tmp_path: Path) -> None:
@@ -228,9 +232,9 @@ def test_hostile_strings_stay_text(hostile: str) -> None:
 
 
 def test_the_page_of_a_round_that_was_not_judged_says_so(session: Path) -> None:
-    told = Reader((session / "003" / "index.html").read_text(encoding="utf-8")).text
-    assert "was not judged" in told
-    assert "There is no verdict in this folder." in told
+    text = Reader((session / "003" / "index.html").read_text(encoding="utf-8")).text
+    assert "was not judged" in text
+    assert "There is no verdict in this folder." in text
 
 
 @pytest.mark.parametrize(
@@ -257,8 +261,8 @@ def test_what_the_picture_leaves_out_is_told() -> None:
     timeline = Timeline(
         started=0.0, ended=9.0, operations=90, drawable=70, committed=1, levels=lines, partitions_in_all=60
     )
-    told = left_out(timeline)
-    assert told == "Not drawn: 70 of 70 operations (drawn by lot), 48 partitions."
+    text = left_out(timeline)
+    assert text == "Not drawn: 70 of 70 operations (drawn by lot), 48 partitions."
     assert picture(timeline, None).count('class="hw"') == 12
 
 
@@ -303,6 +307,6 @@ def test_facts_of_any_shape_are_told_in_words() -> None:
 
 def test_junit_properties_name_the_anomalies_and_are_printable(broken: Path) -> None:
     judgement = from_json(Judgement, (broken / "judgement.json").read_text(encoding="utf-8"))
-    told = chaos_properties(replace(judgement, notes=("torn\x1b[31m",)), chaos_folders.RUN)
-    assert {("conclusion", "VIOLATED"), ("anomaly", "stuck-lso"), ("seed", "8128"), ("findings", "2")} <= set(told)
-    assert ("note", "torn\N{REPLACEMENT CHARACTER}[31m") in told
+    text = chaos_properties(replace(judgement, notes=("torn\x1b[31m",)), chaos_folders.RUN)
+    assert {("conclusion", "VIOLATED"), ("anomaly", "stuck-lso"), ("seed", "8128"), ("findings", "2")} <= set(text)
+    assert ("note", "torn\N{REPLACEMENT CHARACTER}[31m") in text

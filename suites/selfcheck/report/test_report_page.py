@@ -1,4 +1,4 @@
-"""The page as text: the answer first, every status told in words, nothing of the outside world, nothing injected."""
+"""The page as text: the headline first, every status in words, nothing of the outside world, nothing injected."""
 
 import re
 from html.parser import HTMLParser
@@ -45,9 +45,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return publish(folder, contract_folder.rows(), contract_folder.verdicts()).read_text(encoding="utf-8")
 
 
-def test_the_first_heading_is_the_answer(page: str) -> None:
-    said = "Kafka 3.5.2 breaks 3 of 35 promises (1 known) and keeps 19; 10 are not offered"
-    assert " ".join(Reader(page).first_heading.split()).startswith(said)
+def test_the_first_heading_is_the_headline(page: str) -> None:
+    expected = "Kafka 3.5.2 breaks 3 of 35 promises (1 known) and keeps 19; 10 are not offered"
+    assert " ".join(Reader(page).first_heading.split()).startswith(expected)
 
 
 def test_nothing_is_loaded_from_outside(page: str) -> None:
