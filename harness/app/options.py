@@ -9,9 +9,9 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.app.contract_session import ContractOptions
 from harness.base.paths import SCENARIOS, runs_folder
@@ -27,98 +27,70 @@ JVM_OPTS, PROPERTIES = "FENCEPOST_BROKER_JVM_OPTS", "FENCEPOST_BROKER_PROPERTIES
 TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | image:<reference>[#folder] | external:<host:port,…>"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """One option.
-
-    :param commands: Those that take it; ``pytest`` is ``pytest suites``.
-    :param attributes: As ``argparse`` and pytest's ``addoption`` take them.
-    """
-
-    flag: str
-    commands: tuple[str, ...]
-    help: str
-    attributes: Mapping[str, object] = field(default_factory=dict)
-
-
 CLUSTER = ("qualify", "falsify", "chaos", "up", "pytest")
 RUN = ("qualify", "falsify", "chaos", "pytest")
 CHAOS = ("chaos", "pytest")
+BACKENDS = {"default": "auto", "choices": ("auto", "process", "docker", "external")}
+
+
+class Option(NamedTuple):
+    """One option: the commands that take it (``pytest`` is ``pytest suites``), and how ``argparse`` declares it."""
+
+    flag: str
+    commands: tuple[str, ...]
+    attributes: Mapping[str, object]
+    help: str
+
 
 OPTIONS = (
-    Option(flag="--target", commands=("pytest",), help=TARGET_HELP),
+    Option("--target", ("pytest",), {}, TARGET_HELP),
+    Option("--falsify", ("pytest",), {"action": "store_true"}, "run the live negative controls instead"),
+    Option("--chaos", ("pytest",), {"metavar": "TARGET"}, "chaos on this target instead of the contract"),
+    Option("--budget", CHAOS, {"metavar": "TIME"}, "how long it may take: 90s, 10m, 2h (default: every scenario once)"),
     Option(
-        flag="--falsify",
-        commands=("pytest",),
-        help="run the live negative controls instead",
-        attributes={"action": "store_true"},
+        "--scenarios",
+        CHAOS,
+        {"default": "", "metavar": "NAME,…"},
+        "scenarios by name, in this order (default: all; fencepost list --scenarios names them)",
     ),
     Option(
-        flag="--chaos",
-        commands=("pytest",),
-        help="rounds of chaos on this target instead of the contract",
-        attributes={"metavar": "TARGET"},
+        "--seconds",
+        CHAOS,
+        {"type": float, "metavar": "S"},
+        "length of each round's storms in seconds (default: the scenario's own, or what the budget allows)",
     ),
     Option(
-        flag="--budget",
-        commands=CHAOS,
-        help="how long the session may take, such as 90s, 10m or 2h (default: every scenario once)",
-        attributes={"metavar": "TIME"},
+        "--spark-master",
+        (*CHAOS, "replay"),
+        {"default": "local[*]", "metavar": "URL"},
+        "Spark's master for readers and judge: local[*] (default), spark://…, yarn, k8s://…",
+    ),
+    Option("--backend", CLUSTER, BACKENDS, "where it runs (default: auto)"),
+    Option(
+        "--broker-jvm-opt",
+        CLUSTER,
+        {"action": "append", "default": [], "metavar": "OPT"},
+        f"extra JVM option of every node, repeatable; also {JVM_OPTS}",
     ),
     Option(
-        flag="--scenarios",
-        commands=CHAOS,
-        help="scenarios by name, in this order (default: all; fencepost list --scenarios names them)",
-        attributes={"default": "", "metavar": "NAME,…"},
+        "--broker-property",
+        CLUSTER,
+        {"action": "append", "default": [], "metavar": "KEY=VALUE"},
+        f"extra broker property, repeatable; also {PROPERTIES}, one a line",
     ),
     Option(
-        flag="--seconds",
-        commands=CHAOS,
-        help="length of each round's storms in seconds (default: the scenario's own, or what the budget allows)",
-        attributes={"type": float, "metavar": "S"},
+        "--select",
+        ("qualify", "falsify", "pytest"),
+        {"default": "", "metavar": "ID,GROUP,…"},
+        "requirements, groups or KIPs by name, for example KIP890-BUMP-01,VERIFY,KIP-664",
     ),
     Option(
-        flag="--spark-master",
-        commands=(*CHAOS, "replay"),
-        help="Spark's master for readers and judge: local[*] (default), spark://…, yarn, k8s://…",
-        attributes={"default": "local[*]", "metavar": "URL"},
+        "--seed",
+        RUN,
+        {"type": int, "metavar": "N"},
+        "a number that fixes everything the run draws; printed and saved when not given",
     ),
-    Option(
-        flag="--backend",
-        commands=CLUSTER,
-        help="where it runs (default: auto)",
-        attributes={"default": "auto", "choices": ("auto", "process", "docker", "external")},
-    ),
-    Option(
-        flag="--broker-jvm-opt",
-        commands=CLUSTER,
-        help=f"extra JVM option of every node, repeatable; also {JVM_OPTS}",
-        attributes={"action": "append", "default": [], "metavar": "OPT"},
-    ),
-    Option(
-        flag="--broker-property",
-        commands=CLUSTER,
-        help=f"extra broker property, repeatable; also {PROPERTIES}, one a line",
-        attributes={"action": "append", "default": [], "metavar": "KEY=VALUE"},
-    ),
-    Option(
-        flag="--select",
-        commands=("qualify", "falsify", "pytest"),
-        help="requirements, groups or KIPs by name, for example KIP890-BUMP-01,VERIFY,KIP-664",
-        attributes={"default": "", "metavar": "ID,GROUP,…"},
-    ),
-    Option(
-        flag="--seed",
-        commands=RUN,
-        help="a number that fixes everything the run draws; printed and saved when not given",
-        attributes={"type": int, "metavar": "N"},
-    ),
-    Option(
-        flag="--report-dir",
-        commands=RUN,
-        help="the run folder (default: a new one under reports/runs)",
-        attributes={"type": Path, "metavar": "DIR"},
-    ),
+    Option("--report-dir", RUN, {"type": Path, "metavar": "DIR"}, "the run folder (default: one in reports/runs)"),
 )
 
 

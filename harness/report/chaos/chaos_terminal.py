@@ -15,21 +15,18 @@ from rich.text import Text
 from harness.report.chaos.anomaly_words import tallied, text, times
 from harness.report.chaos.round_results import RoundResults, read_round, tally
 from harness.report.chaos.session_results import SessionResults, read_session
-from harness.report.shared.console import STYLES, bare_table, open_console, print_headline, print_places
+from harness.report.shared.console import STYLES, bare_table, counter, open_console, print_headline, print_places
 from harness.report.shared.words import count, duration, label, short
 
 FINDINGS_SHOWN = 6
 """Findings shown of a round; its page has more."""
 
 
-def round_line(stream: TextIO, folder: Path, *, number: int, of: int | None = None) -> None:
-    """One line for the round in ``folder``: ``[ 3/12] late-produce  seed 8128  VIOLATED  38 s  stuck-lso``.
-
-    :param of: How many there will be; None where the clock decides.
-    """
+def round_line(stream: TextIO, folder: Path, *, number: int, of: int) -> None:
+    """One line for the round in ``folder``: ``[ 3/12] late-produce  seed 8128  VIOLATED  38 s  stuck-lso``."""
     round_ = read_round(folder)
     console = open_console(stream)
-    line = Text(f"{_place(number, of)} {short(round_.scenario, 24):<24}  seed {text(round_.about.seed):<10}  ")
+    line = Text(f"{counter(number, of)} {short(round_.scenario, 24):<24}  seed {text(round_.about.seed):<10}  ")
     line.append(f"{round_.conclusion:<13}", style=STYLES[round_.conclusion])
     line.append(f"{_took(round_):>8}  ")
     line.append(short(_remark(round_), max(console.width - len(line.plain) - 1, 24)), style="dim")
@@ -38,13 +35,9 @@ def round_line(stream: TextIO, folder: Path, *, number: int, of: int | None = No
 
 def not_offered_line(stream: TextIO, scenario: str, why: str, *, number: int, of: int) -> None:
     """One line for a round that the target gives no occasion for; ``why`` is a clause."""
-    line = Text(f"{_place(number, of)} {short(scenario, 24):<24}  ")
+    line = Text(f"{counter(number, of)} {short(scenario, 24):<24}  ")
     line.append("not offered: " + short(why, 400), style="dim")
     open_console(stream).print(line, soft_wrap=True)
-
-
-def _place(number: int, of: int | None) -> str:
-    return f"[{number:>{len(str(of))}}/{of}]" if of else f"[{number}]"
 
 
 def conclude_session(stream: TextIO, folder: Path, rounds: Sequence[Path], page: Path | None) -> bool:

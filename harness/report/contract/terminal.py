@@ -17,7 +17,7 @@ from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.results import RequirementResult, counts, explanation, headline, join
-from harness.report.shared.console import STYLES, bare_table, open_console, print_headline, print_places
+from harness.report.shared.console import STYLES, bare_table, counter, open_console, print_headline, print_places
 from harness.report.shared.run_metadata import run_metadata
 from harness.report.shared.words import ORDER, duration, first_line, label, short
 
@@ -37,7 +37,7 @@ class ProgressLines:
         """``[12/40] KIP890-VERIFY-01    HOLDS           34 ms  A transactional produce …``"""
         self.done += 1
         console = open_console(self.stream)
-        line = Text(f"[{self.done:>{len(str(self.total))}}/{self.total}] {row.id:<18}  ")
+        line = Text(f"{counter(self.done, self.total)} {row.id:<18}  ")
         line.append(f"{verdict.status.value:<13}", style=STYLES[verdict.status.value])
         line.append(f" {duration(verdict.seconds * 1000):>8}  ")
         line.append(short(_remark(row, verdict), max(console.width - len(line.plain) - 1, 20)), style="dim")

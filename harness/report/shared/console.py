@@ -30,6 +30,11 @@ def open_console(stream: TextIO) -> Console:
     return Console(file=stream, highlight=False, emoji=False, markup=False)
 
 
+def counter(number: int, of: int) -> str:
+    """``[ 3/12]``, as wide for every number up to ``of``."""
+    return f"[{number:>{len(str(of))}}/{of}]"
+
+
 def bare_table() -> Table:
     """A table without lines."""
     return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")

@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -31,27 +30,9 @@ from harness.report.chaos.session_results import read_session
 from harness.report.chaos.swimlanes import accused_operations
 from harness.report.shared.junit import chaos_properties
 from suites.selfcheck.fixtures import chaos_folders
+from suites.selfcheck.fixtures.page_reader import PageReader
 
 SCHEMA = Path(__file__).parents[3] / "reports" / "chaos.schema.json"
-
-
-class Reader(HTMLParser):
-    """Collects the elements with their attributes, and all text."""
-
-    def __init__(self, page: str) -> None:
-        """Read the whole page."""
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep the element."""
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        """Keep the text."""
-        self.text += data
 
 
 def check(report: object) -> None:
@@ -116,12 +97,12 @@ def test_a_session_gives_a_valid_report_with_links_that_lead_somewhere(session: 
     assert [each["conclusion"] for each in report["rounds"]] == ["VIOLATED", "HOLDS", "NOT_JUDGED"]
     assert report["passes"] is False
     assert all((session / each["page"]).is_file() for each in report["rounds"])
-    links = [has["href"] for tag, has in Reader((session / "index.html").read_text()).elements if tag == "a"]
+    links = [has["href"] for tag, has in PageReader((session / "index.html").read_text()).elements if tag == "a"]
     assert [link for link in links if link and not link.startswith("#")] == [f"00{n}/index.html" for n in (1, 2, 3)]
 
 
 def test_a_session_without_rounds_does_not_pass(tmp_path: Path) -> None:
-    assert "No round of chaos was run." in Reader(publish_session(tmp_path, []).read_text(encoding="utf-8")).text
+    assert "No round of chaos was run." in PageReader(publish_session(tmp_path, []).read_text(encoding="utf-8")).text
     assert report_in(tmp_path)["passes"] is False
 
 
@@ -140,7 +121,7 @@ def test_the_answer_comes_first_and_in_words(broken: Path) -> None:
     assert expected.startswith(
         "Kafka 3.5.2 leaves transactions hanging and leaves the last stable offset stuck; shown by"
     )
-    page = Reader((broken / "index.html").read_text(encoding="utf-8"))
+    page = PageReader((broken / "index.html").read_text(encoding="utf-8"))
     text = " ".join(page.text.split())
     assert text.index("leaves transactions hanging") < text.index("It does not pass") < text.index("Checks")
 
@@ -153,7 +134,7 @@ def test_every_anomaly_has_a_phrase() -> None:
     ("result", "expected", "explained"),
     [
         ({"witnesses": 3}, "Kafka 3.5.2 keeps its transaction promises", "It passes: of 1 checks 1 holds"),
-        ({"undecided": "two logs"}, "It cannot be expected whether", "It does not pass: of 1 checks 1 undecided"),
+        ({"undecided": "two logs"}, "It cannot be said whether", "It does not pass: of 1 checks 1 undecided"),
         ({}, "Nothing was shown of Kafka 3.5.2", "It does not pass: of 1 checks 1 not exercised"),
         ({"counts": {"new-one": 2}}, "Kafka 3.5.2 shows “new-one”", "It does not pass: of 1 checks 1 violated; 2 find"),
     ],
@@ -175,7 +156,7 @@ def test_only_rounds_that_hold_let_a_session_pass(tmp_path: Path) -> None:
 
 def test_a_fault_that_did_not_strike_is_said_loudly(broken: Path) -> None:
     assert warnings(read_round(broken))[0].startswith("1 of 5 faults did not strike, and so proved nothing: drop-resp")
-    text = Reader((broken / "index.html").read_text(encoding="utf-8")).text
+    text = PageReader((broken / "index.html").read_text(encoding="utf-8")).text
     assert text.count("DID NOT STRIKE") == 1
     assert "D drop-response: did not strike" in text
 
@@ -216,7 +197,7 @@ def test_every_fault_phase_role_and_partition_is_in_the_picture(broken: Path) ->
 
 def test_nothing_is_loaded_from_outside_and_no_script_runs(broken: Path, hostile: str, session: Path) -> None:
     for page in ((broken / "index.html").read_text(), hostile, (session / "index.html").read_text()):
-        elements = Reader(page).elements
+        elements = PageReader(page).elements
         loaded = [url for tag, has in elements for url in (has.get("src"), has.get("href")) if url and tag != "a"]
         assert [url for url in loaded if not url.startswith(("data:", "#"))] == []
         assert [tag for tag, _ in elements].count("script") == 0
@@ -227,12 +208,12 @@ def test_hostile_strings_stay_text(hostile: str) -> None:
     assert "<script>alert" not in hostile
     assert hostile.count("&lt;script&gt;alert") > 15
     assert "\u202e" not in hostile
-    ids = [has["id"] for _, has in Reader(hostile).elements if "id" in has]
+    ids = [has["id"] for _, has in PageReader(hostile).elements if "id" in has]
     assert len(ids) == len(set(ids))
 
 
 def test_the_page_of_a_round_that_was_not_judged_says_so(session: Path) -> None:
-    text = Reader((session / "003" / "index.html").read_text(encoding="utf-8")).text
+    text = PageReader((session / "003" / "index.html").read_text(encoding="utf-8")).text
     assert "was not judged" in text
     assert "There is no verdict in this folder." in text
 
