@@ -25,7 +25,7 @@ CRASH = "crash.txt"
 
 
 class Crashed(NotGreen):
-    """Fencepost failed in a round, which says nothing then; the text is one sentence with the place of the trace."""
+    """Fencepost failed in a round, so it proves nothing; the text is one sentence and where the trace is."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -69,7 +69,7 @@ class RequirementItem(JudgingItem):
 
     @property
     def rank(self) -> tuple[str, int, str]:
-        """Where it stands among the others: by release, then by how much it disturbs, then by id."""
+        """Its sort key: by release, then by how much it disturbs, then by id."""
         return "", self.requirement.order.value, self.requirement.id
 
 

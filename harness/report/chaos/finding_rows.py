@@ -14,7 +14,7 @@ from harness.report.shared.words import duration
 
 OPERATIONS_SHOWN, FAULTS_SHOWN, LOG_SHOWN = 40, 20, 60
 OPEN = 4
-"""Findings of one anomaly that stand open on the page."""
+"""Findings of one anomaly that are open on the page."""
 
 Row = Mapping[str, Json]
 
@@ -54,7 +54,7 @@ class LogRow:
     marker: str
     txn: str
     value: str
-    accused: bool
+    shows: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,10 +193,10 @@ def _log_row(row: Row, found: HistoryFinding) -> LogRow:
         marker=text(row.get("control")),
         txn=f"txn {value.txn} · {value.ordinal} of {value.size}" if value else "",
         value=text(value.payload if value else raw, 80),
-        accused=_accused(row, found),
+        shows=_shows(row, found),
     )
 
 
-def _accused(row: Row, found: HistoryFinding) -> bool:
+def _shows(row: Row, found: HistoryFinding) -> bool:
     place = (found.topic, found.partition, found.offset)
     return found.offset is not None and place == (row.get("topic"), row.get("partition"), row.get("offset"))

@@ -7,7 +7,7 @@ from harness.report.chaos.anomaly_words import number, text
 from harness.report.shared.words import duration, value
 
 HIDDEN = ("clients",)
-"""Facts that stand elsewhere on the page."""
+"""Facts that another part of the page shows."""
 
 
 def facts(run: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
@@ -31,7 +31,7 @@ def _flattened(name: str, fact: Json) -> Iterator[tuple[str, str]]:
 
 
 def _listed(items: Sequence[Json]) -> str:
-    """Plain items side by side; of objects, how many there are and what the first ones say."""
+    """Plain items side by side; of objects, how many there are and the fields of the first ones."""
     if not all(isinstance(item, dict) for item in items):
         return text("; ".join(value(item) for item in items), 400)
     probes = [item for item in items if isinstance(item, dict) and "committed" in item]

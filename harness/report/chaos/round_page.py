@@ -119,7 +119,7 @@ def round_page(round_: RoundResults) -> RoundPage:
         took=duration(round_.about.seconds * 1000) if round_.about.seconds else "",
         again=round_.again,
         replay=replay_command(round_.folder),
-        checks=tuple(_check(check) for check in sorted(round_.checks, key=_worry)),
+        checks=tuple(_check(check) for check in sorted(round_.checks, key=_severity)),
         anomalies=tuple(_anomaly(round_, name, number, start) for name, number in round_.anomalies.items()),
         faults=tuple(_fault(place, fault, start) for place, fault in enumerate(round_.faults)),
         picture=picture(timeline, round_.judgement) if timeline else "",
@@ -131,7 +131,7 @@ def round_page(round_: RoundResults) -> RoundPage:
     )
 
 
-def _worry(check: CheckResult) -> int:
+def _severity(check: CheckResult) -> int:
     return ORDER.index(check.conclusion.value)
 
 

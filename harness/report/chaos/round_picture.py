@@ -13,11 +13,11 @@ from harness.report.chaos.swimlanes import (
     PHASE_HEIGHT,
     ROW,
     ROWS_SHOWN,
-    accused_operations,
     fault_bands,
     fault_bars,
     fault_rows,
     lanes,
+    operations_of_findings,
     phases,
     roles,
 )
@@ -43,7 +43,7 @@ def picture(timeline: Timeline, judgement: Judgement | None) -> str:
         *fault_bands(scale, timeline.faults, at_lanes - 4, bottom),
         *phases(scale, timeline.phases, 0),
         *fault_bars(scale, timeline.faults, at_faults),
-        *lanes(scale, timeline, shown, accused_operations(judgement, timeline), at_lanes),
+        *lanes(scale, timeline, shown, operations_of_findings(judgement, timeline), at_lanes),
         *(
             part
             for place, (each, plain) in enumerate(zip(partitions, plain_names(partitions), strict=True))

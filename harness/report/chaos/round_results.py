@@ -125,7 +125,7 @@ def explanation(round_: RoundResults) -> str:
 
 
 def tally(round_: RoundResults) -> Mapping[str, int]:
-    """How many checks came to each conclusion that occurs, the most worrying first."""
+    """How many checks came to each conclusion that occurs, the worst first."""
     return counted(check.conclusion.value for check in round_.checks)
 
 

@@ -8,7 +8,7 @@ from harness.report.shared.offset_lines import round_step
 from harness.report.shared.words import duration, printable
 
 WIDTH, LEFT, RIGHT = 1_180, 136, 92
-"""Of the whole picture, in its own units; names stand on the left, last values on the right."""
+"""Of the whole picture, in its own units; names are on the left, last values on the right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,18 +35,18 @@ class Scale:
 
 
 def clean(text: str) -> str:
-    """Text that may stand in SVG."""
+    """Text escaped for SVG."""
     return escape(printable(text))
 
 
 def label(x: float, y: float, text: str, kind: str, title: str = "") -> str:
     """A word in the picture."""
-    pointed = f"<title>{clean(title)}</title>" if title else ""
-    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{clean(text)}{pointed}</text>'
+    title_tag = f"<title>{clean(title)}</title>" if title else ""
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{clean(text)}{title_tag}</text>'
 
 
 def block(x: float, y: float, width: float, height: float, kind: str, title: str = "") -> str:
-    """A rectangle, with what it says to a pointer."""
+    """A rectangle; ``title`` is shown on pointing."""
     place = f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
     return f"{place}><title>{clean(title)}</title></rect>" if title else f"{place}/>"
 

@@ -18,7 +18,7 @@ ORDER = (
     Conclusion.NOT_EXERCISED.value,
     Conclusion.HOLDS.value,
 )
-"""Conclusions of rounds, the most worrying first."""
+"""Conclusions of rounds, the worst first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,13 +30,13 @@ class SessionResults:
 
     @property
     def pages(self) -> tuple[str, ...]:
-        """Where each round's page is, from the session's folder, as a link says it."""
+        """Where each round's page is, as a link relative to the session's folder."""
         folders = (os.path.relpath(each.folder, self.folder) for each in self.rounds)
         return tuple(Path(folder, "index.html").as_posix() for folder in folders)
 
     @property
     def tally(self) -> Mapping[str, int]:
-        """How many rounds came to each conclusion that occurs, the most worrying first."""
+        """How many rounds came to each conclusion that occurs, the worst first."""
         return counted((each.conclusion for each in self.rounds), ORDER)
 
     @property

@@ -84,25 +84,25 @@ def roles(timeline: Timeline) -> tuple[list[str], int]:
 
 
 def lanes(
-    scale: Scale, timeline: Timeline, shown: Sequence[str], accused: Collection[DrawnOperation], y: float
+    scale: Scale, timeline: Timeline, shown: Sequence[str], marked: Collection[DrawnOperation], y: float
 ) -> list[str]:
     """A lane a role: a line while one of its actors runs, a mark where a successor begins, operations."""
     places = {role: y + place * LANE for place, role in enumerate(shown)}
     drawn = [label(LEFT - 10, top + 14, tail(role, 17), "name", role) for role, top in places.items()]
     for span in timeline.actors:
         if span.role in places:
-            drawn += _presence(scale, span, places[span.role])
-    rest = [each for each in timeline.drawn if each.number not in {one.number for one in accused}]
+            drawn += _actor_line(scale, span, places[span.role])
+    rest = [each for each in timeline.drawn if each.number not in {one.number for one in marked}]
     for each in sorted(rest, key=_weight):
         if role_of(each.actor) in places:
             drawn.append(_operation(scale, each, places[role_of(each.actor)], _kind(each)))
-    for each in accused:
+    for each in marked:
         if role_of(each.actor) in places:
-            drawn += _accused(scale, each, places[role_of(each.actor)])
+            drawn += _marked(scale, each, places[role_of(each.actor)])
     return drawn
 
 
-def accused_operations(judgement: Judgement | None, timeline: Timeline) -> list[DrawnOperation]:
+def operations_of_findings(judgement: Judgement | None, timeline: Timeline) -> list[DrawnOperation]:
     """The operations that findings point at: as the timeline drew them, else out of the findings' neighbourhoods."""
     findings = [found for check in (judgement.checks if judgement else ()) for found in check.findings]
     numbers = {number for found in findings for number in found.operations}
@@ -123,7 +123,7 @@ def _of_row(row: Mapping[str, Json]) -> DrawnOperation | None:
         return None
 
 
-def _presence(scale: Scale, span: ActorSpan, top: float) -> list[str]:
+def _actor_line(scale: Scale, span: ActorSpan, top: float) -> list[str]:
     middle, x = top + LANE / 2, scale.x(span.started)
     operations = count(span.operations, "operation", "operations")
     title = f"{span.actor} ({span.client}): {operations}, {span.refused} refused, {span.unsure} unsure"
@@ -138,7 +138,7 @@ def _operation(scale: Scale, each: DrawnOperation, top: float, kind: str) -> str
     return block(scale.x(each.started), top + 5, scale.width(each.started, each.ended), LANE - 10, kind, title)
 
 
-def _accused(scale: Scale, each: DrawnOperation, top: float) -> list[str]:
+def _marked(scale: Scale, each: DrawnOperation, top: float) -> list[str]:
     x, width = scale.x(each.started), scale.width(each.started, each.ended, 4)
     title = f"shows a finding: {_operation_title(scale, each)}"
     middle = x + width / 2

@@ -57,7 +57,7 @@ class FindingView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class EvidenceView:
     """What a requirement's evidence looks like on the page; ``exchanges`` is how many unnamed ones there are in all."""
 
     steps: tuple[StepView, ...]
@@ -84,12 +84,12 @@ class Section:
     findings: tuple[FindingView, ...]
     examined: str
     took: str
-    shown: Shown | None
+    shown: EvidenceView | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """The whole page; ``good`` says that nothing stands in the way of exit code 0."""
+    """The whole page; ``good`` when the exit code is 0."""
 
     about: RunMetadata
     title: str
@@ -125,7 +125,7 @@ def page(
         title=f"{about.name}: transaction promises",
         headline=headline(about.name, entries),
         explanation=explanation(entries),
-        good=judged and not any(entry.in_the_way for entry in entries),
+        good=judged and not any(entry.prevents_passing for entry in entries),
         started=moment(about.started),
         took="" if about.seconds is None else duration(about.seconds * 1000),
         advertised=f"{count(len(about.apis), 'API', 'APIs')}, {count(len(about.supported), 'feature', 'features')}",
@@ -217,7 +217,7 @@ def section(entry: RequirementResult, evidence: Evidence | None, exchanges: Sequ
     )
 
 
-def _shown(entry: RequirementResult, evidence: Evidence | None, exchanges: Sequence[Exchange]) -> Shown | None:
+def _shown(entry: RequirementResult, evidence: Evidence | None, exchanges: Sequence[Exchange]) -> EvidenceView | None:
     if evidence is None:
         return None
     whole = span_of(evidence)  # the pictures' axis; the steps' own ends sooner, lest a long wait squeeze them
@@ -225,7 +225,7 @@ def _shown(entry: RequirementResult, evidence: Evidence | None, exchanges: Seque
     findings = entry.verdict.findings if entry.verdict else ()
     by_number = {exchange.number: exchange for exchange in exchanges}
     lines, in_all = unnamed(exchanges, evidence, stretch)
-    return Shown(
+    return EvidenceView(
         steps=steps(entry.row.id, evidence, findings, by_number, stretch),
         bands=bands(evidence.faults, stretch),
         length=duration(stretch.end - stretch.start),
@@ -237,7 +237,7 @@ def _shown(entry: RequirementResult, evidence: Evidence | None, exchanges: Seque
     )
 
 
-def _findings(verdict: Verdict | None, shown: Shown | None) -> tuple[FindingView, ...]:
+def _findings(verdict: Verdict | None, shown: EvidenceView | None) -> tuple[FindingView, ...]:
     anchors = {step.name: step.anchor for step in reversed(shown.steps)} if shown else {}
     return tuple(
         FindingView(

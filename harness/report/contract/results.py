@@ -33,7 +33,7 @@ class RequirementResult:
         return self.status == Status.HOLDS and bool(self.verdict and self.verdict.known_failure)
 
     @property
-    def in_the_way(self) -> bool:
+    def prevents_passing(self) -> bool:
         """Keeps the exit code from 0: a MUST that is not kept and not known, or a stale known failure."""
         fine = self.known or self.status in (Status.HOLDS, Status.NOT_OFFERED)
         return self.stale or (self.row.level == Level.MUST and not fine)
@@ -42,7 +42,7 @@ class RequirementResult:
 def join(rows: Sequence[RequirementRow], verdicts: Sequence[Verdict]) -> tuple[RequirementResult, ...]:
     """Every row with its verdict, then every verdict that has no row (its requirement has left the catalogue).
 
-    Where a requirement was judged twice, the more worrying verdict counts: trying again must not hide a failure.
+    Where a requirement was judged twice, the worse verdict counts: trying again must not hide a failure.
     """
     worst: dict[str, Verdict] = {}
     for verdict in sorted(verdicts, key=lambda verdict: ORDER.index(verdict.status.value), reverse=True):
@@ -55,7 +55,7 @@ def join(rows: Sequence[RequirementRow], verdicts: Sequence[Verdict]) -> tuple[R
 
 
 def counts(entries: Sequence[RequirementResult]) -> Mapping[str, int]:
-    """How many entries have each status that occurs, the most worrying first."""
+    """How many entries have each status that occurs, the worst first."""
     return counted(entry.status for entry in entries)
 
 
@@ -69,7 +69,7 @@ def headline(name: str, entries: Sequence[RequirementResult]) -> str:
 
 def explanation(entries: Sequence[RequirementResult]) -> str:
     """What the headline means for the exit code, as one sentence."""
-    ways = [entry.row.id for entry in entries if entry.in_the_way]
+    ways = [entry.row.id for entry in entries if entry.prevents_passing]
     if not any(entry.verdict for entry in entries):
         return "Nothing can be said of this target."
     if not ways:

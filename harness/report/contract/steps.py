@@ -12,7 +12,7 @@ from harness.evidence.requirement_evidence import Evidence, Fault, Step
 from harness.report.shared.words import duration, letter, pairs, short
 
 UNNAMED_SHOWN = 30
-"""Unnamed exchanges of one requirement that the page shows; the rest is only counted, and stands in the journal."""
+"""Unnamed exchanges of one requirement that the page shows; the rest is only counted; the journal has them all."""
 
 MESSAGE_SHOWN = 2400
 """Characters of a whole request or answer that the page shows."""

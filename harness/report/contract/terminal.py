@@ -55,7 +55,7 @@ def conclude(
         _print_group(console, label(status), STYLES[status], [entry for entry in entries if entry.status == status])
     _print_group(console, "Known failures that no longer fail", "yellow", [entry for entry in entries if entry.stale])
     name = run_metadata(folder.run()).name
-    good = any(entry.verdict for entry in entries) and not any(entry.in_the_way for entry in entries)
+    good = any(entry.verdict for entry in entries) and not any(entry.prevents_passing for entry in entries)
     print_headline(console, headline(name, entries), explanation(entries), passes=good)
     print_places(console, folder.path, page)
 

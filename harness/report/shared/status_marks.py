@@ -32,7 +32,7 @@ def mark(status: str) -> StatusMark:
 
 
 def counted(statuses: Iterable[str], order: Sequence[str] = ORDER) -> Mapping[str, int]:
-    """How often each status occurs, the most worrying first.
+    """How often each status occurs, the worst first.
 
     >>> counted(["HOLDS", "VIOLATED", "HOLDS"])
     {'VIOLATED': 1, 'HOLDS': 2}

@@ -15,7 +15,7 @@ NOT_JUDGED = "NOT_JUDGED"
 
 ORDER = (*(status.value for status in (Status.VIOLATED, Status.UNDECIDED, Status.NOT_EXERCISED)), NOT_JUDGED)
 ORDER = (*ORDER, Status.NOT_OFFERED.value, Status.HOLDS.value)
-"""Statuses, the most worrying first: the order of lists, and which of two verdicts on one requirement counts."""
+"""Statuses, the worst first: the order of lists, and which of two verdicts on one requirement counts."""
 
 _LABELS: Mapping[str, str] = {
     "HOLDS": "Holds",
@@ -42,7 +42,7 @@ def label(status: str) -> str:
 
 
 def meaning(status: str) -> str:
-    """What the status says of the promise, as half a sentence."""
+    """What the status means for the promise, as half a sentence."""
     return _MEANINGS.get(status, "")
 
 

@@ -96,29 +96,29 @@ def test_an_interrupt_while_the_command_is_read_in_is_told_in_one_line(
             raise KeyboardInterrupt
 
     monkeypatch.setitem(sys.modules, "harness.app.cli", Interrupting("harness.app.cli"))
-    monkeypatch.setattr("harness.__main__.heed_interrupts", lambda: None)
+    monkeypatch.setattr("harness.__main__.handle_interrupts", lambda: None)
     assert entry() == ExitCode.INTERRUPTED
     assert capsys.readouterr().err == "fencepost: interrupted\n"
 
 
 DROPPED = """
 from threading import Event
-from harness.__main__ import heed_interrupts
+from harness.__main__ import handle_interrupts
 
 class Finalised:
     def __del__(self):
         raise KeyboardInterrupt
 
-heed_interrupts()
+handle_interrupts()
 Finalised()
 try:
     Event().wait(20)
-    print('not heeded')
+    print('not handled')
 except KeyboardInterrupt:
-    print("heeded")
+    print("handled")
 """
 
 
 def test_an_interrupt_that_meets_a_finaliser_comes_again() -> None:
     ran = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=60, check=True)
-    assert (ran.stdout, ran.stderr) == ("heeded\n", "")
+    assert (ran.stdout, ran.stderr) == ("handled\n", "")

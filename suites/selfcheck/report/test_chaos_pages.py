@@ -27,7 +27,7 @@ from harness.report.chaos.round_facts import facts
 from harness.report.chaos.round_picture import left_out, picture
 from harness.report.chaos.round_results import RoundResults, explanation, headline, read_round, warnings
 from harness.report.chaos.session_results import read_session
-from harness.report.chaos.swimlanes import accused_operations
+from harness.report.chaos.swimlanes import operations_of_findings
 from harness.report.shared.junit import chaos_properties
 from suites.selfcheck.fixtures import chaos_folders
 from suites.selfcheck.fixtures.page_reader import PageReader
@@ -258,9 +258,9 @@ def test_an_accused_operation_that_the_lot_left_out_is_drawn_from_its_finding(br
     judgement = from_json(Judgement, (broken / "judgement.json").read_text(encoding="utf-8"))
     timeline = load_timeline(broken)
     assert timeline is not None
-    kept = accused_operations(judgement, timeline)
+    kept = operations_of_findings(judgement, timeline)
     assert len(kept) == 1
-    assert accused_operations(judgement, replace(timeline, drawn=())) == kept
+    assert operations_of_findings(judgement, replace(timeline, drawn=())) == kept
     assert isinstance(kept[0], DrawnOperation)
 
 
@@ -288,6 +288,6 @@ def test_facts_of_any_shape_are_told_in_words() -> None:
 
 def test_junit_properties_name_the_anomalies_and_are_printable(broken: Path) -> None:
     judgement = from_json(Judgement, (broken / "judgement.json").read_text(encoding="utf-8"))
-    text = chaos_properties(replace(judgement, notes=("torn\x1b[31m",)), chaos_folders.RUN)
-    assert {("conclusion", "VIOLATED"), ("anomaly", "stuck-lso"), ("seed", "8128"), ("findings", "2")} <= set(text)
-    assert ("note", "torn\N{REPLACEMENT CHARACTER}[31m") in text
+    found = chaos_properties(replace(judgement, notes=("torn\x1b[31m",)), chaos_folders.RUN)
+    assert {("conclusion", "VIOLATED"), ("anomaly", "stuck-lso"), ("seed", "8128"), ("findings", "2")} <= set(found)
+    assert ("note", "torn\N{REPLACEMENT CHARACTER}[31m") in found

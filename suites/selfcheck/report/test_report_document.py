@@ -13,7 +13,7 @@ from harness.evidence.run_folder import RunFolder
 from harness.report.contract.publish import publish
 from harness.report.contract.results import explanation, headline, join
 from harness.report.shared.junit import properties
-from harness.report.shared.run_metadata import name_of
+from harness.report.shared.run_metadata import name_of, run_metadata
 from suites.selfcheck.fixtures import contract_folder
 
 SCHEMA = Path(__file__).parents[3] / "reports" / "report.schema.json"
@@ -130,3 +130,8 @@ def test_junit_properties_are_printable_and_name_the_anomaly() -> None:
     assert ("anomaly", "late-produce-accepted") in parts
     assert ("status", "VIOLATED") in parts
     assert dict(parts)["known_failure"] == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}[31m"
+
+
+def test_the_command_of_a_folder_is_found_under_its_older_name_too() -> None:
+    assert run_metadata({"command": "fencepost chaos kafka:4.3.1"}).command == "fencepost chaos kafka:4.3.1"
+    assert run_metadata({"again": "fencepost chaos kafka:3.5.2"}).command == "fencepost chaos kafka:3.5.2"
