@@ -8,6 +8,7 @@ collected and in which order: :mod:`harness.app.contract_plugin`, :mod:`harness.
 import signal
 import sys
 from collections.abc import Generator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -139,12 +140,10 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
     """End every cluster and write the reports, also after another plugin failed at its own; say where they are."""
     ours = session.config.stash[SESSIONS]
     try:
-        with room_needed():
-            try:
-                yield
-            finally:
-                for each in ours:
-                    each.close()
+        with room_needed(), ExitStack() as closing:
+            for each in ours:
+                closing.callback(each.close)
+            yield
     except UserError as error:
         _give_up(error)
     for each in ours:

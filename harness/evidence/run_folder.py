@@ -80,13 +80,23 @@ class RunFolder:
         return folder
 
     @classmethod
-    def open(cls, path: Path) -> "RunFolder":
-        """A folder that some run left; :raises UserError: when it is none, or of another format."""
+    def open(cls, path: Path, *, kind: str = "contract", layout: int = FORMAT) -> "RunFolder":
+        """A folder that some run left.
+
+        :param kind: As ``run.json`` says; a qualification's says none.
+        :param layout: The one format that the caller reads.
+        :raises UserError: EVIDENCE_UNREADABLE, when it is no run folder, or of another kind or format.
+        """
         folder = cls(path.absolute())
         if not (folder.path / "run.json").is_file():
             raise UserError(f"{path} is no run folder: it has no run.json", exit=ExitCode.EVIDENCE_UNREADABLE)
-        if (found := folder.run().get("format")) != FORMAT:
-            sentence = f"{path} has format {found}; this Fencepost reads format {FORMAT}"
+        run, sentence = folder._read_run(), ""
+        if not isinstance(run, dict) or run.get("kind", "contract") != kind:
+            found = run.get("kind", "contract") if isinstance(run, dict) else None
+            sentence = f"{path}/run.json is not of a {kind} run: its kind is {found}"
+        elif (found := run.get("format")) != layout:
+            sentence = f"{path} has format {found}; this Fencepost reads format {layout}"
+        if sentence:
             raise UserError(sentence, exit=ExitCode.EVIDENCE_UNREADABLE)
         return folder
 
@@ -96,13 +106,17 @@ class RunFolder:
 
     def run(self) -> dict[str, Json]:
         """``run.json``; :raises UserError: when it cannot be read."""
+        run = self._read_run()
+        if not isinstance(run, dict):
+            raise UserError(f"{self.path}/run.json is no JSON object", exit=ExitCode.EVIDENCE_UNREADABLE)
+        return run
+
+    def _read_run(self) -> Json:
         try:
-            run = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
+            run: Json = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             sentence = f"{self.path}/run.json cannot be read: {error}"
             raise UserError(sentence, exit=ExitCode.EVIDENCE_UNREADABLE) from error
-        if not isinstance(run, dict):
-            raise UserError(f"{self.path}/run.json is no JSON object", exit=ExitCode.EVIDENCE_UNREADABLE)
         return run
 
     def _write_run(self, run: Mapping[str, Json]) -> None:

@@ -69,6 +69,11 @@ def test_a_folder_of_another_format_is_refused(folder: RunFolder) -> None:
         RunFolder.open(folder.path)
 
 
+def test_a_folder_of_another_kind_is_refused(folder: RunFolder) -> None:
+    with pytest.raises(UserError, match="not of a chaos run: its kind is contract"):
+        RunFolder.open(folder.path, kind="chaos")
+
+
 def test_a_folder_that_holds_a_run_is_not_written_over(folder: RunFolder) -> None:
     with pytest.raises(UserError, match="already holds a run"):
         RunFolder.create(folder.path, {})
