@@ -54,9 +54,9 @@ class ChaosSession:
 
     def reaches(self, round_: Round) -> bool:
         """Whether the budget still reaches for a round; it always does for the first."""
-        if self.options.budget is None or not self.ended:
+        if self.options.budget_seconds is None or not self.ended:
             return True
-        return time.monotonic() - self.started + round_.seconds < self.options.budget
+        return time.monotonic() - self.started + round_.seconds < self.options.budget_seconds
 
     def examine(self, round_: Round) -> Judgement:
         """Perform one round.

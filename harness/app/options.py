@@ -17,7 +17,7 @@ from harness.app.contract_session import ContractOptions
 from harness.base.paths import SCENARIOS, runs_folder
 from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
-from harness.chaos.plan.chaos_options import ChaosOptions, seconds
+from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
 from harness.chaos.plan.scenario_catalogue import chosen, find_scenarios
 from harness.cluster.cluster import ClusterOptions
 from harness.cluster.run_options import RunOptions
@@ -111,8 +111,8 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     """The options of a session of chaos; :raises UserError: when one of them is malformed."""
     return ChaosOptions(
         run=_run_options(given, target, folder_name=f"chaos-{target}"),
-        budget=None if given.budget is None else seconds(given.budget),
-        seconds=given.seconds,
+        budget_seconds=None if given.budget is None else parse_seconds(given.budget),
+        round_seconds=given.seconds,
         scenarios=chosen(given.scenarios, find_scenarios(SCENARIOS)),
         spark_master=given.spark_master,
     )

@@ -12,7 +12,7 @@ import pytest
 from harness.base.clock import RunClock
 from harness.base.seed import Seed
 from harness.base.user_error import UserError
-from harness.chaos.plan.chaos_options import OVERHEAD, ChaosOptions, seconds
+from harness.chaos.plan.chaos_options import OVERHEAD_SECONDS, ChaosOptions, parse_seconds
 from harness.chaos.plan.scenario import Role, Scenario, Workload
 from harness.chaos.plan.scenario_catalogue import chosen
 from harness.chaos.play.actor import Actor, RecordToWrite
@@ -246,10 +246,10 @@ def scenario(name: str, length: float = 20.0) -> Scenario:
 
 
 def test_a_small_budget_shortens_rounds_and_a_large_one_repeats_them() -> None:
-    assert options(budget=100.0).length(scenario("a"), of=4) == 100 / 4 - OVERHEAD
-    assert options(budget=10.0).length(scenario("a"), of=4) == 8.0
-    assert options(budget=3600.0).length(scenario("a"), of=4) == 20.0
-    assert options(budget=200.0).passes([20.0, 20.0]) == 6
+    assert options(budget_seconds=100.0).length(scenario("a"), of=4) == 100 / 4 - OVERHEAD_SECONDS
+    assert options(budget_seconds=10.0).length(scenario("a"), of=4) == 8.0
+    assert options(budget_seconds=3600.0).length(scenario("a"), of=4) == 20.0
+    assert options(budget_seconds=200.0).passes([20.0, 20.0]) == 6
     assert options().passes([20.0, 20.0]) == 1
 
 
@@ -270,4 +270,4 @@ def test_an_unknown_scenario_is_answered_with_those_that_there_are() -> None:
 @pytest.mark.parametrize("text", ["", "ten", "0", "-5m", "5 years"])
 def test_a_length_of_time_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="write 90s, 10m or 2h"):
-        seconds(text)
+        parse_seconds(text)
