@@ -1,4 +1,4 @@
-"""``fencepost`` and ``python -m harness``: an interrupt is answered whenever it comes, also while we are read in."""
+"""``fencepost`` and ``python -m harness``: an interrupt ends the run in one line, also during import."""
 
 import signal
 import sys
@@ -8,34 +8,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-AGAIN = 0.05
-"""Seconds after which an interrupt that was dropped comes again."""
+RESEND_SECONDS = 0.05
+"""Seconds after which an interrupt that Python dropped is sent again."""
 
 
 def main() -> int:
     """Run the command line and give its exit code."""
-    heed_interrupts()
+    handle_interrupts()
     try:
         from harness.app.cli import main as command
 
         return command()
     except KeyboardInterrupt:
         sys.stderr.write("fencepost: interrupted\n")
-        return 130  # Exit.INTERRUPTED, which may not have been read in yet
+        return 130  # ExitCode.INTERRUPTED, which may not be imported yet
 
 
-def heed_interrupts() -> None:
-    """SIGTERM is an interrupt as well, and none is lost: Python drops one that meets a finaliser or a callback."""
+def handle_interrupts() -> None:
+    """SIGTERM is an interrupt as well, and one that Python drops, inside a finaliser or a callback, is sent again."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.unraisablehook = _not_dropped
+    sys.unraisablehook = _resend_interrupt
 
 
-def _not_dropped(unraisable: "UnraisableHookArgs") -> None:
+def _resend_interrupt(unraisable: "UnraisableHookArgs") -> None:
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
         return
-    # Raised in here it would be dropped again.
-    later = threading.Timer(AGAIN, signal.pthread_kill, [threading.main_thread().ident, signal.SIGTERM])
+    # Raised inside this hook it would be dropped again.
+    later = threading.Timer(RESEND_SECONDS, signal.pthread_kill, [threading.main_thread().ident, signal.SIGTERM])
     later.daemon = True
     later.start()
 

@@ -2,22 +2,21 @@
 
 :func:`examine` takes one requirement through all nine on the session's warm cluster. A :class:`Run` is what lasts for
 the session: the cluster, the folder, one clock, one journal, one seed. ``replay``
-(:mod:`harness.app.contract_replay`) is steps 8 and 9 on a folder from last week.
+(:mod:`harness.app.replay`) is steps 8 and 9 on a folder from last week.
 """
 
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import assert_never
 
 from harness.base import wait
 from harness.base.clock import RunClock
-from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
-from harness.cluster.cluster import Cluster, ClusterOptions
+from harness.cluster.cluster import Cluster
 from harness.cluster.opening import choose_backend, open_cluster
+from harness.cluster.run_options import RunOptions
 from harness.cluster.target import parse_target
 from harness.contract import Failpoint, Refuter, Release, Requirement, Setting, Status, Unrefuted, Verdict, judge
 from harness.contract.known_failures import KnownFailures
@@ -34,23 +33,11 @@ SETTLE_BOUND = 3.0
 """Seconds that the partitions of a requirement may take until no transaction is open on them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What the caller asked for; everything that a second run needs to be the same."""
-
-    target: str
-    folder: Path
-    backend: str = "auto"
-    seed: Seed = field(default_factory=Seed.fresh)
-    options: ClusterOptions = field(default_factory=ClusterOptions)
-    progress: Callable[[str], None] = print
-
-
 @dataclass(slots=True, kw_only=True)
 class Run:
     """A session on one target; its cluster is opened at the first requirement and ended by :func:`close`."""
 
-    plan: Plan
+    options: RunOptions
     folder: RunFolder
     journal: ExchangeJournal
     clock: RunClock = field(default_factory=RunClock)
@@ -62,7 +49,7 @@ class Run:
 
     def __post_init__(self) -> None:
         """Spark's readers write into the run's folder; its JVM starts with the first of them."""
-        self.readers = Readers(folder=self.folder.path / "spark", progress=self.plan.progress)
+        self.readers = Readers(folder=self.folder.path / "spark", progress=self.options.progress)
 
 
 def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None = None) -> Verdict:
@@ -84,16 +71,16 @@ def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None 
 def open_target(run: Run) -> tuple[Cluster, TargetFeatures]:
     """Step 1: the session's cluster, started at first use and seen to be healthy, and what it offers."""
     if run.cluster is None:
-        plan, target = run.plan, parse_target(run.plan.target)
-        choice = choose_backend(target, plan.backend)
-        plan.progress(f"{target} on the {choice.backend} backend ({choice.why}), seed {plan.seed.value}")
-        run.folder.write_run({**run.folder.run(), "backend_why": choice.why})
+        given, target = run.options, parse_target(run.options.target)
+        choice = choose_backend(target, given.backend)
+        given.progress(f"{target} on the {choice.backend} backend ({choice.why}), seed {given.seed.value}")
+        run.folder.add_to_run({"backend_why": choice.why})
         run.cluster = open_cluster(
-            target, backend=plan.backend, options=plan.options, run_dir=run.folder.path, progress=plan.progress
+            target, backend=given.backend, options=given.cluster, run_dir=run.folder.path, progress=given.progress
         )
     if run.offer is None:
         run.offer = read_target_features(run.cluster, run.clock, run.journal)
-        run.folder.write_run({**run.folder.run(), **run.offer.described(run.cluster)})
+        run.folder.add_to_run(run.offer.described(run.cluster))
     return run.cluster, run.offer
 
 
@@ -105,7 +92,7 @@ def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: Requ
         cluster=cluster,
         offered_by=offer.brokers,
         requirement=requirement.id,
-        draw=run.plan.seed.stream(f"{requirement.id}/{again}"),
+        draw=run.options.seed.stream(f"{requirement.id}/{again}"),
         clock=run.clock,
         recorder=run.journal,
         readers=run.readers,

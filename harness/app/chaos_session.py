@@ -1,33 +1,31 @@
-"""A pytest session's chaos: its rounds in order, on one ground, until the budget is used up."""
+"""A pytest session's chaos: its rounds in order, in one environment, until the budget is used up."""
 
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
+from harness.app.judging_item import NotGreen
 from harness.base.seed import Seed
 from harness.base.user_error import UserError
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.scenario import Scenario
-from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
-from harness.chaos.play.environment import Environment, EnvironmentOptions
+from harness.chaos.play.environment import Environment
 from harness.chaos.play.round_context import ClientsNotOffered
 from harness.evidence.judgement import Judgement
-from harness.report.chaos import publish_session
+from harness.report.chaos import conclude_session, publish_session
 from harness.run_chaos import perform, publish
-
-SCENARIOS = Path(__file__).resolve().parents[2] / "suites" / "chaos" / "scenarios"
-
 
 CRASH = "crash.txt"
 
 
-class Crashed(Exception):
-    """Fencepost failed in a round, which says nothing then; the text is one sentence with the place of the trace."""
+class Crashed(NotGreen):
+    """Fencepost failed in a round, so it proves nothing; the text is one sentence and where the trace is."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,35 +33,37 @@ class ChaosSession:
     """The rounds of one session.
 
     :param ended: Each round that came to its end, judged or not.
+    :param rounds_in_all: How many items there are; the budget may not reach for all.
     """
 
-    wish: ChaosOptions
-    progress: Callable[[str], None]
+    options: ChaosOptions
+    rounds_in_all: int = 0
+    rounds_printed: int = 0
     ended: list[Round] = field(default_factory=list)
     page: Path | None = None
     started: float = field(default_factory=time.monotonic)
-    _ground: Environment | None = None
+    _environment: Environment | None = None
 
     def rounds(self) -> Sequence[Round]:
         """Every round that the budget may reach, in order."""
-        scenarios = select_scenarios(self.wish.scenarios, find_scenarios(SCENARIOS))
-        lengths = [self.wish.length(scenario, len(scenarios)) for scenario in scenarios]
-        turns = [pair for _ in range(self.wish.passes(lengths)) for pair in zip(scenarios, lengths, strict=True)]
-        numbered = zip(turns, self.wish.seeds(), strict=False)
+        scenarios = self.options.scenarios
+        lengths = [self.options.length(scenario, len(scenarios)) for scenario in scenarios]
+        turns = [pair for _ in range(self.options.passes(lengths)) for pair in zip(scenarios, lengths, strict=True)]
+        numbered = zip(turns, self.options.seeds(), strict=False)
         return [self._round(number, *turn, seed) for number, (turn, seed) in enumerate(numbered, start=1)]
 
     def reaches(self, round_: Round) -> bool:
         """Whether the budget still reaches for a round; it always does for the first."""
-        if self.wish.budget is None or not self.ended:
+        if self.options.budget_seconds is None or not self.ended:
             return True
-        return time.monotonic() - self.started + round_.seconds < self.wish.budget
+        return time.monotonic() - self.started + round_.seconds < self.options.budget_seconds
 
     def examine(self, round_: Round) -> Judgement:
         """Perform one round.
 
         :raises Crashed: When that fails by a fault of ours; the next round begins with everything fresh.
         """
-        environment = self._ground = self._ground or Environment(wanted=self._wanted())
+        environment = self._environment = self._environment or self._new_environment()
         try:
             judgement = perform(environment, round_)
         except (ClientsNotOffered, UserError):
@@ -75,12 +75,22 @@ class ChaosSession:
         return judgement
 
     def close(self) -> None:
-        """End the ground and write the session's page."""
-        environment, self._ground = self._ground, None
+        """End the environment and write the session's page."""
+        environment, self._environment = self._environment, None
         if environment is not None:
             environment.close()
         if self.ended:
-            self.page = publish_session(self.wish.folder, self.folders)
+            self.page = publish_session(self.options.run.folder, self.folders)
+
+    def print_end(self, stream: TextIO, tests: pytest.Session) -> None:  # noqa: ARG002
+        """The rounds together, where one came to its end."""
+        if self.ended:
+            conclude_session(stream, self.options.run.folder, self.folders, self.page)
+
+    def next_number(self) -> int:
+        """The number of the next round that is printed, from 1."""
+        self.rounds_printed += 1
+        return self.rounds_printed
 
     @property
     def folders(self) -> list[Path]:
@@ -95,29 +105,18 @@ class ChaosSession:
         if (round_.folder / "run.json").exists():
             self.ended.append(round_)
             publish(round_.folder)
-        said = str(failure).strip().partition("\n")[0]
-        return Crashed(f"Fencepost failed in this round ({type(failure).__name__}: {said}); the trace is in {trace}")
+        reason = str(failure).strip().partition("\n")[0]
+        return Crashed(f"Fencepost failed in this round ({type(failure).__name__}: {reason}); the trace is in {trace}")
 
     def _round(self, number: int, scenario: Scenario, seconds: float, seed: Seed) -> Round:
         return Round(
-            target=self.wish.target,
+            target=self.options.run.target,
             scenario=scenario,
             seed=seed,
             seconds=seconds,
-            folder=self.wish.folder / f"{number:03d}-{scenario.name}",
-            again=self.wish.again(scenario, seed, seconds),
+            folder=self.options.run.folder / f"{number:03d}-{scenario.name}",
+            command=self.options.command(scenario, seed, seconds),
         )
 
-    def _wanted(self) -> EnvironmentOptions:
-        wish = self.wish
-        return EnvironmentOptions(
-            target=wish.target,
-            folder=wish.folder,
-            backend=wish.backend,
-            options=wish.options,
-            spark_master=wish.spark_master,
-            progress=self.progress,
-        )
-
-
-CHAOS = pytest.StashKey[ChaosSession]()
+    def _new_environment(self) -> Environment:
+        return Environment(wanted=self.options.run, spark_master=self.options.spark_master)

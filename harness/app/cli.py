@@ -13,18 +13,18 @@ import pytest
 
 from harness.app import options
 from harness.app.adopt_evidence import adopt_from
-from harness.app.contract_replay import replay
+from harness.app.contract_session import ContractOptions
+from harness.app.plugin import GivenOptions
+from harness.app.replay import replay
+from harness.base.paths import CONTRACT, ROOT, SCENARIOS
 from harness.base.user_error import ExitCode, UserError
-from harness.chaos.plan.round_folders import is_chaos
+from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.scenario_catalogue import find_scenarios
-from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
 from harness.cluster.description import described
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import parse_target
-from harness.contract import kept
-from harness.contract.requirement_catalogue import RequirementRow, find, requirement_row
+from harness.contract.requirement_catalogue import find, requirement_row
 from harness.report.contract.listing import listing
-from harness.report.contract.terminal import conclude
 
 PYTEST_EXITS = {
     pytest.ExitCode.INTERRUPTED: ExitCode.INTERRUPTED,
@@ -36,7 +36,8 @@ UNWANTED = (
     *("terminal", "cacheprovider", "randomly", "hypothesispytest", "benchmark"),
     *("warnings", "unraisableexception", "threadexception"),
 )
-"""Plugins of pytest that a judging session has no use for: verdicts are told by ours, and a warning is no verdict."""
+"""Plugins of pytest that a judging session has no use for: ours prints the verdicts, and a warning is no verdict."""
+SETTINGS = Path(__file__).with_name("judging.ini")
 EPILOG = """\
 examples:
   fencepost qualify kafka:4.3.1                  judge a release
@@ -55,7 +56,7 @@ exit codes: 0 promises kept, 1 broken or not shown, 2 wrong use, 10 tool missing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; every trouble is one sentence on stderr and an exit code of its own."""
+    """Run the command; whatever is wrong is one sentence on stderr and an exit code of its own."""
     given = parser().parse_args(arguments)
     try:
         return int(given.run(given))
@@ -90,27 +91,19 @@ def parser() -> argparse.ArgumentParser:
 
 def _qualify(command: argparse.ArgumentParser) -> None:
     command.add_argument("target", help=options.TARGET_HELP)
-    _run_options(command)
-    command.add_argument("--report-dir", type=Path, metavar="DIR", help=options.FOLDER_HELP)
+    options.declare("qualify", command.add_argument)
     command.set_defaults(run=_judge)
 
 
 def _falsify(command: argparse.ArgumentParser) -> None:
-    _run_options(command)
-    command.add_argument("--report-dir", type=Path, metavar="DIR", help=options.FOLDER_HELP)
-    command.set_defaults(run=lambda given: _pytest(given, ["-m", "falsify", "--falsify"]))
+    options.declare("falsify", command.add_argument)
+    command.set_defaults(run=_prove)
 
 
 def _chaos(command: argparse.ArgumentParser) -> None:
     command.add_argument("target", help=options.TARGET_HELP)
-    command.add_argument("--budget", metavar="TIME", help=options.BUDGET_HELP)
-    command.add_argument("--scenarios", default="", metavar="NAME,…", help=options.SCENARIOS_HELP)
-    command.add_argument("--seed", type=int, metavar="N", help=options.SEED_HELP)
-    command.add_argument("--seconds", type=float, metavar="S", help=options.SECONDS_HELP)
-    command.add_argument("--spark-master", default="local[*]", metavar="URL", help=options.MASTER_HELP)
-    _cluster_options(command)
-    command.add_argument("--report-dir", type=Path, metavar="DIR", help=options.FOLDER_HELP)
-    command.set_defaults(run=_storm)
+    options.declare("chaos", command.add_argument)
+    command.set_defaults(run=_search)
 
 
 def _list(command: argparse.ArgumentParser) -> None:
@@ -121,8 +114,8 @@ def _list(command: argparse.ArgumentParser) -> None:
 
 def _replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, help="a run folder, as named at the end of a run")
-    command.add_argument("--spark-master", default="local[*]", metavar="URL", help=options.MASTER_HELP)
-    command.set_defaults(run=_print_replay)
+    options.declare("replay", command.add_argument)
+    command.set_defaults(run=_judge_again)
 
 
 def _adopt(command: argparse.ArgumentParser) -> None:
@@ -133,66 +126,42 @@ def _adopt(command: argparse.ArgumentParser) -> None:
 
 
 def _write_adopted(given: argparse.Namespace) -> int:
-    sys.stdout.write(f"{adopt_from(given.folder, given.id, list(find(options.CONTRACT)), into=given.into)}\n")
+    sys.stdout.write(f"{adopt_from(given.folder, given.id, list(find(CONTRACT)), into=given.into)}\n")
     return ExitCode.KEPT
 
 
 def _up(command: argparse.ArgumentParser) -> None:
     command.add_argument("target", help=options.TARGET_HELP)
-    _cluster_options(command)
+    options.declare("up", command.add_argument)
     command.set_defaults(run=_stay_up)
 
 
-def _run_options(command: argparse.ArgumentParser) -> None:
-    _cluster_options(command)
-    command.add_argument("--select", default="", metavar="ID,GROUP,…", help=options.SELECT_HELP)
-    command.add_argument("--seed", type=int, metavar="N", help=options.SEED_HELP)
-
-
-def _cluster_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--backend", default=AUTO, choices=BACKEND_NAMES, help="where it runs (default: auto)")
-    command.add_argument("--broker-jvm-opt", action="append", default=[], metavar="OPT", help=options.JVM_HELP)
-    command.add_argument("--broker-property", action="append", default=[], metavar="K=V", help=options.PROPERTY_HELP)
-
-
 def _judge(given: argparse.Namespace) -> int:
-    parse_target(given.target)
-    return _pytest(given, ["-m", "live", "--target", given.target])
+    return _pytest(options.contract_options(given, target=given.target), marker="live", suite=CONTRACT)
 
 
-def _storm(given: argparse.Namespace) -> int:
-    parse_target(given.target)
-    words = ["-m", "chaos", "--chaos", given.target, f"--scenarios={given.scenarios}"]
-    words += [f"--spark-master={given.spark_master}"]
-    words += [f"--budget={given.budget}"] if given.budget else []
-    words += [f"--seconds={given.seconds}"] if given.seconds else []
-    return _pytest(given, words, suite=options.SCENARIOS)
+def _prove(given: argparse.Namespace) -> int:
+    return _pytest(options.contract_options(given, target=None, falsify=True), marker="falsify", suite=CONTRACT)
 
 
-def _pytest(given: argparse.Namespace, wanted: list[str], suite: Path = options.CONTRACT) -> int:
-    options.cluster_options(given.broker_jvm_opt, given.broker_property)
-    quiet = ["--capture=no", *(f"-pno:{plugin}" for plugin in UNWANTED)]
-    place = ["--rootdir", str(options.ROOT), "-c", str(options.ROOT / "pyproject.toml"), str(suite)]
-    words = ["--backend", given.backend]
-    words += [f"--select={given.select}"] if getattr(given, "select", "") else []
-    words += [] if given.seed is None else ["--seed", str(given.seed)]
-    words += [f"--report-dir={given.report_dir.absolute()}"] if given.report_dir else []
-    words += [f"--broker-jvm-opt={option}" for option in given.broker_jvm_opt]
-    words += [f"--broker-property={line}" for line in given.broker_property]
-    code = pytest.main([*place, *quiet, *wanted, *words])
+def _search(given: argparse.Namespace) -> int:
+    return _pytest(options.chaos_options(given, target=given.target), marker="chaos", suite=SCENARIOS)
+
+
+def _pytest(parsed: ContractOptions | ChaosOptions, *, marker: str, suite: Path) -> int:
+    """A session of pytest that needs no file but ours: its settings, its plugin and what it judges are given to it."""
+    words = ["--rootdir", str(ROOT), "-c", str(SETTINGS), "-p", "harness.app.plugin", "--capture=no"]
+    words += [f"-pno:{plugin}" for plugin in UNWANTED]
+    code = pytest.main([*words, "-m", marker, str(suite)], plugins=[GivenOptions(parsed)])
     return PYTEST_EXITS.get(pytest.ExitCode(code), code) if code in set(pytest.ExitCode) else code
-
-
-def _rows() -> list[RequirementRow]:
-    return [requirement_row(entry, root=options.ROOT) for entry in find(options.CONTRACT)]
 
 
 def _print_list(given: argparse.Namespace) -> int:
     if given.scenarios:
-        for scenario in find_scenarios(options.SCENARIOS):
+        for scenario in find_scenarios(SCENARIOS):
             sys.stdout.write(f"{scenario.name:<26}  {scenario.title}\n")
         return ExitCode.KEPT
-    rows = _rows()
+    rows = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]
     if given.json:
         sys.stdout.write(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False) + "\n")
     else:
@@ -200,26 +169,16 @@ def _print_list(given: argparse.Namespace) -> int:
     return ExitCode.KEPT
 
 
-def _print_replay(given: argparse.Namespace) -> int:
-    if is_chaos(given.folder):
-        return _replay_chaos(given)
-    folder, rows, verdicts, page = replay(given.folder, list(find(options.CONTRACT)), _rows())
-    conclude(sys.stdout, folder, rows, verdicts, page)
-    return ExitCode.KEPT if all(map(kept, verdicts)) else ExitCode.BROKEN
-
-
-def _replay_chaos(given: argparse.Namespace) -> int:
-    from harness.app.chaos_replay import replay as replay_chaos  # brings in Spark, which no other command needs
-
-    return ExitCode.KEPT if replay_chaos(given.folder, master=given.spark_master, progress=_say) else ExitCode.BROKEN
+def _judge_again(given: argparse.Namespace) -> int:
+    kept = replay(given.folder, master=given.spark_master, progress=options.print_progress)
+    return ExitCode.KEPT if kept else ExitCode.BROKEN
 
 
 def _stay_up(given: argparse.Namespace) -> int:
-    words = options.cluster_options(given.broker_jvm_opt, given.broker_property)
+    target, wanted = parse_target(given.target), options.cluster_options(given)
+    progress = options.print_progress
     with tempfile.TemporaryDirectory(prefix="fencepost-up-") as logs:
-        cluster = open_cluster(
-            parse_target(given.target), backend=given.backend, options=words, run_dir=Path(logs), progress=_say
-        )
+        cluster = open_cluster(target, backend=given.backend, options=wanted, run_dir=Path(logs), progress=progress)
         try:
             sys.stdout.write(described(cluster))
             sys.stdout.flush()
@@ -227,7 +186,3 @@ def _stay_up(given: argparse.Namespace) -> int:
         finally:
             cluster.close()
     return ExitCode.KEPT
-
-
-def _say(sentence: str) -> None:
-    sys.stderr.write(sentence + "\n")

@@ -5,57 +5,64 @@ From one file come, with no further lines anywhere: ``live``, ``accepts[0]``, ``
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from harness.app.contract_session import SESSION
+from harness.app.contract_session import ContractSession
+from harness.app.judging_item import JudgingItem, NotGreen
+from harness.base.paths import ROOT
 from harness.contract import Requirement, Status, Unrefuted, Verdict, judge, kept
 from harness.contract.refuters import LiveRefuter, describe
-from harness.contract.requirement_catalogue import CatalogueEntry, load
+from harness.contract.requirement_catalogue import CatalogueEntry, load, requirement_row
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
-from harness.run import examine
-
-
-class NotGreen(Exception):
-    """A verdict that is not green; the text is what a person reads."""
+from harness.report.shared import allure, junit
+from harness.run import examine, publish
 
 
 class RequirementFile(pytest.File):
     """A file that binds ``REQUIREMENT``, or ``REQUIREMENTS``: the names of its items then begin with the id."""
+
+    def __init__(self, *, session_: ContractSession, **rest: object) -> None:
+        super().__init__(**rest)  # type: ignore[arg-type]
+        self.session_ = session_
 
     def collect(self) -> Iterator[pytest.Item]:
         """The items that this session can run."""
         entries = load(self.path)
         for entry in entries:
             prefix = f"{entry.requirement.id} " if len(entries) > 1 else ""
-            falsifying = self.config.stash[SESSION].falsifying
-            yield from self._falsify_items(entry, prefix) if falsifying else self._items(entry, prefix)
+            yield from self._falsify_items(entry, prefix) if self.session_.falsifying else self._items(entry, prefix)
 
     def _items(self, entry: CatalogueEntry, prefix: str) -> Iterator[pytest.Item]:
-        if self.config.stash[SESSION].has_target:
-            yield LiveItem.from_parent(self, name=f"{prefix}live", entry=entry)
+        if self.session_.has_target:
+            yield LiveItem.from_parent(self, name=f"{prefix}live", marker="live", entry=entry, session_=self.session_)
         for number, evidence in enumerate(entry.requirement.accepts):
-            yield ControlItem.from_parent(self, name=f"{prefix}accepts[{number}]", entry=entry, evidence=evidence)
+            yield self._control(entry, f"{prefix}accepts[{number}]", evidence)
         for number, refusal in enumerate(entry.requirement.refuses):
             name = f"{prefix}refuses[{number}-{refusal.anomaly}]"
-            yield ControlItem.from_parent(
-                self, name=name, entry=entry, evidence=refusal.evidence, anomaly=refusal.anomaly
-            )
+            yield self._control(entry, name, refusal.evidence, refusal.anomaly)
+
+    def _control(self, entry: CatalogueEntry, name: str, evidence: Evidence, anomaly: str | None = None) -> pytest.Item:
+        item: pytest.Item = ControlItem.from_parent(
+            self, name=name, marker="control", entry=entry, evidence=evidence, anomaly=anomaly
+        )
+        return item
 
     def _falsify_items(self, entry: CatalogueEntry, prefix: str) -> Iterator[pytest.Item]:
         for refuter in entry.requirement.refuted_by:
             if not isinstance(refuter, Unrefuted):
                 name = f"{prefix}falsify[{describe(refuter)}]"
-                yield FalsifyItem.from_parent(self, name=name, entry=entry, refuter=refuter)
+                yield FalsifyItem.from_parent(
+                    self, name=name, marker="falsify", entry=entry, session_=self.session_, refuter=refuter
+                )
 
 
-class RequirementItem(pytest.Item):
+class RequirementItem(JudgingItem):
     """An item that came from a requirement file."""
 
     def __init__(self, *, entry: CatalogueEntry, **rest: object) -> None:
-        super().__init__(**rest)  # type: ignore[arg-type]
+        super().__init__(title=entry.requirement.id, **rest)  # type: ignore[arg-type]
         self.entry = entry
 
     @property
@@ -63,22 +70,18 @@ class RequirementItem(pytest.Item):
         """The requirement that this item tries."""
         return self.entry.requirement
 
-    def reportinfo(self) -> tuple[Path, int, str]:
-        """File, line and title, as pytest shows them."""
-        return self.path, 0, f"{self.requirement.id} {self.name}"
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002
-        """A verdict reads as a sentence; anything else keeps its traceback."""
-        return str(excinfo.value) if excinfo.errisinstance(NotGreen) else str(super().repr_failure(excinfo))
+    @property
+    def rank(self) -> tuple[str, int, str]:
+        """Its sort key: by release, then by how much it disturbs, then by id."""
+        return "", self.requirement.order.value, self.requirement.id
 
 
 class ControlItem(RequirementItem):
     """Offline: the check on evidence that it must accept, or refuse with exactly one anomaly."""
 
-    def __init__(self, *, evidence: Evidence, anomaly: str | None = None, **rest: object) -> None:
+    def __init__(self, *, evidence: Evidence, anomaly: str | None, **rest: object) -> None:
         super().__init__(**rest)  # type: ignore[arg-type]
         self.evidence, self.anomaly = evidence, anomaly
-        self.add_marker("control")
 
     def runtest(self) -> None:
         """Judge the doctored evidence."""
@@ -90,48 +93,79 @@ class ControlItem(RequirementItem):
             raise NotGreen(f"expected {status} {wanted}, got {sentence(verdict)}")
 
 
-class LiveItem(RequirementItem):
-    """Live: the requirement on the session's target."""
+class ExaminedItem(RequirementItem):
+    """Live: an item that examines its requirement on a cluster."""
 
-    def __init__(self, **rest: object) -> None:
+    def __init__(self, *, session_: ContractSession, **rest: object) -> None:
         super().__init__(**rest)  # type: ignore[arg-type]
+        self.session_ = session_
+        self.row = requirement_row(self.entry, root=ROOT)
         self.verdict: Verdict | None = None
-        self.add_marker("live")
+
+    def label(self) -> None:
+        """Give Allure's reader the verdict."""
+        if self.verdict is not None:
+            allure.label(self.row, self.verdict)
+
+    def print_outcome(self, report: pytest.TestReport, excinfo: pytest.ExceptionInfo[BaseException] | None) -> None:
+        """Show the verdict as it is given; a stimulus that crashed is UNDECIDED, with its trace."""
+        verdict = self.verdict or self._crashed(excinfo)
+        self.user_properties.extend(junit.properties(self.row, verdict))
+        self.print_verdict(verdict, report)
+
+    def print_verdict(self, verdict: Verdict, report: pytest.TestReport) -> None:  # noqa: ARG002
+        """One line of progress."""
+        self.session_.print_progress(self.row, verdict)
+
+    def _crashed(self, excinfo: pytest.ExceptionInfo[BaseException] | None) -> Verdict:
+        reason = str(excinfo.getrepr(style="short")) if excinfo else "no verdict was given"
+        verdict = Verdict(id=self.requirement.id, level=self.requirement.level, status=Status.UNDECIDED, reason=reason)
+        run = self.session_.current()
+        return publish(run, verdict) if run is not None else verdict
+
+
+class LiveItem(ExaminedItem):
+    """Live: the requirement on the session's target."""
 
     def runtest(self) -> None:
         """Examine the requirement; red unless it holds, does not apply, or is a known failure that still fails."""
-        session = self.config.stash[SESSION]
-        verdict = self.verdict = examine(session.run(), self.requirement)
+        verdict = self.verdict = examine(self.session_.run(), self.requirement)
         if verdict.status == Status.NOT_OFFERED:
-            pytest.skip(f"NOT_OFFERED: {verdict.reason}")
+            self.skip_not_offered(verdict.reason or "")
         if not kept(verdict):
             stale = f"stale known failure ({verdict.known_failure}): " if verdict.known_failure else ""
             raise NotGreen(stale + sentence(verdict))
         if verdict.status != Status.HOLDS:
-            pytest.xfail(verdict.known_failure or f"{verdict.level}: {sentence(verdict)}")
+            self.fail_as_expected(verdict.known_failure or f"{verdict.level}: {sentence(verdict)}")
 
 
-class FalsifyItem(RequirementItem):
+class FalsifyItem(ExaminedItem):
     """Live: the requirement on a target that must break it, with the anomaly named."""
 
     def __init__(self, *, refuter: LiveRefuter, **rest: object) -> None:
         super().__init__(**rest)  # type: ignore[arg-type]
         self.refuter = refuter
-        self.verdict: Verdict | None = None
-        self.add_marker("falsify")
 
     @property
-    def version(self) -> str:
-        """The release on which this control runs; the session groups by it."""
-        return self.refuter.version
+    def rank(self) -> tuple[str, int, str]:
+        """By the release on which this control runs, so that one cluster is up at a time."""
+        return self.refuter.version, *super().rank[1:]
 
     def runtest(self) -> None:
         """Examine the requirement on the broken target; red unless VIOLATED with exactly the named anomaly among."""
-        session = self.config.stash[SESSION]
-        self.verdict = examine(session.falsifier(self.version), self.requirement, refuter=self.refuter)
-        found = [finding.anomaly for finding in self.verdict.findings]
-        if self.verdict.status != Status.VIOLATED or self.refuter.anomaly not in found:
-            raise NotGreen(f"not refuted: expected VIOLATED with {self.refuter.anomaly}, got {sentence(self.verdict)}")
+        verdict = self.verdict = examine(
+            self.session_.falsifier(self.refuter.version), self.requirement, refuter=self.refuter
+        )
+        found = [finding.anomaly for finding in verdict.findings]
+        if verdict.status != Status.VIOLATED or self.refuter.anomaly not in found:
+            raise NotGreen(f"not refuted: expected VIOLATED with {self.refuter.anomaly}, got {sentence(verdict)}")
+
+    def print_verdict(self, verdict: Verdict, report: pytest.TestReport) -> None:  # noqa: ARG002
+        """Whether it was refuted, and why not."""
+        refuted, progress = "NOT REFUTED" if report.failed else "refuted", self.session_.options.run.progress
+        progress(f"{self.row.id:<20}  {refuted} by {describe(self.refuter)}")
+        if report.failed:
+            progress(str(report.longrepr))
 
 
 def sentence(verdict: Verdict) -> str:

@@ -1,8 +1,9 @@
 """The run folder: everything that a run leaves, in a layout that replay and people can rely on.
 
-::
+A round of chaos has one as well: its ``run.json`` says ``"kind": "chaos"``, and its tables are described in
+:mod:`harness.evidence.history_writer`. A qualification leaves::
 
-    run.json                 what was run: target, seed, backend, catalogue rows (written at open)
+    run.json                 what was run: target, seed, backend, the command that runs it again (written at open)
     journal.jsonl            every exchange, one line each, in the order in which they ended
     evidence/<ID>.json       the evidence of one requirement (written before it is judged)
     verdicts.jsonl           every verdict as it was given, so that an interrupted run keeps what was judged
@@ -17,6 +18,7 @@ the reader drops and reports.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.base.atomic_write import write_whole
@@ -39,39 +41,57 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: Path, run: Mapping[str, Json]) -> "RunFolder":
-        """Make the folder and write ``run.json``; :raises Trouble: when the disk is full or the place is taken."""
+        """Make the folder and write ``run.json`` and the time; :raises UserError: when it already holds a run."""
         folder = cls(path.absolute())
         if (folder.path / "run.json").exists():
             raise UserError(f"{path} already holds a run; choose another --report-dir", exit=ExitCode.USAGE)
-        (folder.path / "evidence").mkdir(parents=True, exist_ok=True)
-        (folder.path / "logs").mkdir(exist_ok=True)
-        folder.write_run(run)
+        folder.path.mkdir(parents=True, exist_ok=True)
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        folder._write_run({"format": FORMAT, "started": started, **run})
         return folder
 
     @classmethod
-    def open(cls, path: Path) -> "RunFolder":
-        """A folder that some run left; :raises Trouble: when it is none, or of another format."""
+    def open(cls, path: Path, *, kind: str = "contract", layout: int = FORMAT) -> "RunFolder":
+        """A folder that some run left.
+
+        :param kind: As ``run.json`` says; a qualification's says none.
+        :param layout: The one format that the caller reads.
+        :raises UserError: EVIDENCE_UNREADABLE, when it is no run folder, or of another kind or format.
+        """
         folder = cls(path.absolute())
         if not (folder.path / "run.json").is_file():
             raise UserError(f"{path} is no run folder: it has no run.json", exit=ExitCode.EVIDENCE_UNREADABLE)
-        if (found := folder.run().get("format")) != FORMAT:
-            sentence = f"{path} has format {found}; this Fencepost reads format {FORMAT}"
+        run, sentence = folder._read_run(), ""
+        if not isinstance(run, dict) or run.get("kind", "contract") != kind:
+            found = run.get("kind", "contract") if isinstance(run, dict) else None
+            sentence = f"{path}/run.json is not of a {kind} run: its kind is {found}"
+        elif (found := run.get("format")) != layout:
+            sentence = f"{path} has format {found}; this Fencepost reads format {layout}"
+        if sentence:
             raise UserError(sentence, exit=ExitCode.EVIDENCE_UNREADABLE)
         return folder
 
-    def write_run(self, run: Mapping[str, Json]) -> None:
-        """(Re)write ``run.json``, whole or not at all."""
-        write_whole(self.path / "run.json", json.dumps({"format": FORMAT, **run}, indent=1, ensure_ascii=False))
+    def add_to_run(self, facts: Mapping[str, Json]) -> None:
+        """Put more into ``run.json``, whole or not at all."""
+        self._write_run({**self.run(), **facts})
 
     def run(self) -> dict[str, Json]:
-        """``run.json``; :raises Trouble: when it cannot be read."""
-        try:
-            run: dict[str, Json] = json.loads((self.path / "run.json").read_text())
-        except (OSError, json.JSONDecodeError) as error:
-            raise UserError(
-                f"{self.path}/run.json cannot be read: {error}", exit=ExitCode.EVIDENCE_UNREADABLE
-            ) from error
+        """``run.json``; :raises UserError: when it cannot be read."""
+        run = self._read_run()
+        if not isinstance(run, dict):
+            raise UserError(f"{self.path}/run.json is no JSON object", exit=ExitCode.EVIDENCE_UNREADABLE)
         return run
+
+    def _read_run(self) -> Json:
+        try:
+            run: Json = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            sentence = f"{self.path}/run.json cannot be read: {error}"
+            raise UserError(sentence, exit=ExitCode.EVIDENCE_UNREADABLE) from error
+        return run
+
+    def _write_run(self, run: Mapping[str, Json]) -> None:
+        write_whole(self.path / "run.json", json.dumps(run, indent=1, ensure_ascii=False))
 
     def journal(self) -> ExchangeJournal:
         """Open the journal for writing."""
@@ -80,7 +100,7 @@ class RunFolder:
     def exchanges(self) -> tuple[tuple[Exchange, ...], str | None]:
         """Every exchange, and what was dropped (a torn last line), if anything.
 
-        :raises Trouble: When a line other than the last is malformed.
+        :raises UserError: When a line other than the last is malformed.
         """
         path = self.path / "journal.jsonl"
         if not path.is_file():
@@ -100,10 +120,11 @@ class RunFolder:
 
     def write_evidence(self, requirement: str, evidence: Evidence) -> None:
         """Keep the evidence of one requirement; written before it is judged."""
+        (self.path / "evidence").mkdir(exist_ok=True)
         write_whole(self.path / "evidence" / f"{requirement}.json", to_json(evidence))
 
     def evidence(self) -> Iterator[tuple[str, Evidence]]:
-        """Each requirement's id with its evidence; :raises Trouble: when a file is malformed."""
+        """Each requirement's id with its evidence; :raises UserError: when a file is malformed."""
         for path in sorted((self.path / "evidence").glob("*.json")):
             try:
                 yield path.stem, from_json(Evidence, path.read_text(encoding="utf-8"))

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.cluster.run_options import RunOptions
 from harness.evidence.run_folder import RunFolder
-from harness.run import Plan, Run, close, open_target
+from harness.run import Run, close, open_target
 
 VERSION = "4.3.1"
 
@@ -15,8 +16,8 @@ VERSION = "4.3.1"
 def warm_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     """A run whose cluster is up and has seen its first transaction."""
     folder = RunFolder.create(tmp_path_factory.mktemp("bench") / "run", {"target": f"kafka:{VERSION}"})
-    plan = Plan(target=f"kafka:{VERSION}", folder=Path(folder.path), backend="process")
-    run = Run(plan=plan, folder=folder, journal=folder.journal())
+    options = RunOptions(target=f"kafka:{VERSION}", folder=Path(folder.path), backend="process")
+    run = Run(options=options, folder=folder, journal=folder.journal())
     try:
         open_target(run)
         yield run

@@ -3,7 +3,7 @@
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from harness.app.options import CONTRACT
+from harness.base.paths import CONTRACT
 from harness.contract import Order, Status
 from harness.contract.requirement_catalogue import CatalogueEntry, find
 from harness.run import Run, examine

@@ -5,78 +5,70 @@ can be run again alone, by its scenario, its seed and its length.
 """
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.scenario import Scenario
-from harness.cluster.cluster import ClusterOptions
+from harness.cluster.run_options import RunOptions
 
-OVERHEAD = 14.0
+OVERHEAD_SECONDS = 14.0
 """Seconds that a round takes beside its storms: settling, sealing, judging, and its share of the start."""
-SHORTEST = 8.0
+SHORTEST_SECONDS = 8.0
 """Seconds of storms below which a round is not worth its overhead."""
 MOST_PASSES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChaosOptions:
-    """The command line's wish.
+    """The command line's options.
 
-    :param budget: Seconds that the session may take; None for one pass over the scenarios.
-    :param seconds: Length of each round; None for the scenarios' own, shortened where the budget is small.
+    :param budget_seconds: Seconds that the session may take; None for one pass over the scenarios.
+    :param round_seconds: Length of each round; None for the scenarios' own, shortened where the budget is small.
+    :param scenarios: Those to play, in this order.
     """
 
-    target: str
-    backend: str
-    options: ClusterOptions
-    seed: Seed
-    folder: Path
-    budget: float | None = None
-    seconds: float | None = None
-    scenarios: str = ""
+    run: RunOptions
+    scenarios: Sequence[Scenario] = ()
+    budget_seconds: float | None = None
+    round_seconds: float | None = None
     spark_master: str = "local[*]"
 
     def length(self, scenario: Scenario, of: int) -> float:
         """Seconds of storms that a round of ``scenario`` gets, ``of`` scenarios sharing the budget."""
-        if self.seconds is not None:
-            return self.seconds
-        if self.budget is None:
+        if self.round_seconds is not None:
+            return self.round_seconds
+        if self.budget_seconds is None:
             return scenario.seconds
-        return round(min(scenario.seconds, max(SHORTEST, self.budget / of - OVERHEAD)), 1)
+        return round(min(scenario.seconds, max(SHORTEST_SECONDS, self.budget_seconds / of - OVERHEAD_SECONDS)), 1)
 
     def passes(self, lengths: Sequence[float]) -> int:
         """How often all scenarios may be gone through at most; the clock decides in the end."""
-        if self.budget is None or not lengths:
+        if self.budget_seconds is None or not lengths:
             return 1
-        return min(MOST_PASSES, 1 + int(self.budget / sum(lengths)))
+        return min(MOST_PASSES, 1 + int(self.budget_seconds / sum(lengths)))
 
-    def again(self, scenario: Scenario, seed: Seed, seconds: float) -> str:
+    def command(self, scenario: Scenario, seed: Seed, seconds: float) -> str:
         """The one command that runs one round again."""
-        words = ["fencepost", "chaos", self.target, "--scenarios", scenario.name, "--seed", str(seed.value)]
-        words += ["--seconds", f"{seconds:g}", "--backend", self.backend]
-        words += [f"--broker-jvm-opt={option}" for option in self.options.jvm_options]
-        words += [f"--broker-property={key}={value}" for key, value in self.options.properties.items()]
-        return shlex.join(words)
+        own = ("--scenarios", scenario.name, "--seed", str(seed.value), "--seconds", f"{seconds:g}")
+        return self.run.command("chaos", *own)
 
     def seeds(self) -> Iterator[Seed]:
         """A seed for each round."""
-        number = self.seed.value
+        number = self.run.seed.value
         while True:
             yield Seed(number)
             number += 1
 
 
-def seconds(text: str) -> float:
+def parse_seconds(text: str) -> float:
     """A length of time as a person writes it.
 
-    >>> seconds("90"), seconds("10m"), seconds("2h"), seconds("1.5m")
-    (90.0, 600.0, 7200.0, 90.0)
+    >>> [parse_seconds(text) for text in ("90", "10m", "2h", "1.5m")]
+    [90.0, 600.0, 7200.0, 90.0]
 
-    :raises Trouble: When it is none, or not above 0.
+    :raises UserError: When it is none, or not above 0.
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
     length = float(found.group(1)) * {"": 1, "s": 1, "m": 60, "h": 3600}[found.group(2)] if found else 0.0

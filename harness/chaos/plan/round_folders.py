@@ -1,7 +1,9 @@
 """Which folders hold chaos: a round, or a session of rounds; asked before Spark is started."""
 
-import json
 from pathlib import Path
+
+from harness.base.user_error import UserError
+from harness.evidence.run_folder import RunFolder
 
 
 def is_chaos(folder: Path) -> bool:
@@ -11,14 +13,13 @@ def is_chaos(folder: Path) -> bool:
 
 def rounds_of(folder: Path) -> tuple[Path, ...]:
     """The round folders: the folder itself, or those below it; none where it is something else."""
-    if (folder / "history").is_dir() or _kind(folder / "run.json") == "chaos":
+    if (folder / "history").is_dir() or _says_chaos(folder):
         return (folder,)
     return tuple(sorted(path.parent for path in folder.glob("*/history") if path.is_dir()))
 
 
-def _kind(path: Path) -> object:
+def _says_chaos(folder: Path) -> bool:
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return said.get("kind") if isinstance(said, dict) else None
+        return RunFolder(folder).run().get("kind") == "chaos"
+    except UserError:
+        return False

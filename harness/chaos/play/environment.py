@@ -5,15 +5,14 @@ up); then the next round gets a fresh one, and the folder says so.
 """
 
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.clients.client import Adapter
-from harness.cluster.cluster import Cluster, ClusterOptions
+from harness.cluster.cluster import Cluster
 from harness.cluster.opening import choose_backend, open_cluster
+from harness.cluster.run_options import RunOptions
 from harness.cluster.target import parse_target
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
@@ -21,22 +20,6 @@ from harness.faults.gate.gate import open_gate
 from harness.kafka.target_features import TargetFeatures, read_target_features
 from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.wire.wire_client import WireClient
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnvironmentOptions:
-    """What the caller asked for.
-
-    :param spark_master: Any master; ``local[*]`` is the default.
-    :param folder: The session's folder; each round has one below it.
-    """
-
-    target: str
-    folder: Path
-    backend: str = "auto"
-    options: ClusterOptions = field(default_factory=ClusterOptions)
-    spark_master: str = "local[*]"
-    progress: Callable[[str], None] = print
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,7 +30,8 @@ class Environment:
     :param features: What the target's brokers offer.
     """
 
-    wanted: EnvironmentOptions
+    wanted: RunOptions
+    spark_master: str = "local[*]"
     described: dict[str, Json] = field(default_factory=dict)
     features: TargetFeatures | None = None
     _cluster: Cluster | None = None
@@ -64,10 +48,10 @@ class Environment:
         """
         if self._spark is None:
             self.wanted.folder.mkdir(parents=True, exist_ok=True)
-            self.wanted.progress(f"starting Spark on {self.wanted.spark_master}")
+            self.wanted.progress(f"starting Spark on {self.spark_master}")
             self._spark = open_session(
                 name="fencepost-chaos",
-                master=self.wanted.spark_master,
+                master=self.spark_master,
                 log=self.wanted.folder / "spark.log",
                 progress=self.wanted.progress,
             )
@@ -147,7 +131,7 @@ class Environment:
         folder = wanted.folder / f"cluster-{self._clusters}"
         (folder / "logs").mkdir(parents=True, exist_ok=True)
         self._cluster = open_cluster(
-            target, backend=wanted.backend, options=wanted.options, run_dir=folder, progress=wanted.progress
+            target, backend=wanted.backend, options=wanted.cluster, run_dir=folder, progress=wanted.progress
         )
         self.features = read_target_features(self._cluster, RunClock(), NullRecorder())
         described = self.features.described(self._cluster)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from harness.base.json_value import Json
 from harness.evidence.judgement import CheckResult, HistoryFinding
-from harness.report.chaos.round_results import RoundResults, answer, warnings
+from harness.report.chaos.round_results import RoundResults, headline, warnings
 from harness.report.chaos.session_results import SessionResults
 
 CHAOS_REPORT_FORMAT = 1
@@ -24,7 +24,7 @@ def session_document(session: SessionResults) -> dict[str, Json]:
     return {
         "format": CHAOS_REPORT_FORMAT,
         "kind": "chaos-session",
-        "answer": session.answer,
+        "answer": session.headline,
         "passes": session.passes,
         "target": _target(session.rounds),
         "anomalies": dict(session.anomalies),
@@ -47,7 +47,7 @@ def _round(round_: RoundResults) -> dict[str, Json]:
         "seed": round_.about.seed,
         "conclusion": round_.conclusion,
         "passes": round_.passes,
-        "answer": answer(round_),
+        "answer": headline(round_),
         "target": _target([round_]),
         "again": round_.again,
         "started": round_.about.started,

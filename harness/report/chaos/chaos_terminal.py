@@ -1,4 +1,4 @@
-"""What the terminal shows of chaos: a line for each round as it ends, and the answer at the end of the session.
+"""What the terminal shows of chaos: a line for each round as it ends, and the result at the end of the session.
 
 Colours come only on a terminal (rich decides, and honours ``NO_COLOR``); tables fit 80 columns.
 """
@@ -13,69 +13,49 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.report.chaos.anomaly_words import tallied, text, times
-from harness.report.chaos.round_results import RoundResults, read_round, replay_command, tally
+from harness.report.chaos.round_results import RoundResults, read_round, tally
 from harness.report.chaos.session_results import SessionResults, read_session
-from harness.report.shared.words import NOT_JUDGED, count, duration, label, short
+from harness.report.shared.console import STYLES, bare_table, counter, open_console, print_headline, print_places
+from harness.report.shared.words import count, duration, label, short
 
-STYLES = {
-    "HOLDS": "green",
-    "VIOLATED": "bold red",
-    "UNDECIDED": "yellow",
-    "NOT_EXERCISED": "magenta",
-    NOT_JUDGED: "dim",
-}
-FINDINGS_TOLD = 6
-"""Findings told for a round; its page has more."""
+FINDINGS_SHOWN = 6
+"""Findings shown of a round; its page has more."""
 
 
-def round_line(stream: TextIO, folder: Path, *, number: int, of: int | None = None) -> None:
-    """One line for the round in ``folder``: ``[ 3/12] late-produce  seed 8128  VIOLATED  38 s  stuck-lso``.
-
-    :param of: How many there will be; None where the clock decides.
-    """
+def round_line(stream: TextIO, folder: Path, *, number: int, of: int) -> None:
+    """One line for the round in ``folder``: ``[ 3/12] late-produce  seed 8128  VIOLATED  38 s  stuck-lso``."""
     round_ = read_round(folder)
-    console = _console(stream)
-    line = Text(f"{_place(number, of)} {short(round_.scenario, 24):<24}  seed {text(round_.about.seed):<10}  ")
+    console = open_console(stream)
+    line = Text(f"{counter(number, of)} {short(round_.scenario, 24):<24}  seed {text(round_.about.seed):<10}  ")
     line.append(f"{round_.conclusion:<13}", style=STYLES[round_.conclusion])
     line.append(f"{_took(round_):>8}  ")
-    line.append(short(_said(round_), max(console.width - len(line.plain) - 1, 24)), style="dim")
+    line.append(short(_remark(round_), max(console.width - len(line.plain) - 1, 24)), style="dim")
     console.print(line, soft_wrap=True)
 
 
 def not_offered_line(stream: TextIO, scenario: str, why: str, *, number: int, of: int) -> None:
     """One line for a round that the target gives no occasion for; ``why`` is a clause."""
-    line = Text(f"{_place(number, of)} {short(scenario, 24):<24}  ")
+    line = Text(f"{counter(number, of)} {short(scenario, 24):<24}  ")
     line.append("not offered: " + short(why, 400), style="dim")
-    _console(stream).print(line, soft_wrap=True)
-
-
-def _place(number: int, of: int | None) -> str:
-    return f"[{number:>{len(str(of))}}/{of}]" if of else f"[{number}]"
+    open_console(stream).print(line, soft_wrap=True)
 
 
 def conclude_session(stream: TextIO, folder: Path, rounds: Sequence[Path], page: Path | None) -> bool:
-    """The end of a session: the table, what was found, the answer, where the report is; whether it passes."""
-    console, session = _console(stream), read_session(folder, rounds)
+    """The end of a session: the table, what was found, the headline, where the report is; whether it passes."""
+    console, session = open_console(stream), read_session(folder, rounds)
     if session.rounds:
         console.print(_table(session))
     for round_ in session.rounds:
         if not round_.passes:
-            _tell(console, round_)
-    console.print(Text(f"\n{session.answer}", style="bold green" if session.passes else "bold red"))
-    console.print(Text(session.standing))
-    _tell_missed(console, session)
-    console.print()
-    for what, where in (("report", str(page) if page else "not written"), ("replay", replay_command(folder))):
-        console.print(Text(f"{what}  {where}"), soft_wrap=True)
+            _print_round(console, round_)
+    print_headline(console, session.headline, session.explanation, passes=session.passes)
+    _print_missed(console, session)
+    print_places(console, folder, page)
     return session.passes
 
 
-def _console(stream: TextIO) -> Console:
-    return Console(file=stream, highlight=False, emoji=False, markup=False)
-
-
 def _table(session: SessionResults) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table = bare_table()
     for name in ("scenario", "seed", "conclusion"):
         table.add_column(name, no_wrap=name != "scenario")
     for name in ("faults", "committed", "took"):
@@ -104,7 +84,7 @@ def _took(round_: RoundResults) -> str:
     return duration(round_.about.seconds * 1000) if round_.about.seconds else ""
 
 
-def _said(round_: RoundResults) -> str:
+def _remark(round_: RoundResults) -> str:
     if round_.anomalies:
         return ", ".join(f"{name}{times(number)}" for name, number in round_.anomalies.items())
     if round_.missed:
@@ -112,12 +92,12 @@ def _said(round_: RoundResults) -> str:
     return tallied(tally(round_))
 
 
-def _tell(console: Console, round_: RoundResults) -> None:
+def _print_round(console: Console, round_: RoundResults) -> None:
     title = f"{round_.scenario}, seed {text(round_.about.seed)}: {label(round_.conclusion).lower()}"
     console.print(Text(f"\n{short(title, 200)}", style=STYLES[round_.conclusion]))
     findings = [found for check in round_.checks for found in check.findings]
     lines = [
-        Text.assemble((found.anomaly, "red"), f": {short(found.detail, 400)}") for found in findings[:FINDINGS_TOLD]
+        Text.assemble((found.anomaly, "red"), f": {short(found.detail, 400)}") for found in findings[:FINDINGS_SHOWN]
     ]
     in_all = sum(round_.anomalies.values())
     if in_all > len(lines) and lines:
@@ -129,7 +109,7 @@ def _tell(console: Console, round_: RoundResults) -> None:
         console.print(Text(f"  again  {short(round_.again, 2_000)}"), soft_wrap=True)
 
 
-def _tell_missed(console: Console, session: SessionResults) -> None:
+def _print_missed(console: Console, session: SessionResults) -> None:
     names = dict.fromkeys(fault.name for round_ in session.rounds for fault in round_.missed)
     if names:
         console.print(Text(f"Faults that did not strike: {short(', '.join(names), 400)}", style="yellow"))

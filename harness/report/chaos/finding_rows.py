@@ -1,6 +1,6 @@
 """View models of findings: what was found, the operations that show it, the faults around, the raw log in its order.
 
-A neighbourhood's rows are plain and may come from a judge of another version: what a row lacks stays empty.
+A finding's context is plain rows, which may come from a judge of another version: what a row lacks stays empty.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from harness.report.shared.words import duration
 
 OPERATIONS_SHOWN, FAULTS_SHOWN, LOG_SHOWN = 40, 20, 60
 OPEN = 4
-"""Findings of one anomaly that stand open on the page."""
+"""Findings of one anomaly that are open on the page."""
 
 Row = Mapping[str, Json]
 
@@ -54,7 +54,7 @@ class LogRow:
     marker: str
     txn: str
     value: str
-    accused: bool
+    shows: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ def _finding(anchor: str, opened: bool, found: HistoryFinding, start: float) -> 
 def _where(found: HistoryFinding) -> tuple[tuple[str, str], ...]:
     place = "" if found.topic is None else f"{found.topic}-{found.partition}"
     producer = "" if found.producer_id is None else _producer(found.producer_id, found.epoch)
-    told = (
+    parts = (
         ("seen by", {"log": "the log itself"}.get(found.view, found.view)),
         ("partition", place),
         ("offset", text(found.offset)),
@@ -114,7 +114,7 @@ def _where(found: HistoryFinding) -> tuple[tuple[str, str], ...]:
         ("producer id / epoch", producer),
         ("lasted", "" if found.lasted_ms is None else duration(found.lasted_ms)),
     )
-    return tuple((name, value) for name, value in told if value)
+    return tuple((name, value) for name, value in parts if value)
 
 
 def _operation(row: Row, found: HistoryFinding, start: float) -> OperationView:
@@ -193,10 +193,10 @@ def _log_row(row: Row, found: HistoryFinding) -> LogRow:
         marker=text(row.get("control")),
         txn=f"txn {value.txn} · {value.ordinal} of {value.size}" if value else "",
         value=text(value.payload if value else raw, 80),
-        accused=_accused(row, found),
+        shows=_shows(row, found),
     )
 
 
-def _accused(row: Row, found: HistoryFinding) -> bool:
+def _shows(row: Row, found: HistoryFinding) -> bool:
     place = (found.topic, found.partition, found.offset)
     return found.offset is not None and place == (row.get("topic"), row.get("partition"), row.get("offset"))

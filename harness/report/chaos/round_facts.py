@@ -7,21 +7,21 @@ from harness.report.chaos.anomaly_words import number, text
 from harness.report.shared.words import duration, value
 
 HIDDEN = ("clients",)
-"""Facts that stand elsewhere on the page."""
+"""Facts that another part of the page shows."""
 
 
 def facts(run: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
     """Names and values, in the order in which they were noted; what is empty is left out."""
     noted = run.get("facts")
-    return tuple(_told("", noted)) if isinstance(noted, dict) else ()
+    return tuple(_flattened("", noted)) if isinstance(noted, dict) else ()
 
 
-def _told(name: str, fact: Json) -> Iterator[tuple[str, str]]:
+def _flattened(name: str, fact: Json) -> Iterator[tuple[str, str]]:
     if fact is None or fact == [] or fact == {} or name in HIDDEN:
         return
     if isinstance(fact, dict):
         for key, inner in fact.items():
-            yield from _told(f"{name} {key}".strip().replace("_", " "), inner)
+            yield from _flattened(f"{name} {key}".strip().replace("_", " "), inner)
     elif isinstance(fact, list):
         yield name, _listed(fact)
     elif name.endswith(" ms") and isinstance(fact, int | float):
@@ -31,7 +31,7 @@ def _told(name: str, fact: Json) -> Iterator[tuple[str, str]]:
 
 
 def _listed(items: Sequence[Json]) -> str:
-    """Plain items side by side; of objects, how many there are and what the first ones say."""
+    """Plain items side by side; of objects, how many there are and the fields of the first ones."""
     if not all(isinstance(item, dict) for item in items):
         return text("; ".join(value(item) for item in items), 400)
     probes = [item for item in items if isinstance(item, dict) and "committed" in item]
@@ -40,8 +40,8 @@ def _listed(items: Sequence[Json]) -> str:
         return (
             f"{served} of {len(items)} committed, the slowest in {duration(max(number(p.get('ms')) for p in probes))}"
         )
-    told = "; ".join(_object(item) for item in items if isinstance(item, dict))
-    return text(f"{len(items)}: {told}", 400)
+    listed = "; ".join(_object(item) for item in items if isinstance(item, dict))
+    return text(f"{len(items)}: {listed}", 400)
 
 
 def _object(item: Mapping[str, Json]) -> str:

@@ -11,24 +11,24 @@ from harness.report.chaos.anomaly_words import answered, moment_of, text, times
 from harness.report.chaos.finding_rows import HistoryFindingView, findings
 from harness.report.chaos.round_facts import facts
 from harness.report.chaos.round_picture import left_out, picture
-from harness.report.chaos.round_results import RoundResults, answer, replay_command, standing, tally, warnings
-from harness.report.contract.page_view import StatusMark, StatusTally, mark
-from harness.report.contract.run_metadata import About
-from harness.report.contract.steps import letter, pairs
-from harness.report.shared.words import ORDER, count, duration, moment
+from harness.report.chaos.round_results import RoundResults, explanation, headline, tally, warnings
+from harness.report.shared.published_files import replay_command
+from harness.report.shared.run_metadata import RunMetadata
+from harness.report.shared.status_marks import StatusMark, StatusTally, mark, tallies
+from harness.report.shared.words import ORDER, count, duration, letter, moment, pairs
 
 PHASE_ORDER = ("calm", "storm", "heal", "settle")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckView:
-    """A row of the checks' table; ``said`` tells the anomalies with their numbers, or why there is no verdict."""
+    """A row of the checks' table; ``remarks`` are the anomalies with their numbers, or why there is no verdict."""
 
     mark: StatusMark
     name: str
     statement: str
     witnesses: str
-    said: tuple[str, ...]
+    remarks: tuple[str, ...]
     took: str
 
 
@@ -70,9 +70,9 @@ class RoundPage:
     """The whole page."""
 
     title: str
-    about: About
-    answer: str
-    standing: str
+    about: RunMetadata
+    headline: str
+    explanation: str
     good: bool
     notes: tuple[str, ...]
     tallies: tuple[StatusTally, ...]
@@ -104,11 +104,11 @@ def round_page(round_: RoundResults) -> RoundPage:
     return RoundPage(
         title=f"{round_.about.name}: {round_.scenario}, seed {text(run.get('seed'))}",
         about=round_.about,
-        answer=answer(round_),
-        standing=standing(round_),
+        headline=headline(round_),
+        explanation=explanation(round_),
         good=round_.passes,
         notes=warnings(round_),
-        tallies=_tallies(round_),
+        tallies=tallies(tally(round_), digits=2),
         scenario=round_.scenario,
         sentence=round_.word("title"),
         played=tuple((name, round_.word(name)) for name in ("workload", "clients", "toxics") if round_.word(name)),
@@ -119,7 +119,7 @@ def round_page(round_: RoundResults) -> RoundPage:
         took=duration(round_.about.seconds * 1000) if round_.about.seconds else "",
         again=round_.again,
         replay=replay_command(round_.folder),
-        checks=tuple(_check(check) for check in sorted(round_.checks, key=_worry)),
+        checks=tuple(_check(check) for check in sorted(round_.checks, key=_severity)),
         anomalies=tuple(_anomaly(round_, name, number, start) for name, number in round_.anomalies.items()),
         faults=tuple(_fault(place, fault, start) for place, fault in enumerate(round_.faults)),
         picture=picture(timeline, round_.judgement) if timeline else "",
@@ -131,26 +131,20 @@ def round_page(round_: RoundResults) -> RoundPage:
     )
 
 
-def _tallies(round_: RoundResults) -> tuple[StatusTally, ...]:
-    total = len(round_.checks) or 1
-    found = tally(round_).items()
-    return tuple(StatusTally(mark=mark(status), number=n, share=round(100 * n / total, 2)) for status, n in found)
-
-
-def _worry(check: CheckResult) -> int:
+def _severity(check: CheckResult) -> int:
     return ORDER.index(check.status.value)
 
 
 def _check(check: CheckResult) -> CheckView:
-    said = [f"{name}{times(number)}" for name, number in check.counts.items()]
-    said += [check.undecided] if check.undecided else []
-    said += [check.reason] if check.reason else []
+    remarks = [f"{name}{times(number)}" for name, number in check.counts.items()]
+    remarks += [check.undecided] if check.undecided else []
+    remarks += [check.reason] if check.reason else []
     return CheckView(
         mark=mark(check.status.value),
         name=check.name,
         statement=check.statement,
         witnesses=f"{check.witnesses:,}",
-        said=tuple(said),
+        remarks=tuple(remarks),
         took=duration(check.seconds * 1000) if check.seconds else "",
     )
 
@@ -181,12 +175,12 @@ def _fault(place: int, fault: FaultWindow, start: float) -> FaultView:
 
 def _numbers(timeline: Timeline) -> tuple[tuple[str, str], ...]:
     seconds = max((timeline.ended - timeline.started) / 1000, 1e-9)
-    unhappy = sum(each.count for each in timeline.tallies if each.outcome.value != "done")
+    not_done = sum(each.count for each in timeline.tallies if each.outcome.value != "done")
     return (
         ("operations", f"{timeline.operations:,}"),
         ("transactions committed", f"{timeline.committed:,}"),
         ("committed per second", f"{timeline.committed / seconds:,.1f}"),
-        ("refused or unsure", f"{unhappy:,}"),
+        ("refused or unsure", f"{not_done:,}"),
         ("actors", f"{timeline.actors_in_all:,}"),
     )
 
@@ -227,5 +221,5 @@ def _outcomes(timeline: Timeline) -> tuple[tuple[str, str, str], ...]:
 
 
 def _became(outcome: str, error: int | None, reason: str) -> str:
-    said = answered(outcome, error, reason)
-    return said if not reason or reason in said or outcome == "done" else f"{said}: {text(reason)}"
+    words = answered(outcome, error, reason)
+    return words if not reason or reason in words or outcome == "done" else f"{words}: {text(reason)}"

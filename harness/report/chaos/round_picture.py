@@ -13,11 +13,11 @@ from harness.report.chaos.swimlanes import (
     PHASE_HEIGHT,
     ROW,
     ROWS_SHOWN,
-    accused_operations,
     fault_bands,
     fault_bars,
     fault_rows,
     lanes,
+    operations_of_findings,
     phases,
     roles,
 )
@@ -43,7 +43,7 @@ def picture(timeline: Timeline, judgement: Judgement | None) -> str:
         *fault_bands(scale, timeline.faults, at_lanes - 4, bottom),
         *phases(scale, timeline.phases, 0),
         *fault_bars(scale, timeline.faults, at_faults),
-        *lanes(scale, timeline, shown, accused_operations(judgement, timeline), at_lanes),
+        *lanes(scale, timeline, shown, operations_of_findings(judgement, timeline), at_lanes),
         *(
             part
             for place, (each, plain) in enumerate(zip(partitions, plain_names(partitions), strict=True))
@@ -52,11 +52,12 @@ def picture(timeline: Timeline, judgement: Judgement | None) -> str:
         *pace(scale, timeline, at_paces, "records", lambda each: each.records),
         *pace(scale, timeline, at_paces + PACE + 6, "commits", lambda each: each.txns),
     ]
-    head = f'<svg class="timeline" viewBox="0 0 {WIDTH} {bottom + 22}" role="img" aria-label="{clean(told(timeline))}">'
+    view, alternative = f"0 0 {WIDTH} {bottom + 22}", clean(description(timeline))
+    head = f'<svg class="timeline" viewBox="{view}" role="img" aria-label="{alternative}">'
     return "".join((head, *drawn, "</svg>"))
 
 
-def told(timeline: Timeline) -> str:
+def description(timeline: Timeline) -> str:
     """The picture in words, for those who do not see it."""
     behind = [f"{each.topic}-{each.partition}" for each in timeline.levels if each.behind > 0]
     stuck = f"the last stable offset stays behind on {', '.join(behind)}" if behind else "no partition stays behind"

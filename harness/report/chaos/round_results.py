@@ -1,7 +1,5 @@
 """One round of chaos as a report reads it, from its folder alone; what an interrupted round lacks is empty."""
 
-import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +9,12 @@ from harness.base.user_error import ExitCode, UserError
 from harness.evidence.json_codec import Malformed, from_json
 from harness.evidence.judgement import CheckResult, Judgement
 from harness.evidence.operation import FaultWindow
+from harness.evidence.run_folder import RunFolder
 from harness.evidence.status import Status
 from harness.evidence.timeline import Timeline, load_timeline
 from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
-from harness.report.contract.run_metadata import About, about
+from harness.report.shared.run_metadata import RunMetadata, run_metadata
+from harness.report.shared.status_marks import counted
 from harness.report.shared.words import NOT_JUDGED, count
 
 JUDGEMENT = "judgement.json"
@@ -32,7 +32,7 @@ class RoundResults:
 
     folder: Path
     run: Mapping[str, Json]
-    about: About
+    about: RunMetadata
     judgement: Judgement | None
     timeline: Timeline | None
 
@@ -70,7 +70,7 @@ class RoundResults:
     @property
     def again(self) -> str:
         """The one command that runs it again; empty where it is not recorded."""
-        return self.word("again") or self.about.command
+        return self.about.command
 
     @property
     def passes(self) -> bool:
@@ -88,20 +88,20 @@ class RoundResults:
 def read_round(folder: Path) -> RoundResults:
     """The round in a folder.
 
-    :raises Trouble: EVIDENCE_UNREADABLE, when one of its files is there and cannot be read.
+    :raises UserError: EVIDENCE_UNREADABLE, when one of its files is there and cannot be read.
     """
     try:
-        run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         judgement, timeline = _judgement(folder), load_timeline(folder)
     except (OSError, ValueError, Malformed) as error:
         raise UserError(f"{folder} cannot be read: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
-    if not isinstance(run, dict):
-        raise UserError(f"{folder}/run.json is no JSON object", exit=ExitCode.EVIDENCE_UNREADABLE)
-    return RoundResults(folder=folder.absolute(), run=run, about=about(run), judgement=judgement, timeline=timeline)
+    run = RunFolder(folder.absolute()).run()
+    return RoundResults(
+        folder=folder.absolute(), run=run, about=run_metadata(run), judgement=judgement, timeline=timeline
+    )
 
 
-def answer(round_: RoundResults) -> str:
-    """The answer in one sentence: about the promises before the semicolon, about the round after it."""
+def headline(round_: RoundResults) -> str:
+    """The result in one sentence: about the promises before the semicolon, about the round after it."""
     name, tried = round_.about.name, f"“{round_.scenario}” with seed {round_.about.seed}"
     match round_.conclusion:
         case Status.VIOLATED:
@@ -115,8 +115,8 @@ def answer(round_: RoundResults) -> str:
     return f"{name} was not judged; {tried} ended before."
 
 
-def standing(round_: RoundResults) -> str:
-    """What the checks say together, in one sentence."""
+def explanation(round_: RoundResults) -> str:
+    """The result of the checks in one sentence."""
     if not round_.checks:
         return "There is no verdict in this folder."
     findings = sum(round_.anomalies.values())
@@ -126,29 +126,22 @@ def standing(round_: RoundResults) -> str:
 
 
 def tally(round_: RoundResults) -> Mapping[str, int]:
-    """How many checks came to each conclusion that occurs, the most worrying first."""
-    order = (Status.VIOLATED, Status.UNDECIDED, Status.NOT_EXERCISED, Status.HOLDS)
-    found = [check.status for check in round_.checks]
-    return {status.value: found.count(status) for status in order if status in found}
+    """How many checks came to each status that occurs, the worst first."""
+    return counted(check.status.value for check in round_.checks)
 
 
 def warnings(round_: RoundResults) -> tuple[str, ...]:
     """What a reader must know before believing any of it: faults that did not strike, evidence that is limited."""
-    told = list(round_.judgement.notes) if round_.judgement else []
+    parts = list(round_.judgement.notes) if round_.judgement else []
     if round_.missed:
         names = ", ".join(f"{fault.name} on {fault.where}" for fault in round_.missed[:5])
         more = f" and {len(round_.missed) - 5} more" if len(round_.missed) > 5 else ""
         of = f"{len(round_.missed)} of {count(len(round_.faults), 'fault', 'faults')}"
-        told.insert(0, f"{of} did not strike, and so proved nothing: {names}{more}.")
+        parts.insert(0, f"{of} did not strike, and so proved nothing: {names}{more}.")
     if round_.judgement and round_.timeline is None:
-        told.append("The folder has no timeline.json: the picture, the faults and the latencies are missing here.")
-    told += round_.timeline.notes if round_.timeline else ()
-    return tuple(dict.fromkeys(told))
-
-
-def replay_command(folder: Path) -> str:
-    """The command that judges a folder again, offline."""
-    return f"fencepost replay {shlex.quote(str(folder.absolute()))}"
+        parts.append("The folder has no timeline.json: the picture, the faults and the latencies are missing here.")
+    parts += round_.timeline.notes if round_.timeline else ()
+    return tuple(dict.fromkeys(parts))
 
 
 def _judgement(folder: Path) -> Judgement | None:

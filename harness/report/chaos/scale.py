@@ -1,14 +1,14 @@
 """The time axis that every strip of the timeline shares, and the pieces of SVG that they are made of."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from harness.report.shared.offset_lines import round_step
 from harness.report.shared.words import duration, printable
 
 WIDTH, LEFT, RIGHT = 1_180, 136, 92
-"""Of the whole picture, in its own units; names stand on the left, last values on the right."""
+"""Of the whole picture, in its own units; names are on the left, last values on the right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,31 +30,23 @@ class Scale:
 
     def ticks(self) -> Sequence[float]:
         """Round moments, some ten of them."""
-        pace = _round_up((self.ended - self.started) / 12)
+        pace = round_step((self.ended - self.started) / 12)
         return [self.started + place * pace for place in range(int((self.ended - self.started) // pace) + 1)]
 
 
-def _round_up(length: float) -> float:
-    """The smallest of 1, 2, 5, 10, 20, … milliseconds that is not below ``length``."""
-    if length <= 1:
-        return 1.0
-    decade = 10.0 ** math.floor(math.log10(length))
-    return next(step * decade for step in (1, 2, 5, 10) if step * decade >= length)
-
-
 def clean(text: str) -> str:
-    """Text that may stand in SVG."""
+    """Text escaped for SVG."""
     return escape(printable(text))
 
 
 def label(x: float, y: float, text: str, kind: str, title: str = "") -> str:
     """A word in the picture."""
-    told = f"<title>{clean(title)}</title>" if title else ""
-    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{clean(text)}{told}</text>'
+    title_tag = f"<title>{clean(title)}</title>" if title else ""
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{clean(text)}{title_tag}</text>'
 
 
 def block(x: float, y: float, width: float, height: float, kind: str, title: str = "") -> str:
-    """A rectangle, with what it says to a pointer."""
+    """A rectangle; ``title`` is shown on pointing."""
     place = f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
     return f"{place}><title>{clean(title)}</title></rect>" if title else f"{place}/>"
 

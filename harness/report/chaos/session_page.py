@@ -1,14 +1,14 @@
-"""View models of a session's front page, made by pure functions; the template only places what it finds here."""
+"""View models of a session's page, made by pure functions; the template only places what it finds here."""
 
 from dataclasses import dataclass
 
 from harness.report.chaos.anomaly_words import text, times
-from harness.report.chaos.round_results import RoundResults, replay_command
+from harness.report.chaos.round_results import RoundResults
 from harness.report.chaos.session_results import SessionResults
-from harness.report.contract.page_view import StatusMark, StatusTally, mark
-from harness.report.contract.run_metadata import About
-from harness.report.contract.steps import pairs
-from harness.report.shared.words import duration, moment
+from harness.report.shared.published_files import replay_command
+from harness.report.shared.run_metadata import RunMetadata
+from harness.report.shared.status_marks import StatusMark, StatusTally, mark, tallies
+from harness.report.shared.words import duration, moment, pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,13 +30,13 @@ class RoundRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FrontPage:
+class SessionPage:
     """The whole page."""
 
     title: str
-    about: About | None
-    answer: str
-    standing: str
+    about: RunMetadata | None
+    headline: str
+    explanation: str
     good: bool
     notes: tuple[str, ...]
     tallies: tuple[StatusTally, ...]
@@ -48,22 +48,18 @@ class FrontPage:
     rounds: tuple[RoundRow, ...]
 
 
-def front_page(session: SessionResults) -> FrontPage:
-    """What the front page of a session shows."""
+def session_page(session: SessionResults) -> SessionPage:
+    """What the page of a session shows."""
     about = session.rounds[0].about if session.rounds else None
     seconds = sum(each.about.seconds or 0.0 for each in session.rounds)
-    total = len(session.rounds) or 1
-    return FrontPage(
+    return SessionPage(
         title=f"{session.name}: chaos",
         about=about,
-        answer=session.answer,
-        standing=session.standing,
+        headline=session.headline,
+        explanation=session.explanation,
         good=session.passes,
         notes=_notes(session),
-        tallies=tuple(
-            StatusTally(mark=mark(status), number=number, share=round(100 * number / total, 2))
-            for status, number in session.tally.items()
-        ),
+        tallies=tallies(session.tally, digits=2),
         versions=pairs(about.versions) if about else (),
         started=moment(about.started) if about and about.started else "",
         took=duration(seconds * 1000) if seconds else "",

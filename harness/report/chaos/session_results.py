@@ -1,4 +1,4 @@
-"""The rounds of one session of chaos, and what they say together."""
+"""The rounds of one session of chaos, and their result together."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.evidence.status import Status
 from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
 from harness.report.chaos.round_results import RoundResults, read_round
+from harness.report.shared.status_marks import counted
 from harness.report.shared.words import NOT_JUDGED, count
 
 ORDER = (
@@ -17,7 +18,7 @@ ORDER = (
     Status.NOT_EXERCISED.value,
     Status.HOLDS.value,
 )
-"""Conclusions of rounds, the most worrying first."""
+"""Conclusions of rounds, the worst first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,15 +30,14 @@ class SessionResults:
 
     @property
     def pages(self) -> tuple[str, ...]:
-        """Where each round's page is, from the session's folder, as a link says it."""
+        """Where each round's page is, as a link relative to the session's folder."""
         folders = (os.path.relpath(each.folder, self.folder) for each in self.rounds)
         return tuple(Path(folder, "index.html").as_posix() for folder in folders)
 
     @property
     def tally(self) -> Mapping[str, int]:
-        """How many rounds came to each conclusion that occurs, the most worrying first."""
-        found = [each.conclusion for each in self.rounds]
-        return {status: found.count(status) for status in ORDER if status in found}
+        """How many rounds came to each conclusion that occurs, the worst first."""
+        return counted((each.conclusion for each in self.rounds), ORDER)
 
     @property
     def anomalies(self) -> Mapping[str, int]:
@@ -61,8 +61,8 @@ class SessionResults:
         return sum(each.timeline.committed for each in self.rounds if each.timeline)
 
     @property
-    def answer(self) -> str:
-        """The answer in one sentence."""
+    def headline(self) -> str:
+        """The result in one sentence."""
         total, found = count(len(self.rounds), "round", "rounds"), self.tally
         if broken := found.get(Status.VIOLATED.value, 0):
             return f"{self.name} {broken_words(list(self.anomalies))}; {broken} of {total} of chaos broke promises."
@@ -73,14 +73,16 @@ class SessionResults:
         return f"It was not shown that {self.name} keeps its transaction promises; of {total} {tallied(found)}."
 
     @property
-    def standing(self) -> str:
+    def explanation(self) -> str:
         """What was done, in one sentence."""
         struck = sum(bool(fault.struck) for each in self.rounds for fault in each.faults)
         faults = sum(len(each.faults) for each in self.rounds)
-        told = f"It {'passes' if self.passes else 'does not pass'}" + (f": {tallied(self.tally)}" if self.tally else "")
-        return f"{told}; {self.committed:,} transactions committed; {struck:,} of {faults:,} faults struck."
+        parts = f"It {'passes' if self.passes else 'does not pass'}" + (
+            f": {tallied(self.tally)}" if self.tally else ""
+        )
+        return f"{parts}; {self.committed:,} transactions committed; {struck:,} of {faults:,} faults struck."
 
 
 def read_session(folder: Path, rounds: Sequence[Path]) -> SessionResults:
-    """The session with the rounds in these folders; :raises Trouble: when one cannot be read."""
+    """The session with the rounds in these folders; :raises UserError: when one cannot be read."""
     return SessionResults(folder=folder.absolute(), rounds=tuple(read_round(each) for each in rounds))

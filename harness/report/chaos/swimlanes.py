@@ -10,8 +10,7 @@ from harness.evidence.operation import FaultWindow, Outcome, Phase
 from harness.evidence.timeline import ActorSpan, DrawnOperation, Timeline, role_of
 from harness.report.chaos.anomaly_words import answered, moment_of, tail
 from harness.report.chaos.scale import LEFT, RIGHT, WIDTH, Scale, block, clean, label, line
-from harness.report.contract.steps import letter
-from harness.report.shared.words import count, duration
+from harness.report.shared.words import count, duration, letter
 
 PHASE_HEIGHT, ROW, LANE = 18, 18, 21
 ROWS_SHOWN, LANES_SHOWN = 12, 40
@@ -74,35 +73,36 @@ def fault_bands(scale: Scale, faults: Sequence[FaultWindow], top: float, bottom:
 
 
 def roles(timeline: Timeline) -> tuple[list[str], int]:
-    """The roles that get a lane, by name, and how many get none: those with the least trouble go first."""
-    user_error: dict[str, tuple[int, int]] = {}
+    """The roles that get a lane, by name, and how many get none: those with the fewest
+    operations that were refused or unsure are left out first."""
+    by_role: dict[str, tuple[int, int]] = {}
     for span in timeline.actors:
-        unhappy, all_of = user_error.get(span.role, (0, 0))
-        user_error[span.role] = (unhappy + span.refused + span.unsure, all_of + span.operations)
-    worst = sorted(user_error, key=lambda role: user_error[role], reverse=True)[:LANES_SHOWN]
-    return sorted(worst, key=_natural), len(user_error) - len(worst)
+        not_done, all_of = by_role.get(span.role, (0, 0))
+        by_role[span.role] = (not_done + span.refused + span.unsure, all_of + span.operations)
+    worst = sorted(by_role, key=lambda role: by_role[role], reverse=True)[:LANES_SHOWN]
+    return sorted(worst, key=_natural), len(by_role) - len(worst)
 
 
 def lanes(
-    scale: Scale, timeline: Timeline, shown: Sequence[str], accused: Collection[DrawnOperation], y: float
+    scale: Scale, timeline: Timeline, shown: Sequence[str], marked: Collection[DrawnOperation], y: float
 ) -> list[str]:
-    """A lane a role: a line while one of its actors is on the stage, a mark where a successor enters, operations."""
+    """A lane a role: a line while one of its actors runs, a mark where a successor begins, operations."""
     places = {role: y + place * LANE for place, role in enumerate(shown)}
     drawn = [label(LEFT - 10, top + 14, tail(role, 17), "name", role) for role, top in places.items()]
     for span in timeline.actors:
         if span.role in places:
-            drawn += _presence(scale, span, places[span.role])
-    rest = [each for each in timeline.drawn if each.number not in {one.number for one in accused}]
+            drawn += _actor_line(scale, span, places[span.role])
+    rest = [each for each in timeline.drawn if each.number not in {one.number for one in marked}]
     for each in sorted(rest, key=_weight):
         if role_of(each.actor) in places:
             drawn.append(_operation(scale, each, places[role_of(each.actor)], _kind(each)))
-    for each in accused:
+    for each in marked:
         if role_of(each.actor) in places:
-            drawn += _accused(scale, each, places[role_of(each.actor)])
+            drawn += _marked(scale, each, places[role_of(each.actor)])
     return drawn
 
 
-def accused_operations(judgement: Judgement | None, timeline: Timeline) -> list[DrawnOperation]:
+def operations_of_findings(judgement: Judgement | None, timeline: Timeline) -> list[DrawnOperation]:
     """The operations that findings point at: as the timeline drew them, else out of the findings' neighbourhoods."""
     findings = [found for check in (judgement.checks if judgement else ()) for found in check.findings]
     numbers = {number for found in findings for number in found.operations}
@@ -123,10 +123,10 @@ def _of_row(row: Mapping[str, Json]) -> DrawnOperation | None:
         return None
 
 
-def _presence(scale: Scale, span: ActorSpan, top: float) -> list[str]:
+def _actor_line(scale: Scale, span: ActorSpan, top: float) -> list[str]:
     middle, x = top + LANE / 2, scale.x(span.started)
-    told = count(span.operations, "operation", "operations")
-    title = f"{span.actor} ({span.client}): {told}, {span.refused} refused, {span.unsure} unsure"
+    operations = count(span.operations, "operation", "operations")
+    title = f"{span.actor} ({span.client}): {operations}, {span.refused} refused, {span.unsure} unsure"
     drawn = [line(x, middle, scale.x(span.ended), middle, "presence", title)]
     if span.actor != span.role:
         drawn.append(line(x, top + 2, x, top + LANE - 2, "enters", f"{span.actor} takes over"))
@@ -138,7 +138,7 @@ def _operation(scale: Scale, each: DrawnOperation, top: float, kind: str) -> str
     return block(scale.x(each.started), top + 5, scale.width(each.started, each.ended), LANE - 10, kind, title)
 
 
-def _accused(scale: Scale, each: DrawnOperation, top: float) -> list[str]:
+def _marked(scale: Scale, each: DrawnOperation, top: float) -> list[str]:
     x, width = scale.x(each.started), scale.width(each.started, each.ended, 4)
     title = f"shows a finding: {_operation_title(scale, each)}"
     middle = x + width / 2
@@ -149,9 +149,9 @@ def _accused(scale: Scale, each: DrawnOperation, top: float) -> list[str]:
 def _operation_title(scale: Scale, each: DrawnOperation) -> str:
     txn = "" if each.txn is None else f" of transaction {each.txn}"
     place = "" if each.place is None else f" at {each.place}" + ("" if each.offset is None else f"@{each.offset}")
-    said = answered(each.outcome.value, each.error, each.reason)
+    outcome = answered(each.outcome.value, each.error, each.reason)
     when = f"{moment_of(each.started, scale.started)}, took {duration(each.ended - each.started)}"
-    return f"#{each.number} {each.actor}: {each.verb}{txn}{place}: {said}; {when}"
+    return f"#{each.number} {each.actor}: {each.verb}{txn}{place}: {outcome}; {when}"
 
 
 def _fault_title(scale: Scale, fault: FaultWindow) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from harness.evidence.timeline import Throughput, Timeline, WatermarkLine, WatermarkPoint
 from harness.report.chaos.anomaly_words import moment_of, tail
 from harness.report.chaos.scale import LEFT, RIGHT, WIDTH, Scale, block, clean, label, line
+from harness.report.shared.offset_lines import kept_apart, path, staircase
 from harness.report.shared.words import count, duration
 
 PARTITIONS_SHOWN, LEVEL, PACE = 12, 58, 44
@@ -41,16 +42,16 @@ def levels(scale: Scale, each: WatermarkLine, plain: str, y: float) -> list[str]
     def at(offset: int) -> float:
         return round(y + LEVEL - 6 - (offset - low) / max(high - low, 1) * (LEVEL - 12), 1)
 
-    upper = _stairs(scale, points, lambda point: at(point.high_watermark))
-    lower = _stairs(scale, points, lambda point: at(point.last_stable_offset))
+    upper = staircase([(scale.x(point.at), at(point.high_watermark)) for point in points])
+    lower = staircase([(scale.x(point.at), at(point.last_stable_offset)) for point in points])
     stuck = " stuck" if each.behind > 0 else ""
     name = f"{each.topic}-{each.partition}"
     return [
-        f"<g><title>{clean(_told(scale, name, each, points))}</title>",
+        f"<g><title>{clean(_description(scale, name, each, points))}</title>",
         block(LEFT, y, WIDTH - LEFT - RIGHT, LEVEL, "hit"),
-        f'<polygon class="gap" points="{_path([*upper, *reversed(lower)])}"/>',
-        f'<polyline class="hw" points="{_path(upper)}"/><polyline class="lso" points="{_path(lower)}"/>',
-        f'<polyline class="lso stuck" points="{_path(lower[-2:])}"/></g>' if stuck else "</g>",
+        f'<polygon class="gap" points="{path([*upper, *reversed(lower)])}"/>',
+        f'<polyline class="hw" points="{path(upper)}"/><polyline class="lso" points="{path(lower)}"/>',
+        f'<polyline class="lso stuck" points="{path(lower[-2:])}"/></g>' if stuck else "</g>",
         line(LEFT, y + LEVEL, WIDTH - RIGHT, y + LEVEL, "rule"),
         label(LEFT - 10, y + LEVEL / 2 + 4, tail(plain, 17), f"name{stuck}", name),
         *_ends(points[-1], upper[-1][1], lower[-1][1], stuck),
@@ -58,7 +59,7 @@ def levels(scale: Scale, each: WatermarkLine, plain: str, y: float) -> list[str]
 
 
 def pace(scale: Scale, timeline: Timeline, y: float, what: str, number: Callable[[Throughput], int]) -> list[str]:
-    """How much ended in each stretch, as bars; the highest is told on the right, per second."""
+    """How much ended in each stretch, as bars; the highest as a number on the right, per second."""
     most = max((number(each) for each in timeline.paces), default=0)
     per_second = 1_000 / max(timeline.stretch_ms, 1e-9)
     drawn = [
@@ -75,38 +76,22 @@ def pace(scale: Scale, timeline: Timeline, y: float, what: str, number: Callable
     return drawn
 
 
-def _stairs(
-    scale: Scale, points: Sequence[WatermarkPoint], height: Callable[[WatermarkPoint], float]
-) -> list[tuple[float, float]]:
-    """Corners of the line that keeps each value until the next sample."""
-    corners = [(scale.x(points[0].at), height(points[0]))]
-    for point in points[1:]:
-        if (now := height(point)) != corners[-1][1]:
-            corners += [(scale.x(point.at), corners[-1][1]), (scale.x(point.at), now)]
-    return [*corners, (scale.x(points[-1].at), corners[-1][1])]
-
-
-def _path(corners: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x:g},{y:g}" for x, y in corners)
-
-
 def _ends(last: WatermarkPoint, upper: float, lower: float, stuck: str) -> list[str]:
-    missing = max(APART - (lower - upper), 0.0)
-    x, upper, lower = WIDTH - RIGHT + 8, upper - missing / 2, lower + missing / 2
+    x, (upper, lower) = WIDTH - RIGHT + 8, kept_apart(upper, lower, APART)
     return [
         label(x, upper + 4, f"HW {last.high_watermark}", "end"),
         label(x, lower + 4, f"LSO {last.last_stable_offset}", f"end lsoname{stuck}"),
     ]
 
 
-def _told(scale: Scale, name: str, each: WatermarkLine, points: Sequence[WatermarkPoint]) -> str:
+def _description(scale: Scale, name: str, each: WatermarkLine, points: Sequence[WatermarkPoint]) -> str:
     widest = max(points, key=lambda point: point.high_watermark - point.last_stable_offset)
     gap = widest.high_watermark - widest.last_stable_offset
-    told = f"{name}: ends at high watermark {points[-1].high_watermark}, last stable offset "
-    told += (
+    sentence = f"{name}: ends at high watermark {points[-1].high_watermark}, last stable offset "
+    sentence += (
         f"{points[-1].last_stable_offset}; the gap was {gap} at its widest, at {moment_of(widest.at, scale.started)}"
     )
     if not each.behind:
-        return told
+        return sentence
     since = next(p.at for p in points if p.last_stable_offset == points[-1].last_stable_offset)
-    return f"{told}; stuck since {moment_of(since, scale.started)}, for {duration(points[-1].at - since)}"
+    return f"{sentence}; stuck since {moment_of(since, scale.started)}, for {duration(points[-1].at - since)}"

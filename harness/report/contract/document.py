@@ -7,18 +7,18 @@ from collections.abc import Sequence
 
 from harness.base.json_value import Json
 from harness.contract.verdict import Verdict
-from harness.report.contract.results import RequirementResult, answer, counts
-from harness.report.contract.run_metadata import About
+from harness.report.contract.results import RequirementResult, counts, headline
+from harness.report.shared.run_metadata import RunMetadata
 
 REPORT_FORMAT = 1
 """Version of the document; a field may be added without a new one."""
 
 
-def document(about: About, entries: Sequence[RequirementResult], notes: Sequence[str]) -> dict[str, Json]:
+def document(about: RunMetadata, entries: Sequence[RequirementResult], notes: Sequence[str]) -> dict[str, Json]:
     """Plain JSON; ``verdicts`` holds what was judged, in catalogue order, ``not_judged`` the ids of the rest."""
     return {
         "format": REPORT_FORMAT,
-        "answer": answer(about.name, entries),
+        "answer": headline(about.name, entries),
         "target": _target(about),
         "seed": about.seed,
         "command": about.command,
@@ -32,7 +32,7 @@ def document(about: About, entries: Sequence[RequirementResult], notes: Sequence
     }
 
 
-def _target(about: About) -> Json:
+def _target(about: RunMetadata) -> Json:
     return {
         "target": about.target,
         "identity": about.identity,

@@ -73,7 +73,7 @@ class OffsetsView:
 
 def logs(evidence: Evidence) -> tuple[LogView, ...]:
     """Every drained partition, by name."""
-    return tuple(_log(partition, truth) for partition, truth in sorted(evidence.logs.items()))
+    return tuple(_log(partition, drained) for partition, drained in sorted(evidence.logs.items()))
 
 
 def offsets(evidence: Evidence, bands: Sequence[Band], span: Span) -> tuple[OffsetsView, ...]:
@@ -85,18 +85,18 @@ def offsets(evidence: Evidence, bands: Sequence[Band], span: Span) -> tuple[Offs
     )
 
 
-def _log(partition: str, truth: LogTruth) -> LogView:
-    visible = Counter(truth.committed)
-    shown = truth.batches[:BATCHES_SHOWN]
+def _log(partition: str, drained: LogTruth) -> LogView:
+    visible = Counter(drained.committed)
+    shown = drained.batches[:BATCHES_SHOWN]
     return LogView(
         partition=partition,
-        high_watermark=truth.high_watermark,
-        last_stable_offset=truth.last_stable_offset,
-        behind=truth.high_watermark - truth.last_stable_offset,
-        batches=tuple(_batch(batch, visible, truth.last_stable_offset) for batch in shown),
-        batches_left_out=len(truth.batches) - len(shown),
-        committed=len(truth.committed),
-        committed_text=short(", ".join(truth.committed), 300),
+        high_watermark=drained.high_watermark,
+        last_stable_offset=drained.last_stable_offset,
+        behind=drained.high_watermark - drained.last_stable_offset,
+        batches=tuple(_batch(batch, visible, drained.last_stable_offset) for batch in shown),
+        batches_left_out=len(drained.batches) - len(shown),
+        committed=len(drained.committed),
+        committed_text=short(", ".join(drained.committed), 300),
     )
 
 
@@ -124,17 +124,17 @@ def _take(visible: "Counter[str]", text: str) -> bool:
 
 def _offsets(partition: str, samples: Sequence[Sample], bands: Sequence[Band], span: Span) -> OffsetsView:
     ordered = sorted(samples, key=lambda sample: sample.at)
-    telling = [sample for place, sample in enumerate(ordered) if _tells(place, ordered)]
+    changes = [sample for place, sample in enumerate(ordered) if _is_new(place, ordered)]
     return OffsetsView(
         partition=partition,
         picture=lso_picture(partition, ordered, bands, span),
-        samples=tuple(_sample(sample, span) for sample in telling[:SAMPLES_SHOWN]),
-        samples_left_out=len(ordered) - len(telling[:SAMPLES_SHOWN]),
+        samples=tuple(_sample(sample, span) for sample in changes[:SAMPLES_SHOWN]),
+        samples_left_out=len(ordered) - len(changes[:SAMPLES_SHOWN]),
     )
 
 
-def _tells(place: int, samples: Sequence[Sample]) -> bool:
-    """A sample that says something new: named, the first, the last, or unlike the one before."""
+def _is_new(place: int, samples: Sequence[Sample]) -> bool:
+    """A sample that shows something new: named, the first, the last, or unlike the one before."""
     if samples[place].name or place in (0, len(samples) - 1):
         return True
     before, now = samples[place - 1], samples[place]

@@ -10,6 +10,7 @@ from html import escape
 
 from harness.evidence.requirement_evidence import Sample
 from harness.report.contract.steps import Band, Span
+from harness.report.shared.offset_lines import Point, kept_apart, path, round_step, staircase
 from harness.report.shared.words import duration
 
 WIDTH, HEIGHT = 720, 210
@@ -33,12 +34,12 @@ def lso_picture(partition: str, samples: Sequence[Sample], faults: Sequence[Band
         *_dots(ordered, span, low, high),
         *_ends(ordered[-1], span, low, high),
     )
-    said = escape(told(partition, ordered))
-    head = f'<svg class="picture" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}">'
+    alternative = escape(description(partition, ordered))
+    head = f'<svg class="picture" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{alternative}">'
     return "".join((head, *parts, "</svg>"))
 
 
-def told(partition: str, samples: Sequence[Sample]) -> str:
+def description(partition: str, samples: Sequence[Sample]) -> str:
     """The picture in one sentence."""
     last, widest = samples[-1], max(sample.high_watermark - sample.last_stable_offset for sample in samples)
     end = f"ends at high watermark {last.high_watermark} and last stable offset {last.last_stable_offset}"
@@ -79,7 +80,7 @@ def _offset_axis(low: int, high: int) -> list[str]:
 
 
 def _time_axis(span: Span) -> list[str]:
-    pace = _pace((span.end - span.start) / 4)
+    pace = round_step((span.end - span.start) / 4)
     ticks = int((span.end - span.start) // pace) + 1
     y = HEIGHT - 8
     return [
@@ -88,36 +89,18 @@ def _time_axis(span: Span) -> list[str]:
     ]
 
 
-def _pace(length: float) -> float:
-    """The smallest of 1, 2, 5, 10, 20, 50, … milliseconds that is not below ``length``."""
-    if length <= 1:
-        return 1.0
-    decade = 10 ** math.floor(math.log10(length))
-    return next(float(step * decade) for step in (1, 2, 5, 10) if step * decade >= length)
-
-
-def _staircase(points: Sequence[tuple[float, int]], span: Span, low: int, high: int) -> list[tuple[float, float]]:
-    """Corners of the line that keeps each value until the next sample; samples without a change are left out."""
-    corners = [(_x(points[0][0], span), _y(points[0][1], low, high))]
-    for at, offset in points[1:]:
-        x, y = _x(at, span), _y(offset, low, high)
-        if y != corners[-1][1]:
-            corners += [(x, corners[-1][1]), (x, y)]
-    return [*corners, (_x(points[-1][0], span), corners[-1][1])]
-
-
-def _path(corners: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x:g},{y:g}" for x, y in corners)
-
-
 def _line(name: str, points: Sequence[tuple[float, int]], span: Span, low: int, high: int) -> str:
-    return f'<polyline class="{name}" points="{_path(_staircase(points, span, low, high))}"/>'
+    return f'<polyline class="{name}" points="{path(_corners(points, span, low, high))}"/>'
+
+
+def _corners(points: Sequence[tuple[float, int]], span: Span, low: int, high: int) -> list[Point]:
+    return staircase([(_x(at, span), _y(offset, low, high)) for at, offset in points])
 
 
 def _gap(samples: Sequence[Sample], span: Span, low: int, high: int) -> str:
-    above = _staircase([(s.at, s.high_watermark) for s in samples], span, low, high)
-    below = _staircase([(s.at, s.last_stable_offset) for s in samples], span, low, high)
-    return f'<polygon class="gap" points="{_path([*above, *reversed(below)])}"/>'
+    above = _corners([(s.at, s.high_watermark) for s in samples], span, low, high)
+    below = _corners([(s.at, s.last_stable_offset) for s in samples], span, low, high)
+    return f'<polygon class="gap" points="{path([*above, *reversed(below)])}"/>'
 
 
 def _dots(samples: Sequence[Sample], span: Span, low: int, high: int) -> list[str]:
@@ -132,8 +115,7 @@ def _dots(samples: Sequence[Sample], span: Span, low: int, high: int) -> list[st
 def _ends(last: Sample, span: Span, low: int, high: int) -> list[str]:
     x = _x(last.at, span) + 8
     upper, lower = _y(last.high_watermark, low, high), _y(last.last_stable_offset, low, high)
-    if (missing := APART - (lower - upper)) > 0:
-        upper, lower = upper - missing / 2, lower + missing / 2
+    upper, lower = kept_apart(upper, lower, APART)
     return [
         f'<text class="end hw-name" x="{x:g}" y="{upper + 4:g}">HW {last.high_watermark}</text>',
         f'<text class="end lso-name" x="{x:g}" y="{lower + 4:g}">LSO {last.last_stable_offset}</text>',

@@ -1,4 +1,4 @@
-"""View models of the page, made by pure functions from the ledger, the evidence and the journal.
+"""View models of the page, made by pure functions from the results, the evidence and the journal.
 
 The template only places what it finds here; nothing is judged, counted or cut there.
 """
@@ -11,29 +11,11 @@ from harness.contract.verdict import Verdict
 from harness.evidence.exchange import Exchange
 from harness.evidence.requirement_evidence import Evidence
 from harness.report.contract.log_view import LogView, OffsetsView, logs, offsets
-from harness.report.contract.results import RequirementResult, answer, counts, standing
-from harness.report.contract.run_metadata import About, span
-from harness.report.contract.steps import Band, ExchangeView, StepView, bands, pairs, span_of, steps, unnamed
-from harness.report.shared.words import count, duration, first_line, label, meaning, moment, slug
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusMark:
-    """A status as the page shows it: never by colour alone."""
-
-    status: str
-    slug: str
-    label: str
-    meaning: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusTally:
-    """How many requirements have a status; ``share`` is in percent of all."""
-
-    mark: StatusMark
-    number: int
-    share: float
+from harness.report.contract.results import RequirementResult, counts, explanation, headline
+from harness.report.contract.steps import Band, ExchangeView, StepView, bands, span_of, steps, unnamed
+from harness.report.shared.run_metadata import RunMetadata, span
+from harness.report.shared.status_marks import StatusMark, StatusTally, mark, tallies
+from harness.report.shared.words import count, duration, first_line, moment, pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +57,7 @@ class FindingView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class EvidenceView:
     """What a requirement's evidence looks like on the page; ``exchanges`` is how many unnamed ones there are in all."""
 
     steps: tuple[StepView, ...]
@@ -102,17 +84,17 @@ class Section:
     findings: tuple[FindingView, ...]
     examined: str
     took: str
-    shown: Shown | None
+    shown: EvidenceView | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """The whole page; ``good`` says that nothing stands in the way of exit code 0."""
+    """The whole page; ``good`` when the exit code is 0."""
 
-    about: About
+    about: RunMetadata
     title: str
-    answer: str
-    standing: str
+    headline: str
+    explanation: str
     good: bool
     started: str
     took: str
@@ -128,7 +110,7 @@ class Page:
 
 
 def page(
-    about: About,
+    about: RunMetadata,
     entries: Sequence[RequirementResult],
     evidence: Mapping[str, Evidence],
     exchanges: Sequence[Exchange],
@@ -141,9 +123,9 @@ def page(
     return Page(
         about=about,
         title=f"{about.name}: transaction promises",
-        answer=answer(about.name, entries),
-        standing=standing(entries),
-        good=judged and not any(entry.in_the_way for entry in entries),
+        headline=headline(about.name, entries),
+        explanation=explanation(entries),
+        good=judged and not any(entry.prevents_passing for entry in entries),
         started=moment(about.started),
         took="" if about.seconds is None else duration(about.seconds * 1000),
         advertised=f"{count(len(about.apis), 'API', 'APIs')}, {count(len(about.supported), 'feature', 'features')}",
@@ -153,21 +135,8 @@ def page(
         finalized=pairs(about.finalized),
         replay=replay,
         notes=tuple(notes),
-        tallies=_tallies(entries),
+        tallies=tallies(counts(entries), digits=3),
         kips=_kips(entries, evidence, exchanges),
-    )
-
-
-def mark(status: str) -> StatusMark:
-    """The status in the page's words."""
-    return StatusMark(status=status, slug=slug(status), label=label(status), meaning=meaning(status))
-
-
-def _tallies(entries: Sequence[RequirementResult]) -> tuple[StatusTally, ...]:
-    found = counts(entries)
-    return tuple(
-        StatusTally(mark=mark(status), number=number, share=round(100 * number / len(entries), 3))
-        for status, number in found.items()
     )
 
 
@@ -248,7 +217,7 @@ def section(entry: RequirementResult, evidence: Evidence | None, exchanges: Sequ
     )
 
 
-def _shown(entry: RequirementResult, evidence: Evidence | None, exchanges: Sequence[Exchange]) -> Shown | None:
+def _shown(entry: RequirementResult, evidence: Evidence | None, exchanges: Sequence[Exchange]) -> EvidenceView | None:
     if evidence is None:
         return None
     whole = span_of(evidence)  # the pictures' axis; the steps' own ends sooner, lest a long wait squeeze them
@@ -256,7 +225,7 @@ def _shown(entry: RequirementResult, evidence: Evidence | None, exchanges: Seque
     findings = entry.verdict.findings if entry.verdict else ()
     by_number = {exchange.number: exchange for exchange in exchanges}
     lines, in_all = unnamed(exchanges, evidence, stretch)
-    return Shown(
+    return EvidenceView(
         steps=steps(entry.row.id, evidence, findings, by_number, stretch),
         bands=bands(evidence.faults, stretch),
         length=duration(stretch.end - stretch.start),
@@ -268,7 +237,7 @@ def _shown(entry: RequirementResult, evidence: Evidence | None, exchanges: Seque
     )
 
 
-def _findings(verdict: Verdict | None, shown: Shown | None) -> tuple[FindingView, ...]:
+def _findings(verdict: Verdict | None, shown: EvidenceView | None) -> tuple[FindingView, ...]:
     anchors = {step.name: step.anchor for step in reversed(shown.steps)} if shown else {}
     return tuple(
         FindingView(

@@ -1,12 +1,12 @@
-"""Requirements beside their verdicts, and what they say together: the counts and the answer in one sentence."""
+"""Requirements beside their verdicts, and together: the counts and the headline."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.contract.requirement import Level
 from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Status, Verdict
+from harness.report.shared.status_marks import counted
 from harness.report.shared.words import NOT_JUDGED, ORDER
 
 
@@ -33,7 +33,7 @@ class RequirementResult:
         return self.status == Status.HOLDS and bool(self.verdict and self.verdict.known_failure)
 
     @property
-    def in_the_way(self) -> bool:
+    def prevents_passing(self) -> bool:
         """Keeps the exit code from 0: a MUST that is not kept and not known, or a stale known failure."""
         fine = self.known or self.status in (Status.HOLDS, Status.NOT_OFFERED)
         return self.stale or (self.row.level == Level.MUST and not fine)
@@ -42,7 +42,7 @@ class RequirementResult:
 def join(rows: Sequence[RequirementRow], verdicts: Sequence[Verdict]) -> tuple[RequirementResult, ...]:
     """Every row with its verdict, then every verdict that has no row (its requirement has left the catalogue).
 
-    Where a requirement was judged twice, the more worrying verdict counts: trying again must not hide a failure.
+    Where a requirement was judged twice, the worse verdict counts: trying again must not hide a failure.
     """
     worst: dict[str, Verdict] = {}
     for verdict in sorted(verdicts, key=lambda verdict: ORDER.index(verdict.status.value), reverse=True):
@@ -55,22 +55,21 @@ def join(rows: Sequence[RequirementRow], verdicts: Sequence[Verdict]) -> tuple[R
 
 
 def counts(entries: Sequence[RequirementResult]) -> Mapping[str, int]:
-    """How many entries have each status that occurs, the most worrying first."""
-    found = Counter(entry.status for entry in entries)
-    return {status: found[status] for status in ORDER if found[status]}
+    """How many entries have each status that occurs, the worst first."""
+    return counted(entry.status for entry in entries)
 
 
-def answer(name: str, entries: Sequence[RequirementResult]) -> str:
-    """The answer in one sentence: ``Kafka 4.3.1 keeps 38 of 40 promises; 2 are not offered.``"""
+def headline(name: str, entries: Sequence[RequirementResult]) -> str:
+    """The result in one sentence: ``Kafka 4.3.1 keeps 38 of 40 promises; 2 are not offered.``"""
     found, total = counts(entries), len(entries)
     if total - found.get(NOT_JUDGED, 0) == 0:
         return f"No promise of {name} was judged" + (f"; {total} were not reached." if total else ".")
     return "; ".join((_head(name, entries, found), *_tail(entries, found))) + "."
 
 
-def standing(entries: Sequence[RequirementResult]) -> str:
-    """What the answer means for the exit code, as one sentence."""
-    ways = [entry.row.id for entry in entries if entry.in_the_way]
+def explanation(entries: Sequence[RequirementResult]) -> str:
+    """What the headline means for the exit code, as one sentence."""
+    ways = [entry.row.id for entry in entries if entry.prevents_passing]
     if not any(entry.verdict for entry in entries):
         return "Nothing can be said of this target."
     if not ways:
@@ -100,13 +99,13 @@ def _tail(entries: Sequence[RequirementResult], found: Mapping[str, int]) -> lis
         Status.UNDECIDED.value: "undecided",
         NOT_JUDGED: "not judged",
     }
-    told = [
+    parts = [
         f"{found[status]} {'is' if found[status] == 1 else 'are'} {phrase}"
         for status, phrase in phrases.items()
         if status in found
     ]
     stale = sum(entry.stale for entry in entries)
-    return told + (
+    return parts + (
         [f"{stale} known {'failure no longer fails' if stale == 1 else 'failures no longer fail'}"] * bool(stale)
     )
 

@@ -9,10 +9,10 @@ from harness.base.kafka_error import error_name
 from harness.contract.expect import Finding
 from harness.evidence.exchange import Exchange
 from harness.evidence.requirement_evidence import Evidence, Fault, Step
-from harness.report.shared.words import duration, short, value
+from harness.report.shared.words import duration, letter, pairs, short
 
 UNNAMED_SHOWN = 30
-"""Unnamed exchanges of one requirement that the page shows; the rest is only counted, and stands in the journal."""
+"""Unnamed exchanges of one requirement that the page shows; the rest is only counted; the journal has them all."""
 
 MESSAGE_SHOWN = 2400
 """Characters of a whole request or answer that the page shows."""
@@ -106,12 +106,6 @@ def bands(faults: Sequence[Fault], span: Span) -> tuple[Band, ...]:
     return tuple(_band(letter(i), fault, span) for i, fault in enumerate(sorted(faults, key=lambda f: f.started)))
 
 
-def letter(index: int) -> str:
-    """A, B, … Z, A2, B2, …"""
-    turn, place = divmod(index, 26)
-    return chr(ord("A") + place) + (str(turn + 1) if turn else "")
-
-
 def steps(
     requirement: str,
     evidence: Evidence,
@@ -140,11 +134,6 @@ def error_of(answer: Json) -> int | None:
     """The first error code of an answer that is not 0, wherever it is nested; 0 when all are; None when it has none."""
     codes = list(_codes(answer))
     return next((code for code in codes if code), 0) if codes else None
-
-
-def pairs(fields: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
-    """Field names and values as text, for a list of small facts; null fields are left out."""
-    return tuple((name, value(field)) for name, field in fields.items() if field is not None)
 
 
 def _band(name: str, fault: Fault, span: Span) -> Band:
@@ -190,10 +179,10 @@ def _anomalies(step: Step, findings: Sequence[Finding]) -> tuple[str, ...]:
 
 
 def _messages(exchange: Exchange) -> tuple[Message, ...]:
-    told = [_message("request", exchange.request)]
+    messages = [_message("request", exchange.request)]
     if exchange.answer is not None:
-        told.append(_message("answer", exchange.answer))
-    return tuple(told)
+        messages.append(_message("answer", exchange.answer))
+    return tuple(messages)
 
 
 def _message(title: str, content: Mapping[str, Json]) -> Message:

@@ -1,4 +1,4 @@
-"""What the terminal shows: a line for each verdict while the run goes on, and a table with the answer at its end.
+"""What the terminal shows: a line for each verdict while the run goes on, and a table with the result at its end.
 
 Colours come only on a terminal (rich decides, and honours ``NO_COLOR``); everything fits 80 columns.
 """
@@ -16,21 +16,13 @@ from rich.text import Text
 from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.run_folder import RunFolder
-from harness.report.contract.publish import replay_command
-from harness.report.contract.results import RequirementResult, answer, counts, join, standing
-from harness.report.contract.run_metadata import about
-from harness.report.shared.words import NOT_JUDGED, ORDER, duration, first_line, label, short
+from harness.report.contract.results import RequirementResult, counts, explanation, headline, join
+from harness.report.shared.console import STYLES, bare_table, counter, open_console, print_headline, print_places
+from harness.report.shared.run_metadata import run_metadata
+from harness.report.shared.words import ORDER, duration, first_line, label, short
 
-_STYLES = {
-    "HOLDS": "green",
-    "VIOLATED": "bold red",
-    "UNDECIDED": "yellow",
-    "NOT_EXERCISED": "magenta",
-    "NOT_OFFERED": "dim",
-    NOT_JUDGED: "dim",
-}
-_WORST_TOLD = 25
-"""Requirements told below the table for each status; the page has them all."""
+LISTED = 25
+"""Requirements listed below the table for each status; the page has them all."""
 
 
 @dataclass(slots=True)
@@ -44,38 +36,31 @@ class ProgressLines:
     def judged(self, row: RequirementRow, verdict: Verdict) -> None:
         """``[12/40] KIP890-VERIFY-01    HOLDS           34 ms  A transactional produce …``"""
         self.done += 1
-        console = _console(self.stream)
-        line = Text(f"[{self.done:>{len(str(self.total))}}/{self.total}] {row.id:<18}  ")
-        line.append(f"{verdict.status.value:<13}", style=_STYLES[verdict.status.value])
+        console = open_console(self.stream)
+        line = Text(f"{counter(self.done, self.total)} {row.id:<18}  ")
+        line.append(f"{verdict.status.value:<13}", style=STYLES[verdict.status.value])
         line.append(f" {duration(verdict.seconds * 1000):>8}  ")
-        line.append(short(_said(row, verdict), max(console.width - len(line.plain) - 1, 20)), style="dim")
+        line.append(short(_remark(row, verdict), max(console.width - len(line.plain) - 1, 20)), style="dim")
         console.print(line, soft_wrap=True)
 
 
 def conclude(
     stream: TextIO, folder: RunFolder, rows: Sequence[RequirementRow], verdicts: Sequence[Verdict], page: Path | None
 ) -> None:
-    """The end of a run: the table, what did not hold, the answer, where the report is, how to replay."""
-    console, entries = _console(stream), join(rows, verdicts)
+    """The end of a run: the table, what did not hold, the headline, where the report is, how to replay."""
+    console, entries = open_console(stream), join(rows, verdicts)
     if entries:
         console.print(_table(entries))
     for status in (Status.VIOLATED, Status.UNDECIDED, Status.NOT_EXERCISED):
-        _tell(console, label(status), _STYLES[status], [entry for entry in entries if entry.status == status])
-    _tell(console, "Known failures that no longer fail", "yellow", [entry for entry in entries if entry.stale])
-    name = about(folder.run()).name
-    good = any(entry.verdict for entry in entries) and not any(entry.in_the_way for entry in entries)
-    console.print(Text(f"\n{answer(name, entries)}", style="bold green" if good else "bold red"))
-    console.print(Text(standing(entries)))
-    console.print()
-    for what, where in (("report", str(page) if page else "not written"), ("replay", replay_command(folder))):
-        console.print(Text(f"{what}  {where}"), soft_wrap=True)
+        _print_group(console, label(status), STYLES[status], [entry for entry in entries if entry.status == status])
+    _print_group(console, "Known failures that no longer fail", "yellow", [entry for entry in entries if entry.stale])
+    name = run_metadata(folder.run()).name
+    good = any(entry.verdict for entry in entries) and not any(entry.prevents_passing for entry in entries)
+    print_headline(console, headline(name, entries), explanation(entries), passes=good)
+    print_places(console, folder.path, page)
 
 
-def _console(stream: TextIO) -> Console:
-    return Console(file=stream, highlight=False, emoji=False, markup=False)
-
-
-def _said(row: RequirementRow, verdict: Verdict) -> str:
+def _remark(row: RequirementRow, verdict: Verdict) -> str:
     if verdict.status is Status.VIOLATED:
         known = "known: " if verdict.known_failure else ""
         return known + ", ".join(dict.fromkeys(finding.anomaly for finding in verdict.findings))
@@ -84,7 +69,7 @@ def _said(row: RequirementRow, verdict: Verdict) -> str:
 
 def _table(entries: Sequence[RequirementResult]) -> Table:
     shown = [status for status in reversed(ORDER) if status in counts(entries)]
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table = bare_table()
     table.add_column("KIP", no_wrap=True)
     table.add_column("group", no_wrap=True)
     for status in shown:
@@ -101,18 +86,18 @@ def _table(entries: Sequence[RequirementResult]) -> Table:
 
 def _numbers(entries: Sequence[RequirementResult], shown: Sequence[str]) -> list[Text]:
     found = counts(entries)
-    return [Text(str(found[s]), style=_STYLES[s]) if s in found else Text("·", style="dim") for s in shown]
+    return [Text(str(found[s]), style=STYLES[s]) if s in found else Text("·", style="dim") for s in shown]
 
 
-def _tell(console: Console, title: str, style: str, entries: Sequence[RequirementResult]) -> None:
+def _print_group(console: Console, title: str, style: str, entries: Sequence[RequirementResult]) -> None:
     if entries:
         console.print(Text(f"\n{title}", style=style))
-    for entry in entries[:_WORST_TOLD]:
+    for entry in entries[:LISTED]:
         console.print(Text(f"  {entry.row.id}  {entry.row.level}"))
         for line in (Text(short(entry.row.statement, 200)), *_reasons(entry)):
             console.print(Padding(line, (0, 0, 0, 4), expand=False))
-    if len(entries) > _WORST_TOLD:
-        console.print(Text(f"  and {len(entries) - _WORST_TOLD} more on the page"))
+    if len(entries) > LISTED:
+        console.print(Text(f"  and {len(entries) - LISTED} more on the page"))
 
 
 def _reasons(entry: RequirementResult) -> list[Text]:

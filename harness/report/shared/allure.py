@@ -17,6 +17,7 @@ from harness.evidence.json_codec import to_json
 from harness.evidence.judgement import Judgement
 from harness.evidence.requirement_evidence import Evidence
 from harness.evidence.status import Status
+from harness.report.shared.run_metadata import run_metadata
 from harness.report.shared.words import short
 
 SEVERITIES = {"MUST": Severity.CRITICAL, "SHOULD": Severity.NORMAL, "MAY": Severity.MINOR}
@@ -41,7 +42,7 @@ def label_round(judgement: Judgement, run: Mapping[str, Json]) -> None:
     scenario, seed, title = (str(run.get(name) or "") for name in ("scenario", "seed", "title"))
     broken = judgement.status is Status.VIOLATED
     allure.dynamic.title(f"{scenario}, seed {seed}")
-    allure.dynamic.description("\n\n".join([title, *_round_findings(judgement), f"again: {run.get('again') or ''}"]))
+    allure.dynamic.description("\n\n".join([title, *_round_findings(judgement), f"again: {run_metadata(run).command}"]))
     allure.dynamic.epic("chaos")
     allure.dynamic.feature(scenario)
     allure.dynamic.story(str(run.get("workload") or ""))
@@ -55,11 +56,11 @@ def _round_findings(judgement: Judgement) -> list[str]:
 
 
 def _description(row: RequirementRow, verdict: Verdict) -> str:
-    told = [row.statement, f"{row.level}: {verdict.status.value}"]
-    told += [f"{found.anomaly}: {found.detail}" for found in verdict.findings]
-    told += [verdict.reason] if verdict.reason else []
-    told += [f"known failure: {verdict.known_failure}"] if verdict.known_failure else []
-    return "\n\n".join(told)
+    parts = [row.statement, f"{row.level}: {verdict.status.value}"]
+    parts += [f"{found.anomaly}: {found.detail}" for found in verdict.findings]
+    parts += [verdict.reason] if verdict.reason else []
+    parts += [f"known failure: {verdict.known_failure}"] if verdict.known_failure else []
+    return "\n\n".join(parts)
 
 
 def _attach(name: str, line: str) -> None:

@@ -6,12 +6,13 @@ from harness.base.json_value import Json
 from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Verdict
 from harness.evidence.judgement import Judgement
+from harness.report.shared.run_metadata import run_metadata
 from harness.report.shared.words import printable
 
 
 def properties(row: RequirementRow, verdict: Verdict) -> list[tuple[str, str]]:
     """Name and value pairs; ``anomaly`` comes once for each different one, ``known_failure`` only if listed."""
-    told = [
+    pairs = [
         ("id", row.id),
         ("kip", row.kip),
         ("group", row.group),
@@ -19,26 +20,27 @@ def properties(row: RequirementRow, verdict: Verdict) -> list[tuple[str, str]]:
         ("status", verdict.status.value),
         ("witnesses", str(verdict.witnesses)),
     ]
-    told += [("anomaly", anomaly) for anomaly in dict.fromkeys(found.anomaly for found in verdict.findings)]
-    told += [("reason", verdict.reason)] if verdict.reason else []
-    told += [("known_failure", verdict.known_failure)] if verdict.known_failure else []
-    return _printable(told)
+    pairs += [("anomaly", anomaly) for anomaly in dict.fromkeys(found.anomaly for found in verdict.findings)]
+    pairs += [("reason", verdict.reason)] if verdict.reason else []
+    pairs += [("known_failure", verdict.known_failure)] if verdict.known_failure else []
+    return _printable(pairs)
 
 
-def chaos_properties(judgement: Judgement, run: Mapping[str, Json] | None = None) -> list[tuple[str, str]]:
-    """Name and value pairs of a round; ``anomaly`` comes once for each, ``run`` is ``run.json`` where it is at hand."""
-    named = ((name, (run or {}).get(name)) for name in ("scenario", "seed", "workload", "target", "again"))
-    told = [(name, str(value)) for name, value in named if value is not None]
-    told += [
+def chaos_properties(judgement: Judgement, run: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """Name and value pairs of a round; ``anomaly`` comes once for each; ``run`` is ``run.json``."""
+    named = {name: run.get(name) for name in ("scenario", "seed", "workload", "target")}
+    named["again"] = run_metadata(run).command or None
+    pairs = [(name, str(value)) for name, value in named.items() if value is not None]
+    pairs += [
         ("conclusion", judgement.status.value),
         ("checks", str(len(judgement.checks))),
         ("witnesses", str(sum(check.witnesses for check in judgement.checks))),
         ("findings", str(sum(judgement.anomalies.values()))),
     ]
-    told += [("anomaly", name) for name in judgement.anomalies]
-    told += [("undecided", f"{check.name}: {check.undecided}") for check in judgement.checks if check.undecided]
-    return _printable([*told, *(("note", note) for note in judgement.notes)])
+    pairs += [("anomaly", name) for name in judgement.anomalies]
+    pairs += [("undecided", f"{check.name}: {check.undecided}") for check in judgement.checks if check.undecided]
+    return _printable([*pairs, *(("note", note) for note in judgement.notes)])
 
 
-def _printable(told: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(name, printable(text)) for name, text in told]  # one control character makes an XML file unreadable
+def _printable(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name, printable(text)) for name, text in pairs]  # one control character makes an XML file unreadable

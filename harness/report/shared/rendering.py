@@ -1,4 +1,4 @@
-"""From a template and what it shows to a page: everything placed is escaped, and nothing in it may rule the page."""
+"""Renders a template: every value is escaped, and control characters in it are made visible."""
 
 from pathlib import Path
 
@@ -7,8 +7,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from harness.report.shared.words import printable
 
 
-def rendered(template: str, **shown: object) -> str:
-    """The template, named from this folder, with ``shown`` placed in it."""
+def rendered(template: str, **values: object) -> str:
+    """The template, by its path below ``harness/report``, with these values."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parents[1]),
         autoescape=True,
@@ -17,8 +17,8 @@ def rendered(template: str, **shown: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(template).render(**shown)
+    return environment.get_template(template).render(**values)
 
 
 def _placed(placed: object) -> object:
-    return printable(placed) if type(placed) is str else placed  # markup, a str too, was made by us
+    return printable(placed) if type(placed) is str else placed  # Markup, a subclass of str, is our own

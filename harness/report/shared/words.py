@@ -15,7 +15,7 @@ NOT_JUDGED = "NOT_JUDGED"
 
 ORDER = (*(status.value for status in (Status.VIOLATED, Status.UNDECIDED, Status.NOT_EXERCISED)), NOT_JUDGED)
 ORDER = (*ORDER, Status.NOT_OFFERED.value, Status.HOLDS.value)
-"""Statuses, the most worrying first: the order of lists, and which of two verdicts on one requirement counts."""
+"""Statuses, the worst first: the order of lists, and which of two verdicts on one requirement counts."""
 
 _LABELS: Mapping[str, str] = {
     "HOLDS": "Holds",
@@ -42,7 +42,7 @@ def label(status: str) -> str:
 
 
 def meaning(status: str) -> str:
-    """What the status says of the promise, as half a sentence."""
+    """What the status means for the promise, as half a sentence."""
     return _MEANINGS.get(status, "")
 
 
@@ -101,7 +101,7 @@ def printable(text: str) -> str:
 def first_line(reason: str) -> str:
     """A reason on one line: as it is, or of a crash's trace (the only reason of many lines) what was raised.
 
-    >>> gist("no step"), gist("x.py:3: in check\\nE   KeyError: 'a'\\n")
+    >>> first_line("no step"), first_line("x.py:3: in check\\nE   KeyError: 'a'\\n")
     ('no step', "it crashed: KeyError: 'a'")
     """
     lines = [line for line in reason.strip().splitlines() if line.strip()] or [""]
@@ -112,3 +112,14 @@ def value(json_value: Json, width: int = 160) -> str:
     """A field's value on one line: strings bare, the rest as compact JSON, cut at ``width`` characters."""
     text = json_value if isinstance(json_value, str) else json.dumps(json_value, ensure_ascii=False)
     return short(text, width)
+
+
+def pairs(fields: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
+    """Field names and values as text, for a list of small facts; null fields are left out."""
+    return tuple((name, value(field)) for name, field in fields.items() if field is not None)
+
+
+def letter(index: int) -> str:
+    """The letter of a fault, from 0: A, B, … Z, A2, B2, …"""
+    turn, place = divmod(index, 26)
+    return chr(ord("A") + place) + (str(turn + 1) if turn else "")

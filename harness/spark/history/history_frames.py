@@ -1,6 +1,5 @@
 """A history as the judge sees it: typed tables in Spark, checked, whoever wrote them."""
 
-import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pyspark.sql import functions as F
 from harness.base.json_value import Json
 from harness.evidence.history_writer import CHAOS_FORMAT, REQUIRED, TABLES
 from harness.evidence.json_codec import Malformed
+from harness.evidence.run_folder import RunFolder
 from harness.evidence.seal_manifest import SealManifest, parquet_files, whole
 from harness.spark.history.seal import Sealing, complete, lines_of, read_sealed, refuse
 from harness.spark.history.table_schema import Field, sealed_schema, table_fields
@@ -21,7 +21,6 @@ from harness.spark.history.well_formed import first_malformation
 from harness.spark.session.conf_scope import FIXED_PLANS, conf_scope
 from harness.spark.session.spark_master import first_line
 
-KIND = "chaos"
 WIDENED: Mapping[type, tuple[str, ...]] = {
     int: ("bigint", "int", "smallint", "tinyint"),
     float: ("double", "float", "bigint", "int"),
@@ -56,7 +55,8 @@ def open_history(spark: SparkSession, folder: Path) -> History:
 
     :raises UserError: EVIDENCE_UNREADABLE, with the place and the reason, when it is not what the format says.
     """
-    run, history = read_run(folder), folder / "history"
+    run = RunFolder.open(folder, kind="chaos", layout=CHAOS_FORMAT).run()
+    history = folder / "history"
     manifest = _manifest(history)
     sealed = manifest.tables if manifest else {}
     foreign = [name for name in TABLES if name not in sealed and (history / f"{name}.parquet").exists()]
@@ -74,22 +74,6 @@ def open_history(spark: SparkSession, folder: Path) -> History:
     tables["operations"] = _with_protocol(tables["operations"])
     notes = (*(manifest.notes if manifest else ()), *sealing.notes, *map(_missed, sorted(missing)))
     return History(spark=spark, tables=tables, missing=missing, run=run, notes=notes)
-
-
-def read_run(folder: Path) -> Mapping[str, Json]:
-    """``run.json`` of a chaos run; :raises UserError: EVIDENCE_UNREADABLE when it is not there, or of another kind."""
-    path = folder / "run.json"
-    if not path.is_file():
-        refuse(f"{folder} is no run folder: it has no run.json")
-    try:
-        run = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        refuse(f"{path} cannot be read: {error}")
-    if not isinstance(run, dict) or run.get("kind") != KIND:
-        refuse(f"{path} is not of a chaos run: its kind is {run.get('kind') if isinstance(run, dict) else None}")
-    if (found := run.get("format")) != CHAOS_FORMAT:
-        refuse(f"{path} has format {found}; this Fencepost reads format {CHAOS_FORMAT}")
-    return run
 
 
 def _manifest(history: Path) -> SealManifest | None:

@@ -1,6 +1,7 @@
 """The command: what it prints, the one sentence for what is wrong, and the exit codes. No broker starts."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,13 +11,13 @@ import pytest
 
 from harness.__main__ import main as entry
 from harness.app.cli import main
-from harness.app.options import ROOT
+from harness.base.paths import ROOT
 from harness.base.user_error import ExitCode
 
 
 def fencepost(*words: str, cwd: Path = ROOT, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command as a person would, from any folder."""
-    command = [sys.executable, "-m", "harness", *words]
+    """Run the command as a person would, from any folder; it is this checkout's, whatever is installed."""
+    command, env = [sys.executable, "-m", "harness", *words], {**(env or os.environ), "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -49,13 +50,16 @@ def test_the_catalogue_for_people_has_a_line_for_each(capsys: pytest.CaptureFixt
         (("qualify", "kafka:4.3.1", "--broker-property", "nonsense"), ExitCode.USAGE, "key=value"),
         (("qualify", "external:127.0.0.1:1"), ExitCode.TARGET_UNREACHABLE, "127.0.0.1:1"),
         (("replay", "/no/such/run"), ExitCode.EVIDENCE_UNREADABLE, "no run folder"),
+        (("chaos", "kafka:4.3.1", "--scenarios", "no-such"), ExitCode.USAGE, "no-such is no scenario"),
+        (("chaos", "kafka:4.3.1", "--budget", "soon"), ExitCode.USAGE, "no length of time"),
+        (("falsify", "--select", "NO-SUCH"), ExitCode.USAGE, "NO-SUCH"),
         (("up", "nonsense"), ExitCode.USAGE, "not a target"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_an_exit_code(
     words: tuple[str, ...], exit_code: ExitCode, says: str, tmp_path: Path
 ) -> None:
-    folder = ["--report-dir", str(tmp_path / "run")] if words[0] == "qualify" else []
+    folder = ["--report-dir", str(tmp_path / "run")] if words[0] not in ("replay", "up") else []
     ended = fencepost(*words, *folder, cwd=tmp_path)
     assert ended.returncode == exit_code, ended.stderr
     assert says in ended.stderr + ended.stdout
@@ -92,29 +96,29 @@ def test_an_interrupt_while_the_command_is_read_in_is_told_in_one_line(
             raise KeyboardInterrupt
 
     monkeypatch.setitem(sys.modules, "harness.app.cli", Interrupting("harness.app.cli"))
-    monkeypatch.setattr("harness.__main__.heed_interrupts", lambda: None)
+    monkeypatch.setattr("harness.__main__.handle_interrupts", lambda: None)
     assert entry() == ExitCode.INTERRUPTED
     assert capsys.readouterr().err == "fencepost: interrupted\n"
 
 
 DROPPED = """
 from threading import Event
-from harness.__main__ import heed_interrupts
+from harness.__main__ import handle_interrupts
 
 class Finalised:
     def __del__(self):
         raise KeyboardInterrupt
 
-heed_interrupts()
+handle_interrupts()
 Finalised()
 try:
     Event().wait(20)
-    print('not heeded')
+    print('not handled')
 except KeyboardInterrupt:
-    print("heeded")
+    print("handled")
 """
 
 
 def test_an_interrupt_that_meets_a_finaliser_comes_again() -> None:
     ran = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=60, check=True)
-    assert (ran.stdout, ran.stderr) == ("heeded\n", "")
+    assert (ran.stdout, ran.stderr) == ("handled\n", "")

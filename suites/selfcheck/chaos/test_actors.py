@@ -13,13 +13,13 @@ import pytest
 from harness.base.clock import RunClock
 from harness.base.seed import Seed
 from harness.base.user_error import UserError
-from harness.chaos.plan.chaos_options import OVERHEAD, ChaosOptions, seconds
+from harness.chaos.plan.chaos_options import OVERHEAD_SECONDS, ChaosOptions, parse_seconds
 from harness.chaos.plan.scenario import Role, Scenario, Workload
 from harness.chaos.plan.scenario_catalogue import select_scenarios
 from harness.chaos.play.actor import Actor, RecordToWrite
 from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
-from harness.cluster.cluster import ClusterOptions
+from harness.cluster.run_options import RunOptions
 from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.history_writer import HistoryWriter
 from harness.evidence.operation import MalformedEvent, Operation, Outcome, Value
@@ -236,10 +236,10 @@ def test_malformed_evidence_is_refused_where_it_is_made(changes: dict[str, objec
         operation(**changes)
 
 
-def wish(**changes: object) -> ChaosOptions:
+def options(**changes: float) -> ChaosOptions:
     """Options by hand."""
-    fields: dict[str, object] = {"target": "kafka:4.3.1", "backend": "auto", "options": ClusterOptions()}
-    return ChaosOptions(**{**fields, "seed": Seed(40), "folder": Path("x"), **changes})  # type: ignore[arg-type]
+    run = RunOptions(target="kafka:4.3.1", seed=Seed(40), folder=Path("x"))
+    return ChaosOptions(run=run, **changes)  # type: ignore[arg-type]
 
 
 def scenario(name: str, length: float = 20.0) -> Scenario:
@@ -248,17 +248,17 @@ def scenario(name: str, length: float = 20.0) -> Scenario:
 
 
 def test_a_small_budget_shortens_rounds_and_a_large_one_repeats_them() -> None:
-    assert wish(budget=100.0).length(scenario("a"), of=4) == 100 / 4 - OVERHEAD
-    assert wish(budget=10.0).length(scenario("a"), of=4) == 8.0
-    assert wish(budget=3600.0).length(scenario("a"), of=4) == 20.0
-    assert wish(budget=200.0).passes([20.0, 20.0]) == 6
-    assert wish().passes([20.0, 20.0]) == 1
+    assert options(budget_seconds=100.0).length(scenario("a"), of=4) == 100 / 4 - OVERHEAD_SECONDS
+    assert options(budget_seconds=10.0).length(scenario("a"), of=4) == 8.0
+    assert options(budget_seconds=3600.0).length(scenario("a"), of=4) == 20.0
+    assert options(budget_seconds=200.0).passes([20.0, 20.0]) == 6
+    assert options().passes([20.0, 20.0]) == 1
 
 
 def test_a_round_is_run_again_by_its_scenario_its_seed_and_its_length() -> None:
-    seeds = wish().seeds()
+    seeds = options().seeds()
     assert [next(seeds).value for _ in range(3)] == [40, 41, 42]
-    again = wish().again(scenario("relay"), Seed(41), 12.5)
+    again = options().command(scenario("relay"), Seed(41), 12.5)
     assert again == "fencepost chaos kafka:4.3.1 --scenarios relay --seed 41 --seconds 12.5 --backend auto"
 
 
@@ -272,4 +272,4 @@ def test_an_unknown_scenario_is_answered_with_those_that_there_are() -> None:
 @pytest.mark.parametrize("text", ["", "ten", "0", "-5m", "5 years"])
 def test_a_length_of_time_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="write 90s, 10m or 2h"):
-        seconds(text)
+        parse_seconds(text)

@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from harness.app.chaos_session import ChaosSession, Crashed
+from harness.base.paths import SCENARIOS
 from harness.base.seed import Seed
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
+from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
 from harness.chaos.play.environment import Environment
-from harness.cluster.cluster import ClusterOptions
+from harness.cluster.run_options import RunOptions
 from harness.evidence.judgement import Judgement
 from harness.report.chaos.session_results import read_session
 from harness.report.shared.words import NOT_JUDGED
@@ -24,15 +26,12 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChaosSession:
         raise LookupError("no such partition\nand a long tale")
 
     monkeypatch.setattr("harness.app.chaos_session.perform", perform)
-    wish = ChaosOptions(
-        target="kafka:4.3.1",
-        backend="process",
-        options=ClusterOptions(),
-        seed=Seed(3),
-        folder=tmp_path / "run",
-        scenarios="late-produce",
+    run = RunOptions(
+        target="kafka:4.3.1", backend="process", seed=Seed(3), folder=tmp_path / "run", progress=lambda _sentence: None
     )
-    return ChaosSession(wish=wish, progress=lambda _sentence: None)
+    return ChaosSession(
+        options=ChaosOptions(run=run, scenarios=select_scenarios("late-produce", find_scenarios(SCENARIOS)))
+    )
 
 
 def test_a_crash_is_one_sentence_with_the_place_of_its_trace(session: ChaosSession) -> None:
@@ -47,9 +46,9 @@ def test_a_session_with_a_crash_does_not_pass(session: ChaosSession) -> None:
     with pytest.raises(Crashed):
         session.examine(session.rounds()[0])
     session.close()
-    read = read_session(session.wish.folder, session.folders)
+    read = read_session(session.options.run.folder, session.folders)
     assert (read.tally, read.passes) == ({NOT_JUDGED: 1}, False)
-    assert read.answer.startswith("It was not shown")
+    assert read.headline.startswith("It was not shown")
 
 
 def test_one_that_crashed_before_it_began_leaves_its_trace_alone(

@@ -113,4 +113,4 @@ def test_terminal_page_and_junit_show_why_the_round_is_undecided(tmp_path: Path)
     assert "transfer-brokers-die, seed 8129: undecided" in terminal
     assert f"the-gate-worked: {DOUBT}" in terminal
     assert DOUBT in (folder / "index.html").read_text()
-    assert ("undecided", f"the-gate-worked: {DOUBT}") in chaos_properties(judgement)
+    assert ("undecided", f"the-gate-worked: {DOUBT}") in chaos_properties(judgement, run)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.app.options import CONTRACT
+from harness.base.paths import CONTRACT
 from harness.contract import Unrefuted, judge
 from harness.contract.requirement_catalogue import CatalogueEntry, find
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import pytest
 
-from harness.app.options import CONTRACT
+from harness.base.paths import CONTRACT
 from harness.contract import Evidence, NotSeen, Requirement
 from harness.contract.expect import Finding, Observation
 from harness.contract.requirement_catalogue import CatalogueEntry, find

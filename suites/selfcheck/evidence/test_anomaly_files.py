@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.app.options import ROOT
+from harness.base.paths import ROOT
 from harness.evidence.anomalies import FOLDER, find_anomalies
 from harness.evidence.anomaly import Anomaly
 

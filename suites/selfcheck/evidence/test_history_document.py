@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness.app.options import ROOT
+from harness.base.paths import ROOT
 from harness.evidence.history_writer import CHAOS_FORMAT, REQUIRED, TABLES
 from harness.evidence.json_codec import from_json
 from harness.evidence.operation import NEEDED, VERBS

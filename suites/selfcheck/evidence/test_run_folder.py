@@ -1,4 +1,4 @@
-"""The run folder: what is written comes back, a torn line is dropped and told, malformed evidence is refused."""
+"""The run folder: what is written comes back, a torn line is dropped and reported, malformed evidence is refused."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def test_evidence_comes_back_as_it_was(folder: RunFolder) -> None:
     assert dict(folder.evidence()) == {"KIP890-BUMP-05": EVIDENCE}
 
 
-def test_a_torn_last_line_of_the_journal_is_dropped_and_told(folder: RunFolder) -> None:
+def test_a_torn_last_line_of_the_journal_is_dropped_and_reported(folder: RunFolder) -> None:
     journal = folder.journal()
     for _ in range(3):
         journal.record(EXCHANGE)
@@ -67,6 +67,11 @@ def test_a_folder_of_another_format_is_refused(folder: RunFolder) -> None:
     (folder.path / "run.json").write_text('{"format": 99}')
     with pytest.raises(UserError, match="format 99"):
         RunFolder.open(folder.path)
+
+
+def test_a_folder_of_another_kind_is_refused(folder: RunFolder) -> None:
+    with pytest.raises(UserError, match="not of a chaos run: its kind is contract"):
+        RunFolder.open(folder.path, kind="chaos")
 
 
 def test_a_folder_that_holds_a_run_is_not_written_over(folder: RunFolder) -> None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.app.options import ROOT
 from harness.base.addresses import Address
 from harness.base.deferred_action import deferred
+from harness.base.paths import ROOT
 from harness.faults.proxy_faults import draw_proxy
 from harness.faults.toxic import ClusterShape, MinimumDuration, Power
 from harness.faults.toxic_catalogue import find_toxics

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.app.cli import EPILOG
-from harness.app.options import ROOT
+from harness.base.paths import ROOT
 from harness.base.user_error import ExitCode
 
 FILES = sorted(path for top in ("harness", "toxics", "suites") for path in (ROOT / top).rglob("*.py"))
@@ -105,8 +105,7 @@ def test_only_the_waiting_room_sleeps() -> None:
 def test_no_test_is_skipped_without_a_typed_reason() -> None:
     bare = re.compile(r"pytest\.skip\(|mark\.skip\b|mark\.skipif|mark\.xfail")
     allowed = {
-        "harness/app/requirement_items.py",
-        "harness/app/chaos_items.py",
+        "harness/app/judging_item.py",
         "suites/selfcheck/fixtures/skips.py",
         "suites/selfcheck/house/test_house_rules.py",
     }

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from harness.app.options import ROOT
+from harness.base.paths import ROOT
 from harness.evidence.anomalies import find_anomalies
 from harness.evidence.judgement import HistoryFinding, Judgement
 from harness.evidence.status import Status

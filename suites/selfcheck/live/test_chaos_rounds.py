@@ -1,4 +1,4 @@
-"""Rounds of chaos as a user runs them: an old Kafka is found out by the story of KIP-890, a sound one left in peace."""
+"""Rounds of chaos as a user runs them: the anomaly of KIP-890 on an old Kafka, none on a sound one."""
 
 import json
 import subprocess
@@ -21,8 +21,8 @@ def chaos(folder: Path, target: str, *more: str) -> "subprocess.CompletedProcess
 
 def anomalies(folder: Path) -> set[str]:
     """What the rounds of the session found, by name."""
-    said = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    return {name for round_ in said["rounds"] for name in round_["anomalies"]}
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    return {name for round_ in report["rounds"] for name in round_["anomalies"]}
 
 
 def test_a_late_produce_leaves_a_hanging_transaction_and_a_stuck_lso_on_an_old_kafka(tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
-"""Pages and documents of chaos: the answer first, the schema kept, hostile strings harmless, nothing left untold."""
+"""Pages and documents of chaos: the headline first, the schema kept, hostile strings harmless, what is cut named."""
 
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -24,32 +23,14 @@ from harness.evidence.timeline import (
 from harness.report.chaos import publish_round, publish_session
 from harness.report.chaos.round_facts import facts
 from harness.report.chaos.round_picture import left_out, picture
-from harness.report.chaos.round_results import RoundResults, answer, read_round, standing, warnings
+from harness.report.chaos.round_results import RoundResults, explanation, headline, read_round, warnings
 from harness.report.chaos.session_results import read_session
-from harness.report.chaos.swimlanes import accused_operations
+from harness.report.chaos.swimlanes import operations_of_findings
 from harness.report.shared.junit import chaos_properties
 from suites.selfcheck.fixtures import chaos_folders
+from suites.selfcheck.fixtures.page_reader import PageReader
 
 SCHEMA = Path(__file__).parents[3] / "reports" / "chaos.schema.json"
-
-
-class Reader(HTMLParser):
-    """Collects the elements with their attributes, and all text."""
-
-    def __init__(self, page: str) -> None:
-        """Read the whole page."""
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep the element."""
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        """Keep the text."""
-        self.text += data
 
 
 def check(report: object) -> None:
@@ -114,12 +95,12 @@ def test_a_session_gives_a_valid_report_with_links_that_lead_somewhere(session: 
     assert [each["conclusion"] for each in report["rounds"]] == ["VIOLATED", "HOLDS", "NOT_JUDGED"]
     assert report["passes"] is False
     assert all((session / each["page"]).is_file() for each in report["rounds"])
-    links = [has["href"] for tag, has in Reader((session / "index.html").read_text()).elements if tag == "a"]
+    links = [has["href"] for tag, has in PageReader((session / "index.html").read_text()).elements if tag == "a"]
     assert [link for link in links if link and not link.startswith("#")] == [f"00{n}/index.html" for n in (1, 2, 3)]
 
 
 def test_a_session_without_rounds_does_not_pass(tmp_path: Path) -> None:
-    assert "No round of chaos was run." in Reader(publish_session(tmp_path, []).read_text(encoding="utf-8")).text
+    assert "No round of chaos was run." in PageReader(publish_session(tmp_path, []).read_text(encoding="utf-8")).text
     assert report_in(tmp_path)["passes"] is False
 
 
@@ -134,15 +115,17 @@ def test_the_schema_refuses_a_wrong_round(broken: Path, wrong: dict[str, object]
 
 
 def test_the_answer_comes_first_and_in_words(broken: Path) -> None:
-    said = answer(read_round(broken))
-    assert said.startswith("Kafka 3.5.2 leaves transactions hanging and leaves the last stable offset stuck; shown by")
-    page = Reader((broken / "index.html").read_text(encoding="utf-8"))
-    told = " ".join(page.text.split())
-    assert told.index("leaves transactions hanging") < told.index("It does not pass") < told.index("Checks")
+    expected = headline(read_round(broken))
+    assert expected.startswith(
+        "Kafka 3.5.2 leaves transactions hanging and leaves the last stable offset stuck; shown by"
+    )
+    page = PageReader((broken / "index.html").read_text(encoding="utf-8"))
+    text = " ".join(page.text.split())
+    assert text.index("leaves transactions hanging") < text.index("It does not pass") < text.index("Checks")
 
 
 @pytest.mark.parametrize(
-    ("result", "said", "stands"),
+    ("result", "expected", "explained"),
     [
         ({"witnesses": 3}, "Kafka 3.5.2 keeps its transaction promises", "It passes: of 1 checks 1 holds"),
         ({"undecided": "two logs"}, "It cannot be said whether", "It does not pass: of 1 checks 1 undecided"),
@@ -151,10 +134,12 @@ def test_the_answer_comes_first_and_in_words(broken: Path) -> None:
     ],
     ids=str,
 )
-def test_the_answer_for_each_conclusion(tmp_path: Path, result: dict[str, Any], said: str, stands: str) -> None:
+def test_the_headline_for_each_conclusion(
+    tmp_path: Path, result: dict[str, Any], expected: str, explained: str
+) -> None:
     round_ = concluded(CheckResult(**{"name": "a", "statement": "A", "witnesses": 0, **result}), folder=tmp_path)
-    assert answer(round_).startswith(said)
-    assert standing(round_).startswith(stands)
+    assert headline(round_).startswith(expected)
+    assert explanation(round_).startswith(explained)
 
 
 def test_only_rounds_that_hold_let_a_session_pass(tmp_path: Path) -> None:
@@ -165,7 +150,7 @@ def test_only_rounds_that_hold_let_a_session_pass(tmp_path: Path) -> None:
 
 def test_a_fault_that_did_not_strike_is_said_loudly(broken: Path) -> None:
     assert warnings(read_round(broken))[0].startswith("1 of 5 faults did not strike, and so proved nothing: drop-resp")
-    text = Reader((broken / "index.html").read_text(encoding="utf-8")).text
+    text = PageReader((broken / "index.html").read_text(encoding="utf-8")).text
     assert text.count("DID NOT STRIKE") == 1
     assert "D drop-response: did not strike" in text
 
@@ -206,7 +191,7 @@ def test_every_fault_phase_role_and_partition_is_in_the_picture(broken: Path) ->
 
 def test_nothing_is_loaded_from_outside_and_no_script_runs(broken: Path, hostile: str, session: Path) -> None:
     for page in ((broken / "index.html").read_text(), hostile, (session / "index.html").read_text()):
-        elements = Reader(page).elements
+        elements = PageReader(page).elements
         loaded = [url for tag, has in elements for url in (has.get("src"), has.get("href")) if url and tag != "a"]
         assert [url for url in loaded if not url.startswith(("data:", "#"))] == []
         assert [tag for tag, _ in elements].count("script") == 0
@@ -217,14 +202,14 @@ def test_hostile_strings_stay_text(hostile: str) -> None:
     assert "<script>alert" not in hostile
     assert hostile.count("&lt;script&gt;alert") > 15
     assert "\u202e" not in hostile
-    ids = [has["id"] for _, has in Reader(hostile).elements if "id" in has]
+    ids = [has["id"] for _, has in PageReader(hostile).elements if "id" in has]
     assert len(ids) == len(set(ids))
 
 
 def test_the_page_of_a_round_that_was_not_judged_says_so(session: Path) -> None:
-    told = Reader((session / "003" / "index.html").read_text(encoding="utf-8")).text
-    assert "was not judged" in told
-    assert "There is no verdict in this folder." in told
+    text = PageReader((session / "003" / "index.html").read_text(encoding="utf-8")).text
+    assert "was not judged" in text
+    assert "There is no verdict in this folder." in text
 
 
 @pytest.mark.parametrize(
@@ -251,8 +236,8 @@ def test_what_the_picture_leaves_out_is_told() -> None:
     timeline = Timeline(
         started=0.0, ended=9.0, operations=90, drawable=70, committed=1, levels=lines, partitions_in_all=60
     )
-    told = left_out(timeline)
-    assert told == "Not drawn: 70 of 70 operations (drawn by lot), 48 partitions."
+    text = left_out(timeline)
+    assert text == "Not drawn: 70 of 70 operations (drawn by lot), 48 partitions."
     assert picture(timeline, None).count('class="hw"') == 12
 
 
@@ -267,9 +252,9 @@ def test_an_accused_operation_that_the_lot_left_out_is_drawn_from_its_finding(br
     judgement = from_json(Judgement, (broken / "judgement.json").read_text(encoding="utf-8"))
     timeline = load_timeline(broken)
     assert timeline is not None
-    kept = accused_operations(judgement, timeline)
+    kept = operations_of_findings(judgement, timeline)
     assert len(kept) == 1
-    assert accused_operations(judgement, replace(timeline, drawn=())) == kept
+    assert operations_of_findings(judgement, replace(timeline, drawn=())) == kept
     assert isinstance(kept[0], DrawnOperation)
 
 
@@ -297,6 +282,6 @@ def test_facts_of_any_shape_are_told_in_words() -> None:
 
 def test_junit_properties_name_the_anomalies_and_are_printable(broken: Path) -> None:
     judgement = from_json(Judgement, (broken / "judgement.json").read_text(encoding="utf-8"))
-    told = chaos_properties(replace(judgement, notes=("torn\x1b[31m",)), chaos_folders.RUN)
-    assert {("conclusion", "VIOLATED"), ("anomaly", "stuck-lso"), ("seed", "8128"), ("findings", "2")} <= set(told)
-    assert ("note", "torn\N{REPLACEMENT CHARACTER}[31m") in told
+    found = chaos_properties(replace(judgement, notes=("torn\x1b[31m",)), chaos_folders.RUN)
+    assert {("conclusion", "VIOLATED"), ("anomaly", "stuck-lso"), ("seed", "8128"), ("findings", "2")} <= set(found)
+    assert ("note", "torn\N{REPLACEMENT CHARACTER}[31m") in found

@@ -9,7 +9,7 @@ from selenium.webdriver.common.by import By
 
 from harness.report.chaos import publish_round, publish_session
 from suites.selfcheck.fixtures import chaos_folders
-from suites.selfcheck.fixtures.browser import CLIPPED, TOO_WIDE, opened, run, said, visit
+from suites.selfcheck.fixtures.browser import CLIPPED, TOO_WIDE, console_lines, opened, run, visit
 
 LAID_OVER = """
     const words = [...document.querySelectorAll('.timeline text:not(.tick)')].map(e => [e, e.getBoundingClientRect()]);
@@ -55,7 +55,7 @@ def test_quiet_and_not_too_wide(
     assert run(chromium, "return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
     assert run(chromium, TOO_WIDE) == []
     assert run(chromium, CLIPPED) == []
-    assert said(chromium) == []
+    assert console_lines(chromium) == []
 
 
 @pytest.mark.parametrize("width", [1280, 400])

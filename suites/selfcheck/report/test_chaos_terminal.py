@@ -1,4 +1,4 @@
-"""What the terminal, and Allure, tell of chaos: a line a round, the answer in the end; plain without a terminal."""
+"""What the terminal and Allure show of chaos: a line a round, the headline at the end; plain without a terminal."""
 
 import io
 import json
@@ -48,18 +48,18 @@ def test_a_round_is_one_plain_line(rounds: list[Path]) -> None:
     assert "\x1b" not in stream.getvalue()
 
 
-def test_the_end_tells_the_answer_the_findings_and_how_to_go_on(rounds: list[Path], tmp_path: Path) -> None:
+def test_the_end_prints_the_headline_the_findings_and_how_to_go_on(rounds: list[Path], tmp_path: Path) -> None:
     stream = io.StringIO()
     passes = conclude_session(stream, tmp_path, rounds, publish_session(tmp_path, rounds))
-    told, plain = stream.getvalue(), " ".join(stream.getvalue().split())
+    printed, plain = stream.getvalue(), " ".join(stream.getvalue().split())
     assert passes is False
     assert "Kafka 3.5.2 leaves transactions hanging and leaves the last stable offset stuck; 1 of 3 rounds" in plain
     assert "It does not pass: 1 violated, 1 not judged, 1 holds" in plain
     assert "4 of 5 faults struck. Faults that did not strike: drop-response" in plain
     assert "stuck-lso: fp-77-accounts-1: last stable offset" in plain
-    assert f"again {chaos_folders.RUN['again']}" in plain
-    assert f"report  {tmp_path}/index.html\n" in told
-    assert f"replay  fencepost replay {tmp_path}\n" in told
+    assert f"again {chaos_folders.RUN['command']}" in plain
+    assert f"report  {tmp_path}/index.html\n" in printed
+    assert f"replay  fencepost replay {tmp_path}\n" in printed
 
 
 def test_the_end_fits_eighty_columns_without_colour(rounds: list[Path], tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from jsonschema import Draft202012Validator, ValidationError
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.publish import publish
-from harness.report.contract.results import answer, join, standing
-from harness.report.contract.run_metadata import name_of
+from harness.report.contract.results import explanation, headline, join
 from harness.report.shared.junit import properties
+from harness.report.shared.run_metadata import name_of, run_metadata
 from suites.selfcheck.fixtures import contract_folder
 
 SCHEMA = Path(__file__).parents[3] / "reports" / "report.schema.json"
@@ -80,7 +80,7 @@ def test_the_schema_refuses_a_wrong_verdict(tmp_path: Path, wrong: dict[str, obj
 
 
 @pytest.mark.parametrize(
-    ("statuses", "said"),
+    ("statuses", "expected"),
     [
         ("H" * 40, "K keeps all 40 promises."),
         ("H" * 38 + "OO", "K keeps 38 of 40 promises; 2 are not offered."),
@@ -92,8 +92,8 @@ def test_the_schema_refuses_a_wrong_verdict(tmp_path: Path, wrong: dict[str, obj
         ("", "No promise of K was judged."),
     ],
 )
-def test_the_answer_in_one_sentence(statuses: str, said: str) -> None:
-    assert answer("K", join((), verdicts_of(statuses))) == said
+def test_the_headline_in_one_sentence(statuses: str, expected: str) -> None:
+    assert headline("K", join((), verdicts_of(statuses))) == expected
 
 
 def verdicts_of(statuses: str) -> list[Verdict]:
@@ -110,10 +110,10 @@ def test_trying_again_does_not_hide_a_failure() -> None:
 
 def test_known_failures_do_not_stand_in_the_way_but_stale_ones_do() -> None:
     broken, held = verdicts_of("V")[0], verdicts_of("H")[0]
-    assert standing(join((), [replace(broken, known_failure="KAFKA-1")])).startswith("It passes")
-    assert "because of 1 promise" in standing(join((), [replace(held, known_failure="KAFKA-1")]))
-    assert "because of 1 promise" in standing(join((), [broken]))
-    assert standing(join((), [replace(broken, level="SHOULD")])).startswith("It passes")
+    assert explanation(join((), [replace(broken, known_failure="KAFKA-1")])).startswith("It passes")
+    assert "because of 1 promise" in explanation(join((), [replace(held, known_failure="KAFKA-1")]))
+    assert "because of 1 promise" in explanation(join((), [broken]))
+    assert explanation(join((), [replace(broken, level="SHOULD")])).startswith("It passes")
 
 
 def test_the_name_of_the_target() -> None:
@@ -126,7 +126,12 @@ def test_the_name_of_the_target() -> None:
 def test_junit_properties_are_printable_and_name_the_anomaly() -> None:
     row = next(row for row in contract_folder.rows() if row.id == "KIP890-VERIFY-01")
     verdict = next(verdict for verdict in contract_folder.verdicts() if verdict.id == row.id)
-    told = properties(row, replace(verdict, known_failure="a\x00b\x1b[31m"))
-    assert ("anomaly", "late-produce-accepted") in told
-    assert ("status", "VIOLATED") in told
-    assert dict(told)["known_failure"] == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}[31m"
+    parts = properties(row, replace(verdict, known_failure="a\x00b\x1b[31m"))
+    assert ("anomaly", "late-produce-accepted") in parts
+    assert ("status", "VIOLATED") in parts
+    assert dict(parts)["known_failure"] == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}[31m"
+
+
+def test_the_command_of_a_folder_is_found_under_its_older_name_too() -> None:
+    assert run_metadata({"command": "fencepost chaos kafka:4.3.1"}).command == "fencepost chaos kafka:4.3.1"
+    assert run_metadata({"again": "fencepost chaos kafka:3.5.2"}).command == "fencepost chaos kafka:3.5.2"

@@ -1,7 +1,6 @@
-"""The page as text: the answer first, every status told in words, nothing of the outside world, nothing injected."""
+"""The page as text: the headline first, every status in words, nothing of the outside world, nothing injected."""
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -12,31 +11,7 @@ from harness.report.contract.lso_picture import lso_picture
 from harness.report.contract.publish import publish
 from harness.report.contract.steps import Span, error_of
 from suites.selfcheck.fixtures import contract_folder
-
-
-class Reader(HTMLParser):
-    """Collects the elements with their attributes, and the text of the first heading."""
-
-    def __init__(self, page: str) -> None:
-        """Read the whole page."""
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.first_heading = ""
-        self._inside = False
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep the element."""
-        self.elements.append((tag, dict(attrs)))
-        self._inside = self._inside or tag == "h1"
-
-    def handle_endtag(self, tag: str) -> None:
-        """Leave the heading."""
-        self._inside = self._inside and tag != "h1"
-
-    def handle_data(self, data: str) -> None:
-        """Keep the heading's text."""
-        self.first_heading += data if self._inside else ""
+from suites.selfcheck.fixtures.page_reader import PageReader
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +20,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return publish(folder, contract_folder.rows(), contract_folder.verdicts()).read_text(encoding="utf-8")
 
 
-def test_the_first_heading_is_the_answer(page: str) -> None:
-    said = "Kafka 3.5.2 breaks 3 of 35 promises (1 known) and keeps 19; 10 are not offered"
-    assert " ".join(Reader(page).first_heading.split()).startswith(said)
+def test_the_first_heading_is_the_headline(page: str) -> None:
+    expected = "Kafka 3.5.2 breaks 3 of 35 promises (1 known) and keeps 19; 10 are not offered"
+    assert " ".join(PageReader(page).first_heading.split()).startswith(expected)
 
 
 def test_nothing_is_loaded_from_outside(page: str) -> None:
-    elements = Reader(page).elements
+    elements = PageReader(page).elements
     loaded = [url for tag, has in elements for url in (has.get("src"), has.get("href")) if url and tag != "a"]
     assert [url for url in loaded if not url.startswith(("data:", "#"))] == []
     assert "@import" not in page
@@ -59,7 +34,7 @@ def test_nothing_is_loaded_from_outside(page: str) -> None:
 
 
 def test_hostile_strings_stay_text(page: str) -> None:
-    assert [tag for tag, _ in Reader(page).elements].count("script") == 1
+    assert [tag for tag, _ in PageReader(page).elements].count("script") == 1
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
     assert "\u202e" not in page
@@ -68,7 +43,7 @@ def test_hostile_strings_stay_text(page: str) -> None:
 def test_every_requirement_has_an_anchor_and_its_status_in_words(page: str) -> None:
     parts = {
         has.get("id"): has
-        for tag, has in Reader(page).elements
+        for tag, has in PageReader(page).elements
         if tag == "details" and "req" in (has.get("class") or "")
     }
     assert list(parts) == [row.id for row in contract_folder.rows()]
@@ -87,7 +62,7 @@ def test_every_requirement_has_an_anchor_and_its_status_in_words(page: str) -> N
 
 
 def test_ids_are_unique(page: str) -> None:
-    ids = [has["id"] for _, has in Reader(page).elements if "id" in has]
+    ids = [has["id"] for _, has in PageReader(page).elements if "id" in has]
     assert len(ids) == len(set(ids))
 
 
@@ -100,7 +75,7 @@ def test_a_large_journal_is_counted_not_shown(page: str) -> None:
 
 def test_an_empty_run_still_gives_a_page(tmp_path: Path) -> None:
     page = publish(RunFolder.create(tmp_path / "run", {}), (), ()).read_text(encoding="utf-8")
-    assert Reader(page).first_heading == "No promise of The target was judged."
+    assert PageReader(page).first_heading == "No promise of The target was judged."
 
 
 def test_the_picture_of_one_sample_and_of_none() -> None:

@@ -9,7 +9,7 @@ from selenium.webdriver.common.by import By
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.publish import publish
 from suites.selfcheck.fixtures import contract_folder
-from suites.selfcheck.fixtures.browser import CLIPPED, TOO_WIDE, opened, run, said, visit
+from suites.selfcheck.fixtures.browser import CLIPPED, TOO_WIDE, console_lines, opened, run, visit
 
 SEEN = "return [...document.querySelectorAll('.req')].filter(r => r.offsetParent !== null).map(r => r.dataset.status)"
 
@@ -49,14 +49,14 @@ def test_quiet_and_not_too_wide(chromium: webdriver.Chrome, page: str, width: in
     assert run(chromium, "return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
     assert run(chromium, TOO_WIDE) == []
     assert run(chromium, CLIPPED) == []
-    assert said(chromium) == []
+    assert console_lines(chromium) == []
 
 
 def test_a_page_without_verdicts_is_quiet_too(chromium: webdriver.Chrome, empty_page: str) -> None:
     visit(chromium, empty_page, width=400)
     assert chromium.find_element(By.TAG_NAME, "h1").text == "No promise of The target was judged."
     assert run(chromium, "return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
-    assert said(chromium) == []
+    assert console_lines(chromium) == []
 
 
 @pytest.mark.parametrize("width", [1280, 400])

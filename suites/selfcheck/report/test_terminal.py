@@ -1,4 +1,4 @@
-"""The terminal's end and progress: the answer, what did not hold, where to look; plain where there is no terminal."""
+"""The terminal's end and progress: the headline, what did not hold, where to look; plain where there is no terminal."""
 
 import io
 from pathlib import Path
@@ -23,27 +23,27 @@ def concluded(folder: RunFolder, verdicts: tuple[Verdict, ...]) -> str:
     return stream.getvalue()
 
 
-def test_the_end_tells_the_answer_the_findings_and_how_to_go_on(tmp_path: Path) -> None:
-    told = concluded(contract_folder.make(tmp_path / "run"), contract_folder.verdicts())
-    plain = " ".join(told.split())
+def test_the_end_prints_the_headline_the_findings_and_how_to_go_on(tmp_path: Path) -> None:
+    printed = concluded(contract_folder.make(tmp_path / "run"), contract_folder.verdicts())
+    plain = " ".join(printed.split())
     assert "Kafka 3.5.2 breaks 3 of 35 promises" in plain
     assert "late-produce-accepted: late: Produce v9 answered NONE (0)" in plain
     assert "it crashed: KeyError: 'base_offset'" in plain
     assert "Known failures that no longer fail KIP360-INIT-02" in plain
-    assert f"report  {tmp_path}/run/index.html\n" in told
-    assert f"replay  fencepost replay {tmp_path}/run\n" in told
+    assert f"report  {tmp_path}/run/index.html\n" in printed
+    assert f"replay  fencepost replay {tmp_path}/run\n" in printed
 
 
 def test_the_end_fits_eighty_columns_without_colour(tmp_path: Path) -> None:
-    told = concluded(contract_folder.make(tmp_path / "run"), contract_folder.verdicts())
-    assert "\x1b" not in told
-    wide = [line for line in told.splitlines() if len(line) > 80 and not line.startswith(("report", "replay"))]
+    printed = concluded(contract_folder.make(tmp_path / "run"), contract_folder.verdicts())
+    assert "\x1b" not in printed
+    wide = [line for line in printed.splitlines() if len(line) > 80 and not line.startswith(("report", "replay"))]
     assert wide == []
 
 
 def test_an_interrupted_run_says_what_was_not_judged(tmp_path: Path) -> None:
-    told = concluded(contract_folder.make(tmp_path / "run"), contract_folder.verdicts()[:2])
-    assert "33 are not judged" in " ".join(told.split())
+    printed = concluded(contract_folder.make(tmp_path / "run"), contract_folder.verdicts()[:2])
+    assert "33 are not judged" in " ".join(printed.split())
 
 
 def test_progress_is_one_plain_line_a_verdict() -> None:

@@ -1,4 +1,4 @@
-"""What was judged and how, read gently from ``run.json``: an old or interrupted run lacks some of it."""
+"""What was judged and how, from ``run.json``: what an old or interrupted run lacks is empty."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from harness.base.json_value import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
+class RunMetadata:
     """The judged target and the run.
 
     ``name`` is what the headline calls the target (``Kafka 4.3.1``); ``apis`` holds the offered version range of each
@@ -32,11 +32,11 @@ class About:
     fencepost: str
 
 
-def about(run: Mapping[str, Json]) -> About:
-    """Read ``run.json``; what is missing is empty."""
+def run_metadata(run: Mapping[str, Json]) -> RunMetadata:
+    """Of the parsed ``run.json``."""
     target, identity = _text(run.get("target")), _text(run.get("identity"))
     features = _mapping(run.get("features"))
-    return About(
+    return RunMetadata(
         name=name_of(target, identity),
         target=target,
         identity=identity,
@@ -47,7 +47,7 @@ def about(run: Mapping[str, Json]) -> About:
         finalized=_mapping(features.get("finalized")),
         apis=_ranges(run.get("apis")),
         seed=run.get("seed"),
-        command=_text(run.get("command")),
+        command=_text(run.get("again") or run.get("command")),  # older folders of chaos say ``again``
         started=_text(run.get("started")),
         seconds=_number(run.get("seconds")),
         selection=_text(run.get("selection")),

@@ -1,0 +1,54 @@
+"""The contract in pytest: registered by :mod:`harness.app.plugin`. Collects requirement files, selects and orders."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.app.contract_session import ContractSession
+from harness.app.requirement_items import ExaminedItem, RequirementFile, RequirementItem
+from harness.base.paths import CONTRACT, ROOT
+from harness.contract.requirement_catalogue import find, requirement_row, states_requirement
+from harness.contract.selection import selected
+
+
+@dataclass(slots=True)
+class ContractPlugin:
+    """The hooks of one session."""
+
+    session: ContractSession
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        """A file of the contract that binds ``REQUIREMENT`` is collected by us, whatever its name."""
+        if file_path.suffix != ".py" or CONTRACT not in file_path.parents or not states_requirement(file_path):
+            return None
+        collected: RequirementFile = RequirementFile.from_parent(parent, path=file_path, session_=self.session)
+        return collected
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Select; whatever is not ours first, in its own order; then the contract's items by their rank."""
+        if not any(isinstance(item, RequirementItem) for item in items):
+            return
+        rows = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]
+        if self.session.options.select:
+            chosen = selected(self.session.options.select, rows)
+            config.hook.pytest_deselected(items=[item for item in items if _id(item) not in chosen])
+            items[:] = [item for item in items if _id(item) in chosen]
+            rows = [row for row in rows if row.id in chosen]
+        items.sort(key=_rank)
+        self.session.rows = rows
+        self.session.live_items = sum(isinstance(item, ExaminedItem) for item in items)
+
+    def pytest_report_teststatus(self, report: pytest.TestReport, config: pytest.Config) -> tuple[str, str, str] | None:
+        """No letters among our progress lines."""
+        if self.session.has_target and report.when == "call" and config.option.capture == "no":
+            return report.outcome, "", ""
+        return None
+
+
+def _id(item: pytest.Item) -> str | None:
+    return item.entry.requirement.id if isinstance(item, RequirementItem) else None
+
+
+def _rank(item: pytest.Item) -> tuple[bool, tuple[str, int, str]]:
+    return (True, item.rank) if isinstance(item, RequirementItem) else (False, ("", 0, ""))

@@ -1,0 +1,86 @@
+"""``fencepost replay``: steps 8 and 9 on a folder from last week; the same judges, the same pages, no network."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from harness.base.paths import CONTRACT, ROOT
+from harness.base.user_error import ExitCode, UserError
+from harness.chaos.plan.round_folders import rounds_of
+from harness.contract import Status, Verdict, judge, kept
+from harness.contract.requirement_catalogue import find, requirement_row
+from harness.evidence.json_codec import Malformed, from_json
+from harness.evidence.run_folder import RunFolder
+from harness.report.contract.publish import publish
+from harness.report.contract.terminal import conclude
+
+
+def replay(folder: Path, *, master: str, progress: Callable[[str], None]) -> bool:
+    """Judge the folder's evidence again with today's checks and write its pages anew; whether all is kept.
+
+    :raises UserError: When the folder cannot be read, names a requirement that is not in the catalogue, or holds chaos
+        and Spark cannot be had.
+    """
+    rounds = rounds_of(folder.absolute())
+    return _chaos(folder.absolute(), rounds, master, progress) if rounds else _contract(RunFolder.open(folder))
+
+
+def _contract(folder: RunFolder) -> bool:
+    """Verdicts that rest on no evidence (NOT_OFFERED) are taken over as they were given."""
+    given = {verdict.id: verdict for verdict in verdicts_of(folder)}
+    taken_over = {name: verdict for name, verdict in given.items() if verdict.status == Status.NOT_OFFERED}
+    verdicts = list({**taken_over, **_judged_again(folder, given)}.values())
+    rows = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]
+    judged = [row for row in rows if row.id in {verdict.id for verdict in verdicts}]
+    conclude(sys.stdout, folder, judged, verdicts, publish(folder, judged, verdicts))
+    return all(map(kept, verdicts))
+
+
+def _judged_again(folder: RunFolder, given: dict[str, Verdict]) -> dict[str, Verdict]:
+    requirements = {entry.requirement.id: entry.requirement for entry in find(CONTRACT)}
+    again: dict[str, Verdict] = {}
+    for name, evidence in folder.evidence():
+        requirement = requirements.get(name.partition("@")[0])
+        if requirement is None:
+            sentence = f"{folder.path} judges {name}, which no requirement states"
+            raise UserError(sentence, exit=ExitCode.EVIDENCE_UNREADABLE)
+        before = given.get(requirement.id)
+        fresh = judge(requirement, evidence, seconds=before.seconds if before else 0.0)
+        again[name] = replace(fresh, known_failure=before.known_failure) if before else fresh
+    return again
+
+
+def verdicts_of(folder: RunFolder) -> list[Verdict]:
+    """The verdicts as they were given; :raises UserError: when a line cannot be read."""
+    path = folder.path / "verdicts.jsonl"
+    if not path.is_file():
+        return []
+    try:
+        return [from_json(Verdict, line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+    except Malformed as error:
+        raise UserError(f"{path}: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
+
+
+def _chaos(folder: Path, rounds: tuple[Path, ...], master: str, progress: Callable[[str], None]) -> bool:
+    # Brings in Spark, which no other command needs.
+    from harness.report.chaos import conclude_session, publish_session, round_line
+    from harness.run_chaos import judge, publish
+    from harness.spark.session.spark_session import open_session
+    from harness.spark.session.spark_settings import Build
+
+    build, judged = Build.fit_for(max(map(_history_bytes, rounds))), []
+    progress(f"starting Spark on {master}")
+    with open_session(name="fencepost-replay", master=master, progress=progress, build=build) as spark:
+        for number, round_ in enumerate(rounds, start=1):
+            judged.append(judge(spark, round_))
+            page = publish(round_)
+            round_line(sys.stdout, round_, number=number, of=len(rounds))
+    if folder not in rounds:
+        page = publish_session(folder, rounds)
+    conclude_session(sys.stdout, folder, rounds, page)
+    return all(judgement.status is Status.HOLDS for judgement in judged)
+
+
+def _history_bytes(round_: Path) -> int:
+    return sum(file.stat().st_size for file in (round_ / "history").rglob("*") if file.is_file())
