@@ -9,7 +9,7 @@ the pending transition before the epoch (released brokers do), and the client th
 from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import ADD_IN_THE_CURRENT_EPOCH
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
-from harness.contract.doctored import commit, data, described, ended, evidence, held_link, log, producers, sample, step
+from harness.contract.doctored import adopted, data, log
 from harness.contract.refuters import VERIFICATION, Failpoint, Setting
 from harness.contract.version_tables import late_add
 from harness.lab import Lab
@@ -60,18 +60,7 @@ def check(seen: Evidence) -> Observations:
         yield expect.shows(seen[f"producers of {alias}"], producers=[], otherwise="producer-left-behind")
 
 
-GOOD = evidence(
-    ended(),
-    step(ENDING, "Produce", 11, error=STALE, held=20),
-    step(ENDING, "Produce", 12, error=KafkaError.CONCURRENT_TRANSACTIONS, held=20),
-    *(step(OVER, "Produce", version, error=STALE, held=40, answered=200) for version in (11, 12)),
-    described("kept", "CompleteCommit", epoch=1),
-    *(producers(f"producers of {alias}") for alias in ("P2", "P3")),
-    logs={"P1": log(data(7, 0, "a"), commit(7, 1)), "P2": log(), "P3": log()},
-    held=("lane to P2", "markers"),
-    faults=(held_link("lane to P3", ended=90),),
-    samples=(sample("markers", "P1", 1, 0),),
-)
+GOOD = adopted(__file__, "KIP890-BUMP-06")
 
 REQUIREMENT = Requirement(
     id="KIP890-BUMP-06",

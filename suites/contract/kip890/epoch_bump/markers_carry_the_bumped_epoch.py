@@ -49,7 +49,7 @@ def _in_log(seen: Evidence, end: Step, alias: str) -> Observations:
         at, by = marker.producer_epoch, marker.coordinator_epoch
         yield expect.agree(f"marker's type in {alias}", marker.control, kind, end, otherwise="wrong-marker-type")
         yield expect.agree(f"marker's epoch in {alias}", at, epoch + 1, end, otherwise="wrong-marker-epoch")
-        yield expect.agree(f"its coordinator's in {alias}", by, coordinator, end, otherwise="wrong-coordinator-epoch")
+        yield expect.agree(f"coordinator epoch in {alias}", by, coordinator, end, otherwise="wrong-coordinator-epoch")
     epochs = {batch.producer_epoch for batch in batches if not batch.control}
     yield expect.agree(f"data's epochs in {alias}", epochs, {epoch}, end, otherwise="data-in-another-epoch")
 
