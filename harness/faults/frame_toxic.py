@@ -75,7 +75,7 @@ class FrameToxic:
             report = handle.off()
             strikes.struck = report.struck
             if report.unreadable:
-                strikes.how += f"; {report.unreadable} requests could not be decoded, and passed"
+                strikes.how += f"; passed because they could not be decoded: {report.unreadable}"
 
     def _proxies(self, fault_target: FaultTarget) -> tuple[str, ...]:
         return lanes_of(fault_target) if self.on == "lanes" else links_of(fault_target)
