@@ -39,7 +39,7 @@ def target_of(pair: GatePair, *, proxies: bool = True) -> FaultTarget:
     )
     cluster = cast(Any, SimpleNamespace(links=pair.links, topology=topology))
     return FaultTarget(
-        cluster=cluster, clock=RunClock(), asker=cast(Any, None), topics={}, open_gate=lambda _: pair.gate
+        cluster=cluster, clock=RunClock(), client=cast(Any, None), topics={}, open_gate=lambda _: pair.gate
     )
 
 
