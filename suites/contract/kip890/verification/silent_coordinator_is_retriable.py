@@ -9,10 +9,11 @@ from harness.contract import Evidence, KafkaError, Observations, Offers, Order, 
 from harness.contract.byteman.verification_rules import LOST_COORDINATOR_IS_INVALID_STATE
 from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, unsound, written
 from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
+from harness.contract.version_tables import unverified_message
 from harness.lab import Lab
 
 RETRIABLE = KafkaError.NOT_ENOUGH_REPLICAS
-MESSAGE = "Unable to verify the partition has been added to the transaction. Underlying error: NETWORK_EXCEPTION"
+MESSAGE = unverified_message(KafkaError.NETWORK_EXCEPTION)
 
 
 def stimulus(lab: Lab) -> None:
