@@ -35,7 +35,7 @@ def unadded_message(version: int) -> str | None:
 
 
 def unverified_message(reason: KafkaError) -> str:
-    """The message of a Produce that could not be verified (``ReplicaManager.appendRecords``)."""
+    """The message of a Produce that could not be verified (``ReplicaManager.handleProduceAppend``)."""
     return f"Unable to verify the partition has been added to the transaction. Underlying error: {reason.name}"
 
 

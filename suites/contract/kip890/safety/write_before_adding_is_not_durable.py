@@ -1,6 +1,6 @@
 """KIP890-SAFE-04: a client that writes first and adds later cannot make the first write durable.
 
-The mistake of a real client that made the KIP: the record lay in the log before its partition was in the transaction.
+A real client's mistake that led to the KIP: the record was in the log before its partition was in the transaction.
 The refused write must be gone; the same batch, sent again after adding, is the only copy, and it is committed.
 """
 

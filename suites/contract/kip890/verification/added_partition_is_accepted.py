@@ -19,7 +19,6 @@ from harness.contract.doctored import (
     written,
 )
 from harness.contract.refuters import Failpoint
-from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab
 
 
@@ -35,22 +34,17 @@ def stimulus(lab: Lab) -> None:
 
 
 def check(seen: Evidence) -> Observations:
-    """Each is accepted and, while it is open, starts at its batch; at the end all are committed."""
+    """Each is accepted and, while it is open, starts at its BaseOffset; at the end all are committed."""
     writes = seen.all("first write")
     for write in writes:
         yield expect.accepted(write, otherwise="added-write-refused")
         if write.error == 0:
-            yield from opened(seen, write)
+            known, base = seen[f"producers v{write.version}"], write.number("base_offset")
+            yield expect.open_since(known, write.asked("producer_id"), base, otherwise="transaction-not-opened")
+            lso = seen.sample(f"open v{write.version}").last_stable_offset
+            yield expect.agree("last stable offset", lso, base, write, otherwise="reader-not-stopped")
     values = [value for write in writes for value in write.written()]
     yield from expect.sound(seen, "P1", values, appended="log-differs", shown="committed-view-differs")
-
-
-def opened(seen: Evidence, write: Step) -> Observations:
-    """CurrentTxnStartOffset and last stable offset are the BaseOffset of the batch."""
-    known, own, base = seen[f"producers v{write.version}"], write.asked("producer_id"), write.number("base_offset")
-    yield expect.open_since(known, own, base, otherwise="transaction-not-opened")
-    stable = seen.sample(f"open v{write.version}").last_stable_offset
-    yield expect.agree("last stable offset", stable, base, write, otherwise="reader-not-stopped")
 
 
 GOOD = evidence(

@@ -17,7 +17,7 @@ MESSAGE = unverified_message(KafkaError.CONCURRENT_TRANSACTIONS)
 
 
 def stimulus(lab: Lab) -> None:
-    """The marker for one partition lies on the link between brokers; the next write goes to the other partition."""
+    """The marker for one partition is held between the brokers; the next write goes to the other partition."""
     txn, slow, quick = lab.producer("victim"), lab.partition("slow"), lab.partition("quick")
     txn.add(slow, quick)
     txn.produce(slow)

@@ -1,4 +1,4 @@
-"""KIP890-VERIFY-04: a transactional id writes with its own producer id or not at all.
+"""KIP890-VERIFY-04: a batch must carry the producer id of its transactional id.
 
 The partition is in the transaction of the id; only the producer id belongs to another. Nobody would end what it wrote:
 the markers that come carry the id's own producer id.

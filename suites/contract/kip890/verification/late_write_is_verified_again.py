@@ -13,7 +13,7 @@ from harness.lab import Lab
 
 
 def stimulus(lab: Lab) -> None:
-    """A transaction adds, writes and commits; a second write of it lies on the lane until the end is complete."""
+    """A transaction adds, writes and commits; a second write of it is held on its lane until then."""
     txn, partition = lab.producer("victim"), lab.partition("P1")
     for version in lab.offered("Produce", (9, 11)):
         txn.add(partition)

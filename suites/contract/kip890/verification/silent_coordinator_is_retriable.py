@@ -1,7 +1,7 @@
 """KIP890-VERIFY-12: when the coordinator cannot be reached to verify a write, the client gets an error it can retry.
 
-The verification lies on the link from leader to coordinator until the link is cut: for the leader a lost connection is
-the same as the coordinator's silence for a whole request timeout (30 s), and it comes at once. The KIP does not name
+The verification is held on the link from leader to coordinator until the link is cut: for the leader a lost connection
+is the same as the coordinator's silence for a whole request timeout (30 s), and it comes at once. The KIP does not name
 this case; Kafka answers it as the others since 3.7.1 and 3.8 (KAFKA-16386).
 """
 

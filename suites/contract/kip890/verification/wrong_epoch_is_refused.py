@@ -1,7 +1,7 @@
-"""KIP890-VERIFY-05: the first write of a transaction to a partition comes with the coordinator's epoch or not at all.
+"""KIP890-VERIFY-05: the first write of a transaction to a partition must carry the coordinator's epoch.
 
 The partition has never seen the producer, so its leader alone could not know a zombie; the coordinator does. Its
-PRODUCER_FENCED is told to producers as INVALID_PRODUCER_EPOCH, which older clients understand.
+PRODUCER_FENCED is answered to producers as INVALID_PRODUCER_EPOCH, which older clients understand.
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
