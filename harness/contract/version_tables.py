@@ -34,6 +34,11 @@ def unadded_message(version: int) -> str | None:
     return UNADDED_MESSAGE if _FIRST_WITH_ERROR_MESSAGE <= version < _FIRST_WITH_ABORTABLE else None
 
 
+def unverified_message(reason: KafkaError) -> str:
+    """The message of a Produce that could not be verified (``ReplicaManager.handleProduceAppend``)."""
+    return f"Unable to verify the partition has been added to the transaction. Underlying error: {reason.name}"
+
+
 def late_add(version: int) -> tuple[KafkaError, ...]:
     """A Produce to a fresh partition while its transaction ends: from version 12 on it would add (KIP-890, part 2)."""
     stale = (KafkaError.INVALID_PRODUCER_EPOCH,)

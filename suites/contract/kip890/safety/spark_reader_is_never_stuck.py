@@ -6,16 +6,15 @@ nothing wrong (it has read up to its ``latestOffset``, which is the last stable 
 against the high watermark that the observer read.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
-from harness.base.json_value import Json
-from harness.contract import Level, Observation, Offers, Refusal, Release, Requirement, Setting, Source, struck
-from harness.contract.doctored import abort, commit, data, evidence, held_link, log, sample, step
+from harness.contract import Evidence, NotSeen, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract.doctored import adopted
+from harness.contract.refuters import VERIFICATION, Release, Setting
 from harness.contract.stream_checks import delivered_once, out_of_reach, reached
-from harness.evidence.requirement_evidence import Evidence, NotSeen, Sample, Step
-from harness.evidence.stream_account import StreamAccount, as_fact, stream_account
+from harness.evidence.requirement_evidence import Sample, Step
+from harness.evidence.stream_account import as_fact, stream_account
 from harness.lab import Lab, Partition, Producer, Unprepared
 
 BOUND = 15.0
@@ -61,34 +60,33 @@ def write(txn: Producer, name: str, *partitions: Partition) -> Producer:
     return txn
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
+def check(seen: Evidence) -> Observations:
     """On every partition the stream reached the high watermark, and delivered the committed records, each once."""
     for name in LATE:
-        struck(seen, seen[name], by="hold")
+        expect.struck(seen, seen[name], by="hold")
     for partition in PARTITIONS:
         account = stream_account(seen, partition)
-        yield reached(account, last(seen, partition), *on(partition, seen, *LATE))
+        yield reached(account, last(seen, partition), *writes(seen, partition, *LATE))
         yield from delivered_once(
             account,
-            promised=values(on(partition, seen, COMMITTED)),
+            promised=values(seen, partition, COMMITTED),
             never={
-                "aborted-record-delivered": values(on(partition, seen, ABORTED)),
-                "late-record-delivered": values(on(partition, seen, *LATE)),
+                "aborted-record-delivered": values(seen, partition, ABORTED),
+                "late-record-delivered": values(seen, partition, *LATE),
             },
             excused=out_of_reach(seen.log(partition), account),
         )
 
 
-def on(partition: str, seen: Evidence, *names: str) -> list[Step]:
+def writes(seen: Evidence, partition: str, *names: str) -> list[Step]:
     """The steps of these names that wrote to the partition."""
     steps = chain.from_iterable(map(seen.all, names))
     return [step for step in steps if step.request.get("partitions") == [partition]]
 
 
-def values(steps: list[Step]) -> set[str]:
-    """The values that these steps sent."""
-    sent = (step.request.get("values") for step in steps)
-    return {str(value) for batch in sent if isinstance(batch, list) for value in batch}
+def values(seen: Evidence, partition: str, *names: str) -> set[str]:
+    """The values that these steps sent to the partition."""
+    return {value for step in writes(seen, partition, *names) for value in step.written()}
 
 
 def last(seen: Evidence, partition: str) -> Sample:
@@ -99,53 +97,24 @@ def last(seen: Evidence, partition: str) -> Sample:
     raise NotSeen(f"{partition} was not sampled after the reading")
 
 
-def wrote(name: str, partition: str, value: str, *, error: int = 0, held: float = 0.0) -> Step:
-    """A produce by hand."""
-    request: dict[str, Json] = {"partitions": [partition], "values": [value]}
-    return step(name, "Produce", 9, error=error, held=held, request=request)
+GOOD = adopted(__file__, "KIP890-SAFE-01-SPARK")
+READ = {partition: stream_account(GOOD, partition) for partition in PARTITIONS}
+FIRST, *REST = READ["P2"].delivered
 
 
-def told(end: int, *delivered: str, wanted: int | None = None) -> StreamAccount:
-    """A reader's account by hand."""
-    high_watermark = end if wanted is None else wanted
-    reached_ms = 900.0 if end == high_watermark else None
-    return StreamAccount(
-        end_offset=end, wanted=high_watermark, reached_ms=reached_ms, micro_batches=3, delivered=delivered
-    )
+def delivers(*delivered: str, end: int = READ["P2"].end_offset) -> Evidence:
+    """The good evidence, but of P2 the stream delivered this, and ended there."""
+    account = replace(READ["P2"], delivered=delivered, end_offset=end)
+    return GOOD.with_fact("reader", as_fact({**READ, "P2": account}))
 
 
-P1 = log(data(7, 0, "a1"), commit(7, 0), data(8, 0, "x1"), abort(8, 0), data(7, 0, "b1"), commit(7, 0))
-P2 = log(data(7, 0, "a2"), commit(7, 0), data(9, 0, "w2"), commit(9, 0), data(7, 0, "b2"), commit(7, 0))
-P3 = log(data(7, 0, "a3"), commit(7, 0), data(8, 0, "x3"), abort(8, 0), data(7, 0, "b3"), commit(7, 0))
-STUCK = log(
-    data(7, 0, "a1"), commit(7, 0), data(8, 0, "x1"), abort(8, 0), data(8, 0, "l1", sequence=1), data(7, 0, "b1")
-)
-READ = {"P1": told(6, "a1", "b1"), "P2": told(6, "a2", "w2", "b2"), "P3": told(6, "a3", "b3")}
+def delivers_stray(name: str) -> Evidence:
+    """The stream delivered a record too many, which a step of this name wrote."""
+    return delivers(FIRST, *REST, "stray").with_step(name, request={"partitions": ["P2"], "values": ["stray"]})
 
-GOOD = evidence(
-    *(wrote(COMMITTED, "P" + value[1], value) for value in ("a1", "a2", "a3", "w2", "b1", "b2", "b3")),
-    *(wrote(ABORTED, "P" + value[1], value) for value in ("x1", "x3")),
-    *(wrote(name, "P" + value[1], value, error=48, held=20) for name, value in zip(LATE, ("l1", "l2"), strict=True)),
-    logs={"P1": P1, "P2": P2, "P3": P3},
-    faults=(held_link("hold"),),
-    samples=tuple(sample("after reading", partition, 6, 6) for partition in PARTITIONS),
-    reader=as_fact(READ),
-)
-
-
-def read(**accounts: StreamAccount) -> Evidence:
-    """The good evidence with another account of a partition."""
-    return GOOD.with_fact("reader", as_fact({**READ, **accounts}))
-
-
-HUNG = replace(
-    read(P1=told(4, "a1", wanted=6)).with_log("P1", STUCK),
-    samples=(sample("after reading", "P1", 7, 4), *GOOD.samples[1:]),
-)
 
 REQUIREMENT = Requirement(
     id="KIP890-SAFE-01-SPARK",
-    level=Level.MUST,
     source=Source(890, "Motivation"),
     statement="A read_committed stream reaches the high watermark after late records of ended transactions, "
     "and delivers exactly the committed records, each once.",
@@ -154,15 +123,15 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("stuck-lso", HUNG),
-        Refusal("committed-record-missing", read(P1=told(6, "a1"))),
-        Refusal("duplicate-delivery", read(P2=told(6, "a2", "w2", "w2", "b2"))),
-        Refusal("aborted-record-delivered", read(P3=told(6, "a3", "x3", "b3"))),
-        Refusal("late-record-delivered", read(P2=told(6, "a2", "w2", "l2", "b2"))),
-        Refusal("unknown-record-delivered", read(P3=told(6, "a3", "who", "b3"))),
+        Refusal("stuck-lso", delivers(FIRST, end=2).with_sample("after reading", last_stable_offset=2)),
+        Refusal("committed-record-missing", delivers(FIRST)),
+        Refusal("duplicate-delivery", delivers(FIRST, FIRST, *REST)),
+        Refusal("unknown-record-delivered", delivers(FIRST, *REST, "stray")),
+        Refusal("aborted-record-delivered", delivers_stray(ABORTED)),
+        *(Refusal("late-record-delivered", delivers_stray(name)) for name in LATE),
     ),
     refuted_by=(
         Release(version="3.5.2", anomaly="stuck-lso"),
-        Setting(key="transaction.partition.verification.enable", value="false", anomaly="stuck-lso"),
+        Setting(key=VERIFICATION, value="false", anomaly="stuck-lso"),
     ),
 )

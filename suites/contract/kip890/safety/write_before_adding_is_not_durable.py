@@ -1,39 +1,22 @@
 """KIP890-SAFE-04: a client that writes first and adds later cannot make the first write durable.
 
-The mistake of a real client that made the KIP: the record lay in the log before its partition was in the transaction.
+A real client's mistake that led to the KIP: the record was in the log before its partition was in the transaction.
 The refused write must be gone; the same batch, sent again after adding, is the only copy, and it is committed.
 """
 
-from collections.abc import Iterator
-
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Refusal,
-    Release,
-    Requirement,
-    Setting,
-    Source,
-    accepted,
-    agree,
-    refused,
-)
+from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.leader_rules import NO_DUPLICATE_FOUND, NO_SEQUENCE_CHECK
 from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
-from harness.contract.doctored import commit, data, evidence, log, sample, step
-from harness.evidence.requirement_evidence import Evidence
+from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, sample, step, unsound, written
+from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
+from harness.contract.version_tables import unadded
 from harness.lab import Lab
-
-VERSIONS = (9, 11)
-FIRST_ABORTABLE = 11
 
 
 def stimulus(lab: Lab) -> None:
     """Write, add, the same write again, commit."""
     txn, partition = lab.producer("victim"), lab.partition("P1")
-    for sequence, version in enumerate(lab.offered("Produce", VERSIONS)):
+    for sequence, version in enumerate(lab.offered("Produce", (9, 11))):
         once = [f"once v{version}"]
         lab.sample(f"before v{version}", partition)
         txn.produce(partition, as_="write before adding", version=version, values=once, sequence=sequence)
@@ -44,26 +27,26 @@ def stimulus(lab: Lab) -> None:
         lab.reached(txn, "CompleteCommit", as_="end")
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
+def check(seen: Evidence) -> Observations:
     """Refused before, accepted after; the log has each batch exactly once, committed."""
     for first in seen.all("write before adding"):
-        yield refused(first, 120 if first.version >= FIRST_ABORTABLE else 48, otherwise="unadded-write-accepted")
+        yield expect.refused(first, unadded(first.version), otherwise="unadded-write-accepted")
         before, after = (seen.sample(f"{name} v{first.version}").high_watermark for name in ("before", "refused"))
-        yield agree("high watermark after the first write", after, before, first, otherwise="unadded-record-appended")
+        what = "high watermark after the first write"
+        yield expect.agree(what, after, before, first, otherwise="unadded-record-appended")
     for right in (*seen.all("add"), *seen.all("write after adding"), *seen.all("commit")):
-        yield accepted(right, otherwise="right-step-refused")
-    truth = seen.log()
-    written = tuple(value for write in seen.all("write after adding") for value in write.written())
-    yield agree("values in the log", truth.values(), written, otherwise="not-one-copy")
-    yield agree("committed values", truth.committed, written, otherwise="not-committed")
-    yield agree("last stable offset", truth.last_stable_offset, truth.high_watermark, otherwise="hanging-transaction")
+        yield expect.accepted(right, otherwise="right-step-refused")
+    values = [value for write in seen.all("write after adding") for value in write.written()]
+    yield from expect.sound(
+        seen, "P1", values, appended="not-one-copy", shown="not-committed", stuck="hanging-transaction"
+    )
 
 
 GOOD = evidence(
-    step("write before adding", "Produce", 9, error=48, request={"values": ["once"]}),
+    refused_write("write before adding", 9, KafkaError.INVALID_TXN_STATE, "once"),
     step("add", "AddPartitionsToTxn", 3),
-    step("write after adding", "Produce", 9, request={"values": ["once"]}),
-    step("commit", "EndTxn", 4),
+    written("write after adding", 9, "once"),
+    ended("commit", version=4),
     logs={"P1": log(data(7, 0, "once"), commit(7, 0))},
     samples=(sample("before v9", "P1", 0, 0), sample("refused v9", "P1", 0, 0)),
 )
@@ -71,7 +54,6 @@ TWICE = log(data(7, 0, "once"), data(7, 0, "once"), commit(7, 0))
 
 REQUIREMENT = Requirement(
     id="KIP890-SAFE-04",
-    level=Level.MUST,
     source=Source(890, "Motivation"),
     statement="A write that came before its partition was added is never durable; sent again after adding, it is once.",
     needs=(Offers("Produce", 9),),
@@ -80,17 +62,16 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("unadded-write-accepted", GOOD.with_step("write before adding", error=0)),
-        Refusal("wrong-error", GOOD.with_step("write before adding", error=120)),
+        Refusal("wrong-error", GOOD.with_step("write before adding", error=KafkaError.TRANSACTION_ABORTABLE)),
         Refusal("unanswered", GOOD.with_step("write before adding", error=None)),
         Refusal("unadded-record-appended", GOOD.with_sample("refused v9", high_watermark=1)),
-        Refusal("right-step-refused", GOOD.with_step("write after adding", error=48)),
+        Refusal("right-step-refused", GOOD.with_step("write after adding", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("not-one-copy", GOOD.with_log("P1", TWICE, committed=("once",))),
-        Refusal("not-committed", GOOD.with_log("P1", committed=())),
-        Refusal("hanging-transaction", GOOD.with_log("P1", last_stable_offset=0)),
+        *unsound(GOOD, "P1", appended="not-one-copy", shown="not-committed", stuck="hanging-transaction"),
     ),
     refuted_by=(
         Release(version="3.5.2", anomaly="unadded-write-accepted"),
-        Setting(key="transaction.partition.verification.enable", value="false", anomaly="unadded-record-appended"),
+        Setting(key=VERIFICATION, value="false", anomaly="unadded-record-appended"),
         Failpoint(rules=EVERY_PARTITION_VERIFIED + NO_DUPLICATE_FOUND + NO_SEQUENCE_CHECK, anomaly="not-one-copy"),
     ),
 )

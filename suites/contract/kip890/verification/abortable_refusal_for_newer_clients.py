@@ -1,26 +1,13 @@
-"""KIP890-VERIFY-02: a client that knows the abortable error is told with it that its partition was not added.
+"""KIP890-VERIFY-02: a client that knows the abortable error gets it for a partition that was not added.
 
 INVALID_TXN_STATE is fatal for a client; TRANSACTION_ABORTABLE, which Produce speaks from version 11 on, lets it abort
-and go on. The KIP calls it ABORTABLE_ERROR.
+and go on. The KIP calls it ABORTABLE_ERROR. It has no message of its own.
 """
 
-from collections.abc import Iterator
-
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Refusal,
-    Requirement,
-    Setting,
-    Source,
-    agree,
-    refused,
-)
+from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.verification_rules import CLIENT_WITHOUT_ABORTABLE_ERROR
-from harness.contract.doctored import data, evidence, log, sample, step
-from harness.evidence.requirement_evidence import Evidence
+from harness.contract.doctored import evidence, log, refused_write, sample, unsound
+from harness.contract.refuters import VERIFICATION, Failpoint, Setting
 from harness.lab import Lab
 
 
@@ -31,26 +18,23 @@ def stimulus(lab: Lab) -> None:
     lab.sample("after", partition)
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
-    """Refused with 120, without a message of its own, and nothing is appended."""
+def check(seen: Evidence) -> Observations:
+    """Refused as abortable, without a message, and nothing is appended."""
     write = seen["unadded write"]
-    yield refused(write, 120, otherwise="unadded-write-accepted")
-    told = write.fields.get("error_message")
-    yield agree("error message", told, None, write, otherwise="wrong-message")
-    yield agree("values in the log", seen.log().values(), (), write, otherwise="unadded-record-appended")
-    after = seen.sample("after")
-    yield agree("last stable offset", after.last_stable_offset, after.high_watermark, otherwise="hanging-transaction")
+    yield expect.refused(write, KafkaError.TRANSACTION_ABORTABLE, otherwise="unadded-write-accepted")
+    yield expect.shows(write, error_message=None, otherwise="wrong-message")
+    yield from expect.sound(seen, "P1", (), appended="unadded-record-appended", stuck="hanging-transaction")
+    yield expect.stable(seen.sample("after"), otherwise="hanging-transaction")
 
 
 GOOD = evidence(
-    step("unadded write", "Produce", 11, error=120, error_message=None),
+    refused_write("unadded write", 11, KafkaError.TRANSACTION_ABORTABLE),
     logs={"P1": log()},
     samples=(sample("after", "P1", 0, 0),),
 )
 
 REQUIREMENT = Requirement(
     id="KIP890-VERIFY-02",
-    level=Level.MUST,
     source=Source(890, "Public Interfaces (ABORTABLE_ERROR)"),
     statement="To clients that know it, the refusal of a partition not added is told with the abortable error.",
     needs=(Offers("Produce", 11),),
@@ -59,14 +43,14 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("unadded-write-accepted", GOOD.with_step("unadded write", error=0)),
-        Refusal("wrong-error", GOOD.with_step("unadded write", error=48)),
+        Refusal("wrong-error", GOOD.with_step("unadded write", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("unanswered", GOOD.with_step("unadded write", error=None)),
         Refusal("wrong-message", GOOD.with_step("unadded write", error_message="not added")),
-        Refusal("unadded-record-appended", GOOD.with_log("P1", log(data(7, 0, "a")))),
+        *unsound(GOOD, "P1", appended="unadded-record-appended", stuck="hanging-transaction"),
         Refusal("hanging-transaction", GOOD.with_sample("after", high_watermark=1)),
     ),
     refuted_by=(
-        Setting(key="transaction.partition.verification.enable", value="false", anomaly="unadded-write-accepted"),
+        Setting(key=VERIFICATION, value="false", anomaly="unadded-write-accepted"),
         Failpoint(rules=CLIENT_WITHOUT_ABORTABLE_ERROR, anomaly="wrong-error"),
     ),
 )

@@ -4,23 +4,28 @@ The other side of the defence: it lets through what is right, and a reader of co
 before the first record of the open transaction. The second transaction shows it away from offset 0.
 """
 
-from collections.abc import Iterator
-
-from harness.base.json_value import Json
-from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree, row
+from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.leader_rules import NO_FIRST_UNSTABLE_OFFSET
 from harness.contract.byteman.verification_rules import NO_PARTITION_VERIFIED
-from harness.contract.doctored import commit, data, evidence, log, sample, step
-from harness.evidence.requirement_evidence import Evidence, Step
+from harness.contract.doctored import (
+    commit,
+    data,
+    evidence,
+    known_producer,
+    log,
+    producer_row,
+    sample,
+    unsound,
+    written,
+)
+from harness.contract.refuters import Failpoint
 from harness.lab import Lab
-
-VERSIONS = (9, 11)
 
 
 def stimulus(lab: Lab) -> None:
     """A transaction for each version adds and writes, is looked at while it is open, and commits."""
     txn, partition = lab.producer("victim"), lab.partition("P1")
-    for version in lab.offered("Produce", VERSIONS):
+    for version in lab.offered("Produce", (9, 11)):
         txn.add(partition)
         txn.produce(partition, as_="first write", version=version)
         lab.sample(f"open v{version}", partition)
@@ -28,44 +33,30 @@ def stimulus(lab: Lab) -> None:
         txn.end(commit=True)
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
-    """Each is accepted and, while it is open, starts at its batch; at the end all are committed."""
-    writes, truth = seen.all("first write"), seen.log()
+def check(seen: Evidence) -> Observations:
+    """Each is accepted and, while it is open, starts at its BaseOffset; at the end all are committed."""
+    writes = seen.all("first write")
     for write in writes:
-        yield accepted(write, otherwise="added-write-refused")
+        yield expect.accepted(write, otherwise="added-write-refused")
         if write.error == 0:
-            yield from opened(seen, write)
-    written = tuple(value for write in writes for value in write.written())
-    yield agree("values in the log", truth.values(), written, otherwise="log-differs")
-    yield agree("committed values", truth.committed, written, otherwise="committed-view-differs")
-
-
-def opened(seen: Evidence, write: Step) -> Iterator[Observation]:
-    """CurrentTxnStartOffset and last stable offset are the BaseOffset of the batch."""
-    base, known = write.number("base_offset"), seen[f"producers v{write.version}"]
-    start = row(known, "producers", producer_id=write.request["producer_id"]).get("current_txn_start_offset")
-    yield agree("start of the open transaction", start, base, known, otherwise="transaction-not-opened")
-    stable = seen.sample(f"open v{write.version}").last_stable_offset
-    yield agree("last stable offset", stable, base, write, otherwise="reader-not-stopped")
-
-
-def kept(start: int) -> dict[str, Json]:
-    """What the leader keeps of the producer."""
-    return {"producer_id": 7, "current_txn_start_offset": start}
+            known, base = seen[f"producers v{write.version}"], write.number("base_offset")
+            yield expect.open_since(known, write.asked("producer_id"), base, otherwise="transaction-not-opened")
+            lso = seen.sample(f"open v{write.version}").last_stable_offset
+            yield expect.agree("last stable offset", lso, base, write, otherwise="reader-not-stopped")
+    values = [value for write in writes for value in write.written()]
+    yield from expect.sound(seen, "P1", values, appended="log-differs", shown="committed-view-differs")
 
 
 GOOD = evidence(
-    step("first write", "Produce", 3, base_offset=0, sent=1, request={"producer_id": 7, "values": ["a"]}),
-    step("first write", "Produce", 9, base_offset=2, sent=2, request={"producer_id": 7, "values": ["b"]}),
-    step("producers v3", "DescribeProducers", 0, producers=[kept(0)]),
-    step("producers v9", "DescribeProducers", 0, producers=[kept(2)]),
+    written("first write", 3, "a"),
+    written("first write", 9, "b", base_offset=2),
+    *(known_producer(f"producers v{version}", since=base) for version, base in ((3, 0), (9, 2))),
     logs={"P1": log(data(7, 0, "a"), commit(7, 0), data(7, 0, "b"), commit(7, 0))},
     samples=(sample("open v3", "P1", 1, 0), sample("open v9", "P1", 3, 2)),
 )
 
 REQUIREMENT = Requirement(
     id="KIP890-VERIFY-06",
-    level=Level.MUST,
     source=Source(890, "Ensure Ongoing Transaction for Older Clients (3)"),
     statement="A write to an added partition is accepted and opens the transaction on the partition's leader.",
     needs=(Offers("Produce", 9),),
@@ -73,13 +64,12 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("added-write-refused", GOOD.with_step("first write", error=19)),
+        Refusal("added-write-refused", GOOD.with_step("first write", error=KafkaError.NOT_ENOUGH_REPLICAS)),
         Refusal("transaction-not-opened", GOOD.with_step("producers v9", producers=[])),
-        Refusal("transaction-not-opened", GOOD.with_step("producers v9", producers=[kept(0)])),
-        Refusal("reader-not-stopped", GOOD.with_sample("open v9", last_stable_offset=3)),
-        Refusal("reader-not-stopped", GOOD.with_sample("open v9", last_stable_offset=0)),
+        Refusal("transaction-not-opened", GOOD.with_step("producers v9", producers=[producer_row(since=0)])),
+        *(Refusal("reader-not-stopped", GOOD.with_sample("open v9", last_stable_offset=lso)) for lso in (0, 3)),
         Refusal("log-differs", GOOD.with_log("P1", log(data(7, 0, "b"), commit(7, 0)), committed=("a", "b"))),
-        Refusal("committed-view-differs", GOOD.with_log("P1", committed=("a",))),
+        *unsound(GOOD, "P1", appended="log-differs", shown="committed-view-differs"),
     ),
     refuted_by=(
         Failpoint(rules=NO_PARTITION_VERIFIED, anomaly="added-write-refused"),

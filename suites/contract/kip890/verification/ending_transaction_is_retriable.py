@@ -4,34 +4,20 @@ A partition whose marker is written may take the next transaction's write before
 partitions. The coordinator's CONCURRENT_TRANSACTIONS would be fatal for older clients; NOT_ENOUGH_REPLICAS is not.
 """
 
-from collections.abc import Iterator
-
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Order,
-    Refusal,
-    Release,
-    Requirement,
-    Setting,
-    Source,
-    accepted,
-    agree,
-    refused,
-)
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman.verification_rules import OLD_CLIENT_TAKEN_FOR_NEW
-from harness.contract.doctored import commit, data, evidence, held_link, log, sample, step
-from harness.evidence.requirement_evidence import Evidence, NotSeen
+from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, sample, step, unsound, written
+from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
+from harness.contract.version_tables import unverified_message
+from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab
 
-VERSIONS = (9, 11)
-MESSAGE = "Unable to verify the partition has been added to the transaction. Underlying error: CONCURRENT_TRANSACTIONS"
+EARLY = KafkaError.NOT_ENOUGH_REPLICAS
+MESSAGE = unverified_message(KafkaError.CONCURRENT_TRANSACTIONS)
 
 
 def stimulus(lab: Lab) -> None:
-    """The marker for one partition lies on the link between brokers; the next write goes to the other partition."""
+    """The marker for one partition is held between the brokers; the next write goes to the other partition."""
     txn, slow, quick = lab.producer("victim"), lab.partition("slow"), lab.partition("quick")
     txn.add(slow, quick)
     txn.produce(slow)
@@ -40,7 +26,7 @@ def stimulus(lab: Lab) -> None:
         txn.end(commit=True)
         lab.completed(quick)
         lab.observer.transaction(txn.transactional_id, txn.coordinator, as_="transaction while held")
-        for version in lab.offered("Produce", VERSIONS):
+        for version in lab.offered("Produce", (9, 11)):
             txn.produce(quick, as_="early write", version=version, retry=())
         lab.sample("held", slow)
         held.release()
@@ -50,37 +36,39 @@ def stimulus(lab: Lab) -> None:
     txn.end(commit=True, as_="end again")
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
-    """Refused with 19 and the coordinator's words while the marker is held; after it, the same write is committed."""
+def check(seen: Evidence) -> Observations:
+    """Refused as retriable with the reason while the marker is held; after it, the same write is committed."""
     held = seen.sample("held")
     if held.last_stable_offset >= held.high_watermark:
         raise NotSeen("the marker was not held: nothing was open on its partition")
     for early in seen.all("early write"):
-        yield refused(early, 19, otherwise="early-write-accepted", message=MESSAGE)
-    for step_ in (seen["add again"], seen["write again"], seen["end again"]):
-        yield accepted(step_, otherwise="retry-refused")
-    truth, written = seen.log("quick"), seen["write before"].written() + seen["write again"].written()
-    yield agree("values in the log", truth.values(), written, otherwise="early-record-appended")
-    yield agree("committed values", truth.committed, written, otherwise="committed-view-differs")
-    yield agree("last stable offset", truth.last_stable_offset, truth.high_watermark, otherwise="hanging-transaction")
+        yield expect.refused(early, EARLY, otherwise="early-write-accepted", message=MESSAGE)
+    for name in ("add again", "write again", "end again"):
+        yield expect.accepted(seen[name], otherwise="retry-refused")
+    values = seen["write before"].written() + seen["write again"].written()
+    yield from expect.sound(
+        seen,
+        "quick",
+        values,
+        appended="early-record-appended",
+        shown="committed-view-differs",
+        stuck="hanging-transaction",
+    )
 
 
 GOOD = evidence(
-    step("write before", "Produce", 11, request={"values": ["a"]}),
-    step("early write", "Produce", 9, error=19, error_message=MESSAGE),
-    step("early write", "Produce", 11, error=19, error_message=MESSAGE),
+    written("write before", 11, "a"),
+    *(refused_write("early write", version, EARLY, error_message=MESSAGE) for version in (9, 11)),
     step("add again", "AddPartitionsToTxn", 3),
-    step("write again", "Produce", 11, request={"values": ["b"]}),
-    step("end again", "EndTxn", 4),
+    written("write again", 11, "b"),
+    ended("end again", version=4),
     logs={"quick": log(data(7, 0, "a"), commit(7, 0), data(7, 0, "b"), commit(7, 0))},
-    faults=(held_link("marker"),),
+    held=("marker",),
     samples=(sample("held", "slow", 1, 0),),
 )
-HANGING = log(data(7, 0, "a"), commit(7, 0), data(7, 0, "early"), data(7, 0, "b"), commit(7, 0))
 
 REQUIREMENT = Requirement(
     id="KIP890-VERIFY-10",
-    level=Level.MUST,
     source=Source(890, "Old Clients / Produce Requests (NOT_ENOUGH_REPLICAS)"),
     statement="While the coordinator is ending the last transaction, an older client's write gets a retriable error.",
     needs=(Offers("Produce", 9),),
@@ -90,17 +78,17 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("early-write-accepted", GOOD.with_step("early write", error=0)),
-        Refusal("wrong-error", GOOD.with_step("early write", error=51)),
+        Refusal("wrong-error", GOOD.with_step("early write", error=KafkaError.CONCURRENT_TRANSACTIONS)),
         Refusal("wrong-message", GOOD.with_step("early write", error_message=None)),
         Refusal("unanswered", GOOD.with_step("early write", error=None)),
-        Refusal("retry-refused", GOOD.with_step("write again", error=48)),
-        Refusal("early-record-appended", GOOD.with_log("quick", HANGING, committed=("a", "b"))),
-        Refusal("committed-view-differs", GOOD.with_log("quick", committed=("a",))),
-        Refusal("hanging-transaction", GOOD.with_log("quick", last_stable_offset=2)),
+        Refusal("retry-refused", GOOD.with_step("write again", error=KafkaError.INVALID_TXN_STATE)),
+        *unsound(
+            GOOD, "quick", appended="early-record-appended", shown="committed-view-differs", stuck="hanging-transaction"
+        ),
     ),
     refuted_by=(
         Release(version="3.5.2", anomaly="early-write-accepted"),
-        Setting(key="transaction.partition.verification.enable", value="false", anomaly="early-record-appended"),
+        Setting(key=VERIFICATION, value="false", anomaly="early-record-appended"),
         Failpoint(rules=OLD_CLIENT_TAKEN_FOR_NEW, anomaly="wrong-error"),
     ),
 )

@@ -1,31 +1,16 @@
-"""KIP890-VERIFY-04: a transactional id writes with its own producer id or not at all.
+"""KIP890-VERIFY-04: a batch must carry the producer id of its transactional id.
 
 The partition is in the transaction of the id; only the producer id belongs to another. Nobody would end what it wrote:
 the markers that come carry the id's own producer id.
 """
 
-from collections.abc import Iterator
-
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Refusal,
-    Release,
-    Requirement,
-    Setting,
-    Source,
-    accepted,
-    agree,
-    refused,
-)
+from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.verification_rules import ANY_PRODUCER_ID_VERIFIED
-from harness.contract.doctored import commit, data, evidence, log, step
-from harness.evidence.requirement_evidence import Evidence
+from harness.contract.doctored import commit, data, evidence, log, refused_write, unsound, written
+from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
 from harness.lab import Lab
 
-VERSIONS = (9, 11)
+FOREIGN = KafkaError.INVALID_PRODUCER_ID_MAPPING
 
 
 def stimulus(lab: Lab) -> None:
@@ -33,33 +18,32 @@ def stimulus(lab: Lab) -> None:
     partition = lab.partition("P1")
     txn, other = lab.producer("victim"), lab.producer("rival")
     txn.add(partition)
-    for version in lab.offered("Produce", VERSIONS):
+    for version in lab.offered("Produce", (9, 11)):
         txn.produce(partition, as_="foreign write", version=version, producer_id=other.producer_id, epoch=other.epoch)
     txn.produce(partition, as_="own write")
     txn.end(commit=True)
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
-    """Each foreign write is refused with 49; the log has A's record alone, committed."""
+def check(seen: Evidence) -> Observations:
+    """Each foreign write is refused as not mapped; the log has A's record alone, committed."""
     for write in seen.all("foreign write"):
-        yield refused(write, 49, otherwise="foreign-id-accepted")
-    own, truth = seen["own write"], seen.log()
-    yield accepted(own, otherwise="own-write-refused")
-    yield agree("values in the log", truth.values(), own.written(), own, otherwise="log-differs")
-    yield agree("committed values", truth.committed, truth.values(), own, otherwise="committed-view-differs")
-    yield agree("last stable offset", truth.last_stable_offset, truth.high_watermark, otherwise="hanging-transaction")
+        yield expect.refused(write, FOREIGN, otherwise="foreign-id-accepted")
+    own = seen["own write"]
+    yield expect.accepted(own, otherwise="own-write-refused")
+    yield from expect.sound(
+        seen, "P1", own.written(), appended="log-differs", shown="committed-view-differs", stuck="hanging-transaction"
+    )
 
 
 GOOD = evidence(
-    step("foreign write", "Produce", 9, error=49),
-    step("foreign write", "Produce", 11, error=49),
-    step("own write", "Produce", 11, request={"values": ["a"]}),
+    *(refused_write("foreign write", version, FOREIGN) for version in (9, 11)),
+    written("own write", 11, "a"),
     logs={"P1": log(data(7, 0, "a"), commit(7, 0))},
 )
+BOTH = log(data(9, 0, "x"), commit(9, 0), data(7, 0, "a"), commit(7, 0))
 
 REQUIREMENT = Requirement(
     id="KIP890-VERIFY-04",
-    level=Level.MUST,
     source=Source(890, "Old Clients / Produce Requests (INVALID_PRODUCER_ID_MAPPING)"),
     statement="A batch whose producer id is not the one bound to the transactional id is refused, not appended.",
     needs=(Offers("Produce", 9),),
@@ -68,16 +52,15 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("foreign-id-accepted", GOOD.with_step("foreign write", error=0)),
-        Refusal("wrong-error", GOOD.with_step("foreign write", error=48)),
+        Refusal("wrong-error", GOOD.with_step("foreign write", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("unanswered", GOOD.with_step("foreign write", error=None)),
-        Refusal("own-write-refused", GOOD.with_step("own write", error=48)),
-        Refusal("log-differs", GOOD.with_log("P1", log(data(9, 0, "x"), commit(9, 0), data(7, 0, "a"), commit(7, 0)))),
-        Refusal("committed-view-differs", GOOD.with_log("P1", committed=())),
-        Refusal("hanging-transaction", GOOD.with_log("P1", last_stable_offset=0)),
+        Refusal("own-write-refused", GOOD.with_step("own write", error=KafkaError.INVALID_TXN_STATE)),
+        Refusal("log-differs", GOOD.with_log("P1", BOTH, committed=("a",))),
+        *unsound(GOOD, "P1", appended="log-differs", shown="committed-view-differs", stuck="hanging-transaction"),
     ),
     refuted_by=(
         Release(version="3.5.2", anomaly="foreign-id-accepted"),
-        Setting(key="transaction.partition.verification.enable", value="false", anomaly="hanging-transaction"),
+        Setting(key=VERIFICATION, value="false", anomaly="hanging-transaction"),
         Failpoint(rules=ANY_PRODUCER_ID_VERIFIED, anomaly="foreign-id-accepted"),
     ),
 )

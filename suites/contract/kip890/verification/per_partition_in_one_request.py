@@ -3,55 +3,36 @@
 One verification goes out for all partitions of a Produce request; each must get its own answer.
 """
 
-from collections.abc import Iterator
-
 from harness.base.json_value import Json
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Refusal,
-    Release,
-    Requirement,
-    Setting,
-    Source,
-    accepted,
-    agree,
-    refused,
-)
+from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.verification_rules import NO_PARTITION_VERIFIED
-from harness.contract.doctored import commit, data, evidence, log, step
-from harness.evidence.requirement_evidence import Evidence
+from harness.contract.doctored import commit, data, evidence, log, step, unsound
+from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
+from harness.contract.version_tables import unadded
 from harness.lab import Lab
 
-VERSIONS = (9, 11)
-FIRST_ABORTABLE = 11
+REFUSED, ABORTABLE = KafkaError.INVALID_TXN_STATE, KafkaError.TRANSACTION_ABORTABLE
 
 
 def stimulus(lab: Lab) -> None:
     """Two partitions of one leader, of which the transaction adds one; one request writes to both."""
     txn, added = lab.producer("victim"), lab.partition("added")
     beside = lab.partition("beside", leader=added.leader)
-    for sequence, version in enumerate(lab.offered("Produce", VERSIONS)):
+    for sequence, version in enumerate(lab.offered("Produce", (9, 11))):
         txn.add(added)
         txn.produce(added, beside, as_="write to both", version=version, sequence=sequence)
         lab.sample(f"open v{version}", added, beside)
         txn.end(commit=True)
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
-    """0 beside 48 or 120; only the added partition grows, and its records are committed."""
-    added, beside = seen.log("added"), seen.log("beside")
+def check(seen: Evidence) -> Observations:
+    """Success beside a refusal; only the added partition grows, and its records are committed."""
     for write in seen.all("write to both"):
-        yield accepted(write.at("added"), otherwise="added-write-refused")
-        code = 120 if write.version >= FIRST_ABORTABLE else 48
-        yield refused(write.at("beside"), code, otherwise="unadded-write-accepted")
-        there = [value in added.committed for value in write.written()]
-        yield agree("values committed where added", there, [True, False], write, otherwise="added-record-lost")
-    yield agree("values beside", beside.values(), (), otherwise="unadded-record-appended")
-    end = beside.high_watermark
-    yield agree("last stable offset beside", beside.last_stable_offset, end, otherwise="hanging-transaction")
+        yield expect.accepted(write.at("added"), otherwise="added-write-refused")
+        yield expect.refused(write.at("beside"), unadded(write.version), otherwise="unadded-write-accepted")
+        there = [value in seen.log("added").committed for value in write.written()]
+        yield expect.agree("values committed where added", there, [True, False], write, otherwise="added-record-lost")
+    yield from expect.sound(seen, "beside", (), appended="unadded-record-appended", stuck="hanging-transaction")
 
 
 def answers(version: int, added: int | None, beside: int | None) -> Evidence:
@@ -63,31 +44,29 @@ def answers(version: int, added: int | None, beside: int | None) -> Evidence:
     )
 
 
-GOOD, NEWER = answers(9, 0, 48), answers(11, 0, 120)
+GOOD = answers(9, 0, REFUSED)
 
 REQUIREMENT = Requirement(
     id="KIP890-VERIFY-15",
-    level=Level.MUST,
     source=Source(890, "Ensure Ongoing Transaction for Older Clients (3)"),
     statement="Of several partitions in one request, those in the transaction are written and the others are refused.",
     needs=(Offers("Produce", 9),),
     stimulus=stimulus,
     check=check,
-    accepts=(GOOD, NEWER),
+    accepts=(GOOD, answers(11, 0, ABORTABLE)),
     refuses=(
         Refusal("unadded-write-accepted", answers(9, 0, 0)),
-        Refusal("added-write-refused", answers(9, 48, 48)),
-        Refusal("added-write-refused", answers(11, None, 120)),
-        Refusal("wrong-error", answers(9, 0, 120)),
-        Refusal("wrong-error", answers(11, 0, 48)),
+        Refusal("added-write-refused", answers(9, REFUSED, REFUSED)),
+        Refusal("added-write-refused", answers(11, None, ABORTABLE)),
+        Refusal("wrong-error", answers(9, 0, ABORTABLE)),
+        Refusal("wrong-error", answers(11, 0, REFUSED)),
         Refusal("unanswered", answers(11, 0, None)),
         Refusal("added-record-lost", GOOD.with_log("added", committed=())),
-        Refusal("unadded-record-appended", GOOD.with_log("beside", log(data(7, 0, "x"), commit(7, 0)))),
-        Refusal("hanging-transaction", GOOD.with_log("beside", high_watermark=1)),
+        *unsound(GOOD, "beside", appended="unadded-record-appended", stuck="hanging-transaction"),
     ),
     refuted_by=(
         Release(version="3.5.2", anomaly="unadded-write-accepted"),
-        Setting(key="transaction.partition.verification.enable", value="false", anomaly="hanging-transaction"),
+        Setting(key=VERIFICATION, value="false", anomaly="hanging-transaction"),
         Failpoint(rules=NO_PARTITION_VERIFIED, anomaly="added-write-refused"),
     ),
 )

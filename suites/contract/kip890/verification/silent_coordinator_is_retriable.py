@@ -1,7 +1,7 @@
 """KIP890-VERIFY-12: when the coordinator cannot be reached to verify a write, the client gets an error it can retry.
 
-The verification lies on the link from leader to coordinator until the link is cut: for the leader a lost connection is
-the same as the coordinator's silence for a whole request timeout (30 s), and it comes at once. The KIP does not name
+The verification is held on the link from leader to coordinator until the link is cut: for the leader a lost connection
+is the same as the coordinator's silence for a whole request timeout (30 s), and it comes at once. The KIP does not name
 this case; Kafka answers it as the others since 3.7.1 and 3.8 (KAFKA-16386).
 """
 
@@ -9,10 +9,11 @@ from harness.contract import Evidence, KafkaError, Observations, Offers, Order, 
 from harness.contract.byteman.verification_rules import LOST_COORDINATOR_IS_INVALID_STATE
 from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, unsound, written
 from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
+from harness.contract.version_tables import unverified_message
 from harness.lab import Lab
 
 RETRIABLE = KafkaError.NOT_ENOUGH_REPLICAS
-MESSAGE = "Unable to verify the partition has been added to the transaction. Underlying error: NETWORK_EXCEPTION"
+MESSAGE = unverified_message(KafkaError.NETWORK_EXCEPTION)
 
 
 def stimulus(lab: Lab) -> None:
