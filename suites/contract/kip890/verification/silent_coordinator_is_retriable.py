@@ -14,6 +14,7 @@ from harness.lab import Lab
 
 RETRIABLE = KafkaError.NOT_ENOUGH_REPLICAS
 MESSAGE = unverified_message(KafkaError.NETWORK_EXCEPTION)
+APPENDED, HIDDEN, HANGING = "unverified-record-appended", "committed-view-differs", "hanging-transaction"
 
 
 def stimulus(lab: Lab) -> None:
@@ -41,7 +42,7 @@ def check(seen: Evidence) -> Observations:
     for mended in (*again, *seen.all("end")):
         yield expect.accepted(mended, otherwise="retry-refused")
     values = [value for write in again for value in write.written()]
-    yield from expect.sound(seen, "P1", values, appended="unverified-record-appended", stuck="hanging-transaction")
+    yield from expect.sound(seen, "P1", values, appended=APPENDED, shown=HIDDEN, stuck=HANGING)
 
 
 GOOD = evidence(
@@ -68,7 +69,7 @@ REQUIREMENT = Requirement(
         Refusal("unanswered", GOOD.with_step("unverified write", error=None, answered=None)),
         Refusal("retry-refused", GOOD.with_step("write again", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("retry-refused", GOOD.with_step("end", error=KafkaError.INVALID_TXN_STATE)),
-        *unsound(GOOD, appended="unverified-record-appended", stuck="hanging-transaction"),
+        *unsound(GOOD, appended=APPENDED, shown=HIDDEN, stuck=HANGING),
     ),
     refuted_by=(
         Release(version="3.5.2", anomaly="unverified-write-accepted"),
