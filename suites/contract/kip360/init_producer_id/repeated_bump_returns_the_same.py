@@ -27,7 +27,7 @@ def stimulus(lab: Lab) -> None:
 
 
 def check(seen: Evidence) -> Observations:
-    """Every answer is the first one's, the coordinator keeps it, and a rival ends the grace."""
+    """Every answer is the first one's, the coordinator keeps it; after a rival's takeover it is fenced."""
     repetitions = iter(seen.all("repeated"))
     for bump, kept in zip(seen.all("bump"), seen.all("kept"), strict=True):
         own, epoch = bump.asked("producer_id"), bump.asked("producer_epoch") + 1

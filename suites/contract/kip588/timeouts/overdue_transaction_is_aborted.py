@@ -20,11 +20,11 @@ BOUND_SECONDS = 20.0
 
 def stimulus(lab: Lab) -> None:
     """Two transactions; one is left alone past its timeout, the other is committed after that."""
-    patient, hasty = lab.partition("P2"), lab.partition("P1")
+    other, partition = lab.partition("P2"), lab.partition("P1")
     in_time, overdue = lab.producer("rival"), lab.producer("victim", timeout_ms=TIMEOUT_MS)
-    in_time.write(patient)
-    overdue.add(hasty, as_="add")
-    overdue.produce(hasty, as_="overdue write")
+    in_time.write(other)
+    overdue.add(partition, as_="add")
+    overdue.produce(partition, as_="overdue write")
     lab.reached(overdue, "CompleteAbort", as_="aborted", within=BOUND_SECONDS)
     lab.observer.transaction(in_time.transactional_id, in_time.coordinator, as_="in time")
     in_time.end(commit=True, as_="commit in time")

@@ -56,12 +56,11 @@ def check(seen: Evidence) -> Observations:
         yield expect.unless(bool(found), f"{name} is listed", *lists, otherwise="id-not-listed")
         yield expect.unless(len(found) < 2, f"{name} is listed by one broker only", *lists, otherwise="listed-twice")
         for row in found[:1]:
-            where, producer_id, state = (row.get(field) for field in ("node", "producer_id", "state"))
-            yield expect.agree(f"the broker that lists {name}", where, kept["node"], otherwise="listed-by-another")
-            yield expect.agree(
-                f"producer id of {name}", producer_id, kept["producer_id"], otherwise="wrong-producer-id"
-            )
-            yield expect.agree(f"state of {name}", state, kept["state"], otherwise="wrong-state")
+            node, kept_node = row["node"], kept["node"]
+            yield expect.agree(f"the broker that lists {name}", node, kept_node, *lists, otherwise="listed-by-another")
+            listed_id, kept_id = row.get("producer_id"), kept["producer_id"]
+            yield expect.agree(f"producer id of {name}", listed_id, kept_id, *lists, otherwise="wrong-producer-id")
+            yield expect.agree(f"state of {name}", row.get("state"), kept["state"], *lists, otherwise="wrong-state")
     strange = sorted({str(row.get("state")) for row in listed} - set(STATES))
     yield expect.agree("unknown states", strange, [], *lists, otherwise="unknown-state")
 
@@ -82,11 +81,6 @@ GOOD = evidence(
     ids=[_id(*_EMPTY), _id(*_PREPARING)],
 )
 
-
-def _listing(*lists: Step) -> Evidence:
-    return replace(GOOD, steps=lists)
-
-
 REQUIREMENT = Requirement(
     id="KIP664-LT-01",
     source=Source(664, "ListTransactions"),
@@ -98,12 +92,12 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("list-refused", GOOD.with_step("list", error=KafkaError.COORDINATOR_LOAD_IN_PROGRESS)),
-        Refusal("id-not-listed", _listing(_list(_PREPARING))),
-        Refusal("listed-twice", _listing(_list(_EMPTY, _PREPARING), _list(_EMPTY, node=2))),
-        Refusal("listed-by-another", _listing(_list(_EMPTY, _PREPARING, node=2))),
-        Refusal("wrong-producer-id", _listing(_list(("a", 9, "Empty"), _PREPARING))),
-        Refusal("wrong-state", _listing(_list(("a", 7, "Ongoing"), _PREPARING))),
-        Refusal("unknown-state", _listing(_list(_EMPTY, _PREPARING, ("c", 9, "Dead")))),
+        Refusal("id-not-listed", replace(GOOD, steps=(_list(_PREPARING),))),
+        Refusal("listed-twice", replace(GOOD, steps=(_list(_EMPTY, _PREPARING), _list(_EMPTY, node=2)))),
+        Refusal("listed-by-another", replace(GOOD, steps=(_list(_EMPTY, _PREPARING, node=2),))),
+        Refusal("wrong-producer-id", replace(GOOD, steps=(_list(("a", 9, "Empty"), _PREPARING),))),
+        Refusal("wrong-state", replace(GOOD, steps=(_list(("a", 7, "Ongoing"), _PREPARING),))),
+        Refusal("unknown-state", replace(GOOD, steps=(_list(_EMPTY, _PREPARING, ("c", 9, "Dead")),))),
     ),
     refuted_by=(Failpoint(rules=PREPARING_IDS_NOT_LISTED, anomaly="id-not-listed"),),
 )

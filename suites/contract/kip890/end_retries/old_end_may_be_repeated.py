@@ -7,10 +7,9 @@ that the repetition also meets a transaction that is still being ended; ten hold
 from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import OLD_END_NOT_REPEATABLE, OPPOSITE_END_TAKEN_FOR_REPETITION
-from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, sample
+from harness.contract.doctored import adopted, commit, log
 from harness.contract.refuters import Failpoint
 from harness.contract.version_tables import fenced
-from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab, Partition, Producer
 
 ENDING = KafkaError.CONCURRENT_TRANSACTIONS
@@ -63,21 +62,7 @@ def check(seen: Evidence) -> Observations:
     yield expect.marks(seen, "P1", *((result.marker, epoch) for result in results))
 
 
-def _asked(version: int, result: Result) -> tuple[Step, ...]:
-    errors = {"end": 0, "again": 0, "again while ending": ENDING, "opposite while ending": ENDING}
-    errors |= {"opposite": WRONG_STATE, "ahead": fenced("EndTxn", version)}
-    ends = (ended(name, version=version, error=error, committed=result.commits) for name, error in errors.items())
-    return (*ends, described("ended", result.completed), described("kept", result.completed))
-
-
-_FIRST, _SECOND = (data(7, 0, "a"), commit(7, 0)), (data(7, 0, "b"), abort(7, 0))
-GOOD = evidence(
-    *_asked(1, Result.COMMIT),
-    *_asked(4, Result.ABORT),
-    logs={"P1": log(*_FIRST, *_SECOND)},
-    held=("commit v1", "abort v4"),
-    samples=(sample("commit v1", "P1", 1, 0), sample("abort v4", "P1", 3, 2)),
-)
+GOOD = adopted(__file__, "KIP890-RETRY-07")
 
 REQUIREMENT = Requirement(
     id="KIP890-RETRY-07",
@@ -99,7 +84,7 @@ REQUIREMENT = Requirement(
         Refusal("later-epoch-accepted", GOOD.with_step("ahead", error=0)),
         Refusal("wrong-state", GOOD.with_step("ended", state="PrepareCommit")),
         Refusal("decision-changed", GOOD.with_step("kept", producer_epoch=1)),
-        Refusal("wrong-markers", GOOD.with_log("P1", log(*_FIRST, commit(7, 0), *_SECOND))),
+        Refusal("wrong-markers", GOOD.with_log("P1", log(*GOOD.log().batches, commit(7, 0)))),
     ),
     refuted_by=(
         Failpoint(rules=OLD_END_NOT_REPEATABLE, anomaly="repetition-refused"),

@@ -9,18 +9,7 @@ Takes a second a version: the leader copies the coordinator's log over the same 
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman import verification_rules as rules
-from harness.contract.doctored import (
-    commit,
-    data,
-    described,
-    ended,
-    evidence,
-    log,
-    refused_write,
-    sample,
-    unsound,
-    written,
-)
+from harness.contract.doctored import adopted, data, log, unsound
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab
@@ -63,16 +52,8 @@ def check(seen: Evidence) -> Observations:
         yield from expect.sound(seen, alias, shown="commit-not-shown")
 
 
-_FIRST, _LATER = (data(7, 0, "a"), commit(7, 1)), (data(7, 1, "later"), commit(7, 2))
-GOOD = evidence(
-    refused_write("lost write", 12, RETRIABLE, "lost", held=50, error_message=WHY),
-    described("while held", "CompleteCommit", epoch=1),
-    written("later write", 12, "later"),
-    ended("commit", epoch=1),
-    logs={"P12": log(*_FIRST, *_LATER)},
-    samples=(sample("held v12", "P12", 2, 2),),
-    cut=("cut v12",),
-)
+GOOD = adopted(__file__, "KIP890-IMPL-07")
+_FIRST, _COMMIT, *_LATER = GOOD.log("P12").batches
 
 REQUIREMENT = Requirement(
     id="KIP890-IMPL-07",
@@ -89,7 +70,7 @@ REQUIREMENT = Requirement(
         Refusal("wrong-error", GOOD.with_step("lost write", error=KafkaError.NETWORK_EXCEPTION)),
         Refusal("wrong-message", GOOD.with_step("lost write", error_message=None)),
         Refusal("appended-before-add", GOOD.with_sample("held v12", high_watermark=3)),
-        Refusal("lost-record-appended", GOOD.with_log("P12", log(*_FIRST, data(7, 1, "lost"), *_LATER))),
+        Refusal("lost-record-appended", GOOD.with_log("P12", log(_FIRST, _COMMIT, data(7, 1, "lost"), *_LATER))),
         Refusal("refused-after-mending", GOOD.with_step("later write", error=RETRIABLE)),
         Refusal("commit-refused", GOOD.with_step("commit", error=KafkaError.INVALID_TXN_STATE)),
         *unsound(GOOD, "P12", appended=None, shown="commit-not-shown"),
