@@ -51,6 +51,7 @@ def check(seen: Evidence) -> Observations:
     for write in later:
         yield expect.accepted(write, otherwise="refused-after-release")
     promised = [value for write in later for value in write.written()]
+    # A record is named after its step ("victim early write #3"); those of the first transaction have none.
     named = [value for value in seen.log("P2").values() if " write " in value]
     yield expect.agree("records of the named writes", named, promised, *early, otherwise="early-record-appended")
     for alias in ("P1", "P2"):
