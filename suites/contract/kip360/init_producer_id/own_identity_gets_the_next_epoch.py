@@ -4,12 +4,11 @@ That is how a client recovers without becoming another producer. Tried on every 
 nothing ever written, after a commit and after an abort.
 """
 
-from collections.abc import Iterator
-
-from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree
+from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import TransactionResult as Result
 from harness.contract.byteman.transaction_metadata_rules import INIT_ROTATES_THE_PRODUCER_ID
-from harness.contract.doctored import evidence, step
-from harness.evidence.requirement_evidence import Evidence
+from harness.contract.doctored import described, evidence, step
+from harness.contract.refuters import Failpoint
 from harness.lab import Lab, Producer
 
 
@@ -18,53 +17,40 @@ def stimulus(lab: Lab) -> None:
     partition, txn = lab.partition("P1"), lab.producer()
     versions = lab.offered("InitProducerId", (3, 4, 5))
     for version in versions:
-        _bump(lab, txn, version)
-    for commit in (True, False):
+        _init(lab, txn, version)
+    for result in Result:
         txn.write(partition)
-        txn.end(commit=commit)
-        lab.reached(txn, "CompleteCommit" if commit else "CompleteAbort", as_="ended")
-        _bump(lab, txn, versions[-1])
+        txn.end(commit=result.commits)
+        lab.reached(txn, result.completed, as_="ended")
+        _init(lab, txn, versions[-1])
 
 
-def _bump(lab: Lab, txn: Producer, version: int) -> None:
+def _init(lab: Lab, txn: Producer, version: int) -> None:
     txn.init(version=version, identity=(txn.producer_id, txn.epoch), as_="own identity")
     lab.observer.transaction(txn.transactional_id, txn.coordinator, as_="kept")
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
+def check(seen: Evidence) -> Observations:
     """The same producer id, one epoch up, in the answer and at the coordinator."""
-    states = [step.fields.get("state") for step in seen.all("ended")]
-    yield agree(
-        "states before", states, ["CompleteCommit", "CompleteAbort"], *seen.all("ended"), otherwise="never-ended"
-    )
+    for result, ended in zip(Result, seen.all("ended"), strict=True):
+        yield expect.keeps(ended, state=result.completed, otherwise="never-ended")
     for init, kept in zip(seen.all("own identity"), seen.all("kept"), strict=True):
-        yield accepted(init, otherwise="own-identity-refused")
-        shown = (init.request["producer_id"], init.request["producer_epoch"])
-        promised = (shown[0], int(str(shown[1])) + 1)
-        answer = (init.fields.get("producer_id"), init.fields.get("producer_epoch"))
-        yield agree("the returned identity", answer, promised, init, otherwise="wrong-returned-identity")
-        stored = (kept.fields.get("producer_id"), kept.fields.get("producer_epoch"))
-        yield agree("the stored identity", stored, promised, init, kept, otherwise="wrong-stored-identity")
-        yield agree("the state", kept.fields.get("state"), "Empty", init, kept, otherwise="wrong-stored-state")
+        own, epoch = init.asked("producer_id"), init.asked("producer_epoch") + 1
+        yield expect.accepted(init, otherwise="own-identity-refused")
+        yield expect.identity(init, own, epoch, otherwise="wrong-returned-identity")
+        yield expect.keeps(kept, producer_id=own, epoch=epoch, otherwise="wrong-stored-identity")
+        yield expect.keeps(kept, state="Empty", otherwise="wrong-stored-state")
 
 
+_SHOWN = {"producer_id": 7, "producer_epoch": 3}
 GOOD = evidence(
-    step("ended", "DescribeTransactions", 0, state="CompleteCommit"),
-    step("ended", "DescribeTransactions", 0, state="CompleteAbort"),
-    step(
-        "own identity",
-        "InitProducerId",
-        4,
-        request={"producer_id": 7, "producer_epoch": 3},
-        producer_id=7,
-        producer_epoch=4,
-    ),
-    step("kept", "DescribeTransactions", 0, state="Empty", producer_id=7, producer_epoch=4),
+    *(described("ended", result.completed) for result in Result),
+    step("own identity", "InitProducerId", 4, request=_SHOWN, producer_id=7, producer_epoch=4),
+    described("kept", "Empty", epoch=4),
 )
 
 REQUIREMENT = Requirement(
     id="KIP360-INIT-05",
-    level=Level.MUST,
     source=Source(360, "Proposed Changes, 2a-i: the provided epoch is the current one"),
     statement="With the current producer id and epoch, the same producer id is returned with the epoch bumped by one.",
     needs=(Offers("InitProducerId", 3), Offers("DescribeTransactions", 0)),
@@ -73,7 +59,7 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("never-ended", GOOD.with_step("ended", state="PrepareCommit")),
-        Refusal("own-identity-refused", GOOD.with_step("own identity", error=90)),
+        Refusal("own-identity-refused", GOOD.with_step("own identity", error=KafkaError.PRODUCER_FENCED)),
         Refusal("wrong-returned-identity", GOOD.with_step("own identity", producer_epoch=3)),
         Refusal("wrong-returned-identity", GOOD.with_step("own identity", producer_id=8)),
         Refusal("wrong-stored-identity", GOOD.with_step("kept", producer_epoch=3)),

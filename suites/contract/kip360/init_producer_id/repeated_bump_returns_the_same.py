@@ -3,29 +3,13 @@
 Asked of one coordinator instance; after a fail-over the memory of the last epoch is gone (INIT-09, -10).
 """
 
-from collections.abc import Iterator
-
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Refusal,
-    Requirement,
-    Source,
-    accepted,
-    agree,
-    refused,
-)
-from harness.contract.byteman.transaction_metadata_rules import (
-    INIT_FORGETS_THE_LAST_EPOCH,
-    INIT_REPETITION_TAKEN_FOR_THE_FIRST,
-)
-from harness.contract.doctored import evidence, step
-from harness.evidence.requirement_evidence import Evidence
+from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract.byteman import transaction_metadata_rules as rules
+from harness.contract.doctored import described, evidence, step
+from harness.contract.refuters import Failpoint
+from harness.contract.version_tables import fenced
 from harness.lab import Lab
 
-PRODUCER_FENCED = 90
 REPEATS = 3
 
 
@@ -42,35 +26,30 @@ def stimulus(lab: Lab) -> None:
         txn.init(version=version, identity=before, adopt=False, as_="after a rival")
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
-    """Every answer is the first one's, the coordinator keeps it, and a rival ends the grace."""
-    bumps, repeats = seen.all("bump"), iter(seen.all("repeated"))
-    for bump, kept in zip(bumps, seen.all("kept"), strict=True):
-        yield accepted(bump, otherwise="own-identity-refused")
-        promised = (bump.request["producer_id"], int(str(bump.request["producer_epoch"])) + 1)
-        for _ in range(REPEATS):
-            again = next(repeats)
-            yield accepted(again, otherwise="repetition-fenced")
-            answer = (again.fields.get("producer_id"), again.fields.get("producer_epoch"))
-            yield agree("the repeated identity", answer, promised, bump, again, otherwise="bumped-again")
-        stored = (kept.fields.get("producer_id"), kept.fields.get("producer_epoch"))
-        yield agree("the stored identity", stored, promised, kept, otherwise="wrong-stored-identity")
+def check(seen: Evidence) -> Observations:
+    """Every answer is the first one's, the coordinator keeps it; after a rival's takeover it is fenced."""
+    repetitions = iter(seen.all("repeated"))
+    for bump, kept in zip(seen.all("bump"), seen.all("kept"), strict=True):
+        own, epoch = bump.asked("producer_id"), bump.asked("producer_epoch") + 1
+        yield expect.accepted(bump, otherwise="own-identity-refused")
+        for again in (next(repetitions) for _ in range(REPEATS)):
+            yield expect.accepted(again, otherwise="repetition-fenced")
+            yield expect.identity(again, own, epoch, otherwise="bumped-again")
+        yield expect.keeps(kept, producer_id=own, epoch=epoch, otherwise="wrong-stored-identity")
     for late in seen.all("after a rival"):
-        fenced = PRODUCER_FENCED if late.version >= 4 else 47
-        yield refused(late, fenced, otherwise="zombie-not-fenced")
+        yield expect.refused(late, fenced("InitProducerId", late.version), otherwise="zombie-not-fenced")
 
 
-BEFORE = {"producer_id": 7, "producer_epoch": 0}
+_SHOWN = {"producer_id": 7, "producer_epoch": 0}
 GOOD = evidence(
-    step("bump", "InitProducerId", 4, request=BEFORE, producer_id=7, producer_epoch=1),
-    *(step("repeated", "InitProducerId", 4, request=BEFORE, producer_id=7, producer_epoch=1) for _ in range(REPEATS)),
-    step("kept", "DescribeTransactions", 0, producer_id=7, producer_epoch=1),
-    step("after a rival", "InitProducerId", 4, request=BEFORE, error=90),
+    step("bump", "InitProducerId", 4, request=_SHOWN, producer_id=7, producer_epoch=1),
+    *REPEATS * (step("repeated", "InitProducerId", 4, request=_SHOWN, producer_id=7, producer_epoch=1),),
+    described("kept", "Empty", epoch=1),
+    step("after a rival", "InitProducerId", 4, request=_SHOWN, error=KafkaError.PRODUCER_FENCED),
 )
 
 REQUIREMENT = Requirement(
     id="KIP360-INIT-07",
-    level=Level.MUST,
     source=Source(360, "Proposed Changes, 2b: the provided epoch is the last one"),
     statement="Repeating the request that already bumped returns the same producer id and epoch, and bumps no more.",
     needs=(Offers("InitProducerId", 3), Offers("DescribeTransactions", 0)),
@@ -78,15 +57,15 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("own-identity-refused", GOOD.with_step("bump", error=90)),
-        Refusal("repetition-fenced", GOOD.with_step("repeated", error=90)),
+        Refusal("own-identity-refused", GOOD.with_step("bump", error=KafkaError.PRODUCER_FENCED)),
+        Refusal("repetition-fenced", GOOD.with_step("repeated", error=KafkaError.PRODUCER_FENCED)),
         Refusal("bumped-again", GOOD.with_step("repeated", producer_epoch=2)),
         Refusal("wrong-stored-identity", GOOD.with_step("kept", producer_epoch=4)),
         Refusal("zombie-not-fenced", GOOD.with_step("after a rival", error=0)),
-        Refusal("wrong-error", GOOD.with_step("after a rival", error=48)),
+        Refusal("wrong-error", GOOD.with_step("after a rival", error=KafkaError.INVALID_TXN_STATE)),
     ),
     refuted_by=(
-        Failpoint(rules=INIT_FORGETS_THE_LAST_EPOCH, anomaly="repetition-fenced"),
-        Failpoint(rules=INIT_REPETITION_TAKEN_FOR_THE_FIRST, anomaly="bumped-again"),
+        Failpoint(rules=rules.INIT_FORGETS_THE_LAST_EPOCH, anomaly="repetition-fenced"),
+        Failpoint(rules=rules.INIT_REPETITION_TAKEN_FOR_THE_FIRST, anomaly="bumped-again"),
     ),
 )

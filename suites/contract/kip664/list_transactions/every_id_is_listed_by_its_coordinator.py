@@ -4,26 +4,14 @@ Six states are brought about together; PrepareCommit and PrepareAbort are kept b
 coordinator sends its markers. Dead is a state of removal and is never listed.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from harness.base.json_value import Json
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Order,
-    Refusal,
-    Requirement,
-    Source,
-    accepted,
-    agree,
-    unless,
-)
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import PREPARING_IDS_NOT_LISTED
-from harness.contract.doctored import evidence, held_link, sample, step
-from harness.evidence.requirement_evidence import Evidence, NotSeen
+from harness.contract.doctored import evidence, sample, step
+from harness.contract.refuters import Failpoint
+from harness.evidence.requirement_evidence import NotSeen, Step
 from harness.lab import Lab
 
 STATES = ("Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort")
@@ -49,73 +37,67 @@ def stimulus(lab: Lab) -> None:
     txns["Ongoing"].end(commit=True)
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
+def _id(transactional_id: str, producer_id: int, state: str, node: int = 1) -> dict[str, Json]:
+    return {"transactional_id": transactional_id, "producer_id": producer_id, "state": state, "node": node}
+
+
+def check(seen: Evidence) -> Observations:
     """Each id in exactly one list, that of its coordinator, with its producer id and state; no other state's name."""
     seen.fault("hold markers")
     if seen.sample("held").last_stable_offset >= seen.sample("held").high_watermark:
         raise NotSeen("the markers were not held back")
     lists = seen.all("list")
     for answer in lists:
-        yield accepted(answer, otherwise="list-refused")
-    rows = [(answer.node, row) for answer in lists for row in _rows(answer.fields.get("transactions"))]
+        yield expect.accepted(answer, otherwise="list-refused")
+    listed = [{**row, "node": answer.node} for answer in lists for row in _rows(answer.fields.get("transactions"))]
     for kept in _rows(seen.fact("ids")):
-        name = f"the id in {kept['state']}"
-        found = [(node, row) for node, row in rows if row.get("transactional_id") == kept["transactional_id"]]
-        yield unless(bool(found), f"{name} is listed", *lists, otherwise="id-not-listed")
-        yield unless(len(found) < 2, f"{name} is listed by one broker only", *lists, otherwise="listed-twice")
-        for node, row in found[:1]:
-            yield agree(f"the broker that lists {name}", node, kept["node"], *lists, otherwise="listed-by-another")
-            listed = row.get("producer_id")
-            yield agree(f"producer id of {name}", listed, kept["producer_id"], *lists, otherwise="wrong-producer-id")
-            yield agree(f"state of {name}", row.get("state"), kept["state"], *lists, otherwise="wrong-state")
-    strange = sorted({str(row.get("state")) for _, row in rows} - set(STATES))
-    yield agree("unknown states", strange, [], *lists, otherwise="unknown-state")
+        name, own = f"the id in {kept['state']}", kept["transactional_id"]
+        found = [row for row in listed if row.get("transactional_id") == own]
+        yield expect.unless(bool(found), f"{name} is listed", *lists, otherwise="id-not-listed")
+        yield expect.unless(len(found) < 2, f"{name} is listed by one broker only", *lists, otherwise="listed-twice")
+        for row in found[:1]:
+            node, kept_node = row["node"], kept["node"]
+            yield expect.agree(f"the broker that lists {name}", node, kept_node, *lists, otherwise="listed-by-another")
+            listed_id, kept_id = row.get("producer_id"), kept["producer_id"]
+            yield expect.agree(f"producer id of {name}", listed_id, kept_id, *lists, otherwise="wrong-producer-id")
+            yield expect.agree(f"state of {name}", row.get("state"), kept["state"], *lists, otherwise="wrong-state")
+    strange = sorted({str(row.get("state")) for row in listed} - set(STATES))
+    yield expect.agree("unknown states", strange, [], *lists, otherwise="unknown-state")
 
 
-def _id(transactional_id: str, producer_id: int, state: str, node: int) -> Json:
-    return {"transactional_id": transactional_id, "producer_id": producer_id, "state": state, "node": node}
+def _rows(rows: Json) -> list[dict[str, Json]]:
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-def _rows(transactions: Json) -> list[dict[str, Json]]:
-    return [row for row in transactions if isinstance(row, dict)] if isinstance(transactions, list) else []
+def _list(*ids: tuple[str, int, str], node: int = 1) -> Step:
+    return step("list", "ListTransactions", 0, node=node, transactions=[_id(*one) for one in ids])
 
 
-def _listed(*rows: tuple[str, int, str]) -> list[Json]:
-    return [_id(*row, node=1) for row in rows]
-
-
+_EMPTY, _PREPARING = ("a", 7, "Empty"), ("b", 8, "PrepareAbort")
 GOOD = evidence(
-    step("list", "ListTransactions", 0, node=1, transactions=_listed(("a", 7, "Empty"), ("b", 8, "PrepareAbort"))),
+    _list(_EMPTY, _PREPARING),
     samples=(sample("held", "P1", 1, 0),),
-    faults=(held_link("hold markers"),),
-    ids=[_id("a", 7, "Empty", 1), _id("b", 8, "PrepareAbort", 1)],
+    held=("hold markers",),
+    ids=[_id(*_EMPTY), _id(*_PREPARING)],
 )
-
-
-def _with(*rows: tuple[str, int, str]) -> Evidence:
-    return GOOD.with_step("list", transactions=_listed(*rows, ("b", 8, "PrepareAbort")))
-
-
-TWICE = step("list", "ListTransactions", 0, node=2, transactions=_listed(("a", 7, "Empty")))
 
 REQUIREMENT = Requirement(
     id="KIP664-LT-01",
-    level=Level.MUST,
     source=Source(664, "ListTransactions"),
     statement="Each broker lists the transactional ids that it coordinates, with producer id and the state's name.",
     needs=(Offers("ListTransactions", 0), Offers("DescribeTransactions", 0)),
+    order=Order.HOLDS_LINKS,
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("list-refused", GOOD.with_step("list", error=14)),
-        Refusal("id-not-listed", GOOD.with_step("list", transactions=_listed(("b", 8, "PrepareAbort")))),
-        Refusal("listed-twice", replace(GOOD, steps=(*GOOD.steps, TWICE))),
-        Refusal("listed-by-another", GOOD.with_step("list", node=2)),
-        Refusal("wrong-producer-id", _with(("a", 9, "Empty"))),
-        Refusal("wrong-state", _with(("a", 7, "Ongoing"))),
-        Refusal("unknown-state", _with(("a", 7, "Empty"), ("c", 9, "Dead"))),
+        Refusal("list-refused", GOOD.with_step("list", error=KafkaError.COORDINATOR_LOAD_IN_PROGRESS)),
+        Refusal("id-not-listed", replace(GOOD, steps=(_list(_PREPARING),))),
+        Refusal("listed-twice", replace(GOOD, steps=(_list(_EMPTY, _PREPARING), _list(_EMPTY, node=2)))),
+        Refusal("listed-by-another", replace(GOOD, steps=(_list(_EMPTY, _PREPARING, node=2),))),
+        Refusal("wrong-producer-id", replace(GOOD, steps=(_list(("a", 9, "Empty"), _PREPARING),))),
+        Refusal("wrong-state", replace(GOOD, steps=(_list(("a", 7, "Ongoing"), _PREPARING),))),
+        Refusal("unknown-state", replace(GOOD, steps=(_list(_EMPTY, _PREPARING, ("c", 9, "Dead")),))),
     ),
     refuted_by=(Failpoint(rules=PREPARING_IDS_NOT_LISTED, anomaly="id-not-listed"),),
-    order=Order.HOLDS_LINKS,
 )

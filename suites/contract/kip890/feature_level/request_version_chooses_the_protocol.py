@@ -6,26 +6,13 @@ Tried at level 1, because at level 0 Kafka cannot write down what the new protoc
 at level 0 the old protocol is tried.
 """
 
-from collections.abc import Iterator
-
-from harness.contract import (
-    Failpoint,
-    Feature,
-    Level,
-    Observation,
-    Offers,
-    Order,
-    Refusal,
-    Requirement,
-    Source,
-    accepted,
-    agree,
-    shows,
-)
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman.transaction_metadata_rules import END_TAKEN_AS_OF_THE_LEVEL, RECORDS_AS_OF_LEVEL_1
 from harness.contract.byteman.verification_rules import CLIENT_WITHOUT_ABORTABLE_ERROR
-from harness.contract.doctored import commit, data, evidence, log, step
-from harness.evidence.requirement_evidence import Evidence, NotSeen, Step
+from harness.contract.doctored import adopted, commit, log
+from harness.contract.refuters import Failpoint
+from harness.contract.requirement import Feature
+from harness.evidence.requirement_evidence import NotSeen, Step
 from harness.lab import Lab
 
 FEATURE = "transaction.version"
@@ -35,7 +22,7 @@ def stimulus(lab: Lab) -> None:
     """At level 1: EndTxn v5 after a start in the old protocol, then all in the new one. At level 0: the old one."""
     with lab.admin.feature(FEATURE, 1):
         txn, added, implicit, group = lab.producer("victim"), lab.partition("P1"), lab.partition("P2"), lab.group()
-        seen_by_all(lab, "level 1")
+        _ask_all(lab, as_="level 1")
         txn.add(added)
         txn.produce(added, version=11)
         txn.end(commit=True, version=5, as_="first end")
@@ -48,7 +35,7 @@ def stimulus(lab: Lab) -> None:
         lab.note("records_1", lab.observer.transaction_records(txn.transactional_id, txn.coordinator))
     with lab.admin.feature(FEATURE, 0):
         old, plain = lab.producer("rival"), lab.partition("P3")
-        seen_by_all(lab, "level 0")
+        _ask_all(lab, as_="level 0")
         old.add(plain)
         old.produce(plain, as_="old write", version=11)
         old.end(commit=True, as_="old end", version=4)
@@ -56,40 +43,39 @@ def stimulus(lab: Lab) -> None:
         lab.note("records_0", lab.observer.transaction_records(old.transactional_id, old.coordinator))
 
 
-def seen_by_all(lab: Lab, name: str) -> None:
-    """What every broker says of the level."""
+def _ask_all(lab: Lab, as_: str) -> None:
     for broker in lab.cluster.topology.brokers:
-        lab.observer.advertised(broker, as_=name)
+        lab.observer.advertised(broker, as_=as_)
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
+def check(seen: Evidence) -> Observations:
     """Answers, epochs, partitions and markers as the request's version has them; records as the level has them."""
     own, first = seen["first end"].asked("producer_id"), seen["first end"].asked("producer_epoch")
     for name, epoch in (("first", first + 1), ("second", first + 2)):
         end, after = seen[f"{name} end"], seen[f"{name} transaction"]
-        yield accepted(end, otherwise="new-end-refused")
-        yield shows(end, producer_id=own, producer_epoch=epoch, otherwise="epoch-not-bumped")
-        yield shows(after, producer_id=own, producer_epoch=epoch, otherwise="epoch-not-stored")
-    for write in (seen["implicit write"], seen["implicit offset"]):
-        yield accepted(write, otherwise="implicit-write-refused")
-    opened = places(seen["open transaction"])
-    yield agree("partitions of the transaction", opened, {"P2", "offsets"}, otherwise="partition-not-added")
+        yield expect.accepted(end, otherwise="new-end-refused")
+        yield expect.identity(end, own, epoch, otherwise="epoch-not-bumped")
+        yield expect.keeps(after, producer_id=own, epoch=epoch, otherwise="epoch-not-stored")
+    for name in ("implicit write", "implicit offset"):
+        yield expect.accepted(seen[name], otherwise="implicit-write-refused")
+    opened = _partitions(seen["open transaction"])
+    yield expect.agree("partitions of the transaction", opened, {"P2", "offsets"}, otherwise="partition-not-added")
+    for name in ("old write", "old end"):
+        yield expect.accepted(seen[name], otherwise="old-protocol-refused")
     old = seen["old end"].asked("producer_epoch")
-    for step_ in (seen["old write"], seen["old end"]):
-        yield accepted(step_, otherwise="old-protocol-refused")
     for place, epoch in (("P1", first + 1), ("P2", first + 2), ("offsets", first + 2), ("P3", old)):
-        yield agree(f"marker on {place}", seen.log(place).marks(), (("COMMIT", epoch),), otherwise="wrong-marker")
+        yield expect.marks(seen, place, ("COMMIT", epoch), otherwise="wrong-marker")
     for level in (1, 0):
-        yield agree(f"records at level {level}", layouts(seen, level), {level}, otherwise="wrong-record-version")
+        versions = _record_versions(seen, level)
+        yield expect.agree(f"records at level {level}", versions, {level}, otherwise="wrong-record-version")
 
 
-def places(described: Step) -> set[str]:
-    """The partitions that the coordinator lists."""
+def _partitions(described: Step) -> set[str]:
     listed = described.fields.get("partitions")
     return set(map(str, listed)) if isinstance(listed, list) else set()
 
 
-def layouts(seen: Evidence, level: int) -> set[int]:
+def _record_versions(seen: Evidence, level: int) -> set[int]:
     """The versions of all records about the id; :raises NotSeen: when there are none or the level was another."""
     for answer in seen.all(f"level {level}"):
         finalized = answer.fields.get("finalized_features")
@@ -101,31 +87,12 @@ def layouts(seen: Evidence, level: int) -> set[int]:
     return {int(str(record["version"])) for record in records if isinstance(record, dict)}
 
 
-GOOD = evidence(
-    step("level 1", "ApiVersions", 4, finalized_features={FEATURE: 1}),
-    step("first end", "EndTxn", 5, request={"producer_id": 7, "producer_epoch": 0}, producer_id=7, producer_epoch=1),
-    step("first transaction", "DescribeTransactions", 0, producer_id=7, producer_epoch=1),
-    step("implicit write", "Produce", 12),
-    step("implicit offset", "TxnOffsetCommit", 5),
-    step("open transaction", "DescribeTransactions", 0, partitions=["offsets", "P2"]),
-    step("second end", "EndTxn", 5, request={"producer_id": 7, "producer_epoch": 1}, producer_id=7, producer_epoch=2),
-    step("second transaction", "DescribeTransactions", 0, producer_id=7, producer_epoch=2),
-    step("level 0", "ApiVersions", 4, finalized_features={}),
-    step("old write", "Produce", 11),
-    step("old end", "EndTxn", 4, request={"producer_id": 8, "producer_epoch": 0}),
-    logs={
-        "P1": log(data(7, 0, "a"), commit(7, 1)),
-        "P2": log(data(7, 1, "b"), commit(7, 2)),
-        "offsets": log(data(7, 1, "1"), commit(7, 2)),
-        "P3": log(data(8, 0, "c"), commit(8, 0)),
-    },
-    records_1=[{"version": 1}],
-    records_0=[{"version": 0}],
-)
+GOOD = adopted(__file__, "KIP890-FEAT-07")
+_WRONG_EPOCHS = (("P1", 0), ("P2", 1), ("offsets", 1), ("P3", 1))
+"""Epochs that the markers on these partitions must not have."""
 
 REQUIREMENT = Requirement(
     id="KIP890-FEAT-07",
-    level=Level.MUST,
     source=Source(890, "New Clients / New Servers"),
     statement="The broker chooses the transaction protocol by the request's version, not by the finalized level.",
     needs=(Offers("EndTxn", 5), Offers("Produce", 12), Offers("UpdateFeatures", 1), Feature(FEATURE, 2)),
@@ -134,16 +101,14 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("new-end-refused", GOOD.with_step("first end", error=35)),
+        Refusal("new-end-refused", GOOD.with_step("first end", error=KafkaError.UNSUPPORTED_VERSION)),
         Refusal("epoch-not-bumped", GOOD.with_step("second end", producer_epoch=1)),
         Refusal("epoch-not-stored", GOOD.with_step("first transaction", producer_epoch=0)),
-        Refusal("implicit-write-refused", GOOD.with_step("implicit write", error=120)),
-        Refusal("implicit-write-refused", GOOD.with_step("implicit offset", error=120)),
+        Refusal("implicit-write-refused", GOOD.with_step("implicit write", error=KafkaError.TRANSACTION_ABORTABLE)),
+        Refusal("implicit-write-refused", GOOD.with_step("implicit offset", error=KafkaError.TRANSACTION_ABORTABLE)),
         Refusal("partition-not-added", GOOD.with_step("open transaction", partitions=["P2"])),
-        Refusal("wrong-marker", GOOD.with_log("P1", log(data(7, 0, "a"), commit(7, 0)))),
-        Refusal("wrong-marker", GOOD.with_log("offsets", log(data(7, 1, "1"), commit(7, 1)))),
-        Refusal("old-protocol-refused", GOOD.with_step("old end", error=35)),
-        Refusal("wrong-marker", GOOD.with_log("P3", log(data(8, 0, "c"), commit(8, 1)))),
+        Refusal("old-protocol-refused", GOOD.with_step("old end", error=KafkaError.UNSUPPORTED_VERSION)),
+        *(Refusal("wrong-marker", GOOD.with_log(place, log(commit(7, epoch)))) for place, epoch in _WRONG_EPOCHS),
         Refusal("wrong-record-version", GOOD.with_fact("records_1", [{"version": 1}, {"version": 0}])),
         Refusal("wrong-record-version", GOOD.with_fact("records_0", [{"version": 1}])),
     ),

@@ -5,13 +5,11 @@ controller is not, because the topology has no lane to it. ApiVersions v4 is ask
 lowest level is 0.
 """
 
-from collections.abc import Iterator
-
 from harness.base.json_value import Json
-from harness.contract import Failpoint, Level, Observation, Offers, Refusal, Requirement, Source, accepted, agree
+from harness.contract import Evidence, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.transaction_metadata_rules import LEVEL_1_ADVERTISED, NO_FEATURES_ADVERTISED
 from harness.contract.doctored import evidence, step
-from harness.evidence.requirement_evidence import Evidence
+from harness.contract.refuters import Failpoint
 from harness.lab import Lab
 
 RANGE: list[Json] = [0, 2]
@@ -23,24 +21,25 @@ def stimulus(lab: Lab) -> None:
         lab.observer.advertised(broker, as_="advertised")
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
+def check(seen: Evidence) -> Observations:
     """Each answers, and supports 0 to 2."""
     for answer in seen.all("advertised"):
-        yield accepted(answer, otherwise="unanswered")
+        yield expect.accepted(answer, otherwise="unanswered")
         supported = answer.fields.get("supported_features")
-        span = supported.get("transaction.version") if isinstance(supported, dict) else None
-        missing = "wrong-range" if span else "not-advertised"
-        yield agree(f"transaction.version on broker {answer.node}", span, RANGE, answer, otherwise=missing)
+        levels = supported.get("transaction.version") if isinstance(supported, dict) else None
+        anomaly = "wrong-range" if levels else "not-advertised"
+        yield expect.agree(f"transaction.version on broker {answer.node}", levels, RANGE, answer, otherwise=anomaly)
 
 
 GOOD = evidence(
-    step("advertised", "ApiVersions", 4, node=1, supported_features={"transaction.version": RANGE}),
-    step("advertised", "ApiVersions", 4, node=2, supported_features={"transaction.version": RANGE}),
+    *(
+        step("advertised", "ApiVersions", 4, node=node, supported_features={"transaction.version": RANGE})
+        for node in (1, 2)
+    )
 )
 
 REQUIREMENT = Requirement(
     id="KIP890-FEAT-01",
-    level=Level.MUST,
     source=Source(890, "Transaction Feature Version (0)"),
     statement="Every broker of the new protocol advertises the feature transaction.version with the levels 0 to 2.",
     needs=(Offers("EndTxn", 5),),

@@ -7,27 +7,14 @@ controller is cut, which the controller fences after two seconds; the same lines
 Takes a second a version: the leader copies the coordinator's log over the same link, and pauses that long after a cut.
 """
 
-from collections.abc import Iterator
-
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Order,
-    Refusal,
-    Requirement,
-    Source,
-    accepted,
-    agree,
-    refused,
-)
-from harness.contract.byteman.verification_rules import LOST_COORDINATOR_IS_A_YES, LOST_COORDINATOR_IS_UNKNOWN
-from harness.contract.doctored import commit, data, evidence, held_link, log, sample, step
-from harness.evidence.requirement_evidence import Evidence, NotSeen
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract.byteman import verification_rules as rules
+from harness.contract.doctored import adopted, data, log, unsound
+from harness.contract.refuters import Failpoint
+from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab
 
-NOT_ENOUGH_REPLICAS = 19
+RETRIABLE = KafkaError.NOT_ENOUGH_REPLICAS
 WHY = "Unable to verify the partition has been added to the transaction. Underlying error: NETWORK_EXCEPTION"
 
 
@@ -50,59 +37,46 @@ def stimulus(lab: Lab) -> None:
         txn.end(commit=True, as_="commit")
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
-    """Refused with 19 and the reason, nothing appended, and the write succeeds when all is mended."""
+def check(seen: Evidence) -> Observations:
+    """Refused as retriable with the reason, nothing appended, and the write succeeds when all is mended."""
     for lost, later, end in zip(seen.all("lost write"), seen.all("later write"), seen.all("commit"), strict=True):
-        alias, window = f"P{lost.version}", seen.fault(f"cut v{lost.version}")
-        if lost.sent > window.started or any(kept.fields.get("partitions") for kept in seen.all("while held")):
+        alias, cut = f"P{lost.version}", seen.fault(f"cut v{lost.version}")
+        if lost.sent > cut.started or any(kept.fields.get("partitions") for kept in seen.all("while held")):
             raise NotSeen("the add was not held back")
-        yield refused(lost, NOT_ENOUGH_REPLICAS, otherwise="unadded-write-accepted", message=WHY)
-        held, log_ = seen.sample(f"held v{lost.version}"), seen.log(alias)
-        yield agree(
-            "LSO while held", held.last_stable_offset, held.high_watermark, lost, otherwise="appended-before-add"
-        )
-        yield agree("'lost' in the log", "lost" in log_.values(), False, lost, otherwise="lost-record-appended")
-        yield accepted(later, otherwise="refused-after-mending")
-        yield accepted(end, otherwise="commit-refused")
-        yield agree("committed values", log_.committed, log_.values(), later, end, otherwise="commit-not-shown")
-        yield agree("LSO", log_.last_stable_offset, log_.high_watermark, end, otherwise="stuck-lso")
+        yield expect.refused(lost, RETRIABLE, otherwise="unadded-write-accepted", message=WHY)
+        yield expect.stable(seen.sample(f"held v{lost.version}"), lost, otherwise="appended-before-add")
+        absent = "lost" not in seen.log(alias).values()
+        yield expect.unless(absent, "the log is without the lost record", lost, otherwise="lost-record-appended")
+        yield expect.accepted(later, otherwise="refused-after-mending")
+        yield expect.accepted(end, otherwise="commit-refused")
+        yield from expect.sound(seen, alias, shown="commit-not-shown")
 
 
-GOOD = evidence(
-    step("lost write", "Produce", 12, error=19, held=50, error_message=WHY),
-    step("while held", "DescribeTransactions", 0, state="CompleteCommit", partitions=[]),
-    step("later write", "Produce", 12),
-    step("commit", "EndTxn", 5),
-    logs={"P12": log(data(7, 0, "a"), commit(7, 1), data(7, 1, "later"), commit(7, 2))},
-    samples=(sample("held v12", "P12", 2, 2),),
-    faults=(held_link("hold v12"), held_link("cut v12", started=30.0)),
-)
-APPENDED = log(data(7, 0, "a"), commit(7, 1), data(7, 1, "lost"), data(7, 1, "later"), commit(7, 2))
+GOOD = adopted(__file__, "KIP890-IMPL-07")
+_FIRST, _COMMIT, *_LATER = GOOD.log("P12").batches
 
 REQUIREMENT = Requirement(
     id="KIP890-IMPL-07",
-    level=Level.MUST,
     source=Source(890, "Implicitly Add Partitions to Transactions on Produce for New Clients (2)"),
     statement="A new client's write whose coordinator cannot be reached is refused with NOT_ENOUGH_REPLICAS.",
     needs=(Offers("Produce", 12), Offers("EndTxn", 5)),
+    order=Order.HOLDS_LINKS,
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
     refuses=(
         Refusal("unadded-write-accepted", GOOD.with_step("lost write", error=0)),
         Refusal("unanswered", GOOD.with_step("lost write", error=None)),
-        Refusal("wrong-error", GOOD.with_step("lost write", error=13)),
+        Refusal("wrong-error", GOOD.with_step("lost write", error=KafkaError.NETWORK_EXCEPTION)),
         Refusal("wrong-message", GOOD.with_step("lost write", error_message=None)),
         Refusal("appended-before-add", GOOD.with_sample("held v12", high_watermark=3)),
-        Refusal("lost-record-appended", GOOD.with_log("P12", APPENDED)),
-        Refusal("refused-after-mending", GOOD.with_step("later write", error=19)),
-        Refusal("commit-refused", GOOD.with_step("commit", error=48)),
-        Refusal("commit-not-shown", GOOD.with_log("P12", committed=("a",))),
-        Refusal("stuck-lso", GOOD.with_log("P12", last_stable_offset=2)),
+        Refusal("lost-record-appended", GOOD.with_log("P12", log(_FIRST, _COMMIT, data(7, 1, "lost"), *_LATER))),
+        Refusal("refused-after-mending", GOOD.with_step("later write", error=RETRIABLE)),
+        Refusal("commit-refused", GOOD.with_step("commit", error=KafkaError.INVALID_TXN_STATE)),
+        *unsound(GOOD, "P12", appended=None, shown="commit-not-shown"),
     ),
     refuted_by=(
-        Failpoint(rules=LOST_COORDINATOR_IS_A_YES, anomaly="unadded-write-accepted"),
-        Failpoint(rules=LOST_COORDINATOR_IS_UNKNOWN, anomaly="wrong-error"),
+        Failpoint(rules=rules.LOST_COORDINATOR_IS_A_YES, anomaly="unadded-write-accepted"),
+        Failpoint(rules=rules.LOST_COORDINATOR_IS_UNKNOWN, anomaly="wrong-error"),
     ),
-    order=Order.HOLDS_LINKS,
 )

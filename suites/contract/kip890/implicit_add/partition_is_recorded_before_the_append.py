@@ -4,26 +4,12 @@ The append is made to fail by a record larger than the topic takes (MESSAGE_TOO_
 Were the order the other way round, a crash between append and add would leave a record that nobody ends.
 """
 
-from collections.abc import Iterator
-
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Refusal,
-    Requirement,
-    Source,
-    accepted,
-    agree,
-    refused,
-)
+from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import ADD_NOT_KEPT
-from harness.contract.doctored import abort, data, evidence, log, step
-from harness.evidence.requirement_evidence import Evidence
+from harness.contract.doctored import abort, described, ended, evidence, log, refused_write, unsound
+from harness.contract.refuters import Failpoint
 from harness.lab import Lab
 
-TOO_LARGE = 10
 SMALL = {"max.message.bytes": "128"}
 """Room for a marker (78 bytes), none for the record."""
 RECORD = "too large " * 20
@@ -40,35 +26,30 @@ def stimulus(lab: Lab) -> None:
         lab.reached(txn, "CompleteAbort", as_="completed")
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
+def check(seen: Evidence) -> Observations:
     """Not appended, yet kept by the coordinator, and ended with a marker."""
     writes = seen.all("failing write")
     for write, kept in zip(writes, seen.all("transaction"), strict=True):
-        yield refused(write, TOO_LARGE, otherwise="oversized-write-accepted")
-        yield agree("the state", kept.fields.get("state"), "Ongoing", write, kept, otherwise="transaction-not-ongoing")
-        yield agree(
-            "partitions", kept.fields.get("partitions"), ["P1"], write, kept, otherwise="partition-not-recorded"
-        )
-    promised = [("ABORT", write.request["producer_id"], 1) for write in writes]
-    markers = [(marker.control, marker.producer_id, marker.producer_epoch) for marker in seen.log().markers()]
-    yield agree("markers", markers, promised, *writes, otherwise="wrong-markers")
-    yield agree("data records", seen.log().values(), (), *writes, otherwise="failed-record-appended")
+        yield expect.refused(write, KafkaError.MESSAGE_TOO_LARGE, otherwise="oversized-write-accepted")
+        yield expect.keeps(kept, state="Ongoing", otherwise="transaction-not-ongoing")
+        yield expect.keeps(kept, partitions=["P1"], otherwise="partition-not-recorded")
+    markers = [("ABORT", 1, write.asked("producer_id")) for write in writes]
+    yield from expect.sound(seen, "P1", (), markers=markers, appended="failed-record-appended")
     for end, completed in zip(seen.all("abort"), seen.all("completed"), strict=True):
-        yield accepted(end, otherwise="abort-refused")
-        yield agree("the state", completed.fields.get("state"), "CompleteAbort", completed, otherwise="never-completed")
+        yield expect.accepted(end, otherwise="abort-refused")
+        yield expect.keeps(completed, state="CompleteAbort", otherwise="never-completed")
 
 
 GOOD = evidence(
-    step("failing write", "Produce", 12, error=10, request={"producer_id": 7}),
-    step("transaction", "DescribeTransactions", 0, state="Ongoing", partitions=["P1"]),
-    step("abort", "EndTxn", 5),
-    step("completed", "DescribeTransactions", 0, state="CompleteAbort"),
+    refused_write("failing write", 12, KafkaError.MESSAGE_TOO_LARGE),
+    described("transaction", "Ongoing", partitions=("P1",)),
+    ended("abort", committed=False),
+    described("completed", "CompleteAbort", epoch=1),
     logs={"P1": log(abort(7, 1))},
 )
 
 REQUIREMENT = Requirement(
     id="KIP890-IMPL-02",
-    level=Level.MUST,
     source=Source(890, "Implicitly Add Partitions to Transactions on Produce for New Clients (2)"),
     statement="The coordinator has recorded the partition before the record is appended, also when the append fails.",
     needs=(Offers("Produce", 12), Offers("EndTxn", 5)),
@@ -77,12 +58,12 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("oversized-write-accepted", GOOD.with_step("failing write", error=0)),
-        Refusal("wrong-error", GOOD.with_step("failing write", error=120)),
+        Refusal("wrong-error", GOOD.with_step("failing write", error=KafkaError.TRANSACTION_ABORTABLE)),
         Refusal("transaction-not-ongoing", GOOD.with_step("transaction", state="Empty")),
         Refusal("partition-not-recorded", GOOD.with_step("transaction", partitions=[])),
         Refusal("wrong-markers", GOOD.with_log("P1", log())),
-        Refusal("failed-record-appended", GOOD.with_log("P1", log(data(7, 0, "a"), abort(7, 1)))),
-        Refusal("abort-refused", GOOD.with_step("abort", error=48)),
+        *unsound(GOOD, appended="failed-record-appended"),
+        Refusal("abort-refused", GOOD.with_step("abort", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("never-completed", GOOD.with_step("completed", state="PrepareAbort")),
     ),
     refuted_by=(Failpoint(rules=ADD_NOT_KEPT, anomaly="partition-not-recorded"),),

@@ -5,36 +5,21 @@ The marker link is held, so that the transaction stays in PrepareCommit. The bro
 NOT_ENOUGH_REPLICAS and knows no such retry). Only a lower bound of that time is judged: half of it, for coarse clocks.
 """
 
-from collections.abc import Iterator
-
-from harness.base.json_value import Json
-from harness.contract import (
-    Failpoint,
-    Level,
-    Observation,
-    Offers,
-    Order,
-    Refusal,
-    Requirement,
-    Source,
-    accepted,
-    agree,
-    refused,
-    unless,
-)
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman.verification_rules import NEWEST_CLIENT_TAKEN_FOR_OLD, NO_RETRY_OF_ADDS
-from harness.contract.doctored import commit, data, evidence, held_link, log, sample, step
-from harness.evidence.requirement_evidence import Evidence, NotSeen, Step
+from harness.contract.doctored import adopted, commit, data, log, unsound
+from harness.contract.refuters import Failpoint
+from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab
 
-CONCURRENT_TRANSACTIONS = 51
-PATIENCE = "add.partitions.to.txn.retry.backoff.max.ms"
+CONCURRENT = KafkaError.CONCURRENT_TRANSACTIONS
+RETRIED_FOR = "add.partitions.to.txn.retry.backoff.max.ms"
 
 
 def stimulus(lab: Lab) -> None:
     """Commit with the markers to P1 held; write to P2 too early, and again after the release."""
     slow, quick = lab.partition("P1"), lab.partition("P2")
-    lab.note("patience_ms", lab.admin.config(quick.leader, PATIENCE))
+    lab.note("patience_ms", lab.admin.config(quick.leader, RETRIED_FOR))
     for version in lab.offered("Produce", (12, 13)):
         txn = lab.producer(protocol=2)
         txn.write(slow)
@@ -49,71 +34,58 @@ def stimulus(lab: Lab) -> None:
         txn.end(commit=True, as_="second end")
 
 
-def check(seen: Evidence) -> Iterator[Observation]:
-    """Refused with 51 and without a message, not at once, not appended; and accepted after the release."""
+def check(seen: Evidence) -> Observations:
+    """Refused as concurrent and without a message, not at once, not appended; and accepted after the release."""
     early, later = seen.all("early write"), seen.all("later write")
+    retried_for_ms = float(str(seen.fact("patience_ms") or 0))
     for write, held in zip(early, seen.all("while held"), strict=True):
-        sample_ = seen.sample(f"held v{write.version}")
-        if sample_.last_stable_offset >= sample_.high_watermark or held.fields.get("state") != "PrepareCommit":
+        during = seen.sample(f"held v{write.version}")
+        if during.last_stable_offset >= during.high_watermark or held.fields.get("state") != "PrepareCommit":
             raise NotSeen("the transaction was not kept in PrepareCommit")
-        yield refused(write, CONCURRENT_TRANSACTIONS, otherwise="early-write-accepted")
-        yield agree("error message", write.fields.get("error_message"), None, write, otherwise="wrong-message")
-        waited, patience = (write.answered or 0.0) - write.sent, float(str(seen.fact("patience_ms") or 0))
-        yield unless(waited >= patience / 2, "the broker tried again by itself", write, otherwise="not-retried")
-    for step_ in (*seen.all("end"), *later, *seen.all("second end")):
-        yield accepted(step_, otherwise="refused-after-release" if step_ in later else "end-refused")
-    promised = [value for write in later for value in _values(write)]
-    written = [value for value in seen.log("P2").values() if value in promised or "early" in value]
-    yield agree("records of these writes", written, promised, *early, otherwise="early-record-appended")
-    yield agree("committed values", seen.log("P2").committed, seen.log("P2").values(), otherwise="commit-not-shown")
+        yield expect.refused(write, CONCURRENT, otherwise="early-write-accepted")
+        yield expect.shows(write, error_message=None, otherwise="wrong-message")
+        tried_again = (write.answered or 0.0) - write.sent >= retried_for_ms / 2
+        yield expect.unless(tried_again, "the broker tried again by itself", write, otherwise="not-retried")
+    for end in (*seen.all("end"), *seen.all("second end")):
+        yield expect.accepted(end, otherwise="end-refused")
+    for write in later:
+        yield expect.accepted(write, otherwise="refused-after-release")
+    promised = [value for write in later for value in write.written()]
+    # A record is named after its step ("victim early write #3"); those of the first transaction have none.
+    named = [value for value in seen.log("P2").values() if " write " in value]
+    yield expect.agree("records of the named writes", named, promised, *early, otherwise="early-record-appended")
     for alias in ("P1", "P2"):
-        yield agree("LSO", seen.log(alias).last_stable_offset, seen.log(alias).high_watermark, otherwise="stuck-lso")
+        yield from expect.sound(seen, alias, shown="commit-not-shown")
 
 
-def _values(write: Step) -> list[Json]:
-    values = write.request["values"]
-    return values if isinstance(values, list) else []
-
-
-GOOD = evidence(
-    step("end", "EndTxn", 5),
-    step("while held", "DescribeTransactions", 0, state="PrepareCommit"),
-    step("early write", "Produce", 12, error=51, answered=110.0, error_message=None),
-    step("later write", "Produce", 12, request={"values": ["later"]}),
-    step("second end", "EndTxn", 5),
-    logs={
-        "P1": log(data(7, 0, "a"), commit(7, 1)),
-        "P2": log(data(7, 0, "b"), commit(7, 1), data(7, 1, "later"), commit(7, 2)),
-    },
-    samples=(sample("held v12", "P1", 1, 0),),
-    faults=(held_link("hold v12"),),
-    patience_ms="100",
-)
-APPENDED = log(data(7, 0, "b"), commit(7, 1), data(7, 1, "early", "later"), commit(7, 2))
+GOOD = adopted(__file__, "KIP890-IMPL-06")
+_APPENDED = log(*GOOD.log("P2").batches, data(7, 9, "victim early write #9"), commit(7, 9))
 
 REQUIREMENT = Requirement(
     id="KIP890-IMPL-06",
-    level=Level.MUST,
     source=Source(890, "Implicitly Add Partitions to Transactions on Produce for New Clients (2)"),
     statement="While the previous transaction completes, a new client's write gets CONCURRENT_TRANSACTIONS.",
     needs=(Offers("Produce", 12), Offers("EndTxn", 5)),
+    order=Order.HOLDS_LINKS,
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
     refuses=(
         Refusal("early-write-accepted", GOOD.with_step("early write", error=0)),
-        Refusal("wrong-error", GOOD.with_step("early write", error=19)),
+        Refusal("wrong-error", GOOD.with_step("early write", error=KafkaError.NOT_ENOUGH_REPLICAS)),
         Refusal("wrong-message", GOOD.with_step("early write", error_message="CONCURRENT_TRANSACTIONS")),
         Refusal("not-retried", GOOD.with_step("early write", answered=5.0)),
-        Refusal("end-refused", GOOD.with_step("second end", error=48)),
-        Refusal("refused-after-release", GOOD.with_step("later write", error=51)),
-        Refusal("early-record-appended", GOOD.with_log("P2", APPENDED)),
-        Refusal("commit-not-shown", GOOD.with_log("P2", committed=("b",))),
-        Refusal("stuck-lso", GOOD.with_log("P1", last_stable_offset=0)),
+        *(
+            Refusal("end-refused", GOOD.with_step(end, error=KafkaError.INVALID_TXN_STATE))
+            for end in ("end", "second end")
+        ),
+        Refusal("refused-after-release", GOOD.with_step("later write", error=CONCURRENT)),
+        Refusal("early-record-appended", GOOD.with_log("P2", _APPENDED)),
+        *unsound(GOOD, "P1", appended=None, shown="commit-not-shown"),
+        *unsound(GOOD, "P2", appended=None, shown="commit-not-shown"),
     ),
     refuted_by=(
         Failpoint(rules=NO_RETRY_OF_ADDS, anomaly="not-retried"),
         Failpoint(rules=NEWEST_CLIENT_TAKEN_FOR_OLD, anomaly="wrong-error"),
     ),
-    order=Order.HOLDS_LINKS,
 )
