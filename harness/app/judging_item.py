@@ -15,11 +15,9 @@ class JudgingSession(Protocol):
 
     def close(self) -> None:
         """End every cluster and write every report; may raise UserError."""
-        ...
 
     def print_end(self, stream: TextIO, tests: pytest.Session) -> None:
         """The verdicts together, and where the report is."""
-        ...
 
 
 class JudgingItem(pytest.Item):

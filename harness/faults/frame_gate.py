@@ -20,11 +20,9 @@ class RuleHandle(Protocol):
 
     def report(self) -> RuleReport:
         """What it has done so far; also after it is off."""
-        ...
 
     def off(self) -> RuleReport:
         """Take it off, deliver what it holds, and give its last report. Twice is no error."""
-        ...
 
 
 class FrameGate(Protocol):
@@ -35,22 +33,18 @@ class FrameGate(Protocol):
 
         :raises GateFailed: Where the proxies cannot reach the gate.
         """
-        ...
 
     def add_rule(self, rule: Rule) -> RuleHandle:
         """Put a rule on, under its name and a number that makes it unique.
 
         :raises GateFailed: When the gate refuses it, or has ended.
         """
-        ...
 
     def errors(self) -> tuple[str, ...]:
         """What went wrong in the gate itself, its own end included; a request that it could not judge has passed."""
-        ...
 
     def close(self) -> None:
         """Proxies lead to where they led at first; held requests are lost. May be called twice; never raises."""
-        ...
 
 
 GateOpener: TypeAlias = Callable[[Links], FrameGate]

@@ -23,7 +23,6 @@ class Ask(Protocol):
 
     def __call__(self, request: ApiRequest[ResultT], /) -> ResultT | None:
         """The answer; None when none came, or one that another broker may answer better."""
-        ...
 
 
 class AskNode(Protocol):
@@ -31,7 +30,6 @@ class AskNode(Protocol):
 
     def __call__(self, node: int, request: ApiRequest[ResultT], /) -> ResultT | None:
         """See :class:`Ask`."""
-        ...
 
 
 def first_answer(nodes: Iterable[int], ask: AskNode, request: ApiRequest[ResultT]) -> ResultT | None:

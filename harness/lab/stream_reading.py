@@ -22,11 +22,9 @@ class StreamReader(Protocol):
 
     def caught_up_to(self, high_watermarks: Mapping[str, int], *, within: float) -> Mapping[str, Reach]:
         """Wait at most ``within`` seconds for these; :raises ReaderFailed: when the stream has failed."""
-        ...
 
     def account(self, reached: Mapping[str, Reach]) -> Mapping[str, StreamAccount]:
         """What it delivered; :raises ReaderFailed: when the stream has failed."""
-        ...
 
 
 class StreamReaders(Protocol):
@@ -34,7 +32,6 @@ class StreamReaders(Protocol):
 
     def committed(self, *, bootstrap: str, topics: Sequence[str]) -> AbstractContextManager[StreamReader]:
         """A reader of the topics for the length of the block; :raises UserError: when a tool for it is missing."""
-        ...
 
 
 @dataclass(slots=True, kw_only=True)

@@ -20,11 +20,9 @@ class Sink(Protocol):
 
     def arrived(self, at: float, frame: bytes) -> None:
         """The answer, header included, and when it came (milliseconds on the run's clock)."""
-        ...
 
     def failed(self, reason: str) -> None:
         """No answer will come any more."""
-        ...
 
 
 class Connection:

@@ -47,16 +47,13 @@ class Workload(Protocol):
     @property
     def name(self) -> str:
         """``transfer``, ``relay``, ``interleave``, ``zombies``, ``silence``."""
-        ...
 
     @property
     def topics(self) -> Mapping[str, int]:
         """Topic (by the workload's name for it) to number of partitions."""
-        ...
 
     def roles(self) -> Sequence[Role]:
         """What runs at the same time."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

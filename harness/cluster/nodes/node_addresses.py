@@ -21,16 +21,12 @@ class NodeAddresses(Protocol):
 
     def node(self, node: int, port: int) -> Address:
         """Where a node itself listens, as seen by itself and from this machine."""
-        ...
 
     def lane(self, lane: Lane, broker: int) -> Address:
         """Where clients of a lane reach a broker."""
-        ...
 
     def listeners(self, broker: int) -> Listeners:
         """Where a broker binds, and what it advertises: its link's name to other nodes, a lane's address to clients."""
-        ...
 
     def proxies(self) -> Sequence[Proxy]:
         """Every proxy of the cluster."""
-        ...

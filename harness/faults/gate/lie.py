@@ -34,11 +34,9 @@ class Lie(Protocol):
 
     def request(self, asked: LiedRequest) -> object | LiedResponse:
         """The body to forward, or a response of our own."""
-        ...
 
     def response(self, asked: LiedRequest, body: object) -> object:
         """The body to respond with; ``asked`` is the request as its sender wrote it."""
-        ...
 
 
 def load(name: str) -> Lie:

@@ -53,7 +53,6 @@ class JoinGroup:
         )
 
     def read(self, response: ResponsePayload) -> JoinGroupResult:
-        """The same in every version."""
         top = ResponseFields(response)
         return JoinGroupResult(
             error=top.error(),

@@ -45,6 +45,5 @@ class SyncGroup:
         )
 
     def read(self, response: ResponsePayload) -> SyncGroupResult:
-        """The same in every version."""
         top = ResponseFields(response)
         return SyncGroupResult(error=top.error(), error_message=None, assignment=top.octets("assignment"))
