@@ -2,7 +2,7 @@
 
 A backend offers a power by having its methods; whoever needs one asks ``isinstance(cluster, Kill)`` and reports
 NOT_EXERCISED with the power's name where it is missing. What any Kafka offers on its own protocol (moving a leader,
-changing a setting or a feature level) is not a power of a backend: see :mod:`harness.lab.admin`.
+changing a setting or a feature level) is not a power of a backend: see :mod:`harness.kafka.administration`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -177,7 +177,7 @@ def role_of(actor: str) -> str:
 
 def save_timeline(folder: Path, timeline: Timeline) -> Path:
     """Write ``timeline.json``, whole or not at all; its path."""
-    return write_whole(folder / TIMELINE, to_json(timeline) + "\n")
+    return write_whole(folder / TIMELINE, to_json(timeline))
 
 
 def load_timeline(folder: Path) -> Timeline | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 from harness.base import wait
 from harness.base.addresses import LANES, Lane
@@ -18,7 +18,7 @@ from harness.base.json_value import Json
 from harness.cluster.cluster import BreakCode, Cluster, Links
 from harness.evidence.recorder import Recorder
 from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
-from harness.lab.admin import Admin
+from harness.kafka.administration import Administration
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.group import CONSUMER_OFFSETS, Group
 from harness.lab.link_faults import Hold, cutting, holding
@@ -29,6 +29,7 @@ from harness.lab.step_recorder import StepRecorder, Unprepared
 from harness.lab.stream_reading import StreamReaders, StreamReading, stream_of
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
 from harness.wire.requests.groups.find_coordinator import GROUP
+from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
 from harness.wire.wire_client import Offered, WireClient
 
 DRAWS = 50
@@ -72,7 +73,7 @@ class Lab:
         """A fresh group; its offsets partition is drained under ``alias``, this requirement's producers alone."""
         name = f"{self.requirement.lower()}-group-{self.draw.randrange(16**8):08x}"
         leader = self.admin.coordinator(name, key_type=GROUP)
-        index, _ = self.admin.home(CONSUMER_OFFSETS, name)
+        index, _ = self.admin.key_partition(CONSUMER_OFFSETS, name)
         offsets = Partition(alias=alias, topic=CONSUMER_OFFSETS, index=index, leader=leader)
         self.notes.aliases[str(offsets)] = alias
         made = Group(name=name, offsets=offsets)
@@ -127,13 +128,37 @@ class Lab:
         return Observer(self.asker("observer"))
 
     @property
-    def admin(self) -> Admin:
-        """Changes topics, settings and feature levels."""
-        return Admin(self.asker("observer"), self.cluster.topology.brokers)
+    def admin(self) -> Administration:
+        """Changes topics, settings and feature levels, over the observer's lane."""
+        return Administration(self.asker("observer").client, self.cluster.topology.brokers)
+
+    def write_marker(
+        self,
+        partition: Partition,
+        *,
+        producer_id: int,
+        epoch: int,
+        commit: bool,
+        coordinator_epoch: int = 0,
+        version: int | None = None,
+        as_: str | None = None,
+    ) -> Step:
+        """WriteTxnMarkers to the partition's leader, as an operator ends a hanging transaction (KIP-664)."""
+        fields: dict[str, Any] = {
+            "producer_id": producer_id,
+            "producer_epoch": epoch,
+            "committed": commit,
+            "coordinator_epoch": coordinator_epoch,
+        }
+        request, recorder = WriteTxnMarkers(partitions=(partition.place,), **fields), self.asker("observer")
+        version = recorder.client.highest(partition.leader, request.api)
+        return recorder.ask(
+            partition.leader, request, version, as_=as_, request={"partition": str(partition), **fields}
+        )
 
     def coordinator_epoch(self, producer: Producer) -> int:
         """The leader epoch of the ``__transaction_state`` partition that keeps the producer's transactional id."""
-        return self.admin.home(TRANSACTION_STATE, producer.transactional_id)[1]
+        return self.admin.key_partition(TRANSACTION_STATE, producer.transactional_id)[1]
 
     def offered(self, api: str, versions: Sequence[int]) -> tuple[int, ...]:
         """Those of ``versions`` that every broker advertises."""

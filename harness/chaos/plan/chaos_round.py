@@ -17,7 +17,7 @@ from harness.evidence.history_writer import CHAOS_FORMAT
 from harness.evidence.json_codec import to_json
 from harness.evidence.judgement import Judgement
 from harness.evidence.run_folder import RunFolder
-from harness.evidence.timeline import Timeline
+from harness.evidence.timeline import Timeline, save_timeline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,4 +66,4 @@ class Round:
 def keep(folder: Path, judgement: Judgement, timeline: Timeline) -> None:
     """Write the judgement and what the page draws beside the history."""
     write_whole(folder / "judgement.json", to_json(judgement))
-    write_whole(folder / "timeline.json", to_json(timeline))
+    save_timeline(folder, timeline)

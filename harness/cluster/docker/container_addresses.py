@@ -11,7 +11,7 @@ from ipaddress import IPv4Network
 from itertools import permutations
 
 from harness.base.addresses import LANES, Address, Lane
-from harness.cluster.nodes.node_addresses import Listeners
+from harness.cluster.nodes.node_addresses import Listeners, listeners_of
 from harness.cluster.nodes.node_ports import LANE_PORTS, TOXIPROXY
 from harness.cluster.nodes.node_properties import name
 from harness.cluster.topology import BROKERS, NODES, lane_name, link_name
@@ -69,14 +69,7 @@ class ContainerBlock:
         return {**others, name(node): self.node(node, 0).host}
 
     def listeners(self, broker: int) -> Listeners:
-        """Where a broker binds, and what it advertises: its link's name to other nodes, a lane's proxy to clients."""
-        bound = {lane.upper(): self.node(broker, port) for lane, port in LANE_PORTS.items()}
-        advertised = {lane.upper(): self.lane(lane, broker) for lane in LANES}
-        own = link_port(broker)
-        return Listeners(
-            bound={"LINK": self.node(broker, own), **bound},
-            advertised={"LINK": Address(name(broker), own), **advertised},
-        )
+        return listeners_of(self, broker, Address(name(broker), link_port(broker)))
 
     def proxies(self) -> list[Proxy]:
         """Every link and every lane; the observer's are not in the topology, so no toxic is ever put on them.

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from harness.base.addresses import Address, Lane
+from harness.base.addresses import LANES, Address, Lane
+from harness.cluster.nodes.node_ports import LANE_PORTS
 from harness.cluster.toxiproxy import Proxy
 
 
@@ -30,3 +31,10 @@ class NodeAddresses(Protocol):
 
     def proxies(self) -> Sequence[Proxy]:
         """Every proxy of the cluster."""
+
+
+def listeners_of(block: NodeAddresses, broker: int, link: Address) -> Listeners:
+    """A broker's listeners: ``link`` for other nodes, which know it by its name, and one for each lane."""
+    bound = {lane.upper(): block.node(broker, port) for lane, port in LANE_PORTS.items()}
+    advertised = {lane.upper(): block.lane(lane, broker) for lane in LANES}
+    return Listeners(bound={"LINK": block.node(broker, link.port), **bound}, advertised={"LINK": link, **advertised})

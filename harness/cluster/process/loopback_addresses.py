@@ -14,7 +14,7 @@ from itertools import permutations
 
 from harness.base.addresses import LANES, Address, Lane
 from harness.base.user_error import ExitCode, UserError
-from harness.cluster.nodes.node_addresses import Listeners
+from harness.cluster.nodes.node_addresses import Listeners, listeners_of
 from harness.cluster.nodes.node_ports import (
     BYTEMAN,
     GUARD,
@@ -64,13 +64,7 @@ class LoopbackBlock:
         return Address(self.host(shift + broker), LANE_PORTS[lane])
 
     def listeners(self, broker: int) -> Listeners:
-        """Where a broker binds, and what it advertises: its link's name to other nodes, a lane's proxy to clients."""
-        bound = {lane.upper(): self.node(broker, port) for lane, port in LANE_PORTS.items()}
-        advertised = {lane.upper(): self.lane(lane, broker) for lane in LANES}
-        return Listeners(
-            bound={"LINK": self.node(broker, LINK), **bound},
-            advertised={"LINK": Address(name(broker), LINK), **advertised},
-        )
+        return listeners_of(self, broker, Address(name(broker), LINK))
 
     def proxies(self) -> list[Proxy]:
         """Every link, and every lane but the observer's."""

@@ -13,7 +13,7 @@ from harness.base import wait
 from harness.base.addresses import Address
 from harness.base.json_value import Json
 from harness.cluster.cluster import Links
-from harness.evidence.json_codec import from_plain, to_json
+from harness.evidence.json_codec import from_plain, to_plain
 from harness.faults.frame_gate import GateFailed
 from harness.faults.frame_rule import Rule, RuleReport
 
@@ -78,7 +78,7 @@ class Gate:
         with self._lock:
             self._rules += 1
             numbered = replace(rule, name=f"{rule.name}-{self._rules}")
-        self.command("add", rule=json.loads(to_json(numbered)))
+        self.command("add", rule=to_plain(numbered))
         return GateRuleHandle(gate=self, rule=numbered)
 
     def report(self, name: str) -> RuleReport:

@@ -42,7 +42,7 @@ def stimulus(lab: Lab) -> None:
         lab.reached(rival, "CompleteCommit", as_="behind")
         lab.sample(f"hanging {version}", partition)
         lab.observer.producers(partition, as_="hanging")
-        lab.admin.write_marker(
+        lab.write_marker(
             partition, producer_id=txn.producer_id, epoch=txn.epoch, commit=False, version=version, as_="marker"
         )
         lab.sample(f"ended {version}", partition)
