@@ -16,12 +16,9 @@ from harness.base.paths import SCENARIOS
 
 @dataclass(slots=True)
 class ChaosPlugin:
-    """The hooks of one session."""
-
     session: ChaosSession
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-        """A scenario file is collected by us."""
         if file_path.parent != SCENARIOS or file_path.suffix != ".py" or file_path.stem == "__init__":
             return None
         collected: ScenarioFile = ScenarioFile.from_parent(parent, path=file_path, session_=self.session)

@@ -69,7 +69,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line's grammar."""
     top = argparse.ArgumentParser(
         prog="fencepost",
         description="Tells whether a Kafka keeps its transaction promises.",

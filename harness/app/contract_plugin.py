@@ -14,8 +14,6 @@ from harness.contract.selection import selected
 
 @dataclass(slots=True)
 class ContractPlugin:
-    """The hooks of one session."""
-
     session: ContractSession
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

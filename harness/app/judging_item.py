@@ -29,7 +29,6 @@ class JudgingItem(pytest.Item):
         self.add_marker(marker)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """File, line and title, as pytest shows them."""
         return self.path, 0, f"{self.title} {self.name}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002

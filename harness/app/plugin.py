@@ -56,7 +56,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Open the sessions that were asked for."""
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     config.stash[SESSIONS] = []

@@ -35,7 +35,6 @@ class RecordingClient:
     _records_read: int = 0
 
     def init(self) -> CallResult:
-        """See the port."""
         return self._recorded("init", self.client.init)
 
     def begin(self, txn: int, size: int) -> CallResult:
@@ -82,7 +81,6 @@ class RecordingClient:
         return result
 
     def subscribe(self, topics: Sequence[str]) -> CallResult:
-        """Join the group."""
         return self._recorded("subscribe", lambda: self.client.subscribe(topics), group=self.group)
 
     def poll(self, within_ms: int) -> CallResult:

@@ -133,7 +133,6 @@ class ToxiproxyLinks:
             self.restore(proxy)
 
     def answers(self) -> bool:
-        """Whether the server takes requests."""
         try:
             return bool(self._request("get", "/version").ok)
         except requests.ConnectionError:

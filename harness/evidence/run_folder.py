@@ -94,7 +94,6 @@ class RunFolder:
         write_whole(self.path / "run.json", json.dumps(run, indent=1, ensure_ascii=False))
 
     def journal(self) -> ExchangeJournal:
-        """Open the journal for writing."""
         return ExchangeJournal(self.path / "journal.jsonl")
 
     def exchanges(self) -> tuple[tuple[Exchange, ...], str | None]:

@@ -113,7 +113,6 @@ class LeaderClient:
         return self._answer(broker, Metadata(topics=topics))
 
     def close(self) -> None:
-        """Close the connections."""
         self.client.close()
 
     def _any(self, request: ApiRequest[ResultT]) -> ResultT | None:

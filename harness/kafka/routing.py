@@ -26,8 +26,6 @@ class Ask(Protocol):
 
 
 class AskNode(Protocol):
-    """Sends a request to a given broker."""
-
     def __call__(self, node: int, request: ApiRequest[ResultT], /) -> ResultT | None:
         """See :class:`Ask`."""
 

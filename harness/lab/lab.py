@@ -124,7 +124,6 @@ class Lab:
 
     @property
     def observer(self) -> Observer:
-        """Reads the cluster's state; never disturbed."""
         return Observer(self.asker("observer"))
 
     @property
@@ -280,7 +279,6 @@ class Lab:
         return written | {group.offsets.alias: self.observer.offsets(group, ids) for group in self.groups}
 
     def evidence(self, logs: Mapping[str, LogTruth], *, unprepared: str | None = None) -> Evidence:
-        """All that was noted."""
         return self.notes.evidence(logs, unprepared=unprepared)
 
     def tidy(self) -> None:
@@ -289,7 +287,6 @@ class Lab:
             self.admin.delete_topics(topics)
 
     def now(self) -> float:
-        """Milliseconds on the run's clock."""
         return self.clock.now()
 
     def close(self) -> None:

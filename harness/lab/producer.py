@@ -60,7 +60,6 @@ class Producer:
     state: ProducerState = field(init=False)
 
     def __post_init__(self) -> None:
-        """Without a producer id yet."""
         protocol = V1 if self.protocol == 1 else V2
         self.state = ProducerState(transactional_id=self.transactional_id, protocol=protocol)
 

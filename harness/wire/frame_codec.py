@@ -47,7 +47,6 @@ class RequestHeader:
 
     @property
     def api(self) -> str:
-        """The API's name in Kafka's spelling."""
         return name_of(self.key)
 
 

@@ -50,12 +50,10 @@ class ChaosOptions:
         return min(MOST_PASSES, 1 + int(self.budget_seconds / sum(lengths)))
 
     def command(self, scenario: Scenario, seed: Seed, seconds: float) -> str:
-        """The one command that runs one round again."""
         own = ("--scenarios", scenario.name, "--seed", str(seed.value), "--seconds", f"{seconds:g}")
         return self.run.command("chaos", *own)
 
     def seeds(self) -> Iterator[Seed]:
-        """A seed for each round."""
         number = self.run.seed.value
         while True:
             yield Seed(number)

@@ -69,7 +69,6 @@ class _Planner:
     planned: list[PlannedFault] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """At first, no toxic has struck."""
         self.not_yet = list(self.toxics)
 
     def add_window(self) -> bool:

@@ -54,12 +54,10 @@ class Actor:
     _initialised: bool = False
 
     def __post_init__(self) -> None:
-        """Open the first client."""
         self._open()
 
     @property
     def over(self) -> bool:
-        """Whether the role is to end."""
         return self.stop.is_set()
 
     def pause(self, seconds: float) -> None:
@@ -120,7 +118,6 @@ class Actor:
         self._open()
 
     def close(self) -> None:
-        """End the role."""
         self.client.close()
 
     def _open(self) -> None:

@@ -75,7 +75,6 @@ class _FaultRunner:
     _records: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        """The schedule begins now."""
         self.began_ms = self.fault_target.clock.now()
 
     def run(self, planned: PlannedFault) -> None:

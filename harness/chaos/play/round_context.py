@@ -105,7 +105,6 @@ class RoundContext:
             self.fault_target.admin.create_topic(self.topics[name], order)
 
     def start_roles(self) -> None:
-        """Every role runs, in a thread of its own."""
         for index, role in enumerate(self.scenario.workload.roles(), start=1):
             self.start_thread(f"role {role.name}", partial(self._run_role, index, role))
 
@@ -163,7 +162,6 @@ class RoundContext:
         return isinstance(found, dict) and bool(found.get("amiss"))
 
     def close(self) -> None:
-        """End the reader, the history and the fault target."""
         self.reader.stop()
         self.history_writer.close()
         self.fault_target.close()

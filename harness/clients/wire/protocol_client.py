@@ -45,7 +45,6 @@ class ProtocolClient:
     def over(
         cls, shared: Connections, members: Connections, options: ClientOptions, protocol: TransactionProtocol
     ) -> "ProtocolClient":
-        """A client over these connections."""
         state = ProducerState(transactional_id=options.transactional_id or "", protocol=protocol)
         retry = Retry(shared)
         consumer = WireConsumer(options=options, retry=retry, member_retry=Retry(members))
@@ -53,12 +52,10 @@ class ProtocolClient:
 
     @property
     def kind(self) -> str:
-        """``wire-v2`` or ``wire-v1``."""
         return f"wire-{self.protocol}"
 
     @property
     def protocol(self) -> Literal["v1", "v2"]:
-        """See the port."""
         return self.state.protocol.name
 
     def init(self) -> CallResult:
@@ -75,7 +72,6 @@ class ProtocolClient:
         return self._identified(result)
 
     def begin(self) -> CallResult:
-        """See the port."""
         if self.state.producer_id < 0:
             return refused_locally("no producer id: init was not done")
         if self.state.end_unknown:
@@ -124,23 +120,18 @@ class ProtocolClient:
         return self._identified(result, earlier=added.tries, offset=offset)
 
     def commit(self) -> CallResult:
-        """See the port."""
         return self._end(commit=True)
 
     def abort(self) -> CallResult:
-        """See the port."""
         return self._end(commit=False)
 
     def subscribe(self, topics: Sequence[str]) -> CallResult:
-        """See the port."""
         return self.consumer.subscribe(topics)
 
     def poll(self, within_ms: int) -> CallResult:
-        """See the port."""
         return self.consumer.poll(within_ms)
 
     def close(self) -> CallResult:
-        """See the port."""
         self.consumer.close()
         self.retry.connections.close()
         return NOTHING_SENT

@@ -47,13 +47,10 @@ class _Tries:
 
 @dataclass(slots=True)
 class Retry:
-    """Sends over one client's connections."""
-
     connections: Connections
     routes: Routes = field(init=False)
 
     def __post_init__(self) -> None:
-        """Nothing is known of leaders and coordinators yet."""
         self.routes = Routes(self.connections)
 
     def ask(

@@ -52,11 +52,9 @@ class ContainerBlock:
         return {toxiproxy_name(node, 0).host: self.node(node, 0).host for node in NODES}
 
     def lane(self, lane: Lane, broker: int) -> Address:
-        """Where clients of a lane reach a broker."""
         return self.published_at(lane_port(lane, broker))
 
     def api(self) -> Address:
-        """Toxiproxy's API."""
         return self.published_at(TOXIPROXY)
 
     def published_at(self, port: int) -> Address:

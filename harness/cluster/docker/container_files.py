@@ -16,7 +16,6 @@ def put_files(container: Any, files: Mapping[str, bytes | Path], folders: tuple[
 
 
 def tar_of(files: Mapping[str, bytes | Path], folders: tuple[str, ...] = ()) -> bytes:
-    """The files as a tar archive."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as tar:
         for folder in folders:

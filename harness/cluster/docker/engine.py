@@ -37,7 +37,6 @@ class Engine:
 
     @property
     def sdk(self) -> Any:
-        """The docker SDK's client."""
         return self.wrapped.client
 
     @property
@@ -46,7 +45,6 @@ class Engine:
         return Path("/var/run/docker.sock").exists() and str(self.sdk.api.base_url).startswith("http+docker")
 
     def close(self) -> None:
-        """Close the connection to it."""
         self.sdk.close()
 
 
@@ -130,7 +128,6 @@ def mentions_full_disk(text: str) -> bool:
 
 
 def disk_full_on_engine() -> UserError:
-    """The error for an engine whose disk is full."""
     sentence = "the disk is full where the container engine keeps its data; free some room (docker system prune)"
     return UserError(f"{sentence} and run again", exit=ExitCode.NO_ROOM)
 

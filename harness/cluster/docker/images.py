@@ -155,7 +155,6 @@ class Recipe:
 
 
 def build_image(engine: Engine, tag: str, recipe: Recipe) -> ImageSource:
-    """Build an image."""
     with engine_errors():
         engine.wrapped.build(
             path=str(recipe.context),

@@ -67,7 +67,6 @@ class OwnedResources:
     latch: StartLatch = field(default_factory=StartLatch)
 
     def network(self, name: str, **wanted: Any) -> None:
-        """Create a network of the run's."""
         with self.latch.entered():
             self.engine.sdk.api.create_network(name, labels=create_labels("", self.labels()), **wanted)
 

@@ -42,15 +42,12 @@ class LoopbackBlock:
     guard: socket.socket
 
     def host(self, last: int) -> str:
-        """An address of the block."""
         return f"127.0.{self.number}.{last}"
 
     def toxiproxy(self) -> Address:
-        """Where Toxiproxy's API listens."""
         return Address(self.host(1), TOXIPROXY)
 
     def node(self, node: int, port: int) -> Address:
-        """Where a node itself listens."""
         return Address(self.host(10 + node), port)
 
     def link(self, source: int, target: int) -> Address:

@@ -39,7 +39,6 @@ class StartCache:
     folder: Path
 
     def launch(self, files: KafkaFiles, java: Java, options: tuple[str, ...]) -> Launch:
-        """What nodes start with."""
         archive = self.folder / ARCHIVE
         return Launch(
             java=java,

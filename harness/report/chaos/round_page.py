@@ -45,8 +45,6 @@ class AnomalyView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultView:
-    """A row of the faults' table."""
-
     letter: str
     name: str
     kind: str
@@ -67,8 +65,6 @@ class LatencyView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundPage:
-    """The whole page."""
-
     title: str
     about: RunMetadata
     headline: str
@@ -98,7 +94,6 @@ class RoundPage:
 
 
 def round_page(round_: RoundResults) -> RoundPage:
-    """What the page of a round shows."""
     timeline, run = round_.timeline, round_.run
     start = timeline.started if timeline else 0.0
     return RoundPage(

@@ -54,12 +54,10 @@ class RoundResults:
 
     @property
     def faults(self) -> tuple[FaultWindow, ...]:
-        """The faults, by start."""
         return self.timeline.faults if self.timeline else ()
 
     @property
     def missed(self) -> tuple[FaultWindow, ...]:
-        """Faults that did not strike."""
         return tuple(fault for fault in self.faults if not fault.struck)
 
     @property

@@ -53,8 +53,6 @@ class LogView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleView:
-    """A sample as a table's row."""
-
     at: str
     name: str
     high_watermark: int

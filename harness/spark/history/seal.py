@@ -160,7 +160,6 @@ def complete(table: str, rows: DataFrame) -> DataFrame:
 
 
 def read_sealed(spark: SparkSession, path: Path, table: str) -> DataFrame:
-    """A table that was sealed."""
     return spark.read.schema(sealed_schema(table)).parquet(str(path))
 
 

@@ -46,7 +46,6 @@ class Field:
 
     @property
     def type(self) -> DataType:
-        """Spark's type."""
         return SPARK_TYPES[self.kind]()
 
 

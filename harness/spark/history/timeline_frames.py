@@ -51,7 +51,6 @@ class Extent:
 
     @property
     def length_ms(self) -> float:
-        """Milliseconds."""
         return max(self.ended - self.started, 1.0)
 
     @property

@@ -138,7 +138,6 @@ class CommittedReader:
 
 
 def accounted(reach: Reach, delivered: Sequence[tuple[int, str]], micro_batches: int) -> StreamAccount:
-    """The account of one partition."""
     return StreamAccount(
         end_offset=reach.end_offset,
         wanted=reach.wanted,

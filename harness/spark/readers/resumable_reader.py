@@ -76,7 +76,6 @@ class ResumableReader:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """How far it has come."""
         return Checkpoint(folder=self.folder / "checkpoint")
 
     def start(self) -> Self:
@@ -168,7 +167,6 @@ class ResumableReader:
         return restart
 
     def _restart_when_failed(self) -> None:
-        """Restart a query that failed, from its checkpoint."""
         while not self._over.wait(ALIVE_EVERY_SECONDS):
             with self._lock:
                 died = self._reader.failure() if self._reader is not None else None
