@@ -25,7 +25,7 @@ class ChaosPlugin:
         return collected
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Rounds in their order, whatever file they came from; whatever is not a round comes before."""
+        """Rounds in their order, across files; items that are no rounds come before."""
         items.sort(key=lambda item: item.round_.folder.name if isinstance(item, ChaosItem) else "")
         self.session.rounds_in_all = sum(isinstance(item, ChaosItem) for item in items)
 

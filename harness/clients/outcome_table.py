@@ -36,7 +36,7 @@ def outcome_after(row: OutcomeRow, *, doubt: bool) -> Outcome:
 
 
 def refused(reason: str, *, again: bool = False) -> OutcomeRow:
-    """A row of an error that says: this try did nothing."""
+    """A row of an error after which this try certainly had no effect."""
     return OutcomeRow(outcome=Outcome.REFUSED, reason=reason, again=again)
 
 

@@ -69,13 +69,13 @@ class RecordingClient:
         )
 
     def commit(self) -> CallResult:
-        """Commit; the transaction is over for this client, whatever came."""
+        """Commit; the transaction is over for this client, whatever the result."""
         result = self._recorded("commit", self.client.commit)
         self.txn = None
         return result
 
     def abort(self) -> CallResult:
-        """Abort; the transaction is over for this client, whatever came."""
+        """Abort; the transaction is over for this client, whatever the result."""
         result = self._recorded("abort", self.client.abort)
         self.txn = None
         return result

@@ -39,9 +39,7 @@ class KafkaFiles:
         return tuple(sorted(self.libs.glob("*.jar")))
 
     def fingerprint(self) -> str:
-        """Differs for two sets of jars; file times count, because a JVM refuses an archive when they differ."""
-        stats = ((jar, jar.stat()) for jar in self.jars())
-        return download_cache.fingerprint(f"{jar} {stat.st_size} {stat.st_mtime_ns}" for jar, stat in stats)
+        return download_cache.jars_fingerprint(self.jars())
 
 
 def released(target: Released, progress: Callable[[str], None]) -> KafkaFiles:

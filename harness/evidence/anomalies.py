@@ -28,7 +28,7 @@ from harness.evidence.anomaly import Anomaly
 FOLDER = Path(__file__).resolve().parents[2] / "suites" / "anomalies"
 
 FENCING = (KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.INVALID_PRODUCER_ID_MAPPING, KafkaError.PRODUCER_FENCED)
-"""Errors by which a broker tells a producer that it is fenced."""
+"""Errors that a broker answers to a fenced producer."""
 
 PROBE = "probe-"
 """Actors whose name begins so act after heal only, to see that the cluster serves again.

@@ -24,7 +24,7 @@ class Journal:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        """The file is there from the beginning, so that an empty one is told from a missing one."""
+        """The file is there from the beginning, so that an empty one differs from a missing one."""
         self._stream = self.path.open("ab")
 
     def append(self, *records: object) -> None:

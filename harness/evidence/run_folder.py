@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from harness.base.atomic_write import write_whole
+from harness.base.atomic_write import write_atomically
 from harness.base.json_value import Json
 from harness.base.user_error import ExitCode, UserError
 from harness.evidence.exchange import Exchange
@@ -91,7 +91,7 @@ class RunFolder:
         return run
 
     def _write_run(self, run: Mapping[str, Json]) -> None:
-        write_whole(self.path / "run.json", json.dumps(run, indent=1, ensure_ascii=False))
+        write_atomically(self.path / "run.json", json.dumps(run, indent=1, ensure_ascii=False))
 
     def journal(self) -> ExchangeJournal:
         return ExchangeJournal(self.path / "journal.jsonl")
@@ -120,7 +120,7 @@ class RunFolder:
     def write_evidence(self, requirement: str, evidence: Evidence) -> None:
         """Keep the evidence of one requirement; written before it is judged."""
         (self.path / "evidence").mkdir(exist_ok=True)
-        write_whole(self.path / "evidence" / f"{requirement}.json", to_json(evidence))
+        write_atomically(self.path / "evidence" / f"{requirement}.json", to_json(evidence))
 
     def evidence(self) -> Iterator[tuple[str, Evidence]]:
         """Each requirement's id with its evidence; :raises UserError: when a file is malformed."""
@@ -137,4 +137,4 @@ class RunFolder:
 
     def seal(self) -> None:
         """From here on nothing but ``publish`` writes."""
-        write_whole(self.path / "SEALED", "")
+        write_atomically(self.path / "SEALED", "")

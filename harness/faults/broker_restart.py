@@ -74,7 +74,7 @@ def kill(fault_target: FaultTarget, broker: int) -> str:
 
 
 def stop(fault_target: FaultTarget, broker: int) -> str:
-    """Stop a broker in good order, or kill it when it does not end; the words say which.
+    """Stop a broker in good order, or kill it when it does not end; the return value is which, in words.
 
     :raises Powerless: When the target's brokers are not ours to stop.
     """

@@ -1,6 +1,6 @@
 """The cluster as faults use it: its powers, its administration, and who leads what, over the observer's lane.
 
-A request goes to every broker at once, since any of them may be the one that is away or cut off, and the newest answer
+A request goes to every broker at once, since any of them may be down or cut off, and the newest answer
 counts (:mod:`harness.kafka.routing`). A broker that does not answer within :data:`ANSWER_SECONDS` is passed over.
 """
 
@@ -56,7 +56,7 @@ class FaultTarget:
 
     @property
     def gate(self) -> FrameGate:
-        """The gate, started at first use; :raises Powerless: where there are no proxies, or nobody gave an opener."""
+        """The gate, started at first use; :raises Powerless: where there are no proxies, or no opener was given."""
         if self.open_gate is None:
             raise Powerless("there is no gate for single requests here")
         if not self._gate:

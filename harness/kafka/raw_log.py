@@ -75,7 +75,7 @@ def read_raw(leader_client: LeaderClient, topic_partition: TopicPartition, clock
 def partition_end(
     leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, within: float
 ) -> PartitionEnd:
-    """What ListOffsets answers now under both isolation levels; :raises Unreachable: when nobody answers."""
+    """What ListOffsets answers now under both isolation levels; :raises Unreachable: when no broker answers."""
     topic, index = topic_partition
 
     def offset(timestamp: int, isolation: int) -> int:

@@ -53,7 +53,7 @@ class Lab:
     groups: list[Group] = field(default_factory=list)
     _askers: dict[Lane, StepRecorder] = field(default_factory=dict)
 
-    # Who acts
+    # Partitions, groups, producers
 
     def partition(
         self, alias: str, *, leader: int | None = None, replicas: int = 1, configs: Mapping[str, str] | None = None
@@ -171,11 +171,11 @@ class Lab:
         self.unless(lambda: bool(found), f"the cluster has no broker beside {others}")
         return found[0]
 
-    # What is disturbed
+    # Faults
 
     @property
     def links(self) -> Links:
-        """The cluster's proxies; :raises Unprepared: when nothing stands between."""
+        """The cluster's proxies; :raises Unprepared: when there are none."""
         if self.cluster.links is None:
             raise Unprepared("this backend has no proxies, so no link can be held")
         return self.cluster.links
@@ -189,12 +189,12 @@ class Lab:
     def hold(self, proxy: str, *, name: str) -> AbstractContextManager[Hold]:
         """Hold what is sent through ``proxy`` (a link or a lane) for the block, or until ``release`` within it.
 
-        :raises Unprepared: When nothing stands between.
+        :raises Unprepared: When there is no proxy.
         """
         return holding(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
 
     def cut(self, proxy: str, *, name: str) -> AbstractContextManager[None]:
-        """Cut ``proxy`` (a link or a lane) for the block; :raises Unprepared: when nothing stands between."""
+        """Cut ``proxy`` (a link or a lane) for the block; :raises Unprepared: when there is no proxy."""
         return cutting(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
 
     @contextmanager
@@ -232,7 +232,7 @@ class Lab:
         finally:
             self.cluster.unload_rules()
 
-    # What is noted
+    # Evidence
 
     def sample(self, name: str, *partitions: Partition) -> None:
         """High watermark and last stable offset now, of all partitions or of these, under a name."""

@@ -104,7 +104,7 @@ class Observer:
         return replace(whole, batches=tuple(replace(batch, values=()) for batch in own), committed=())
 
     def log(self, partition: Partition) -> LogTruth:
-        """The whole partition, raw and as a read_committed client is shown it."""
+        """The whole partition, raw and as a read_committed client sees it."""
         raw, shown = self._read(partition, READ_UNCOMMITTED), self._read(partition, READ_COMMITTED)
         aborted = [transaction for answer in shown for transaction in answer.aborted]
         committed = committed_records((batch for answer in shown for batch in answer.batches), aborted)

@@ -1,8 +1,8 @@
 """Steps: requests whose transient refusals are repeated within a bound, counted, and shown in the evidence.
 
 A sound broker may answer NOT_ENOUGH_REPLICAS or CONCURRENT_TRANSACTIONS for a moment (coordinator not yet found,
-markers under way). Repeating is honest only because the tries are counted in the step and every exchange is in the
-journal; a step that judges a transient refusal turns it off with ``retry=()``.
+markers under way). Tries are counted in the step, and every exchange is in the journal; a step that
+judges a transient refusal turns repeating off with ``retry=()``.
 """
 
 import time
@@ -28,7 +28,7 @@ __all__ = ["BOUND", "RETRIABLE", "ResultT", "StepRecorder", "Unprepared"]
 ResultT = TypeVar("ResultT", bound=ApiResult)
 
 RETRIABLE = TRANSIENT
-"""What a step repeats unless it says otherwise."""
+"""Errors after which a step is repeated by default."""
 BOUND = 10.0
 """Seconds that a request, its retries included, may take on a cluster that nothing disturbs."""
 

@@ -103,6 +103,12 @@ def disk_full_error(where: str) -> UserError:
     )
 
 
+def jars_fingerprint(jars: Iterable[Path], *parts: str) -> str:
+    """Differs for two sets of jars; file times count, because a JVM refuses an AppCDS archive when they differ."""
+    stats = ((jar, jar.stat()) for jar in jars)
+    return fingerprint((*parts, *(f"{jar} {stat.st_size} {stat.st_mtime_ns}" for jar, stat in stats)))
+
+
 def fingerprint(parts: Iterable[str]) -> str:
     """A short name for what an entry was made from."""
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

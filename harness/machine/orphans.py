@@ -97,7 +97,7 @@ def _orphans(folder: Path) -> list[psutil.Process]:
 
 
 def _records(file: Path) -> Iterator[ProcessRecord]:
-    """The records of a file; the last line may be torn, and the file be gone: somebody else may be ending this run."""
+    """The records of a file; the last line may be torn, and the file missing: another process may end this run."""
     try:
         lines = file.read_text().splitlines()
     except FileNotFoundError:

@@ -16,7 +16,7 @@ from harness.cluster.run_options import RunOptions
 OVERHEAD_SECONDS = 14.0
 """Seconds that a round takes beside its storms: settling, sealing, judging, and its share of the start."""
 SHORTEST_SECONDS = 8.0
-"""Seconds of storms below which a round is not worth its overhead."""
+"""Seconds of fault schedule below which the overhead of a round outweighs it."""
 MOST_PASSES = 10_000
 
 

@@ -1,4 +1,4 @@
-"""Runs the planned faults on time, each in a thread of its own, and records every fault window, whatever came of it.
+"""Runs the planned faults on time, each in a thread of its own, and records each fault window, failed ones too.
 
 The schedule's laws hold also when a strike takes longer than planned (a broker that is slow to come back): two faults
 that need one power wait for each other, and so do two that disrupt a broker, with the time between them in which the

@@ -84,7 +84,7 @@ class RoundContext:
 
     @property
     def longest_timeout_seconds(self) -> float:
-        """After which the coordinator must have ended whatever a role left open."""
+        """After which the coordinator must have ended every transaction that a role left open."""
         return max(role.timeout_ms for role in self.scenario.workload.roles()) / 1000
 
     @property

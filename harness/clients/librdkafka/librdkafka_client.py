@@ -181,7 +181,7 @@ class LibrdkafkaClient:
         return self._identified(replace(refused_locally(f"{NOT_TAKEN}: {error}"), error=code))
 
     def _failed(self, verb: Verb, error: KafkaError) -> CallResult:
-        """By the table; a refusal stands only where the statistics show that nothing was sent, or one request alone."""
+        """By the table; it is refused only where the statistics show that nothing was sent, or one request alone."""
         row = row_of(verb, error.code(), retriable=error.retriable())
         tries = self._sent(verb) if row.outcome is Outcome.REFUSED else None
         outcome = outcome_after(row, doubt=tries is None or tries > 1 or SUCCEEDED_AFTER_ALL in error.str())

@@ -21,7 +21,7 @@ from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitio
 from harness.wire.topic_partitions import TopicPartition
 
 REPLICAS_SHARE = 0.8
-"""Part of a try's time that the broker itself may wait for replicas, so that it can still say what came of it."""
+"""Part of a try's time that the broker itself may wait for replicas, so that its answer still comes in time."""
 
 NOTHING_SENT = CallResult(outcome=Outcome.DONE, tries=0)
 """Of what the protocol does without a request."""

@@ -70,9 +70,9 @@ def reach(timeout_seconds: float = WORK_SECONDS) -> Engine:
 
 
 def _check_socket() -> None:
-    """Connect once, because the SDK leaves its socket open when nobody listens.
+    """Connect once, because the SDK leaves its socket open when no engine listens.
 
-    :raises OSError: When nobody listens.
+    :raises OSError: When no engine listens.
     """
     host = get_docker_host() or "unix:///var/run/docker.sock"
     if host.startswith("unix://"):

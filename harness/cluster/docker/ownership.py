@@ -20,12 +20,12 @@ from harness.machine.orphans import ProcessRecord
 
 RUN, PID, STARTED, MACHINE = (f"fencepost.{word}" for word in ("run", "owner.pid", "owner.started", "owner.machine"))
 BEING_REMOVED = ("already in progress", "has active endpoints", "volume is in use")
-"""What the engine answers while somebody else removes the same thing."""
+"""What the engine answers while another process removes the same thing."""
 
 
 @dataclass(slots=True)
 class StartLatch:
-    """Counts who is creating something; once it is closed nobody can begin to.
+    """Counts who is creating something; once it is closed, none can begin.
 
     An interrupt can leave a thread at work that nobody waits for; what it creates after the removal would stay.
     """
@@ -52,7 +52,7 @@ class StartLatch:
                 self.changed.notify_all()
 
     def close(self) -> None:
-        """Let nobody begin any more, and wait for those who have begun."""
+        """Refuse new ones, and wait for those that have begun."""
         with self.changed:
             self.closed = True
             self.changed.wait_for(lambda: self.creating == 0, timeout=WORK_SECONDS)
@@ -110,7 +110,7 @@ def _orphaned(labels: Mapping[str, str]) -> bool:
 
 
 def _remove(engine: Engine, label: str) -> None:
-    """Remove what carries the label, until nothing does: somebody else may be removing it too.
+    """Remove what carries the label, until nothing does: another process may be removing it too.
 
     :raises UserError: NOT_READY, when the engine does not get rid of it.
     """
@@ -138,7 +138,7 @@ def _remove_once(engine: Engine, label: str) -> bool:
 
 
 def _removal(remove: Any, name: str, **options: bool) -> Callable[[], None]:
-    """A removal for which it is no error that somebody else has removed the thing, or is removing it."""
+    """A removal for which it is no error that the thing was removed, or is being removed, by another process."""
 
     def remove_it() -> None:
         try:

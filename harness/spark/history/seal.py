@@ -67,7 +67,6 @@ class Sealing:
     source: Path
     target: Path
     tables: Sequence[str]
-    short: int = SHORT
     torn: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> Mapping[str, DataFrame]:
@@ -95,7 +94,7 @@ class Sealing:
     @property
     def _long(self) -> Sequence[str]:
         """Tables that Spark reads line by line; for a short one the codec is done before a job has started."""
-        return [table for table in self.tables if self._lines(table).stat().st_size > self.short]
+        return [table for table in self.tables if self._lines(table).stat().st_size > SHORT]
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -1,13 +1,13 @@
 """A Structured Streaming query that reads topics as a read_committed consumer, into Parquet.
 
-What it may claim: how far it came (end offsets, never ``latestOffset``), and what it delivered, read back from the
+It reports how far it came (end offsets, never ``latestOffset``), and what it delivered, read from the
 Parquet, whose own log of committed files makes each micro-batch count once.
 """
 
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +20,7 @@ from harness.spark.readers.stream_progress import StreamProgress, one_sentence, 
 
 SCHEMA = "topic STRING, partition INT, offset LONG, value STRING"
 POLL_SECONDS = 0.02
-"""Between two looks at the progress; looking takes some milliseconds of its own."""
+"""Between two reads of the progress, each of which takes some milliseconds."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -138,10 +138,5 @@ class CommittedReader:
 
 
 def accounted(reach: Reach, delivered: Sequence[tuple[int, str]], micro_batches: int) -> StreamAccount:
-    return StreamAccount(
-        end_offset=reach.end_offset,
-        wanted=reach.wanted,
-        reached_ms=reach.reached_ms,
-        micro_batches=micro_batches,
-        delivered=tuple(value for _, value in delivered),
-    )
+    values = tuple(value for _, value in delivered)
+    return StreamAccount(**asdict(reach), micro_batches=micro_batches, delivered=values)

@@ -130,7 +130,7 @@ class ResumableReader:
         return {"batches": self.checkpoint.committed + 1, "pace_ms": self.pace_ms, "restarts": restarts}
 
     def stop(self) -> None:
-        """End the query for good. May be called twice."""
+        """End the query. May be called twice."""
         self._over.set()
         if self._monitor is not None:
             self._monitor.join()

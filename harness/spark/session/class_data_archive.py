@@ -25,10 +25,7 @@ class ClassDataArchive:
     @classmethod
     def of(cls, jars: Sequence[Path], java: Java) -> "ClassDataArchive":
         """The archive for these jars, pyspark's own, and this JVM."""
-        stats = ((jar, jar.stat()) for jar in (*jars, *shipped_jars()))
-        key = download_cache.fingerprint(
-            [java.build, *(f"{jar} {stat.st_size} {stat.st_mtime_ns}" for jar, stat in stats)]
-        )
+        key = download_cache.jars_fingerprint((*jars, *shipped_jars()), java.build)
         place = download_cache.cache_root() / "spark" / f"classes-{key}.jsa"
         return cls(place=place, draft=None if place.is_file() else place.with_suffix(f".{os.getpid()}.draft"))
 

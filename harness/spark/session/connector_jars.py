@@ -37,7 +37,7 @@ def shipped_jars() -> tuple[Path, ...]:
 
 
 def not_shipped(brought: Iterable[Path], shipped: Iterable[Path]) -> tuple[Path, ...]:
-    """Those of ``brought`` whose artifact, in whatever version, is not among ``shipped``."""
+    """Those of ``brought`` whose artifact, in any version, is not among ``shipped``."""
     there = {artifact(jar) for jar in shipped}
     return tuple(jar for jar in brought if artifact(jar) not in there)
 
