@@ -6,7 +6,7 @@ from typing import ClassVar
 from kio.static.protocol import RequestPayload, ResponsePayload
 
 from harness.wire.api_results import ErrorResult
-from harness.wire.codec.request_builder import request
+from harness.wire.codec.request_builder import request_of
 from harness.wire.codec.response_fields import ResponseFields
 
 
@@ -20,7 +20,7 @@ class Heartbeat:
     member: str
 
     def build(self, version: int) -> RequestPayload:
-        return request(self.api, version, group_id=self.group, generation_id=self.generation, member_id=self.member)
+        return request_of(self, version, group_id=self.group, generation_id=self.generation, member_id=self.member)
 
     def read(self, response: ResponsePayload) -> ErrorResult:
         """REBALANCE_IN_PROGRESS asks the member to join again."""
