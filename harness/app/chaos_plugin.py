@@ -1,7 +1,7 @@
 """Chaos in pytest: registered by :mod:`harness.app.plugin` when rounds are asked for.
 
 Rounds are items, so that a CI server sees each with its JUnit properties and Allure labels; the budget ends the session
-without a red or a skipped item, since a round that was not begun says nothing.
+without a red or a skipped item, since a round that was not begun proves nothing.
 """
 
 from dataclasses import dataclass

@@ -4,7 +4,7 @@ An adapter makes clients of one library; each client is owned by one thread. A c
 a network does: that is a result. Which error is which outcome stands in the library's own table, a reason a row
 (``wire/wire_outcomes.py``, ``librdkafka/librdkafka_outcomes.py``). The rules that every table keeps:
 
-* *refused* only when the broker said no **and** no earlier try of the same operation went unanswered;
+* *refused* only when the broker refused **and** no earlier try of the same operation went unanswered;
 * an answer that never came, or a refusal that may be an echo of an earlier, unanswered try, is *unsure*;
 * a read (``poll``) is never unsure: what did not arrive was not read.
 """

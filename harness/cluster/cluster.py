@@ -1,6 +1,6 @@
 """The port that every backend fills, and the optional powers that a toxic may ask for.
 
-A backend offers a power by having its methods; whoever needs one asks ``isinstance(cluster, Kill)`` and reports
+A backend offers a power by having its methods; its user asks ``isinstance(cluster, Kill)`` and reports
 NOT_EXERCISED with the power's name where it is missing. What any Kafka offers on its own protocol (moving a leader,
 changing a setting or a feature level) is not a power of a backend: see :mod:`harness.kafka.administration`.
 """

@@ -59,10 +59,7 @@ class Step:
     exchange: int = 0
 
     def number(self, name: str) -> int:
-        """The integer field ``name`` of the answer.
-
-        :raises NotSeen: When the answer has no such integer field.
-        """
+        """The integer field ``name`` of the answer; :raises NotSeen: when the answer has no such integer field."""
         value = self.fields.get(name)
         if not isinstance(value, int):
             raise NotSeen(f"step {self.name!r} has no integer field {name!r} in its answer")

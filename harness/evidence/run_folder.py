@@ -1,6 +1,6 @@
 """The run folder: everything that a run leaves, in a layout that replay and people can rely on.
 
-A round of chaos has one as well: its ``run.json`` says ``"kind": "chaos"``, and its tables are described in
+A round of chaos has one as well: its ``run.json`` has ``"kind": "chaos"``, and its tables are described in
 :mod:`harness.evidence.history_writer`. A qualification leaves::
 
     run.json                 what was run: target, seed, backend, the command that runs it again (written at open)
@@ -54,7 +54,7 @@ class RunFolder:
     def open(cls, path: Path, *, kind: str = "contract", layout: int = FORMAT) -> "RunFolder":
         """A folder that some run left.
 
-        :param kind: As ``run.json`` says; a qualification's says none.
+        :param kind: ``kind`` of ``run.json``; a qualification's has none.
         :param layout: The one format that the caller reads.
         :raises UserError: EVIDENCE_UNREADABLE, when it is no run folder, or of another kind or format.
         """

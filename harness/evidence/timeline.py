@@ -181,10 +181,7 @@ def save_timeline(folder: Path, timeline: Timeline) -> Path:
 
 
 def load_timeline(folder: Path) -> Timeline | None:
-    """Read it back; None where the folder has none.
-
-    :raises Malformed: When it is there and cannot be read.
-    """
+    """Read it back; None where the folder has none; :raises Malformed: when it is there and cannot be read."""
     path = folder / TIMELINE
     if not path.is_file():
         return None

@@ -40,7 +40,7 @@ class Powerless(Exception):
 class FaultTarget:
     """A running cluster as faults use it.
 
-    :param client: On the observer's lane; its exchanges are not kept. Whoever made it closes it.
+    :param client: On the observer's lane; its exchanges are not kept. Its maker closes it.
     :param topics: The topic's real name by its name in the scenario.
     :param transactional_ids: The real transactional id by its name in the workload; one not here is real.
     :param open_gate: Starts the gate, for toxics on single requests; None where they have no place.

@@ -1,6 +1,6 @@
 """The port of the gate: what fault targets and toxics need of a proxy that understands Kafka's frames.
 
-Filled by :mod:`harness.faults.gate.gate`. Whoever makes a fault target gives it an opener, so that a requirement, which
+Filled by :mod:`harness.faults.gate.gate`. A fault target is made with an opener, so that a requirement, which
 imports faults, does not import the gate.
 """
 
@@ -12,7 +12,7 @@ from harness.faults.frame_rule import Rule, RuleReport
 
 
 class GateFailed(Exception):
-    """The gate cannot be put behind a proxy, does not know a rule, or has ended; the text says which."""
+    """The gate cannot be put behind a proxy, does not know a rule, or has ended; the text is which."""
 
 
 class RuleHandle(Protocol):

@@ -75,7 +75,7 @@ class Toxic(Protocol):
 
         Healing twice does no harm.
 
-        :raises Powerless: When this target lacks the power; the fault then did not strike, and says so.
+        :raises Powerless: When this target lacks the power; the fault window is then recorded with no strike.
         """
 
 

@@ -106,7 +106,7 @@ class LeaderClient:
 
     def forget(self, topic_partitions: Iterable[TopicPartition]) -> None:
         """Look their leaders up again at the next request."""
-        self._routing.doubt(topic_partitions)
+        self._routing.invalidate(topic_partitions)
 
     def metadata_of(self, broker: int, topics: tuple[str, ...]) -> MetadataResult | None:
         """What one broker knows, or None when it does not answer; a partition's error is no error of the answer."""

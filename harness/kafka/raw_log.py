@@ -41,7 +41,7 @@ class RawLog:
             yield from _rows((self.end.topic, self.end.partition), batch)
 
 
-def fetch_onwards(fetch: Callable[[int], FetchResult], offset: int) -> Iterator[FetchResult]:
+def fetch_all(fetch: Callable[[int], FetchResult], offset: int) -> Iterator[FetchResult]:
     """The answers to one Fetch after the other, each from where the last one ended, until one brings nothing.
 
     :param fetch: Fetches from an offset; raises for an error.
@@ -132,7 +132,7 @@ def _batches(
             raise Unreachable(f"Fetch of {partition_name(topic, index)} at {offset} below {end} answered {answer}")
         return result
 
-    answers = fetch_onwards(fetch, offset) if offset < end else ()
+    answers = fetch_all(fetch, offset) if offset < end else ()
     for result in answers:
         yield from result.batches
         if result.next_offset >= end:

@@ -253,7 +253,7 @@ class Lab:
     def reached(self, producer: Producer, *states: str, as_: str, within: float = 5.0) -> Step:
         """Wait, bounded, until the coordinator keeps one of ``states`` for the id; the last answer is the step.
 
-        The coordinator says so a moment after the markers can be read, so there is nothing else to wait for. When the
+        The coordinator changes its state a moment after the markers can be read, so its state is waited for. When the
         bound is over, the answer with another state is noted all the same: the check judges it.
         """
 

@@ -59,7 +59,7 @@ class StepRecorder:
     ) -> Step:
         """Ask until the answer is not in ``retry`` or ``within`` seconds are over.
 
-        A step with a name (``as_``) is noted as evidence, whatever came; one without is preparation.
+        A step with a name (``as_``) is noted as evidence, whatever the answer; one without is preparation.
 
         :param request: The fields of the request that the step keeps.
         :raises Unprepared: When preparation failed.

@@ -1,4 +1,4 @@
-"""A streaming reader in the lab's words: partitions instead of topics, high watermarks from the observer.
+"""A streaming reader for stimuli: partitions instead of topics, high watermarks from the observer.
 
 The lab knows a reader by two ports alone; the run gives it Spark's (:mod:`harness.spark.readers.spark_readers`).
 """
@@ -65,7 +65,7 @@ class StreamReading:
 def stream_of(readers: StreamReaders, bootstrap: str, topics: Sequence[str]) -> Iterator[StreamReader]:
     """A running stream over the topics.
 
-    :raises Unprepared: When there can be no Spark (no Java, no connector): that says nothing about the judged Kafka.
+    :raises Unprepared: When there can be no Spark (no Java, no connector): that is no evidence about the judged Kafka.
     :raises UserError: When the disk is full.
     """
     with ExitStack() as stack:

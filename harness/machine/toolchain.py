@@ -31,10 +31,7 @@ class Java:
 
 
 def tool(name: str, *, needed_for: str) -> Path:
-    """A program on the PATH.
-
-    :raises UserError: TOOL_MISSING, naming the tool and its remedy.
-    """
+    """A program on the PATH; :raises UserError: TOOL_MISSING, naming the tool and its remedy."""
     if found := shutil.which(name):
         return Path(found)
     remedy = REMEDIES.get(name, f"install {name}")
@@ -42,10 +39,7 @@ def tool(name: str, *, needed_for: str) -> Path:
 
 
 def java() -> Java:
-    """The Java on the PATH.
-
-    :raises UserError: TOOL_MISSING, when there is none or it is too old.
-    """
+    """The Java on the PATH; :raises UserError: TOOL_MISSING, when there is none or it is too old."""
     program = tool("java", needed_for="to run Kafka").resolve()
     build = _release_file(program) or _asked(program)
     version = re.search(r'version[ =]+"?(\d+)(?:\.(\d+))?', build, re.IGNORECASE)

@@ -25,8 +25,8 @@ class Role:
     :param run: Drives the actor until ``actor.over``; called in a thread of its own.
     :param lane: ``victim`` or ``rival``.
     :param group: Consumer group, for a role that consumes.
-    :param fresh_ids: Each successor takes a transactional id of its own, so that nobody fences or ends what the one
-        before has left.
+    :param fresh_ids: Each successor takes a transactional id of its own, so that the transaction that
+        its predecessor left open is not fenced or ended by it.
     :param timeout_ms: ``transaction.timeout.ms``.
     :param request_ms: What a client gives one operation, retries included.
     """

@@ -35,9 +35,9 @@ class RoundContext:
 
     :param adapters: The scenario's clients, given to the roles in turn.
     :param name: Part of every topic, transactional id and group, so that rounds on one cluster do not meet.
-    :param facts: What ``run.json`` is to say of the round.
+    :param facts: The round's facts for ``run.json``.
     :param used_ids: Transactional ids of all clients so far.
-    :param failures: What went wrong in our own threads; a round with a failure of ours says nothing.
+    :param failures: Errors of our own threads; a round with one proves nothing.
     """
 
     scenario: Scenario

@@ -107,7 +107,7 @@ class ProtocolClient:
         if not added.done:
             return self._identified(_never_sent("the offset", added))
         self.state.started = True
-        # Transactions V1 cannot tell a late repetition from the next transaction's offsets.
+        # Transactions V1 cannot distinguish a late repetition from the next transaction's offsets.
         result, _ = self.retry.ask(
             self.state.txn_offset_commit(
                 member.group, {(topic, partition): offset}, generation=member.generation, member=member.member
@@ -140,7 +140,7 @@ class ProtocolClient:
         """EndTxn, where anything may have been added; an empty transaction is not known to its coordinator."""
         if not self.state.started:
             return self._identified(NOTHING_SENT)
-        # Transactions V1 cannot tell a late repetition from the end of the next transaction (KIP-890, motivation).
+        # With Transactions V1 a late repetition could end the next transaction (KIP-890, motivation).
         result, answer = self.retry.ask(
             self.state.end_txn(commit=commit),
             self._coordinator,

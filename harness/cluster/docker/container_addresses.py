@@ -17,7 +17,7 @@ from harness.cluster.nodes.node_properties import name
 from harness.cluster.topology import BROKERS, NODES, lane_name, link_name
 from harness.cluster.toxiproxy import Proxy
 
-# Reserved for network benchmarks (RFC 2544), so nobody's own network is there; a cluster takes one /24 of it.
+# Reserved for network benchmarks (RFC 2544), so no user's own network is there; a cluster takes one /24 of it.
 BLOCKS = tuple(IPv4Network("198.18.0.0/15").subnets(new_prefix=24))
 EDGE = 0
 GATEWAY_HOST, TOXIPROXY_HOST, NODE_HOST = 1, 2, 3

@@ -135,7 +135,7 @@ def disk_full_on_engine() -> UserError:
 def in_parallel(*actions: Callable[[], Result]) -> list[Result]:
     """Run actions at the same time; all have ended when this returns or raises, also after a Ctrl-C.
 
-    An interrupted request could leave a container that nobody knows of; requests in threads are not interrupted.
+    An interrupted request could leave a container of which there is no record; requests in threads are not interrupted.
     """
     with ThreadPoolExecutor(max(len(actions), 1)) as pool:
         futures = [pool.submit(action) for action in actions]

@@ -27,7 +27,7 @@ BEING_REMOVED = ("already in progress", "has active endpoints", "volume is in us
 class StartLatch:
     """Counts who is creating something; once it is closed, none can begin.
 
-    An interrupt can leave a thread at work that nobody waits for; what it creates after the removal would stay.
+    An interrupt can leave a thread at work that is not waited for; what it creates after the removal would stay.
     """
 
     creating: int = 0
@@ -36,10 +36,7 @@ class StartLatch:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Hold the latch open while something is created.
-
-        :raises RuntimeError: When the run is ending.
-        """
+        """Hold the latch open while something is created; :raises RuntimeError: when the run is ending."""
         with self.changed:
             if self.closed:
                 raise RuntimeError("the run is ending; nothing more is created for it")
@@ -126,7 +123,7 @@ def _remove(engine: Engine, label: str) -> None:
 def _remove_once(engine: Engine, label: str) -> bool:
     """Remove what there is; whether there was anything.
 
-    Containers first: a network with somebody on it cannot be removed.
+    Containers first: a network with a container on it cannot be removed.
     """
     api, wanted = engine.sdk.api, {"label": label}
     containers, networks = api.containers(all=True, filters=wanted), api.networks(filters=wanted)

@@ -87,10 +87,7 @@ class LoopbackBlock:
 
 
 def claim_block() -> LoopbackBlock:
-    """The first block that is free.
-
-    :raises UserError: ADDRESS_IN_USE, when none is.
-    """
+    """The first block that is free; :raises UserError: ADDRESS_IN_USE, when none is."""
     taken = None
     for number in BLOCKS:
         guard = socket.socket()

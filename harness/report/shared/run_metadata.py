@@ -47,7 +47,7 @@ def run_metadata(run: Mapping[str, Json]) -> RunMetadata:
         finalized=_mapping(features.get("finalized")),
         apis=_ranges(run.get("apis")),
         seed=run.get("seed"),
-        command=field_text(run.get("again") or run.get("command")),  # older folders of chaos say ``again``
+        command=field_text(run.get("again") or run.get("command")),  # older folders of chaos have ``again``
         started=field_text(run.get("started")),
         seconds=_number(run.get("seconds")),
         selection=field_text(run.get("selection")),

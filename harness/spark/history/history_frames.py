@@ -53,7 +53,7 @@ class History:
 def open_history(spark: SparkSession, folder: Path) -> History:
     """The history in a run folder; a table is taken from its Parquet, or else from its JSON lines.
 
-    :raises UserError: EVIDENCE_UNREADABLE, with the place and the reason, when it is not what the format says.
+    :raises UserError: EVIDENCE_UNREADABLE, with the place and the reason, when it does not fit the format.
     """
     run = RunFolder.open(folder, kind="chaos", layout=CHAOS_FORMAT).run()
     history = folder / "history"

@@ -35,7 +35,7 @@ def seal(spark: SparkSession, folder: Path) -> tuple[str, ...]:
     What Spark's own readers delivered (``spark/*/delivered``) becomes part of ``reads``.
 
     :returns: What limits the evidence, one sentence each.
-    :raises UserError: EVIDENCE_UNREADABLE when a line is not what the format says; nothing is sealed then.
+    :raises UserError: EVIDENCE_UNREADABLE when a line does not fit the format; nothing is sealed then.
     """
     history = folder / "history"
     lines = lines_of(history)

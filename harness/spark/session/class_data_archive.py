@@ -1,7 +1,7 @@
 """The AppCDS archive of Spark's JVM: half of a session's start is loading classes, and an archive has them parsed.
 
 The first session that ends in order writes it (10 s, once for a set of jars and a JVM), so that it holds the classes of
-a real streaming read; every later one starts with it. A JVM that finds the archive unfit says so in one line and
+a real streaming read; every later one starts with it. A JVM that finds the archive unfit logs one line and
 starts without it: a miss costs time and nothing else.
 """
 
