@@ -14,7 +14,7 @@ from harness.chaos.observe.drain import Scope
 from harness.chaos.observe.drain import drain as drain_partitions
 from harness.chaos.observe.settle import settle as wait_for_rest
 from harness.chaos.observe.watermark_sampler import sampling
-from harness.chaos.plan.chaos_round import Round, keep
+from harness.chaos.plan.chaos_round import Round, save_results
 from harness.chaos.plan.phases import phases
 from harness.chaos.plan.schedule import schedule
 from harness.chaos.play.environment import Environment
@@ -59,7 +59,7 @@ def perform(environment: Environment, round_: Round) -> Judgement:
 
 
 def open_target(environment: Environment, round_: Round) -> None:
-    """Step 1: the session's cluster, seen to answer; the folder says what it is."""
+    """Step 1: the session's cluster, which must answer; ``run.json`` describes it."""
     environment.open()
     round_.begin(environment.described)
 
@@ -79,7 +79,7 @@ def connect(environment: Environment, round_: Round) -> Iterator[RoundContext]:
 
 
 def prepare(context: RoundContext) -> None:
-    """What toxics put into the path before anyone connects; one without its power says so when it is to strike."""
+    """Prepare toxics before clients connect; a missing power is reported when the toxic is to strike."""
     for toxic in context.scenario.toxics:
         if isinstance(toxic, PreparedToxic):
             with suppress(Powerless):
@@ -143,7 +143,7 @@ def drain(environment: Environment, context: RoundContext) -> None:
     """Step 6: the raw log, what brokers keep, every read_committed reader up to its end, and the gate's own errors."""
     scope = Scope(
         partitions=context.partitions,
-        truth=context.fault_target.cluster.topology.lanes["observer"],
+        broker_addresses=context.fault_target.cluster.topology.lanes["observer"],
         transactional_ids=context.transactional_ids,
         groups=context.groups,
     )
@@ -165,10 +165,10 @@ def seal(environment: Environment, round_: Round, context: RoundContext) -> None
 
 
 def judge(spark: SparkHandle, folder: Path) -> Judgement:
-    """Step 8: DataFrame programs over the sealed history, the same in replay; the gate's own errors leave a doubt."""
+    """Step 8: DataFrame programs over the sealed history, the same in replay; errors of the gate make it undecided."""
     history = open_history(spark.spark, folder)
     judgement = limited(judge_history(history), history.run)
-    keep(folder, judgement, timeline(history))
+    save_results(folder, judgement, timeline(history))
     return judgement
 
 

@@ -1,1 +1,1 @@
-"""Faults, one small file each, which says what it needs and counts; chaos draws them, requirements use some."""
+"""Faults, one small file each, with what it needs and counts; chaos draws them, requirements use some."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.base.atomic_write import write_whole
+from harness.base.atomic_write import write_atomically
 from harness.base.user_error import ExitCode, UserError
 from harness.contract.adoption import adopt, document
 from harness.contract.doctored import ADOPTED
@@ -23,5 +23,5 @@ def adopt_from(folder: Path, id_: str, entries: Sequence[CatalogueEntry], *, int
     if evidence is None:
         raise UserError(f"{folder} has no evidence of {id_}", exit=ExitCode.EVIDENCE_UNREADABLE)
     place = into or entry.file.parent / f"{id_}{ADOPTED}"
-    write_whole(place, document(adopt(entry.requirement, evidence)))
+    write_atomically(place, document(adopt(entry.requirement, evidence)))
     return place

@@ -24,7 +24,6 @@ class ScenarioFile(pytest.File):
         self.session_ = session_
 
     def collect(self) -> Iterator[pytest.Item]:
-        """An item a round."""
         for round_ in self.session_.rounds():
             if round_.scenario.name == self.path.stem.replace("_", "-"):
                 name = f"chaos[{round_.folder.name}]"
@@ -51,7 +50,6 @@ class ChaosItem(JudgingItem):
             raise NotGreen(sentence(judgement, self.round_))
 
     def label(self) -> None:
-        """Give Allure's reader the judgement."""
         if self.judgement is not None:
             label_round(self.judgement, self.round_.description())
 

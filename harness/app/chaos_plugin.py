@@ -1,7 +1,7 @@
 """Chaos in pytest: registered by :mod:`harness.app.plugin` when rounds are asked for.
 
 Rounds are items, so that a CI server sees each with its JUnit properties and Allure labels; the budget ends the session
-without a red or a skipped item, since a round that was not begun says nothing.
+without a red or a skipped item, since a round that was not begun proves nothing.
 """
 
 from dataclasses import dataclass
@@ -16,19 +16,16 @@ from harness.base.paths import SCENARIOS
 
 @dataclass(slots=True)
 class ChaosPlugin:
-    """The hooks of one session."""
-
     session: ChaosSession
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-        """A scenario file is collected by us."""
         if file_path.parent != SCENARIOS or file_path.suffix != ".py" or file_path.stem == "__init__":
             return None
         collected: ScenarioFile = ScenarioFile.from_parent(parent, path=file_path, session_=self.session)
         return collected
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Rounds in their order, whatever file they came from; whatever is not a round comes before."""
+        """Rounds in their order, across files; items that are no rounds come before."""
         items.sort(key=lambda item: item.round_.folder.name if isinstance(item, ChaosItem) else "")
         self.session.rounds_in_all = sum(isinstance(item, ChaosItem) for item in items)
 

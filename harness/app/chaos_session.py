@@ -45,7 +45,6 @@ class ChaosSession:
     _environment: Environment | None = None
 
     def rounds(self) -> Sequence[Round]:
-        """Every round that the budget may reach, in order."""
         scenarios = self.options.scenarios
         lengths = [self.options.length(scenario, len(scenarios)) for scenario in scenarios]
         turns = [pair for _ in range(self.options.passes(lengths)) for pair in zip(scenarios, lengths, strict=True)]

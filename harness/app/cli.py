@@ -56,7 +56,7 @@ exit codes: 0 promises kept, 1 broken or not shown, 2 wrong use, 10 tool missing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; whatever is wrong is one sentence on stderr and an exit code of its own."""
+    """Run the command; an error is one sentence on stderr and an exit code of its own."""
     given = parser().parse_args(arguments)
     try:
         return int(given.run(given))
@@ -69,7 +69,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line's grammar."""
     top = argparse.ArgumentParser(
         prog="fencepost",
         description="Tells whether a Kafka keeps its transaction promises.",

@@ -14,19 +14,17 @@ from harness.contract.selection import selected
 
 @dataclass(slots=True)
 class ContractPlugin:
-    """The hooks of one session."""
-
     session: ContractSession
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-        """A file of the contract that binds ``REQUIREMENT`` is collected by us, whatever its name."""
+        """A file of the contract that binds ``REQUIREMENT`` is collected by us, also if its name is no test's."""
         if file_path.suffix != ".py" or CONTRACT not in file_path.parents or not states_requirement(file_path):
             return None
         collected: RequirementFile = RequirementFile.from_parent(parent, path=file_path, session_=self.session)
         return collected
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Select; whatever is not ours first, in its own order; then the contract's items by their rank."""
+        """Select; items of other files first, in their own order; then the contract's items by their rank."""
         if not any(isinstance(item, RequirementItem) for item in items):
             return
         rows = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]

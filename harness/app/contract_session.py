@@ -58,7 +58,6 @@ class ContractSession:
 
     @property
     def has_target(self) -> bool:
-        """Whether live items can run."""
         return bool(self.options.run.target)
 
     @property
@@ -67,7 +66,6 @@ class ContractSession:
         return self.options.falsify
 
     def run(self) -> Run:
-        """The run on the session's target."""
         options = self.options.run
         return self._open(options, read_known(KNOWN_FAILING, options.target))
 
@@ -85,7 +83,6 @@ class ContractSession:
         return next(reversed(self.runs.values()), None)
 
     def print_progress(self, row: RequirementRow, verdict: Verdict) -> None:
-        """One line for a verdict."""
         self._progress = self._progress or ProgressLines(stream=sys.stdout, total=self.live_items)
         self._progress.judged(row, verdict)
 

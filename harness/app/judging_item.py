@@ -15,11 +15,9 @@ class JudgingSession(Protocol):
 
     def close(self) -> None:
         """End every cluster and write every report; may raise UserError."""
-        ...
 
     def print_end(self, stream: TextIO, tests: pytest.Session) -> None:
         """The verdicts together, and where the report is."""
-        ...
 
 
 class JudgingItem(pytest.Item):
@@ -31,7 +29,6 @@ class JudgingItem(pytest.Item):
         self.add_marker(marker)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """File, line and title, as pytest shows them."""
         return self.path, 0, f"{self.title} {self.name}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002

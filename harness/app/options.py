@@ -127,7 +127,6 @@ def cluster_options(given: Namespace) -> ClusterOptions:
 
 
 def print_progress(sentence: str) -> None:
-    """One line on stderr."""
     sys.stderr.write(sentence + "\n")
 
 

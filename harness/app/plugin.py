@@ -56,7 +56,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Open the sessions that were asked for."""
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     config.stash[SESSIONS] = []
@@ -99,7 +98,7 @@ def _report_into(config: pytest.Config, folder: Path) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems() -> Generator[None, None, None]:
-    """A selection that names nothing ends the session with one sentence."""
+    """A selection that matches nothing ends the session with one sentence."""
     try:
         return (yield)
     except UserError as error:
@@ -108,7 +107,7 @@ def pytest_collection_modifyitems() -> Generator[None, None, None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """What is wrong outside the judged Kafka ends the session with one sentence and its own exit code."""
+    """An error outside the judged Kafka ends the session with one sentence and its own exit code."""
     try:
         with room_needed():
             return (yield)
@@ -137,7 +136,7 @@ def pytest_internalerror(excinfo: pytest.ExceptionInfo[BaseException]) -> bool |
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
-    """End every cluster and write the reports, also after another plugin failed at its own; say where they are."""
+    """End every cluster and write the reports, also after another plugin failed at its own; print where they are."""
     ours = session.config.stash[SESSIONS]
     try:
         with room_needed(), ExitStack() as closing:

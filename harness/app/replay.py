@@ -17,7 +17,7 @@ from harness.report.contract.terminal import conclude
 
 
 def replay(folder: Path, *, master: str, progress: Callable[[str], None]) -> bool:
-    """Judge the folder's evidence again with today's checks and write its pages anew; whether all is kept.
+    """Judge the folder's evidence again with today's checks and write its pages again; whether all is kept.
 
     :raises UserError: When the folder cannot be read, names a requirement that is not in the catalogue, or holds chaos
         and Spark cannot be had.

@@ -28,7 +28,6 @@ class RequirementFile(pytest.File):
         self.session_ = session_
 
     def collect(self) -> Iterator[pytest.Item]:
-        """The items that this session can run."""
         entries = load(self.path)
         for entry in entries:
             prefix = f"{entry.requirement.id} " if len(entries) > 1 else ""
@@ -103,7 +102,6 @@ class ExaminedItem(RequirementItem):
         self.verdict: Verdict | None = None
 
     def label(self) -> None:
-        """Give Allure's reader the verdict."""
         if self.verdict is not None:
             allure.label(self.row, self.verdict)
 
@@ -114,7 +112,6 @@ class ExaminedItem(RequirementItem):
         self.print_verdict(verdict, report)
 
     def print_verdict(self, verdict: Verdict, report: pytest.TestReport) -> None:  # noqa: ARG002
-        """One line of progress."""
         self.session_.print_progress(self.row, verdict)
 
     def _crashed(self, excinfo: pytest.ExceptionInfo[BaseException] | None) -> Verdict:
@@ -161,7 +158,6 @@ class FalsifyItem(ExaminedItem):
             raise NotGreen(f"not refuted: expected VIOLATED with {self.refuter.anomaly}, got {sentence(verdict)}")
 
     def print_verdict(self, verdict: Verdict, report: pytest.TestReport) -> None:  # noqa: ARG002
-        """Whether it was refuted, and why not."""
         refuted, progress = "NOT REFUTED" if report.failed else "refuted", self.session_.options.run.progress
         progress(f"{self.row.id:<20}  {refuted} by {describe(self.refuter)}")
         if report.failed:

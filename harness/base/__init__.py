@@ -1,1 +1,1 @@
-"""The floor: clock, waiting, seed, addresses, Kafka's error codes, errors told to a person. Any room may use it."""
+"""Base: clock, waiting, seed, addresses, Kafka's error codes, errors for a user. Every package may import it."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 
-def write_whole(path: Path, text: str) -> Path:
+def write_atomically(path: Path, text: str) -> Path:
     """Write ``text`` as UTF-8 and move it to ``path`` in one step: a killed writer leaves the old file as it was.
 
     :return: ``path``.

@@ -1,4 +1,4 @@
-"""Values that files bind by an agreed name: how a catalogue finds its entries by their place in the tree.
+"""Values that files bind by an agreed name: how a catalogue finds its entries in a folder.
 
 So an entry is one file and no line elsewhere, and the harness imports no suite and no toxic by name.
 """

@@ -16,7 +16,6 @@ class KafkaError(IntEnum):
     retriable: bool
 
     def __new__(cls, code: int, retriable: bool = False) -> "KafkaError":
-        """A member with its code as value."""
         member = int.__new__(cls, code)
         member._value_ = code
         member.retriable = retriable

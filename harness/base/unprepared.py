@@ -2,4 +2,4 @@
 
 
 class Unprepared(Exception):
-    """The text says which step failed. A requirement's verdict is then NOT_EXERCISED, and a fault has not struck."""
+    """The text names the failed step. A requirement's verdict is then NOT_EXERCISED, and a fault did not strike."""

@@ -4,7 +4,7 @@ An adapter makes clients of one library; each client is owned by one thread. A c
 a network does: that is a result. Which error is which outcome stands in the library's own table, a reason a row
 (``wire/wire_outcomes.py``, ``librdkafka/librdkafka_outcomes.py``). The rules that every table keeps:
 
-* *refused* only when the broker said no **and** no earlier try of the same operation went unanswered;
+* *refused* only when the broker refused **and** no earlier try of the same operation went unanswered;
 * an answer that never came, or a refusal that may be an echo of an earlier, unanswered try, is *unsure*;
 * a read (``poll``) is never unsure: what did not arrive was not read.
 """
@@ -86,48 +86,37 @@ class Client(Protocol):
     @property
     def kind(self) -> str:
         """The adapter's name: ``wire-v2``, ``wire-v1``, ``librdkafka``."""
-        ...
 
     @property
     def protocol(self) -> Literal["v1", "v2"]:
         """The transaction protocol that it uses (KIP-890): with ``v2`` every end of a transaction bumps the epoch."""
-        ...
 
     def init(self) -> CallResult:
         """InitProducerId: fences every older producer of the transactional id, ends what it left open."""
-        ...
 
     def begin(self) -> CallResult:
         """Begin a transaction (local in every client)."""
-        ...
 
     def produce(self, topic: str, partition: int, value: Value) -> CallResult:
         """Write one record and wait for its acknowledgement."""
-        ...
 
     def send_offsets(self, topic: str, partition: int, offset: int) -> CallResult:
         """Put the group's next offset of an input partition into the transaction, as the group member that we are."""
-        ...
 
     def commit(self) -> CallResult:
         """EndTxn(commit)."""
-        ...
 
     def abort(self) -> CallResult:
         """EndTxn(abort)."""
-        ...
 
     def subscribe(self, topics: Sequence[str]) -> CallResult:
         """Join the group, read_committed, from the group's committed offsets or the beginning."""
-        ...
 
     def poll(self, within_ms: int) -> CallResult:
         """Records of the assigned partitions, at most ``within_ms`` waited for; also keeps membership alive."""
-        ...
 
     def close(self) -> CallResult:
         """Leave and close. May be called twice; never raises."""
-        ...
 
 
 class Adapter(Protocol):
@@ -136,17 +125,13 @@ class Adapter(Protocol):
     @property
     def kind(self) -> str:
         """The adapter's name."""
-        ...
 
     @property
     def protocol(self) -> Literal["v1", "v2"]:
         """The transaction protocol of its clients."""
-        ...
 
     def lacking(self, offered: Offered) -> str | None:
         """What a broker that advertises ``offered`` lacks for this adapter, as a sentence; None when nothing."""
-        ...
 
     def open(self, options: ClientOptions) -> Client:
         """A client, not yet initialised; nothing is sent."""
-        ...

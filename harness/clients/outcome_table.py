@@ -2,7 +2,7 @@
 
 *Doubt* is an earlier try of the same operation that may have had its effect although the client does not know: it was
 not answered, or was answered with an error whose row is unsure. After doubt a refusal may be the echo of one's own
-success, so it is unsure; unless its row says what it means then (DUPLICATE_SEQUENCE_NUMBER: the first try was written).
+success, so it is unsure, unless its row has ``after_doubt`` (DUPLICATE_SEQUENCE_NUMBER: the first try was written).
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ def outcome_after(row: OutcomeRow, *, doubt: bool) -> Outcome:
 
 
 def refused(reason: str, *, again: bool = False) -> OutcomeRow:
-    """A row of an error that says: this try did nothing."""
+    """A row of an error after which this try certainly had no effect."""
     return OutcomeRow(outcome=Outcome.REFUSED, reason=reason, again=again)
 
 

@@ -35,7 +35,6 @@ class RecordingClient:
     _records_read: int = 0
 
     def init(self) -> CallResult:
-        """See the port."""
         return self._recorded("init", self.client.init)
 
     def begin(self, txn: int, size: int) -> CallResult:
@@ -70,19 +69,18 @@ class RecordingClient:
         )
 
     def commit(self) -> CallResult:
-        """Commit; the transaction is over for this client, whatever came."""
+        """Commit; the transaction is over for this client, whatever the result."""
         result = self._recorded("commit", self.client.commit)
         self.txn = None
         return result
 
     def abort(self) -> CallResult:
-        """Abort; the transaction is over for this client, whatever came."""
+        """Abort; the transaction is over for this client, whatever the result."""
         result = self._recorded("abort", self.client.abort)
         self.txn = None
         return result
 
     def subscribe(self, topics: Sequence[str]) -> CallResult:
-        """Join the group."""
         return self._recorded("subscribe", lambda: self.client.subscribe(topics), group=self.group)
 
     def poll(self, within_ms: int) -> CallResult:

@@ -1,8 +1,8 @@
 """The port that every backend fills, and the optional powers that a toxic may ask for.
 
-A backend offers a power by having its methods; whoever needs one asks ``isinstance(cluster, Kill)`` and reports
+A backend offers a power by having its methods; its user asks ``isinstance(cluster, Kill)`` and reports
 NOT_EXERCISED with the power's name where it is missing. What any Kafka offers on its own protocol (moving a leader,
-changing a setting or a feature level) is not a power of a backend: see :mod:`harness.lab.admin`.
+changing a setting or a feature level) is not a power of a backend: see :mod:`harness.kafka.administration`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,58 +23,46 @@ class Links(Protocol):
         self, proxy: str, *, kind: str, direction: Direction, attributes: Mapping[str, int], name: str
     ) -> None:
         """Put a Toxiproxy toxic of ``kind`` on a proxy; ``upstream`` is from the connecting side to the server."""
-        ...
 
     def remove_toxic(self, proxy: str, name: str) -> None:
         """Remove a toxic; bytes that it held are delivered in order. Removing one that is gone is no error."""
-        ...
 
     def disable(self, proxy: str) -> None:
         """Close the proxy's connections and refuse new ones."""
-        ...
 
     def enable(self, proxy: str) -> None:
         """Let connections through again."""
-        ...
 
     @property
     def doorstep(self) -> str:
         """An address of this machine at which proxies reach a server that we start."""
-        ...
 
     def upstream(self, proxy: str) -> Address:
         """The proxy's upstream now, as it is reached from this machine."""
-        ...
 
     def redirect(self, proxy: str, address: Address) -> None:
         """Connect new connections to another address; open ones are closed."""
-        ...
 
     def restore(self, proxy: str) -> None:
         """Set the first upstream again. A proxy that was never redirected is left alone."""
-        ...
 
     def traffic(self, proxy: str) -> int:
         """Bytes that the proxy has received from the connecting side so far; a difference is what a fault met.
 
         Where the kernel does not list the proxy's sockets, only those of connections that have ended.
         """
-        ...
 
     def connections(self, proxy: str) -> frozenset[int]:
         """The open connections, by numbers that are never used again; none where they cannot be listed."""
-        ...
 
     def disturbed(self) -> Sequence[str]:
         """Every toxic and disabled proxy that is still there, as ``proxy/toxic`` or ``proxy disabled``.
 
         A redirected proxy is not among them.
         """
-        ...
 
     def reset(self) -> None:
         """Enable all proxies, remove all toxics, restore all upstreams."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,45 +85,36 @@ class Cluster(Protocol):
     @property
     def identity(self) -> str:
         """One phrase for the report: ``Kafka 4.3.1 from Maven, three brokers, process backend``."""
-        ...
 
     @property
     def versions(self) -> Mapping[str, str]:
         """Known versions of its parts: ``{"kafka": "4.3.1", "java": …, "toxiproxy": …}``, and digests of images."""
-        ...
 
     @property
     def backend(self) -> str:
         """The backend's name, one of :mod:`harness.cluster.backend_catalogue`."""
-        ...
 
     @property
     def owned(self) -> bool:
         """Whether we started its brokers: then it may be replaced by a fresh one, and needs no tidying up."""
-        ...
 
     @property
     def topology(self) -> Topology:
         """Addresses and proxy names; they stay the same, also over kills and restarts."""
-        ...
 
     @property
     def links(self) -> Links | None:
         """Its proxies, or None where there are none (an external cluster without Toxiproxy)."""
-        ...
 
     @property
     def toxiproxy_api(self) -> str | None:
         """``http://host:port`` of Toxiproxy's API, for a person who wants to try faults by hand."""
-        ...
 
     def logs(self) -> Mapping[str, Path]:
         """Log file of each node by name (``broker-1``, ``controller-4``); empty where they are not ours to read."""
-        ...
 
     def close(self) -> None:
         """End everything that was started. May be called twice."""
-        ...
 
 
 @runtime_checkable
@@ -144,11 +123,9 @@ class Kill(Protocol):
 
     def kill(self, node: int) -> None:
         """SIGKILL; returns when the process is gone."""
-        ...
 
     def restart(self, node: int) -> None:
         """Start a killed node again; returns when every broker lists it, alive."""
-        ...
 
 
 @runtime_checkable
@@ -160,7 +137,6 @@ class Stop(Protocol):
 
         :raises NotInTime: When it is still there after the bound.
         """
-        ...
 
 
 @runtime_checkable
@@ -169,11 +145,9 @@ class Pause(Protocol):
 
     def pause(self, node: int) -> None:
         """SIGSTOP."""
-        ...
 
     def resume(self, node: int) -> None:
         """SIGCONT."""
-        ...
 
 
 @runtime_checkable
@@ -182,7 +156,6 @@ class ReadMetrics(Protocol):
 
     def read_metric(self, node: int, mbean: str, attribute: str) -> float:
         """The attribute's value now; :raises LookupError: when the node has no such metric."""
-        ...
 
 
 @runtime_checkable
@@ -191,8 +164,6 @@ class BreakCode(Protocol):
 
     def load_rules(self, rules: str) -> None:
         """Load the rules into all nodes; :raises RuntimeError: with Byteman's message when a rule does not apply."""
-        ...
 
     def unload_rules(self) -> None:
         """Take all loaded rules out again."""
-        ...

@@ -25,7 +25,7 @@ BINDING_4 = Artifact(group="org.apache.logging.log4j", name="log4j-slf4j-impl", 
 class KafkaFiles:
     """A Kafka on disk.
 
-    :param version: As its own jars say it.
+    :param version: By the names of its jars.
     :param libs: The folder of its jars.
     :param origin: One phrase for the report: ``from Maven``, ``from /tmp/kafka_2.13-4.4.0.tgz``.
     """
@@ -39,9 +39,7 @@ class KafkaFiles:
         return tuple(sorted(self.libs.glob("*.jar")))
 
     def fingerprint(self) -> str:
-        """Differs for two sets of jars; file times count, because a JVM refuses an archive when they differ."""
-        stats = ((jar, jar.stat()) for jar in self.jars())
-        return download_cache.fingerprint(f"{jar} {stat.st_size} {stat.st_mtime_ns}" for jar, stat in stats)
+        return download_cache.jars_fingerprint(self.jars())
 
 
 def released(target: Released, progress: Callable[[str], None]) -> KafkaFiles:
@@ -52,7 +50,7 @@ def released(target: Released, progress: Callable[[str], None]) -> KafkaFiles:
     entry = download_cache.cache_root() / "kafka" / target.version
     if not entry.is_dir():
         progress(f"bringing in Kafka {target.version} by Maven (once; some 50 MB)")
-    download_cache.made_once(entry, lambda draft: _from_maven(target.version, draft / "libs"))
+    download_cache.create_once(entry, lambda draft: _from_maven(target.version, draft / "libs"))
     return KafkaFiles(version=target.version, libs=entry / "libs", origin="from Maven")
 
 
@@ -83,7 +81,7 @@ def _unpacked(target: Distribution, progress: Callable[[str], None]) -> KafkaFil
     entry = download_cache.cache_root() / "dist" / digest[:16]
     if not entry.is_dir():
         progress(f"unpacking {target.path.name}")
-    download_cache.made_once(entry, lambda draft: _unpack(target, draft))
+    download_cache.create_once(entry, lambda draft: _unpack(target, draft))
     return _in_folder(entry, target)
 
 

@@ -1,4 +1,4 @@
-"""A cluster that we started: its nodes behind their proxies, and the powers over them, whatever the nodes run in."""
+"""A cluster that we started: its nodes behind their proxies, and the powers over them, on either backend."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack

@@ -15,7 +15,7 @@ class RunOptions:
 
     :param target: As on the command line (``kafka:4.3.1``); empty where a session judges nothing live.
     :param folder: The run folder; of a session of chaos the one that holds the rounds.
-    :param progress: Called with one sentence for whatever takes longer than two seconds.
+    :param progress: Called with one sentence for each step longer than two seconds.
     """
 
     target: str

@@ -133,7 +133,6 @@ class ToxiproxyLinks:
             self.restore(proxy)
 
     def answers(self) -> bool:
-        """Whether the server takes requests."""
         try:
             return bool(self._request("get", "/version").ok)
         except requests.ConnectionError:
@@ -166,10 +165,7 @@ def launch(processes: RunProcesses, program: Path, api: Address, *, log: Path) -
 
 
 def await_answer(links: ToxiproxyLinks) -> None:
-    """Wait until the server takes requests.
-
-    :raises UserError: NOT_READY, when it does not.
-    """
+    """Wait until the server takes requests; :raises UserError: NOT_READY, when it does not."""
     try:
         wait.until(links.answers, what="Toxiproxy", within=READY_SECONDS)
     except wait.NotInTime as late:
@@ -196,7 +192,7 @@ def built(progress: Callable[[str], None]) -> Path:
     entry = download_cache.cache_root() / "toxiproxy" / VERSION
     if not entry.is_dir():
         progress(f"building Toxiproxy {VERSION} with Go (once)")
-    return download_cache.made_once(entry, _build) / "server"
+    return download_cache.create_once(entry, _build) / "server"
 
 
 def _build(draft: Path) -> None:

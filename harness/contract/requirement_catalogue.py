@@ -3,15 +3,12 @@
 A file binds one requirement to ``REQUIREMENT``, or several of one form (commit and abort) to ``REQUIREMENTS``.
 """
 
-import ast
-import importlib.util
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+from harness.base.bound_values import binds, load_module
 from harness.contract.refuters import describe
 from harness.contract.requirement import Requirement
 
@@ -47,9 +44,7 @@ BOUND_NAMES = ("REQUIREMENT", "REQUIREMENTS")
 
 def states_requirement(path: Path) -> bool:
     """Whether the file binds ``REQUIREMENT`` or ``REQUIREMENTS`` at its top level; nothing is imported."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-    names = (target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets)
-    return any(isinstance(name, ast.Name) and name.id in BOUND_NAMES for name in names)
+    return any(binds(path, name) for name in BOUND_NAMES)
 
 
 def find(folder: Path) -> Iterator[CatalogueEntry]:
@@ -68,28 +63,12 @@ def load(path: Path) -> tuple[CatalogueEntry, ...]:
 
     :raises TypeError: When it binds something else, or both names.
     """
-    module = _module(path)
+    module = load_module(path)
     bound = [getattr(module, name) for name in BOUND_NAMES if hasattr(module, name)]
     stated = bound if isinstance(bound[0], Requirement) else tuple(bound[0])
     if len(bound) != 1 or not stated or not all(isinstance(one, Requirement) for one in stated):
         raise TypeError(f"{path} must bind REQUIREMENT to a Requirement, or REQUIREMENTS to several")
     return tuple(CatalogueEntry(requirement, path) for requirement in stated)
-
-
-def _module(path: Path) -> ModuleType:
-    name = "fencepost_requirement_" + str(path.resolve()).replace("/", "_").removesuffix(".py")
-    if (module := sys.modules.get(name)) is None:
-        spec = importlib.util.spec_from_file_location(name, path)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{path} cannot be loaded")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[name]
-            raise
-    return module
 
 
 def requirement_row(entry: CatalogueEntry, *, root: Path) -> RequirementRow:

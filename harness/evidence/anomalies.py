@@ -10,10 +10,10 @@ all or nothing, an unsure produce promises nothing.
 
 One cause has one name: the first that fits, by :attr:`harness.evidence.anomaly.Anomaly.order`. A reader is accused only
 of what the log does not explain: a record that the log itself commits wrongly, or lacks, is the log's anomaly, not that
-of everyone who read it. What a reader owes is the committed log below its end, whatever was promised. A reader of kind
+of everyone who read it. What a reader owes is the committed log below its end, promised or not. A reader of kind
 ``actor``, or one that has no row in ``readers``, stops anywhere and reads again: nothing is missing for it, and an
 offset twice is no duplicate. Readers of ``read_uncommitted`` deliver no dirty and no aborted reads. Of a partition
-whose log does not reach its high watermark nothing is said to be missing or open; the check is undecided. What lies
+whose log does not reach its high watermark nothing is reported as missing or open; the check is undecided. What lies
 below a partition's log start is not missing.
 """
 
@@ -28,7 +28,7 @@ from harness.evidence.anomaly import Anomaly
 FOLDER = Path(__file__).resolve().parents[2] / "suites" / "anomalies"
 
 FENCING = (KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.INVALID_PRODUCER_ID_MAPPING, KafkaError.PRODUCER_FENCED)
-"""Errors by which a broker tells a producer that it is fenced."""
+"""Errors that a broker answers to a fenced producer."""
 
 PROBE = "probe-"
 """Actors whose name begins so act after heal only, to see that the cluster serves again.

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class DeliveredRecord(NamedTuple):
-    """Where the record stands in the log, and its value as text."""
+    """Topic, partition and offset of a record, and its value as text."""
 
     topic: str
     partition: int

@@ -63,7 +63,7 @@ class HistoryWriter:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def __post_init__(self) -> None:
-        """Every table is there from the beginning, so that an empty one is told from a missing one."""
+        """Every table is there from the beginning, so that an empty one differs from a missing one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._journals = {kind: Journal(self.folder / f"{name}.jsonl") for name, kind in TABLES.items()}
 

@@ -24,7 +24,7 @@ class Journal:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        """The file is there from the beginning, so that an empty one is told from a missing one."""
+        """The file is there from the beginning, so that an empty one differs from a missing one."""
         self._stream = self.path.open("ab")
 
     def append(self, *records: object) -> None:
@@ -36,7 +36,6 @@ class Journal:
                 self._stream.flush()
 
     def close(self) -> None:
-        """End the file; what comes later is dropped, since the folder is about to be sealed."""
         with self._lock:
             self._stream.close()
 
@@ -53,13 +52,10 @@ class ExchangeJournal:
         self._journal = Journal(self.path)
 
     def next_number(self) -> int:
-        """A fresh exchange number, from 1."""
         return next(self._numbers)
 
     def record(self, exchange: Exchange) -> None:
-        """Keep one finished exchange; it is on disk when this returns."""
         self._journal.append(exchange)
 
     def close(self) -> None:
-        """End the journal; a late answer after this is dropped."""
         self._journal.close()

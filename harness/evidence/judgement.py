@@ -81,7 +81,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """The results of all checks of one history; ``notes`` say what limits them (torn lines, missing tables)."""
+    """The results of all checks of one history; ``notes`` are what limits them (torn lines, missing tables)."""
 
     checks: tuple[CheckResult, ...]
     notes: tuple[str, ...] = ()

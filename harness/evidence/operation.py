@@ -1,7 +1,7 @@
 """The events of a chaos run: operations with three outcomes, faults, and what was read, on one clock.
 
-An operation says *done* (it happened), *refused* (it did not and never will) or *unsure* (nobody can know: the answer
-was lost, or came from a hidden retry). Which of the three an answer is, each client library's error table decides
+An operation is *done* (it happened), *refused* (it did not and never will) or *unsure* (the answer was lost, or came
+from a hidden retry). Which of the three an answer is, each client library's error table decides
 once. Malformed events are refused here, where they are made.
 """
 
@@ -24,7 +24,7 @@ class Outcome(StrEnum):
 
 
 class MalformedEvent(ValueError):
-    """An event that cannot have happened; the text says why."""
+    """An event that cannot have happened; the text is why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Operation:
     :param ordinal: The record's place in its transaction, from 0.
     :param size: How many records the transaction means to write; on ``begin`` and ``produce``.
     :param tries: Requests that the adapter knows it sent for this operation.
-    :param protocol: The transaction protocol that the client speaks (KIP-890); None where nobody says.
+    :param protocol: The transaction protocol that the client speaks (KIP-890); None where it is not known.
     """
 
     number: int

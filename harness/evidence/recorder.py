@@ -13,11 +13,9 @@ class Recorder(Protocol):
 
     def next_number(self) -> int:
         """A fresh exchange number, taken when the request is sent; also its correlation id on the wire."""
-        ...
 
     def record(self, exchange: Exchange) -> None:
         """Keep one finished exchange; it is on disk when this returns."""
-        ...
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""The evidence of one requirement: all that its check may look at.
+"""The evidence of one requirement: everything that its check may use.
 
 A stimulus names the exchanges that matter (steps); the lab adds the faults with their windows, samples of high
 watermark and last stable offset, and every partition's log after the run, read raw and as a read_committed client.
@@ -7,7 +7,7 @@ alone, and so that doctored evidence is one ``with_step`` away.
 
 A message is stored once: an exchange, as it went over the wire, is a line of the journal, and a step refers to it by
 its number. What a step keeps itself is another reading: ``fields`` and ``request`` are the few typed values that a
-check may look at, and its header (API, version, actor, node, times) is what its actor saw. The header is kept beside
+check may use, and its header (API, version, actor, node, times) is what its actor saw. The header is kept beside
 the number, though it is mostly the exchange's, because the two can differ and because a check must need one file only:
 an answer that comes after the actor's timeout is in the journal and not in the step; a request that is unanswered when
 its run is killed has no line in the journal; and evidence is judged, doctored and adopted as a requirement's accepted
@@ -59,10 +59,7 @@ class Step:
     exchange: int = 0
 
     def number(self, name: str) -> int:
-        """The integer field ``name`` of the answer.
-
-        :raises NotSeen: When the answer has no such integer field.
-        """
+        """The integer field ``name`` of the answer; :raises NotSeen: when the answer has no such integer field."""
         value = self.fields.get(name)
         if not isinstance(value, int):
             raise NotSeen(f"step {self.name!r} has no integer field {name!r} in its answer")
@@ -158,7 +155,7 @@ class LogTruth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All that a check may look at.
+    """Everything that a check may use.
 
     :param logs: Each partition's log by its alias.
     :param facts: Plain values that the stimulus or the run noted, by name.

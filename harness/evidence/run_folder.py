@@ -1,6 +1,6 @@
 """The run folder: everything that a run leaves, in a layout that replay and people can rely on.
 
-A round of chaos has one as well: its ``run.json`` says ``"kind": "chaos"``, and its tables are described in
+A round of chaos has one as well: its ``run.json`` has ``"kind": "chaos"``, and its tables are described in
 :mod:`harness.evidence.history_writer`. A qualification leaves::
 
     run.json                 what was run: target, seed, backend, the command that runs it again (written at open)
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from harness.base.atomic_write import write_whole
+from harness.base.atomic_write import write_atomically
 from harness.base.json_value import Json
 from harness.base.user_error import ExitCode, UserError
 from harness.evidence.exchange import Exchange
@@ -54,7 +54,7 @@ class RunFolder:
     def open(cls, path: Path, *, kind: str = "contract", layout: int = FORMAT) -> "RunFolder":
         """A folder that some run left.
 
-        :param kind: As ``run.json`` says; a qualification's says none.
+        :param kind: ``kind`` of ``run.json``; a qualification's has none.
         :param layout: The one format that the caller reads.
         :raises UserError: EVIDENCE_UNREADABLE, when it is no run folder, or of another kind or format.
         """
@@ -91,10 +91,9 @@ class RunFolder:
         return run
 
     def _write_run(self, run: Mapping[str, Json]) -> None:
-        write_whole(self.path / "run.json", json.dumps(run, indent=1, ensure_ascii=False))
+        write_atomically(self.path / "run.json", json.dumps(run, indent=1, ensure_ascii=False))
 
     def journal(self) -> ExchangeJournal:
-        """Open the journal for writing."""
         return ExchangeJournal(self.path / "journal.jsonl")
 
     def exchanges(self) -> tuple[tuple[Exchange, ...], str | None]:
@@ -121,7 +120,7 @@ class RunFolder:
     def write_evidence(self, requirement: str, evidence: Evidence) -> None:
         """Keep the evidence of one requirement; written before it is judged."""
         (self.path / "evidence").mkdir(exist_ok=True)
-        write_whole(self.path / "evidence" / f"{requirement}.json", to_json(evidence))
+        write_atomically(self.path / "evidence" / f"{requirement}.json", to_json(evidence))
 
     def evidence(self) -> Iterator[tuple[str, Evidence]]:
         """Each requirement's id with its evidence; :raises UserError: when a file is malformed."""
@@ -138,4 +137,4 @@ class RunFolder:
 
     def seal(self) -> None:
         """From here on nothing but ``publish`` writes."""
-        write_whole(self.path / "SEALED", "")
+        write_atomically(self.path / "SEALED", "")

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.atomic_write import write_whole
+from harness.base.atomic_write import write_atomically
 from harness.evidence.json_codec import from_json, to_json
 
 NAME = "seal.json"
@@ -40,7 +40,7 @@ class SealManifest:
 
     def write(self, history: Path) -> None:
         """Write it beside the tables, whole or not at all."""
-        write_whole(history / NAME, to_json(self))
+        write_atomically(history / NAME, to_json(self))
 
     def broken(self, history: Path) -> str | None:
         """Which sealed file is gone, new or changed, in words; None when all are as they were."""
@@ -64,7 +64,7 @@ def parquet_files(table: Path) -> Sequence[Path]:
     return sorted(path for path in table.rglob("*.parquet") if not path.name.startswith((".", "_")))
 
 
-def whole(path: Path) -> bool:
+def is_complete_parquet(path: Path) -> bool:
     """Whether a Parquet file has its magic number at both ends and room for its footer; a truncated one has not."""
     with path.open("rb") as stream:
         size = stream.seek(0, 2)

@@ -36,7 +36,7 @@ def as_fact(accounts: Mapping[str, StreamAccount]) -> Json:
 def stream_account(seen: Evidence, partition: str) -> StreamAccount:
     """What the reader did with a partition.
 
-    :raises NotSeen: When the evidence does not say, or the reader ran no micro-batch: it has examined nothing.
+    :raises NotSeen: When the evidence lacks it, or the reader ran no micro-batch: it has examined nothing.
     """
     fact = seen.fact(FACT)
     if not isinstance(fact, dict) or partition not in fact:

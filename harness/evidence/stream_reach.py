@@ -1,10 +1,10 @@
-"""How far a streaming reader came: what passes between the lab, which asks, and the reader, which knows."""
+"""How far a streaming reader came: the result of the reader's port, as the lab uses it."""
 
 from dataclasses import dataclass
 
 
 class ReaderFailed(Exception):
-    """The reader's query ended with an exception: nothing can be said of the broker. The text is one sentence."""
+    """The reader's query ended with an exception: this is no evidence about the broker. The text is one sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What the picture of a chaos run shows, small whatever the size of the history: plain values in ``timeline.json``.
+"""What the picture of a chaos run shows, bounded in size: plain values in ``timeline.json``.
 
 Made by :mod:`harness.spark.history.timeline_frames`, shown by :mod:`harness.report.chaos`. Times are milliseconds on
 the run's clock. Whatever is left out is counted beside what is kept, so that a picture can say what it does not show.
@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.atomic_write import write_whole
+from harness.base.atomic_write import write_atomically
 from harness.evidence.json_codec import Malformed, from_json, to_json
 from harness.evidence.operation import FaultWindow, Outcome, Phase, Verb
 
@@ -177,14 +177,11 @@ def role_of(actor: str) -> str:
 
 def save_timeline(folder: Path, timeline: Timeline) -> Path:
     """Write ``timeline.json``, whole or not at all; its path."""
-    return write_whole(folder / TIMELINE, to_json(timeline) + "\n")
+    return write_atomically(folder / TIMELINE, to_json(timeline))
 
 
 def load_timeline(folder: Path) -> Timeline | None:
-    """Read it back; None where the folder has none.
-
-    :raises Malformed: When it is there and cannot be read.
-    """
+    """Read it back; None where the folder has none; :raises Malformed: when it is there and cannot be read."""
     path = folder / TIMELINE
     if not path.is_file():
         return None

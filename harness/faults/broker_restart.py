@@ -1,7 +1,7 @@
 """A toxic that takes a broker down and starts it again with the same data: killed, or stopped in good order."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -34,17 +34,15 @@ class BrokerRestart:
         """``broker``, and ``down_ms`` before it is started again."""
         return {"broker": draw.choice(shape.brokers), "down_ms": draw.randint(*self.down_ms)}
 
-    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
+    @contextmanager
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
         """Taken down on entering; back when the block is left.
 
         :raises Powerless: When the target's brokers are not ours to take down.
         :raises UserError: When the broker does not start again.
         :raises NotInTime: When it is not registered again within the bound.
         """
-        return self._strike(fault_target, number(chosen, "broker"), number(chosen, "down_ms") / 1000)
-
-    @contextmanager
-    def _strike(self, fault_target: FaultTarget, broker: int, down_seconds: float) -> Iterator[StrikeCount]:
+        broker, down_seconds = number(chosen, "broker"), number(chosen, "down_ms") / 1000
         cluster = can_kill(fault_target)
         ended = self.take_down(fault_target, broker)
         how = "brokers that no longer answered, started again with their data"
@@ -76,7 +74,7 @@ def kill(fault_target: FaultTarget, broker: int) -> str:
 
 
 def stop(fault_target: FaultTarget, broker: int) -> str:
-    """Stop a broker in good order, or kill it when it does not end; the words say which.
+    """Stop a broker in good order, or kill it when it does not end; the return value is which, in words.
 
     :raises Powerless: When the target's brokers are not ours to stop.
     """

@@ -1,6 +1,6 @@
 """The cluster as faults use it: its powers, its administration, and who leads what, over the observer's lane.
 
-A request goes to every broker at once, since any of them may be the one that is away or cut off, and the newest answer
+A request goes to every broker at once, since any of them may be down or cut off, and the newest answer
 counts (:mod:`harness.kafka.routing`). A broker that does not answer within :data:`ANSWER_SECONDS` is passed over.
 """
 
@@ -40,7 +40,7 @@ class Powerless(Exception):
 class FaultTarget:
     """A running cluster as faults use it.
 
-    :param client: On the observer's lane; its exchanges are not kept. Whoever made it closes it.
+    :param client: On the observer's lane; its exchanges are not kept. Its maker closes it.
     :param topics: The topic's real name by its name in the scenario.
     :param transactional_ids: The real transactional id by its name in the workload; one not here is real.
     :param open_gate: Starts the gate, for toxics on single requests; None where they have no place.
@@ -56,7 +56,7 @@ class FaultTarget:
 
     @property
     def gate(self) -> FrameGate:
-        """The gate, started at first use; :raises Powerless: where there are no proxies, or nobody gave an opener."""
+        """The gate, started at first use; :raises Powerless: where there are no proxies, or no opener was given."""
         if self.open_gate is None:
             raise Powerless("there is no gate for single requests here")
         if not self._gate:

@@ -1,6 +1,6 @@
 """The port of the gate: what fault targets and toxics need of a proxy that understands Kafka's frames.
 
-Filled by :mod:`harness.faults.gate.gate`. Whoever makes a fault target gives it an opener, so that a requirement, which
+Filled by :mod:`harness.faults.gate.gate`. A fault target is made with an opener, so that a requirement, which
 imports faults, does not import the gate.
 """
 
@@ -12,7 +12,7 @@ from harness.faults.frame_rule import Rule, RuleReport
 
 
 class GateFailed(Exception):
-    """The gate cannot be put behind a proxy, does not know a rule, or has ended; the text says which."""
+    """The gate cannot be put behind a proxy, does not know a rule, or has ended; the text is which."""
 
 
 class RuleHandle(Protocol):
@@ -20,11 +20,9 @@ class RuleHandle(Protocol):
 
     def report(self) -> RuleReport:
         """What it has done so far; also after it is off."""
-        ...
 
     def off(self) -> RuleReport:
         """Take it off, deliver what it holds, and give its last report. Twice is no error."""
-        ...
 
 
 class FrameGate(Protocol):
@@ -35,22 +33,18 @@ class FrameGate(Protocol):
 
         :raises GateFailed: Where the proxies cannot reach the gate.
         """
-        ...
 
     def add_rule(self, rule: Rule) -> RuleHandle:
         """Put a rule on, under its name and a number that makes it unique.
 
         :raises GateFailed: When the gate refuses it, or has ended.
         """
-        ...
 
     def errors(self) -> tuple[str, ...]:
         """What went wrong in the gate itself, its own end included; a request that it could not judge has passed."""
-        ...
 
     def close(self) -> None:
         """Proxies lead to where they led at first; held requests are lost. May be called twice; never raises."""
-        ...
 
 
 GateOpener: TypeAlias = Callable[[Links], FrameGate]

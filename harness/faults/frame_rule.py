@@ -1,6 +1,6 @@
 """Rules about single Kafka requests: plain values that go as JSON to the gate's process and into reports.
 
-A rule says *when* (which requests) and *then* (what happens to them). The first rule that matches a request decides.
+A rule has *when* (which requests) and *then* (what happens to them). The first rule that matches a request decides.
 """
 
 from dataclasses import dataclass

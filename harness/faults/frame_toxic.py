@@ -6,7 +6,7 @@ once a run, not at every strike.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 from typing import Literal
@@ -55,15 +55,12 @@ class FrameToxic:
         with _failure_is_powerless():
             fault_target.gate.intercept(*self._proxies(fault_target))
 
-    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
+    @contextmanager
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
         """The rule is on for the block; what it holds is delivered on leaving.
 
         :raises Powerless: Where there are no proxies, or they cannot reach the gate.
         """
-        return self._strike(fault_target, chosen)
-
-    @contextmanager
-    def _strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
         when, then = self.rule(chosen, _aim(fault_target, chosen))
         proxies = self._proxies(fault_target)
         where = f"{'clients' if self.on == 'lanes' else 'brokers'}: {', '.join(when.apis)}"

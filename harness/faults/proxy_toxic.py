@@ -1,7 +1,7 @@
 """A toxic that is one fault of Toxiproxy on one link or lane: its values, from which draw and strike follow."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
@@ -51,16 +51,14 @@ class ProxyToxic:
             drawn |= {attribute: draw.randint(*bounds) for attribute, bounds in toxic.attributes.items()}
         return drawn
 
-    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
+    @contextmanager
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
         """On for the block; a broker whose link to the controller it was is waited for afterwards.
 
         :raises Powerless: When there is no such proxy.
         :raises NotInTime: When that broker is not registered again within the bound.
         """
-        return self._strike(fault_target, text(chosen, "proxy"), list(self._specs(chosen)))
-
-    @contextmanager
-    def _strike(self, fault_target: FaultTarget, proxy: str, specs: Sequence[ToxicSpec]) -> Iterator[StrikeCount]:
+        proxy, specs = text(chosen, "proxy"), list(self._specs(chosen))
         with with_toxics(fault_target, (proxy,), specs, name=self.name, counted=self.counted) as strikes:
             yield strikes
         if self.disrupts_broker and (broker := reports_over(fault_target, proxy)) is not None:

@@ -58,30 +58,25 @@ class Toxic(Protocol):
     @property
     def name(self) -> str:
         """Kebab-case, unique: ``one-way-cut``."""
-        ...
 
     @property
     def power(self) -> Power:
         """What it needs to itself."""
-        ...
 
     @property
     def disrupts_broker(self) -> bool:
         """Whether a broker is down, or cut off, while it is on."""
-        ...
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """What to strike and how hard: pure, so that one seed fixes it."""
-        ...
 
     def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
         """On for the length of the block, with what was drawn; on leaving, healed, also after an error.
 
         Healing twice does no harm.
 
-        :raises Powerless: When this target lacks the power; the fault then did not strike, and says so.
+        :raises Powerless: When this target lacks the power; the fault window is then recorded with no strike.
         """
-        ...
 
 
 @runtime_checkable
@@ -91,7 +86,6 @@ class MinimumDuration(Protocol):
     @property
     def seconds(self) -> float:
         """How long it has to be on."""
-        ...
 
 
 @runtime_checkable
@@ -100,4 +94,3 @@ class PreparedToxic(Protocol):
 
     def prepare(self, fault_target: FaultTarget) -> None:
         """Changes nothing that a client could notice; :raises Powerless: when this target lacks the power."""
-        ...

@@ -31,7 +31,7 @@ FINDING = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """What a check says before its findings are collected.
+    """What a check has counted before its findings are collected.
 
     :param findings: DataFrames of :data:`FINDING` (see :func:`findings`); none where nothing is suspected.
     """

@@ -45,12 +45,10 @@ class JudgeContext:
 
     @property
     def tables(self) -> Mapping[str, DataFrame]:
-        """The history's tables."""
         return self.history.tables
 
     @property
     def operations(self) -> DataFrame:
-        """The table of operations."""
         return self.history.tables["operations"]
 
     def without_anomalies(self, records: DataFrame) -> DataFrame:

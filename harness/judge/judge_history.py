@@ -23,7 +23,7 @@ from harness.spark.session.parallel import in_parallel
 
 
 def judge(history: History, *, shown: int = SHOWN, checks: Sequence[Check] = CHECKS) -> Judgement:
-    """Everything that can be said of a history.
+    """The judgement of a history.
 
     :param shown: Findings of one anomaly in one check that are kept in full; the rest are counted.
     """

@@ -1,7 +1,7 @@
 """The partitions of a history, each with a small number, and whether its log is complete.
 
 Topic names are replaced by the number (``partition_id``), so that no shuffle carries them. A partition's log is
-*complete* when it reaches the high watermark that the broker gave; of one that is not, nothing is said to be missing.
+*complete* when it reaches the high watermark that the broker gave; of one that is not, nothing is reported as missing.
 """
 
 import json

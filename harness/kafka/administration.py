@@ -1,7 +1,7 @@
 """Kafka's own administration: topics with a chosen leader, settings and feature levels.
 
 These are what any Kafka offers, so they need no power of the backend; settings and levels are set back on leaving the
-block, whatever happened in it. Exchanges are recorded if the client records.
+block, also after an error. Exchanges are recorded if the client records.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

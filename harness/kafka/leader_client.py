@@ -1,7 +1,7 @@
-"""A client on one lane that sends each request to the leader or coordinator, and looks that up again where it changed.
+"""A client on one lane that sends each request to the leader or coordinator, and looks it up again after a change.
 
-Everything that is read for the judge after and during chaos is read through one: bounded, never raising for a broker
-that is away until the bound is over.
+Everything that is read for the judge during and after chaos is read through one. Calls are bounded; a broker that is
+down raises only when the bound is over.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ RETRY_SECONDS = 0.05
 
 
 class Unreachable(Exception):
-    """Nobody answered within the bound; the text is one sentence with the last reason."""
+    """No answer came within the bound; the text is one sentence with the last reason."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class LeaderClient:
     answer_seconds: float = 3.0
     _routing: RoutingTable = field(default_factory=RoutingTable)
     _turn: int = 0
-    _reason: str = "nobody was asked"
+    _reason: str = "no broker was asked"
 
     @classmethod
     def over(cls, addresses: Mapping[int, Address], clock: RunClock, lane: Lane = "observer") -> "LeaderClient":
@@ -65,7 +65,7 @@ class LeaderClient:
         cap: int | None = None,
         within: float = WITHIN_SECONDS,
     ) -> ResultT:
-        """Ask the partition's leader, whoever it is by now.
+        """Ask the partition's current leader.
 
         :param cap: The highest version that can carry the request.
         :param within: Seconds in all.
@@ -106,18 +106,17 @@ class LeaderClient:
 
     def forget(self, topic_partitions: Iterable[TopicPartition]) -> None:
         """Look their leaders up again at the next request."""
-        self._routing.doubt(topic_partitions)
+        self._routing.invalidate(topic_partitions)
 
     def metadata_of(self, broker: int, topics: tuple[str, ...]) -> MetadataResult | None:
         """What one broker knows, or None when it does not answer; a partition's error is no error of the answer."""
         return self._answer(broker, Metadata(topics=topics))
 
     def close(self) -> None:
-        """Close the connections."""
         self.client.close()
 
     def _any(self, request: ApiRequest[ResultT]) -> ResultT | None:
-        """The answer of a broker that gives one, whatever its error; another broker is asked first each time."""
+        """The first answer, errors included; another broker is asked first each time."""
         self._turn += 1
         turn = self._turn % len(self.brokers)
         return first_answer((*self.brokers[turn:], *self.brokers[:turn]), self._answer, request)

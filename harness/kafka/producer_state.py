@@ -72,7 +72,7 @@ class ProducerState:
             self.next_sequences[part.topic, part.partition] = part.batch.base_sequence + len(part.batch.values)
 
     def init_producer_id(self, timeout_ms: int) -> InitProducerId:
-        """A request for a new epoch, whatever the coordinator knows of this transactional id."""
+        """A request for a new epoch, without the current identity."""
         return InitProducerId(transactional_id=self.transactional_id, timeout_ms=timeout_ms)
 
     def add_partitions(self, *partitions: TopicPartition) -> AddPartitionsToTxn:

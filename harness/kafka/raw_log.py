@@ -7,6 +7,7 @@ answer them, must be those of the very log that was read: a partition that chang
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from harness.base.clock import RunClock
 from harness.base.kafka_error import error_name
@@ -36,12 +37,11 @@ class RawLog:
 
     def records(self) -> Iterator[LogRecord]:
         """Records and transaction markers in log order, without other control records."""
-        topic_partition = (self.end.topic, self.end.partition)
         for batch in self.batches:
-            yield from _records(topic_partition, batch) if not batch.is_control else _marker(topic_partition, batch)
+            yield from _rows((self.end.topic, self.end.partition), batch)
 
 
-def fetch_onwards(fetch: Callable[[int], FetchResult], offset: int) -> Iterator[FetchResult]:
+def fetch_all(fetch: Callable[[int], FetchResult], offset: int) -> Iterator[FetchResult]:
     """The answers to one Fetch after the other, each from where the last one ended, until one brings nothing.
 
     :param fetch: Fetches from an offset; raises for an error.
@@ -75,7 +75,7 @@ def read_raw(leader_client: LeaderClient, topic_partition: TopicPartition, clock
 def partition_end(
     leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, within: float
 ) -> PartitionEnd:
-    """What ListOffsets answers now under both isolation levels; :raises Unreachable: when nobody answers."""
+    """What ListOffsets answers now under both isolation levels; :raises Unreachable: when no broker answers."""
     topic, index = topic_partition
 
     def offset(timestamp: int, isolation: int) -> int:
@@ -132,43 +132,31 @@ def _batches(
             raise Unreachable(f"Fetch of {partition_name(topic, index)} at {offset} below {end} answered {answer}")
         return result
 
-    answers = fetch_onwards(fetch, offset) if offset < end else ()
+    answers = fetch_all(fetch, offset) if offset < end else ()
     for result in answers:
         yield from result.batches
         if result.next_offset >= end:
             return
 
 
-def _records(topic_partition: TopicPartition, batch: LogBatch) -> Iterator[LogRecord]:
-    for nth, record in enumerate(batch.records):
-        yield LogRecord(
-            topic=topic_partition[0],
-            partition=topic_partition[1],
-            offset=record.offset,
-            batch_offset=batch.base_offset,
-            producer_id=batch.producer_id,
-            epoch=batch.producer_epoch,
-            sequence=-1 if batch.base_sequence < 0 else batch.base_sequence + nth,
-            transactional=batch.transactional,
-            value=text(record.value),
-            timestamp_ms=record.timestamp_ms,
-        )
-
-
-def _marker(topic_partition: TopicPartition, batch: LogBatch) -> Iterator[LogRecord]:
-    if batch.marker is None:
-        return
-    control, coordinator_epoch = batch.marker
-    yield LogRecord(
-        topic=topic_partition[0],
-        partition=topic_partition[1],
-        offset=batch.base_offset,
+def _rows(topic_partition: TopicPartition, batch: LogBatch) -> Iterator[LogRecord]:
+    """A row for each record, or one for a transaction marker; none for other control records."""
+    topic, index = topic_partition
+    row = partial(
+        LogRecord,
+        topic=topic,
+        partition=index,
         batch_offset=batch.base_offset,
         producer_id=batch.producer_id,
         epoch=batch.producer_epoch,
-        sequence=-1,
         transactional=batch.transactional,
-        control=control,
-        coordinator_epoch=coordinator_epoch,
-        timestamp_ms=batch.base_timestamp_ms,
     )
+    if not batch.is_control:
+        for nth, record in enumerate(batch.records):
+            sequence = -1 if batch.base_sequence < 0 else batch.base_sequence + nth
+            value, time_ms = text(record.value), record.timestamp_ms
+            yield row(offset=record.offset, sequence=sequence, value=value, timestamp_ms=time_ms)
+    elif batch.marker is not None:
+        control, epoch = batch.marker
+        at, time_ms = batch.base_offset, batch.base_timestamp_ms
+        yield row(offset=at, sequence=-1, control=control, coordinator_epoch=epoch, timestamp_ms=time_ms)

@@ -23,15 +23,11 @@ class Ask(Protocol):
 
     def __call__(self, request: ApiRequest[ResultT], /) -> ResultT | None:
         """The answer; None when none came, or one that another broker may answer better."""
-        ...
 
 
 class AskNode(Protocol):
-    """Sends a request to a given broker."""
-
     def __call__(self, node: int, request: ApiRequest[ResultT], /) -> ResultT | None:
         """See :class:`Ask`."""
-        ...
 
 
 def first_answer(nodes: Iterable[int], ask: AskNode, request: ApiRequest[ResultT]) -> ResultT | None:
@@ -52,11 +48,11 @@ def fully_replicated(partition: PartitionMetadata) -> bool:
 
 @dataclass(slots=True)
 class RoutingTable:
-    """What is known of partitions and coordinators, until it is doubted. Used by one thread."""
+    """What is known of partitions and coordinators, until it is invalidated. Used by one thread."""
 
     _partitions: dict[str, dict[int, PartitionMetadata]] = field(default_factory=dict)
     _coordinators: dict[tuple[int, str], int] = field(default_factory=dict)
-    _doubted: set[TopicPartition] = field(default_factory=set)
+    _stale: set[TopicPartition] = field(default_factory=set)
 
     def learn(self, answer: MetadataResult) -> None:
         """Take over what is as new as what is known, or newer; a topic answered with an error is left out."""
@@ -68,16 +64,16 @@ class RoutingTable:
                 before = known.get(index)
                 if before is None or partition["leader_epoch"] >= before["leader_epoch"]:
                     known[index] = partition
-                    self._doubted.discard((topic, index))
+                    self._stale.discard((topic, index))
 
     def partitions(self, topic: str) -> Mapping[int, PartitionMetadata]:
         """What is known of a topic's partitions, by index; nothing is asked."""
         return self._partitions.get(topic, {})
 
     def topic(self, topic: str, ask: Ask) -> Mapping[int, PartitionMetadata]:
-        """The topic's partitions by index, asked for where none is known or one is in doubt."""
+        """The topic's partitions by index, asked for where none is known or one is stale."""
         known = self.partitions(topic)
-        if not known or any((topic, index) in self._doubted for index in known):
+        if not known or any((topic, index) in self._stale for index in known):
             self.refresh((topic,), ask)
         return self.partitions(topic)
 
@@ -91,14 +87,14 @@ class RoutingTable:
 
     def leader(self, topic_partition: TopicPartition, ask: Ask) -> int | None:
         """The partition's leader; None when it has none, or no broker answers."""
-        if not self._in_doubt(topic_partition):  # the usual case, for every produce
+        if not self._is_stale(topic_partition):  # the usual case, for every produce
             return self._leader_of(topic_partition)
         return next(iter(self.leaders((topic_partition,), ask)), None)
 
     def leaders(self, topic_partitions: Sequence[TopicPartition], ask: Ask) -> Mapping[int, Sequence[TopicPartition]]:
-        """The partitions by leader, after one Metadata for those in doubt; those without a leader are left out."""
-        doubtful = [each for each in topic_partitions if self._in_doubt(each)]
-        unanswered = set(doubtful) if doubtful and not self.refresh({topic for topic, _ in doubtful}, ask) else ()
+        """The partitions by leader, after one Metadata for the stale ones; those without a leader are left out."""
+        stale = [each for each in topic_partitions if self._is_stale(each)]
+        unanswered = set(stale) if stale and not self.refresh({topic for topic, _ in stale}, ask) else ()
         by_leader: dict[int, list[TopicPartition]] = {}
         for topic, index in topic_partitions:
             leader = self._leader_of((topic, index))
@@ -120,20 +116,20 @@ class RoutingTable:
             self._coordinators[key_type, key] = known
         return known
 
-    def doubt(self, topic_partitions: Iterable[TopicPartition]) -> None:
+    def invalidate(self, topic_partitions: Iterable[TopicPartition]) -> None:
         """Ask for their leaders again when they are next wanted."""
-        self._doubted.update(topic_partitions)
+        self._stale.update(topic_partitions)
 
-    def doubt_all_leaders(self) -> None:
+    def invalidate_all_leaders(self) -> None:
         """Ask for every leader again."""
-        self.doubt((topic, index) for topic, known in self._partitions.items() for index in known)
+        self.invalidate((topic, index) for topic, known in self._partitions.items() for index in known)
 
-    def doubt_all_coordinators(self) -> None:
+    def invalidate_all_coordinators(self) -> None:
         """Ask for every coordinator again."""
         self._coordinators.clear()
 
-    def _in_doubt(self, topic_partition: TopicPartition) -> bool:
-        return topic_partition in self._doubted or self._leader_of(topic_partition) < 0
+    def _is_stale(self, topic_partition: TopicPartition) -> bool:
+        return topic_partition in self._stale or self._leader_of(topic_partition) < 0
 
     def _leader_of(self, topic_partition: TopicPartition) -> int:
         known = self._partitions.get(topic_partition[0], {}).get(topic_partition[1])

@@ -1,4 +1,4 @@
-"""The two transaction protocols as versions of requests, since it is by these that a broker tells them apart.
+"""The two transaction protocols as versions of requests, by which a broker distinguishes them.
 
 A client of V1 adds partitions itself and keeps its epoch. For a client of V2 the broker adds them on Produce and
 TxnOffsetCommit, and every EndTxn returns the epoch of the next transaction (KIP-890, Kafka's ``TransactionVersion``).

@@ -27,7 +27,7 @@ def read_committed(
 ) -> Mapping[TopicPartition, int]:
     """Read each partition from its beginning until it is at its wanted offset.
 
-    :param within: Seconds without any new offset after which it gives up, as it does where nobody answers.
+    :param within: Seconds without any new offset after which it gives up, as it does where no broker answers.
     :return: For each partition, the offset that would be read next.
     """
     ends = dict.fromkeys(wanted, 0)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 from harness.base import wait
 from harness.base.addresses import LANES, Lane
@@ -18,7 +18,7 @@ from harness.base.json_value import Json
 from harness.cluster.cluster import BreakCode, Cluster, Links
 from harness.evidence.recorder import Recorder
 from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
-from harness.lab.admin import Admin
+from harness.kafka.administration import Administration
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.group import CONSUMER_OFFSETS, Group
 from harness.lab.link_faults import Hold, cutting, holding
@@ -29,6 +29,7 @@ from harness.lab.step_recorder import StepRecorder, Unprepared
 from harness.lab.stream_reading import StreamReaders, StreamReading, stream_of
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
 from harness.wire.requests.groups.find_coordinator import GROUP
+from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
 from harness.wire.wire_client import Offered, WireClient
 
 DRAWS = 50
@@ -52,7 +53,7 @@ class Lab:
     groups: list[Group] = field(default_factory=list)
     _askers: dict[Lane, StepRecorder] = field(default_factory=dict)
 
-    # Who acts
+    # Partitions, groups, producers
 
     def partition(
         self, alias: str, *, leader: int | None = None, replicas: int = 1, configs: Mapping[str, str] | None = None
@@ -72,7 +73,7 @@ class Lab:
         """A fresh group; its offsets partition is drained under ``alias``, this requirement's producers alone."""
         name = f"{self.requirement.lower()}-group-{self.draw.randrange(16**8):08x}"
         leader = self.admin.coordinator(name, key_type=GROUP)
-        index, _ = self.admin.home(CONSUMER_OFFSETS, name)
+        index, _ = self.admin.key_partition(CONSUMER_OFFSETS, name)
         offsets = Partition(alias=alias, topic=CONSUMER_OFFSETS, index=index, leader=leader)
         self.notes.aliases[str(offsets)] = alias
         made = Group(name=name, offsets=offsets)
@@ -123,17 +124,40 @@ class Lab:
 
     @property
     def observer(self) -> Observer:
-        """Reads the cluster's state; never disturbed."""
         return Observer(self.asker("observer"))
 
     @property
-    def admin(self) -> Admin:
-        """Changes topics, settings and feature levels."""
-        return Admin(self.asker("observer"), self.cluster.topology.brokers)
+    def admin(self) -> Administration:
+        """Changes topics, settings and feature levels, over the observer's lane."""
+        return Administration(self.asker("observer").client, self.cluster.topology.brokers)
+
+    def write_marker(
+        self,
+        partition: Partition,
+        *,
+        producer_id: int,
+        epoch: int,
+        commit: bool,
+        coordinator_epoch: int = 0,
+        version: int | None = None,
+        as_: str | None = None,
+    ) -> Step:
+        """WriteTxnMarkers to the partition's leader, as an operator ends a hanging transaction (KIP-664)."""
+        fields: dict[str, Any] = {
+            "producer_id": producer_id,
+            "producer_epoch": epoch,
+            "committed": commit,
+            "coordinator_epoch": coordinator_epoch,
+        }
+        request, recorder = WriteTxnMarkers(partitions=(partition.place,), **fields), self.asker("observer")
+        version = recorder.client.highest(partition.leader, request.api)
+        return recorder.ask(
+            partition.leader, request, version, as_=as_, request={"partition": str(partition), **fields}
+        )
 
     def coordinator_epoch(self, producer: Producer) -> int:
         """The leader epoch of the ``__transaction_state`` partition that keeps the producer's transactional id."""
-        return self.admin.home(TRANSACTION_STATE, producer.transactional_id)[1]
+        return self.admin.key_partition(TRANSACTION_STATE, producer.transactional_id)[1]
 
     def offered(self, api: str, versions: Sequence[int]) -> tuple[int, ...]:
         """Those of ``versions`` that every broker advertises."""
@@ -147,11 +171,11 @@ class Lab:
         self.unless(lambda: bool(found), f"the cluster has no broker beside {others}")
         return found[0]
 
-    # What is disturbed
+    # Faults
 
     @property
     def links(self) -> Links:
-        """The cluster's proxies; :raises Unprepared: when nothing stands between."""
+        """The cluster's proxies; :raises Unprepared: when there are none."""
         if self.cluster.links is None:
             raise Unprepared("this backend has no proxies, so no link can be held")
         return self.cluster.links
@@ -165,12 +189,12 @@ class Lab:
     def hold(self, proxy: str, *, name: str) -> AbstractContextManager[Hold]:
         """Hold what is sent through ``proxy`` (a link or a lane) for the block, or until ``release`` within it.
 
-        :raises Unprepared: When nothing stands between.
+        :raises Unprepared: When there is no proxy.
         """
         return holding(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
 
     def cut(self, proxy: str, *, name: str) -> AbstractContextManager[None]:
-        """Cut ``proxy`` (a link or a lane) for the block; :raises Unprepared: when nothing stands between."""
+        """Cut ``proxy`` (a link or a lane) for the block; :raises Unprepared: when there is no proxy."""
         return cutting(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
 
     @contextmanager
@@ -208,7 +232,7 @@ class Lab:
         finally:
             self.cluster.unload_rules()
 
-    # What is noted
+    # Evidence
 
     def sample(self, name: str, *partitions: Partition) -> None:
         """High watermark and last stable offset now, of all partitions or of these, under a name."""
@@ -229,7 +253,7 @@ class Lab:
     def reached(self, producer: Producer, *states: str, as_: str, within: float = 5.0) -> Step:
         """Wait, bounded, until the coordinator keeps one of ``states`` for the id; the last answer is the step.
 
-        The coordinator says so a moment after the markers can be read, so there is nothing else to wait for. When the
+        The coordinator changes its state a moment after the markers can be read, so its state is waited for. When the
         bound is over, the answer with another state is noted all the same: the check judges it.
         """
 
@@ -255,7 +279,6 @@ class Lab:
         return written | {group.offsets.alias: self.observer.offsets(group, ids) for group in self.groups}
 
     def evidence(self, logs: Mapping[str, LogTruth], *, unprepared: str | None = None) -> Evidence:
-        """All that was noted."""
         return self.notes.evidence(logs, unprepared=unprepared)
 
     def tidy(self) -> None:
@@ -264,7 +287,6 @@ class Lab:
             self.admin.delete_topics(topics)
 
     def now(self) -> float:
-        """Milliseconds on the run's clock."""
         return self.clock.now()
 
     def close(self) -> None:

@@ -1,10 +1,10 @@
-"""What a stimulus does to a proxy: hold what is sent through it, or cut it. Each window is noted as a fault.
+"""Faults that a stimulus puts on a proxy: a hold or a cut. Each window is noted as a fault.
 
-Holding is a Toxiproxy ``latency`` toxic of hours: taking it away delivers the held bytes at once and in order, and they
-survive the sender's disconnect. Cutting is a disabled proxy: connections end, what lay on it is lost, and new
-connections are refused until it is mended. Proof that a hold struck: a step sent into the window and answered only
-after it has ``held`` > 0, and on a link between brokers a sample shows what the held request would have changed. Proof
-that a cut struck: who had to send through it answers inside the window with the error of a lost connection.
+Holding is a Toxiproxy ``latency`` toxic of hours: removing it delivers the held bytes at once and in order, and they
+survive the sender's disconnect. Cutting is a disabled proxy: connections end, bytes in transit are lost, and new
+connections are refused until it is enabled again. Proof that a hold struck: a step sent into the window and answered
+only after it has ``held`` > 0, and on a link between brokers a sample shows what the held request would have changed.
+Proof that a cut struck: who had to send through it answers inside the window with the error of a lost connection.
 """
 
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ class Hold:
             self.heal()
 
     def heal(self) -> None:
-        """Release without looking at anything first."""
+        """Release without :attr:`before_release`."""
         if self.healed:
             return
         self.healed = True

@@ -7,7 +7,7 @@ from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
 from harness.base.unprepared import Unprepared
 from harness.evidence.requirement_evidence import LogTruth, Sample, Step
-from harness.kafka.raw_log import fetch_onwards
+from harness.kafka.raw_log import fetch_all
 from harness.kafka.routing import RoutingTable
 from harness.lab.group import Group
 from harness.lab.partition import Partition
@@ -89,7 +89,7 @@ class Observer:
         """
         kept_in = self._state_partition(transactional_id, coordinator)
         records: list[Json] = []
-        for result in fetch_onwards(lambda offset: self._fetch(coordinator, kept_in, offset), 0):
+        for result in fetch_all(lambda offset: self._fetch(coordinator, kept_in, offset), 0):
             batches = [batch for batch in result.batches if not batch.is_control]
             states = [decode_state(record) for batch in batches for record in batch.records]
             records += [asdict(state) for state in states if state.transactional_id == transactional_id]
@@ -104,7 +104,7 @@ class Observer:
         return replace(whole, batches=tuple(replace(batch, values=()) for batch in own), committed=())
 
     def log(self, partition: Partition) -> LogTruth:
-        """The whole partition, raw and as a read_committed client is shown it."""
+        """The whole partition, raw and as a read_committed client sees it."""
         raw, shown = self._read(partition, READ_UNCOMMITTED), self._read(partition, READ_COMMITTED)
         aborted = [transaction for answer in shown for transaction in answer.aborted]
         committed = committed_records((batch for answer in shown for batch in answer.batches), aborted)
@@ -117,7 +117,7 @@ class Observer:
 
     def _read(self, partition: Partition, isolation: int) -> list[FetchResult]:
         return list(
-            fetch_onwards(lambda offset: self._fetch(partition.leader, partition.place, offset, isolation=isolation), 0)
+            fetch_all(lambda offset: self._fetch(partition.leader, partition.place, offset, isolation=isolation), 0)
         )
 
     def _fetch(

@@ -1,4 +1,4 @@
-"""A fresh partition, under the short name by which evidence calls it."""
+"""A fresh partition and its short name in evidence."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
-    """A partition made for one requirement; ``alias`` (``P1``) stands for it in steps, logs and samples."""
+    """A partition made for one requirement; ``alias`` (``P1``) is its name in steps, logs and samples."""
 
     alias: str
     topic: str

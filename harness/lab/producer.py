@@ -16,10 +16,11 @@ from harness.kafka.transaction_protocol import V1, V2
 from harness.lab.group import Group
 from harness.lab.partition import Partition
 from harness.lab.step_recorder import BOUND, RETRIABLE, ResultT, StepRecorder, Unprepared
+from harness.wire.api_results import ProducerIdAndEpoch
 from harness.wire.records.record_batch import NewBatch
 from harness.wire.requests.log.produce import Produce, ProduceResult
 from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
-from harness.wire.requests.transactions.end_txn import EndTxn, EndTxnResult
+from harness.wire.requests.transactions.end_txn import EndTxn
 from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
 from harness.wire.wire_client import PendingResponse
 
@@ -59,7 +60,6 @@ class Producer:
     state: ProducerState = field(init=False)
 
     def __post_init__(self) -> None:
-        """Without a producer id yet."""
         protocol = V1 if self.protocol == 1 else V2
         self.state = ProducerState(transactional_id=self.transactional_id, protocol=protocol)
 
@@ -237,7 +237,7 @@ class Producer:
             self.state.ended(step.number("producer_id"), step.number("producer_epoch"))
         return step
 
-    def start_end(self, *, commit: bool, version: int | None = None) -> PendingRequest[EndTxnResult]:
+    def start_end(self, *, commit: bool, version: int | None = None) -> PendingRequest[ProducerIdAndEpoch]:
         """Send an EndTxn and go on; the answer is asked for later and changes nothing here."""
         request = self.state.end_txn(commit=commit)
         used = self.version("EndTxn") if version is None else version

@@ -1,13 +1,13 @@
 """Steps: requests whose transient refusals are repeated within a bound, counted, and shown in the evidence.
 
 A sound broker may answer NOT_ENOUGH_REPLICAS or CONCURRENT_TRANSACTIONS for a moment (coordinator not yet found,
-markers under way). Repeating is honest only because the tries are counted in the step and every exchange is in the
-journal; a step that judges a transient refusal turns it off with ``retry=()``.
+markers under way). Tries are counted in the step, and every exchange is in the journal; a step that
+judges a transient refusal turns repeating off with ``retry=()``.
 """
 
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import TypeVar
 
 from harness.base import wait
@@ -15,6 +15,7 @@ from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
 from harness.base.unprepared import Unprepared
+from harness.evidence.json_codec import to_plain
 from harness.evidence.requirement_evidence import Step
 from harness.kafka.retriable import TRANSIENT
 from harness.lab.evidence_builder import EvidenceBuilder
@@ -27,7 +28,7 @@ __all__ = ["BOUND", "RETRIABLE", "ResultT", "StepRecorder", "Unprepared"]
 ResultT = TypeVar("ResultT", bound=ApiResult)
 
 RETRIABLE = TRANSIENT
-"""What a step repeats unless it says otherwise."""
+"""Errors after which a step is repeated by default."""
 BOUND = 10.0
 """Seconds that a request, its retries included, may take on a cluster that nothing disturbs."""
 
@@ -58,7 +59,7 @@ class StepRecorder:
     ) -> Step:
         """Ask until the answer is not in ``retry`` or ``within`` seconds are over.
 
-        A step with a name (``as_``) is noted as evidence, whatever came; one without is preparation.
+        A step with a name (``as_``) is noted as evidence, whatever the answer; one without is preparation.
 
         :param request: The fields of the request that the step keeps.
         :raises Unprepared: When preparation failed.
@@ -124,20 +125,6 @@ class StepRecorder:
 
 
 def _fields(result: ApiResult) -> dict[str, Json]:
-    values = _json(result)
+    values = to_plain(result)
     assert isinstance(values, dict)
     return {name: value for name, value in values.items() if name != "error"}
-
-
-def _json(value: object) -> Json:
-    """A result of the wire in JSON's types: dataclasses are objects, tuples are arrays."""
-    match value:
-        case None | bool() | int() | float() | str():
-            return value
-        case Mapping():
-            return {str(key): _json(item) for key, item in value.items()}
-        case tuple() | list():
-            return [_json(item) for item in value]
-        case _ if is_dataclass(value):
-            return {field.name: _json(getattr(value, field.name)) for field in fields(value)}
-    raise TypeError(f"{type(value).__name__} has no place in evidence")

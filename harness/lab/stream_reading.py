@@ -1,4 +1,4 @@
-"""A streaming reader in the lab's words: partitions instead of topics, high watermarks from the observer.
+"""A streaming reader for stimuli: partitions instead of topics, high watermarks from the observer.
 
 The lab knows a reader by two ports alone; the run gives it Spark's (:mod:`harness.spark.readers.spark_readers`).
 """
@@ -22,11 +22,9 @@ class StreamReader(Protocol):
 
     def caught_up_to(self, high_watermarks: Mapping[str, int], *, within: float) -> Mapping[str, Reach]:
         """Wait at most ``within`` seconds for these; :raises ReaderFailed: when the stream has failed."""
-        ...
 
     def account(self, reached: Mapping[str, Reach]) -> Mapping[str, StreamAccount]:
         """What it delivered; :raises ReaderFailed: when the stream has failed."""
-        ...
 
 
 class StreamReaders(Protocol):
@@ -34,7 +32,6 @@ class StreamReaders(Protocol):
 
     def committed(self, *, bootstrap: str, topics: Sequence[str]) -> AbstractContextManager[StreamReader]:
         """A reader of the topics for the length of the block; :raises UserError: when a tool for it is missing."""
-        ...
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,7 +65,7 @@ class StreamReading:
 def stream_of(readers: StreamReaders, bootstrap: str, topics: Sequence[str]) -> Iterator[StreamReader]:
     """A running stream over the topics.
 
-    :raises Unprepared: When there can be no Spark (no Java, no connector): that says nothing about the judged Kafka.
+    :raises Unprepared: When there can be no Spark (no Java, no connector): that is no evidence about the judged Kafka.
     :raises UserError: When the disk is full.
     """
     with ExitStack() as stack:

@@ -32,7 +32,7 @@ def engine_named() -> bool:
     return bool(os.environ.get("DOCKER_HOST"))
 
 
-def made_once(entry: Path, make: Callable[[Path], None]) -> Path:
+def create_once(entry: Path, make: Callable[[Path], None]) -> Path:
     """The folder ``entry``; where it is missing, ``make`` fills a draft of it, which is renamed to it."""
     if entry.is_dir():
         return entry
@@ -44,7 +44,7 @@ def made_once(entry: Path, make: Callable[[Path], None]) -> Path:
 
 
 def _make(entry: Path, make: Callable[[Path], None]) -> None:
-    for torn in entry.parent.glob(f".{entry.name}.*/"):  # we hold the lock, so whoever began these was killed
+    for torn in entry.parent.glob(f".{entry.name}.*/"):  # we hold the lock, so the process that began these was killed
         shutil.rmtree(torn, ignore_errors=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{entry.name}.", dir=entry.parent))
     try:
@@ -101,6 +101,12 @@ def disk_full_error(where: str) -> UserError:
     return UserError(
         f"the disk is full{where}; free some room (the cache is {cache_root()}) and run again", exit=ExitCode.NO_ROOM
     )
+
+
+def jars_fingerprint(jars: Iterable[Path], *parts: str) -> str:
+    """Differs for two sets of jars; file times count, because a JVM refuses an AppCDS archive when they differ."""
+    stats = ((jar, jar.stat()) for jar in jars)
+    return fingerprint((*parts, *(f"{jar} {stat.st_size} {stat.st_mtime_ns}" for jar, stat in stats)))
 
 
 def fingerprint(parts: Iterable[str]) -> str:

@@ -18,8 +18,6 @@ COPY = "org.apache.maven.plugins:maven-dependency-plugin:copy-dependencies"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """Maven coordinates."""
-
     group: str
     name: str
     version: str

@@ -34,7 +34,7 @@ class ProcessRecord:
         """The record of the process that has this id now."""
         try:
             return cls(pid=pid, started=psutil.Process(pid).create_time())
-        except psutil.NoSuchProcess:  # it ended at once; whoever waits for it will say so
+        except psutil.NoSuchProcess:  # it ended at once; waiting for it will show that
             return cls(pid=pid, started=0.0)
 
     def process(self) -> psutil.Process | None:
@@ -83,7 +83,7 @@ def end(processes: Sequence[psutil.Process]) -> None:
     psutil.wait_procs(processes, timeout=END_SECONDS)
 
 
-def works_in(process: psutil.Process, folder: Path) -> bool:
+def runs_in_folder(process: psutil.Process, folder: Path) -> bool:
     """Whether the folder is the process's working directory."""
     try:
         return Path(process.cwd()) == folder
@@ -93,11 +93,11 @@ def works_in(process: psutil.Process, folder: Path) -> bool:
 
 def _orphans(folder: Path) -> list[psutil.Process]:
     recorded = {process for record in _records(folder / CHILDREN_FILE) if (process := record.process())}
-    return list(recorded.union(process for process in psutil.process_iter() if works_in(process, folder)))
+    return list(recorded.union(process for process in psutil.process_iter() if runs_in_folder(process, folder)))
 
 
 def _records(file: Path) -> Iterator[ProcessRecord]:
-    """The records of a file; the last line may be torn, and the file be gone: somebody else may be ending this run."""
+    """The records of a file; the last line may be torn, and the file missing: another process may end this run."""
     try:
         lines = file.read_text().splitlines()
     except FileNotFoundError:

@@ -16,7 +16,15 @@ from pathlib import Path
 import psutil
 
 from harness.machine import download_cache
-from harness.machine.orphans import CHILDREN_FILE, END_SECONDS, OWNER_FILE, ProcessRecord, end, end_orphans, works_in
+from harness.machine.orphans import (
+    CHILDREN_FILE,
+    END_SECONDS,
+    OWNER_FILE,
+    ProcessRecord,
+    end,
+    end_orphans,
+    runs_in_folder,
+)
 from harness.machine.watchdog import start_watchdog
 
 
@@ -65,7 +73,7 @@ class RunProcesses:
 
     def _unrecorded(self) -> list[psutil.Process]:
         """Children that a Ctrl-C caught between their start and our record of it, known by their folder."""
-        return [child for child in psutil.Process().children() if works_in(child, self.folder)]
+        return [child for child in psutil.Process().children() if runs_in_folder(child, self.folder)]
 
     def _dismiss_watchdog(self) -> None:
         self.watchdog.kill()

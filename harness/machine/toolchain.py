@@ -1,4 +1,4 @@
-"""Tools that must be installed: Java, Maven, Go. A missing one is an error that says how to install it."""
+"""Tools that must be installed: Java, Maven, Go. A missing one is an error with how to install it."""
 
 import re
 import shutil
@@ -18,23 +18,20 @@ REMEDIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Java:
-    """A Java that is new enough; ``build`` tells two JVMs apart, because an AppCDS archive fits only one."""
+    """A Java that is new enough; ``build`` identifies the JVM, because an AppCDS archive fits only one."""
 
     program: Path
     build: str
 
     @property
     def version(self) -> str:
-        """``17.0.15+6-Debian-1deb12u1``, or the first line of what the JVM says of itself."""
+        """``17.0.15+6-Debian-1deb12u1``, or the last line of the output of ``java -version``."""
         named = re.search(r'JAVA_RUNTIME_VERSION="([^"]+)"', self.build)
         return named[1] if named else self.build.splitlines()[-1]
 
 
 def tool(name: str, *, needed_for: str) -> Path:
-    """A program on the PATH.
-
-    :raises UserError: TOOL_MISSING, naming the tool and its remedy.
-    """
+    """A program on the PATH; :raises UserError: TOOL_MISSING, naming the tool and its remedy."""
     if found := shutil.which(name):
         return Path(found)
     remedy = REMEDIES.get(name, f"install {name}")
@@ -42,10 +39,7 @@ def tool(name: str, *, needed_for: str) -> Path:
 
 
 def java() -> Java:
-    """The Java on the PATH.
-
-    :raises UserError: TOOL_MISSING, when there is none or it is too old.
-    """
+    """The Java on the PATH; :raises UserError: TOOL_MISSING, when there is none or it is too old."""
     program = tool("java", needed_for="to run Kafka").resolve()
     build = _release_file(program) or _asked(program)
     version = re.search(r'version[ =]+"?(\d+)(?:\.(\d+))?', build, re.IGNORECASE)
@@ -67,6 +61,6 @@ def _release_file(program: Path) -> str:
 
 
 def _asked(program: Path) -> str:
-    """What ``java -version`` says, for a Java behind a wrapper script."""
+    """The output of ``java -version``, for a Java behind a wrapper script."""
     ran = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
     return f"{program}\n{ran.stderr}"

@@ -15,12 +15,10 @@ class ApiResult(Protocol):
     @property
     def error(self) -> int:
         """The Kafka error code that counts: the top level's, else the first that is not 0 among the parts."""
-        ...
 
     @property
     def error_message(self) -> str | None:
         """The broker's message, where the version carries one."""
-        ...
 
 
 ResultT = TypeVar("ResultT", covariant=True, bound=ApiResult)
@@ -37,8 +35,6 @@ class ApiRequest(Protocol[ResultT]):
 
         :raises CannotBuild: When leaving one out would change the meaning (a topic id, a filter, ``verify_only``).
         """
-        ...
 
     def read(self, response: ResponsePayload) -> ResultT:
         """The typed answer."""
-        ...

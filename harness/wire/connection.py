@@ -20,11 +20,9 @@ class Sink(Protocol):
 
     def arrived(self, at: float, frame: bytes) -> None:
         """The answer, header included, and when it came (milliseconds on the run's clock)."""
-        ...
 
     def failed(self, reason: str) -> None:
         """No answer will come any more."""
-        ...
 
 
 class Connection:
@@ -35,7 +33,7 @@ class Connection:
     """
 
     def __init__(self, address: Address, clock: RunClock) -> None:
-        """Connect; :raises ConnectionClosed: when nobody takes the connection within :data:`CONNECT_WITHIN`."""
+        """Connect; :raises ConnectionClosed: when the connection is not accepted within :data:`CONNECT_WITHIN`."""
         self._clock = clock
         self._waiting: dict[int, Sink] = {}
         self._lock = Lock()
@@ -66,7 +64,7 @@ class Connection:
             self._end("closed")
 
     def close(self, reason: str = "closed") -> None:
-        """Close; whatever is still waiting fails with ``reason``."""
+        """Close; requests that wait for an answer fail with ``reason``."""
         self._end(reason)
         if self._reader is not current_thread():
             self._reader.join(CONNECT_WITHIN)

@@ -13,12 +13,11 @@ from datetime import timedelta
 from typing import Any, TypeVar, cast
 
 from kio.index import UnknownAPIKey, UnknownEntity, load_request_schema, load_response_schema
-from kio.serial import readers
 from kio.serial.errors import SerialError
 from kio.static.protocol import Entity
 
 from harness.wire.api_names import name_of
-from harness.wire.codec.entity_decoder import read_entity
+from harness.wire.codec.entity_decoder import read_entity, read_tags
 from harness.wire.codec.entity_encoder import write_entity
 from harness.wire.codec.entity_schema import FieldShape, field_shapes
 from harness.wire.frames import decode
@@ -47,7 +46,6 @@ class RequestHeader:
 
     @property
     def api(self) -> str:
-        """The API's name in Kafka's spelling."""
         return name_of(self.key)
 
 
@@ -141,23 +139,13 @@ def _nested(entity: type[Entity] | None, value: object) -> object:
 def _opened(frame: bytes, head: RequestHeader) -> tuple[object, int]:
     try:
         schema = load_request_schema(head.key, head.version)
-        begins = _after_tags(frame, head.ends) if schema.__header_schema__.__flexible__ else head.ends
+        begins = read_tags(frame, head.ends)[1] if schema.__header_schema__.__flexible__ else head.ends
         body, end = read_entity(schema, frame, begins)
     except UNREADABLE as error:
         raise UnreadableRequest(f"{head.api} v{head.version} cannot be read: {error}") from error
     if end != len(frame):
         raise UnreadableRequest(f"{head.api} v{head.version} has {len(frame) - end} bytes too many")
     return body, begins
-
-
-def _after_tags(frame: bytes, offset: int) -> int:
-    count, size = readers.read_unsigned_varint(frame, offset)
-    offset += size
-    for _ in range(count):
-        _, size = readers.read_unsigned_varint(frame, offset)
-        length, length_size = readers.read_unsigned_varint(frame, offset + size)
-        offset += size + length_size + length
-    return offset
 
 
 def _written(body: object) -> bytes:

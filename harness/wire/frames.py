@@ -1,4 +1,4 @@
-"""Frames: a four-byte length, a header, a message. kio's schemas say which header a message has."""
+"""Frames: a four-byte length, a header, a message. kio's schemas give each message its header."""
 
 import io
 import struct

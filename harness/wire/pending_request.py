@@ -49,17 +49,14 @@ class PendingResponse(Generic[R]):
 
     @property
     def node(self) -> int:
-        """The broker that was asked."""
         return self._unanswered.node
 
     @property
     def api(self) -> str:
-        """The API's name in Kafka's spelling."""
         return self._unanswered.api
 
     @property
     def version(self) -> int:
-        """The version of the request."""
         return self._unanswered.version
 
     def done(self) -> bool:

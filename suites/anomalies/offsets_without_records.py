@@ -25,7 +25,7 @@ def offsets_are_committed_though_the_transaction_was_aborted(s: Story) -> Sequen
 
 
 def group_is_past_an_input(e: HistoryEditor) -> bool:
-    """The group's offset is past an input that nobody has carried to an output."""
+    """The group's offset is past an input that no transaction has carried to an output."""
     carried = {e.value_of(record).payload for record in e.visible()}
     found = [
         (kept, record)

@@ -1,4 +1,4 @@
-"""The anomaly ``unknown-record``: shows records that nobody wrote."""
+"""The anomaly ``unknown-record``: shows records that no producer wrote."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def a_record_of_somebody_else(s: Story) -> Sequence[str]:
 
 
 def foreign_record(e: HistoryEditor) -> bool:
-    """A committed segment of a producer and a transaction that nobody knows."""
+    """A committed segment of a producer and a transaction that is not in the history."""
     places = [place for place in e.history.places() if not e.is_input(place)]
     topic, index = place = e.rng.choice(places)
     producer_id = txn = e.unused_number

@@ -1,4 +1,4 @@
-"""The anomaly ``wrong-lso``: tells a wrong last stable offset."""
+"""The anomaly ``wrong-lso``: returns a wrong last stable offset."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def a_marker_comes_between_the_two_numbers_of_a_sample(s: Story) -> Sequence[str
 
 
 def stable_offset_above_an_open_record(e: HistoryEditor) -> bool:
-    """A late record stays open, and the broker says that everything up to the high watermark is stable."""
+    """A late record stays open, and the broker returns an LSO as if everything up to the high watermark is stable."""
     return e.leave_open() is not None
 
 

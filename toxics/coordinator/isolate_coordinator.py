@@ -6,7 +6,7 @@ proxies. Counts connections that it ended.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
@@ -33,26 +33,23 @@ class CoordinatorIsolation:
         """``transactional_id`` (by the workload's name), and ``from``: ``brokers`` or ``clients``."""
         return {"transactional_id": draw.choice(shape.transactional_ids), "from": draw.choice((BROKERS, CLIENTS))}
 
-    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
+    @contextmanager
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
         """Cut off for the block.
 
         :raises Powerless: When there are no such proxies.
         :raises Unprepared: When the id has no coordinator now.
         """
-        return _strike(fault_target, text(chosen, "transactional_id"), text(chosen, "from"))
-
-
-@contextmanager
-def _strike(fault_target: FaultTarget, transactional_id: str, cut_off_from: str) -> Iterator[StrikeCount]:
-    coordinator = fault_target.coordinator(transactional_id)
-    if coordinator is None:
-        raise Unprepared(f"{transactional_id} has no coordinator")
-    proxies = _links(fault_target, coordinator) if cut_off_from == BROKERS else _lanes(fault_target, coordinator)
-    with with_connections_cut(fault_target, proxies) as strikes:
-        strikes.where = (
-            f"broker-{coordinator}, which coordinates {transactional_id}, from {cut_off_from}: {strikes.where}"
-        )
-        yield strikes
+        transactional_id, cut_off_from = text(chosen, "transactional_id"), text(chosen, "from")
+        coordinator = fault_target.coordinator(transactional_id)
+        if coordinator is None:
+            raise Unprepared(f"{transactional_id} has no coordinator")
+        proxies = _links(fault_target, coordinator) if cut_off_from == BROKERS else _lanes(fault_target, coordinator)
+        with with_connections_cut(fault_target, proxies) as strikes:
+            strikes.where = (
+                f"broker-{coordinator}, which coordinates {transactional_id}, from {cut_off_from}: {strikes.where}"
+            )
+            yield strikes
 
 
 def _links(fault_target: FaultTarget, broker: int) -> Sequence[str]:

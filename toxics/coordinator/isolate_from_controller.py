@@ -5,7 +5,7 @@ to it. Needs proxies. Counts connections that it ended, and says whether it was 
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
@@ -31,27 +31,24 @@ class ControllerIsolation:
         """``broker``."""
         return {"broker": draw.choice(shape.brokers)}
 
-    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
+    @contextmanager
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
         """Cut off for the block; registered again afterwards.
 
         :raises Powerless: When there are no such proxies.
         :raises NotInTime: When the broker is not registered again within the bound.
         """
-        return _strike(fault_target, number(chosen, "broker"))
-
-
-@contextmanager
-def _strike(fault_target: FaultTarget, broker: int) -> Iterator[StrikeCount]:
-    links = fault_target.cluster.topology.links.items()
-    proxies = [proxy for ends, proxy in links if set(ends) == {broker, CONTROLLER}]
-    if not proxies:
-        raise Powerless("there is no proxy between brokers and the controller")
-    with with_connections_cut(fault_target, proxies) as strikes:
-        try:
-            yield strikes
-        finally:
-            strikes.how += "; it was fenced" if fault_target.dropped(broker) else "; it was not fenced"
-    await_recovery(fault_target, broker, strikes)
+        broker = number(chosen, "broker")
+        links = fault_target.cluster.topology.links.items()
+        proxies = [proxy for ends, proxy in links if set(ends) == {broker, CONTROLLER}]
+        if not proxies:
+            raise Powerless("there is no proxy between brokers and the controller")
+        with with_connections_cut(fault_target, proxies) as strikes:
+            try:
+                yield strikes
+            finally:
+                strikes.how += "; it was fenced" if fault_target.dropped(broker) else "; it was not fenced"
+        await_recovery(fault_target, broker, strikes)
 
 
 TOXIC = ControllerIsolation()

@@ -5,7 +5,7 @@ administration. Counts leaders that moved, by brokers' metadata.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
@@ -28,19 +28,16 @@ class CoordinatorMove:
         """``transactional_id`` (by the workload's name), ``rank`` among the replicas that could coordinate it."""
         return {"transactional_id": draw.choice(shape.transactional_ids), "rank": draw.randrange(RANKS)}
 
-    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
+    @contextmanager
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
         """Coordinated elsewhere for the block.
 
         :raises Unprepared, NotInTime: See :func:`harness.faults.leadership.leader_moved`.
         """
-        return _strike(fault_target, text(chosen, "transactional_id"), number(chosen, "rank"))
-
-
-@contextmanager
-def _strike(fault_target: FaultTarget, transactional_id: str, rank: int) -> Iterator[StrikeCount]:
-    with leader_moved(fault_target, *fault_target.state_partition(transactional_id), rank) as strikes:
-        strikes.where += f", which keeps {transactional_id}"
-        yield strikes
+        transactional_id, rank = text(chosen, "transactional_id"), number(chosen, "rank")
+        with leader_moved(fault_target, *fault_target.state_partition(transactional_id), rank) as strikes:
+            strikes.where += f", which keeps {transactional_id}"
+            yield strikes
 
 
 TOXIC = CoordinatorMove()

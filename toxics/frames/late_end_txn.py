@@ -1,7 +1,7 @@
 """Late EndTxn: the end of a transaction arrives when the next one has begun (KIP-890, «Late EndTxn»).
 
 Every EndTxn of one transactional id waits at the gate, in the order of its connection, until a Produce of the same id
-was acknowledged: the next transaction of whoever took over. Then it must be refused as fenced. Requests of one
+was acknowledged: the next transaction, of its successor. Then it must be refused as fenced. Requests of one
 connection never overtake each other and no connection is cut, because a client of Transactions V1 that repeats an
 EndTxn in the same epoch has no defence against its own first try, in any release.
 

@@ -1,4 +1,4 @@
-"""Slow verification: brokers wait for the coordinator to say whether a partition is in a transaction (KIP-890).
+"""Slow verification: brokers wait for the coordinator's answer whether a partition is in a transaction (KIP-890).
 
 Each AddPartitionsToTxn from broker to broker (v4 and above) waits at the gate for a drawn time; those behind it wait
 too. With Transactions V2 the same request also adds the partition. Needs a proxy on the links between brokers, and a

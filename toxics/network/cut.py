@@ -1,12 +1,12 @@
-"""Cut a link or a lane: its connections end, and new ones are refused, until it is mended.
+"""Cut a link or a lane: its connections end, and new ones are refused, until it is enabled again.
 
-A disabled Toxiproxy proxy. What lay on it, held or on its way, is lost, and the sender sees its connection end at once
+A disabled Toxiproxy proxy. Bytes in transit are lost, and the sender sees its connection end at once
 instead of waiting for its request's timeout. Needs a proxy. Counts connections that it ended. A requirement cuts a
 proxy by ``lab.cut``.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
@@ -31,21 +31,18 @@ class Cut:
         """``proxy``: a link or a lane."""
         return {"proxy": draw_proxy(shape, draw)}
 
-    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
+    @contextmanager
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
         """Cut for the block; a broker whose link to the controller it was is waited for afterwards.
 
         :raises Powerless: When there is no such proxy.
         :raises NotInTime: When that broker is not registered again within the bound.
         """
-        return _struck(fault_target, text(chosen, "proxy"))
-
-
-@contextmanager
-def _struck(fault_target: FaultTarget, proxy: str) -> Iterator[StrikeCount]:
-    with with_connections_cut(fault_target, (proxy,)) as strikes:
-        yield strikes
-    if (broker := reports_over(fault_target, proxy)) is not None:
-        await_recovery(fault_target, broker, strikes)
+        proxy = text(chosen, "proxy")
+        with with_connections_cut(fault_target, (proxy,)) as strikes:
+            yield strikes
+        if (broker := reports_over(fault_target, proxy)) is not None:
+            await_recovery(fault_target, broker, strikes)
 
 
 TOXIC = Cut()

@@ -1,4 +1,4 @@
-"""Hold a link or a lane: what is sent lies on it until the hold ends, and then arrives at once and in order.
+"""Hold a link or a lane: what is sent is kept back until the hold ends, and then arrives at once and in order.
 
 A Toxiproxy ``latency`` toxic of hours; removing it delivers the held bytes. They survive the sender's disconnect.
 Needs a proxy. Counts bytes of requests that came while it was on. A requirement holds a proxy by ``lab.hold``.

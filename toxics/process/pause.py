@@ -6,7 +6,7 @@ on.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
@@ -44,37 +44,34 @@ class BrokerPause:
         """``broker``, and ``still_ms`` before it goes on."""
         return {"broker": draw.choice(shape.brokers), "still_ms": draw.randint(*draw.choice((SHORT_MS, LONG_MS)))}
 
-    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
+    @contextmanager
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
         """Paused on entering; goes on when the block is left at the latest.
 
         :raises Powerless: When the target's brokers are not ours to pause.
         :raises WireError: When it does not answer after it went on.
         :raises NotInTime: When it is not registered again within the bound.
         """
-        return _strike(fault_target, number(chosen, "broker"), number(chosen, "still_ms") / 1000)
+        broker, paused_seconds = number(chosen, "broker"), number(chosen, "still_ms") / 1000
+        cluster, client = fault_target.cluster, fault_target.client
+        if not isinstance(cluster, Pause):
+            raise Powerless(f"the {cluster.backend} backend cannot pause a broker")
+        strikes = StrikeCount(where=f"broker-{broker}", how="requests that stayed unanswered until the broker went on")
+        version = client.highest(broker, Metadata.api)
+        cluster.pause(broker)
+        sent: list[PendingResponse[MetadataResult]] = []
 
+        def go_on() -> None:
+            unanswered = [request for request in sent if not request.done()]
+            cluster.resume(broker)
+            for request in unanswered:
+                request.wait(ANSWERED_SECONDS)
+                strikes.struck += 1
 
-@contextmanager
-def _strike(fault_target: FaultTarget, broker: int, paused_seconds: float) -> Iterator[StrikeCount]:
-    cluster, client = fault_target.cluster, fault_target.client
-    if not isinstance(cluster, Pause):
-        raise Powerless(f"the {cluster.backend} backend cannot pause a broker")
-    strikes = StrikeCount(where=f"broker-{broker}", how="requests that stayed unanswered until the broker went on")
-    version = client.highest(broker, Metadata.api)
-    cluster.pause(broker)
-    sent: list[PendingResponse[MetadataResult]] = []
-
-    def go_on() -> None:
-        unanswered = [request for request in sent if not request.done()]
-        cluster.resume(broker)
-        for request in unanswered:
-            request.wait(ANSWERED_SECONDS)
-            strikes.struck += 1
-
-    with deferred(paused_seconds, go_on):
-        sent.append(_unanswered(lambda: client.send(broker, Metadata(), version)))
-        yield strikes
-    await_recovery(fault_target, broker, strikes)
+        with deferred(paused_seconds, go_on):
+            sent.append(_unanswered(lambda: client.send(broker, Metadata(), version)))
+            yield strikes
+        await_recovery(fault_target, broker, strikes)
 
 
 def _unanswered(send: Callable[[], PendingResponse[MetadataResult]]) -> PendingResponse[MetadataResult]:

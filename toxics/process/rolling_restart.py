@@ -5,8 +5,8 @@ that is down comes back and the others are left alone. Needs the powers to stop 
 again). Counts brokers that no longer answered and came back.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 from threading import Event
@@ -37,45 +37,42 @@ class RollingRestart:
         """``brokers`` in the order in which they are restarted."""
         return {"brokers": [*draw.sample(shape.brokers, len(shape.brokers))]}
 
-    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
+    @contextmanager
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
         """Restarts one after the other while the block lasts; the broker that is down is back when it is left.
 
         :raises Powerless: When the target's brokers are not ours to stop.
         :raises UserError: When a broker does not start again.
         :raises NotInTime: When one is not registered again, or its replicas do not catch up, within the bound.
         """
-        return _strike(fault_target, numbers(chosen, "brokers"))
+        order = numbers(chosen, "brokers")
+        can_stop(fault_target)
+        cluster = can_kill(fault_target)
+        strikes = StrikeCount(
+            where=", ".join(f"broker-{broker}" for broker in order), how="brokers restarted, one after the other"
+        )
+        over = Event()
 
+        def caught_up() -> bool:
+            return over.is_set() or fault_target.replicated()
 
-@contextmanager
-def _strike(fault_target: FaultTarget, order: Sequence[int]) -> Iterator[StrikeCount]:
-    can_stop(fault_target)
-    cluster = can_kill(fault_target)
-    strikes = StrikeCount(
-        where=", ".join(f"broker-{broker}" for broker in order), how="brokers restarted, one after the other"
-    )
-    over = Event()
+        def restart_all() -> None:
+            for broker in order:
+                if over.is_set():
+                    break
+                stop(fault_target, broker)
+                down = not fault_target.answers(broker)
+                cluster.restart(broker)
+                fault_target.rejoined(broker)
+                strikes.struck += down
+                wait.until(caught_up, what="full ISR", within=CAUGHT_UP_SECONDS, every=0.05)
+            await_recovery(fault_target, order[-1], strikes)
 
-    def caught_up() -> bool:
-        return over.is_set() or fault_target.replicated()
-
-    def restart_all() -> None:
-        for broker in order:
-            if over.is_set():
-                break
-            stop(fault_target, broker)
-            down = not fault_target.answers(broker)
-            cluster.restart(broker)
-            fault_target.rejoined(broker)
-            strikes.struck += down
-            wait.until(caught_up, what="full ISR", within=CAUGHT_UP_SECONDS, every=0.05)
-        await_recovery(fault_target, order[-1], strikes)
-
-    with deferred(0, restart_all):
-        try:
-            yield strikes
-        finally:
-            over.set()
+        with deferred(0, restart_all):
+            try:
+                yield strikes
+            finally:
+                over.set()
 
 
 TOXIC = RollingRestart()

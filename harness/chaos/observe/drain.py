@@ -43,13 +43,13 @@ class Scope:
     :param partitions: Every partition of the run.
     :param transactional_ids: Of the run, as the cluster knows them.
     :param groups: Consumer groups of the run, likewise.
-    :param truth: Brokers' addresses for the raw log and for the state that brokers keep.
-    :param readers: Brokers' addresses for the readers; None: those of ``truth``.
+    :param broker_addresses: Brokers' addresses for the raw log and for the state that brokers keep.
+    :param reader_addresses: Brokers' addresses for the readers; None: the same.
     """
 
     partitions: Sequence[TopicPartition]
-    truth: Mapping[int, Address]
-    readers: Mapping[int, Address] | None = None
+    broker_addresses: Mapping[int, Address]
+    reader_addresses: Mapping[int, Address] | None = None
     transactional_ids: Sequence[str] = ()
     groups: Sequence[str] = ()
 
@@ -72,7 +72,7 @@ def drain(scope: Scope, history_writer: HistoryWriter, clock: RunClock, *, withi
     :param within: Seconds for each single answer, and those that a reader may go without getting any further.
     """
     drained = Drained()
-    leader_client = LeaderClient.over(scope.truth, clock)
+    leader_client = LeaderClient.over(scope.broker_addresses, clock)
     try:
         for partition in scope.partitions:
             with _noting(drained):
@@ -185,7 +185,7 @@ def _readers(
     scope: Scope, wanted: Mapping[TopicPartition, int], history_writer: HistoryWriter, clock: RunClock, within: float
 ) -> None:
     """All readers at once, each in a thread, so that only the longest wait counts."""
-    addresses = scope.truth if scope.readers is None else scope.readers
+    addresses = scope.broker_addresses if scope.reader_addresses is None else scope.reader_addresses
     bootstrap = ",".join(map(str, addresses.values()))
 
     def by_wire(wanted: Mapping[TopicPartition, int], deliver: Deliver) -> Mapping[TopicPartition, int]:

@@ -30,7 +30,7 @@ class SettleConditions:
     """The conditions, what did not meet each at the last check, and since when each is met.
 
     :param unmet: What does not meet a condition, by condition; empty lists where it is met.
-    :param met_after_ms: Milliseconds from the start until a condition was met for good, by condition.
+    :param met_after_ms: Milliseconds from the start until a condition was met to the end, by condition.
     """
 
     leader_client: LeaderClient
@@ -100,7 +100,7 @@ def settle(
     """Wait at most ``within`` seconds until the cluster has settled.
 
     :return: ``settled_ms`` (None when it did not settle); by condition (``in_sync``, ``stable``,
-        ``no_open_transaction``) ``ms``, after which it was met for good, and ``amiss``, what did not meet it.
+        ``no_open_transaction``) ``ms``, after which it was met to the end, and ``amiss``, what did not meet it.
     """
     leader_client = LeaderClient.over(fault_target.cluster.topology.lanes["observer"], fault_target.clock)
     conditions = SettleConditions(

@@ -16,7 +16,7 @@ from harness.cluster.run_options import RunOptions
 OVERHEAD_SECONDS = 14.0
 """Seconds that a round takes beside its storms: settling, sealing, judging, and its share of the start."""
 SHORTEST_SECONDS = 8.0
-"""Seconds of storms below which a round is not worth its overhead."""
+"""Seconds of fault schedule below which the overhead of a round outweighs it."""
 MOST_PASSES = 10_000
 
 
@@ -50,12 +50,10 @@ class ChaosOptions:
         return min(MOST_PASSES, 1 + int(self.budget_seconds / sum(lengths)))
 
     def command(self, scenario: Scenario, seed: Seed, seconds: float) -> str:
-        """The one command that runs one round again."""
         own = ("--scenarios", scenario.name, "--seed", str(seed.value), "--seconds", f"{seconds:g}")
         return self.run.command("chaos", *own)
 
     def seeds(self) -> Iterator[Seed]:
-        """A seed for each round."""
         number = self.run.seed.value
         while True:
             yield Seed(number)

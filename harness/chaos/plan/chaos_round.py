@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-from harness.base.atomic_write import write_whole
+from harness.base.atomic_write import write_atomically
 from harness.base.json_value import Json
 from harness.base.seed import Seed
 from harness.chaos.plan.scenario import Scenario
@@ -17,7 +17,7 @@ from harness.evidence.history_writer import CHAOS_FORMAT
 from harness.evidence.json_codec import to_json
 from harness.evidence.judgement import Judgement
 from harness.evidence.run_folder import RunFolder
-from harness.evidence.timeline import Timeline
+from harness.evidence.timeline import Timeline, save_timeline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Round:
         }
 
 
-def keep(folder: Path, judgement: Judgement, timeline: Timeline) -> None:
+def save_results(folder: Path, judgement: Judgement, timeline: Timeline) -> None:
     """Write the judgement and what the page draws beside the history."""
-    write_whole(folder / "judgement.json", to_json(judgement))
-    write_whole(folder / "timeline.json", to_json(timeline))
+    write_atomically(folder / "judgement.json", to_json(judgement))
+    save_timeline(folder, timeline)

@@ -6,19 +6,14 @@ from harness.base.user_error import UserError
 from harness.evidence.run_folder import RunFolder
 
 
-def is_chaos(folder: Path) -> bool:
-    """Whether the folder holds a round of chaos, or a session of rounds."""
-    return bool(rounds_of(folder))
-
-
 def rounds_of(folder: Path) -> tuple[Path, ...]:
     """The round folders: the folder itself, or those below it; none where it is something else."""
-    if (folder / "history").is_dir() or _says_chaos(folder):
+    if (folder / "history").is_dir() or _is_chaos_run(folder):
         return (folder,)
     return tuple(sorted(path.parent for path in folder.glob("*/history") if path.is_dir()))
 
 
-def _says_chaos(folder: Path) -> bool:
+def _is_chaos_run(folder: Path) -> bool:
     try:
         return RunFolder(folder).run().get("kind") == "chaos"
     except UserError:

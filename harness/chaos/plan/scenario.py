@@ -25,8 +25,8 @@ class Role:
     :param run: Drives the actor until ``actor.over``; called in a thread of its own.
     :param lane: ``victim`` or ``rival``.
     :param group: Consumer group, for a role that consumes.
-    :param fresh_ids: Each successor takes a transactional id of its own, so that nobody fences or ends what the one
-        before has left.
+    :param fresh_ids: Each successor takes a transactional id of its own, so that the transaction that
+        its predecessor left open is not fenced or ended by it.
     :param timeout_ms: ``transaction.timeout.ms``.
     :param request_ms: What a client gives one operation, retries included.
     """
@@ -47,16 +47,13 @@ class Workload(Protocol):
     @property
     def name(self) -> str:
         """``transfer``, ``relay``, ``interleave``, ``zombies``, ``silence``."""
-        ...
 
     @property
     def topics(self) -> Mapping[str, int]:
         """Topic (by the workload's name for it) to number of partitions."""
-        ...
 
     def roles(self) -> Sequence[Role]:
         """What runs at the same time."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

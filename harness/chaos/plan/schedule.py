@@ -54,7 +54,7 @@ class _Planner:
 
     :param end: When the last fault window must be over.
     :param now: Where the next fault window may begin; ``next_disruption``: where a broker may be disrupted again.
-    :param queue: Toxics that come next; all are taken before it is shuffled anew.
+    :param queue: Toxics that come next; all are taken before it is shuffled again.
     :param not_yet: Toxics that have not struck yet.
     """
 
@@ -69,7 +69,6 @@ class _Planner:
     planned: list[PlannedFault] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """At first, no toxic has struck."""
         self.not_yet = list(self.toxics)
 
     def add_window(self) -> bool:

@@ -1,7 +1,7 @@
 """An actor: a recording client that runs a role until the time is over, and is replaced once it is in doubt.
 
 A write that is unsure leaves the client's own state of its transaction in doubt. The actor still tries to abort (as an
-application does), is retired, and a successor with a new name and a new client goes on: its ``init`` fences whatever
+application does), is retired, and a successor with a new name and a new client goes on: its ``init`` fences what
 the old one left. Nothing waits without a bound: every call is bounded by the client's ``request_ms``.
 """
 
@@ -54,12 +54,10 @@ class Actor:
     _initialised: bool = False
 
     def __post_init__(self) -> None:
-        """Open the first client."""
         self._open()
 
     @property
     def over(self) -> bool:
-        """Whether the role is to end."""
         return self.stop.is_set()
 
     def pause(self, seconds: float) -> None:
@@ -120,7 +118,6 @@ class Actor:
         self._open()
 
     def close(self) -> None:
-        """End the role."""
         self.client.close()
 
     def _open(self) -> None:

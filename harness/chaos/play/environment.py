@@ -1,7 +1,7 @@
 """What all rounds of a chaos session share: one running cluster and one Spark JVM, opened at first use.
 
 The cluster serves every round until one leaves it unusable (a broker that stays away, a replica that does not catch
-up); then the next round gets a fresh one, and the folder says so.
+up); then the next round gets a fresh one, and the folder notes it.
 """
 
 import secrets
@@ -26,7 +26,7 @@ from harness.wire.wire_client import WireClient
 class Environment:
     """The running cluster and Spark; end them by :meth:`close`.
 
-    :param described: What ``run.json`` says of the cluster.
+    :param described: The cluster's part of ``run.json``.
     :param features: What the target's brokers offer.
     """
 

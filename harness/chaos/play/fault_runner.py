@@ -1,9 +1,9 @@
-"""Runs the planned faults on time, each in a thread of its own, and records every fault window, whatever came of it.
+"""Runs the planned faults on time, each in a thread of its own, and records each fault window, failed ones too.
 
 The schedule's laws hold also when a strike takes longer than planned (a broker that is slow to come back): two faults
 that need one power wait for each other, and so do two that disrupt a broker, with the time between them in which the
 broker catches up. A fault that could begin only after the planned end is left out if its toxic has struck before, and
-else strikes; one that is stopped before it could begin says so.
+else strikes; one that is stopped before it could begin is recorded as such.
 """
 
 import json
@@ -75,7 +75,6 @@ class _FaultRunner:
     _records: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        """The schedule begins now."""
         self.began_ms = self.fault_target.clock.now()
 
     def run(self, planned: PlannedFault) -> None:
@@ -109,7 +108,7 @@ class _FaultRunner:
                 raise TimeoutError("the time was over before it could begin")
             with planned.toxic.strike(self.fault_target, planned.chosen) as strikes:
                 self._wait_until(self._end_ms(planned, started_ms))
-        except Exception as failure:  # noqa: BLE001  whatever a fault does to us, the run goes on and reports it
+        except Exception as failure:  # noqa: BLE001  the run goes on and reports it
             error = f"{type(failure).__name__}: {failure}"
         return FaultWindow(
             name=planned.toxic.name,

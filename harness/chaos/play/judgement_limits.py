@@ -1,4 +1,4 @@
-"""What ``run.json`` keeps of a round that limits what its judgement can say; the same in a replay."""
+"""Facts of ``run.json`` that limit the judgement of a round: errors of the gate, notes of the drain."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -18,7 +18,7 @@ def limited(judgement: Judgement, run: Mapping[str, Json]) -> Judgement:
 
 
 def _gate_check(errors: tuple[str, ...]) -> Iterator[CheckResult]:
-    """An undecided check where the gate itself failed: nobody knows then what the faults did to requests."""
+    """An undecided check where the gate itself failed: what the faults did to requests is then unknown."""
     if errors:
         more = f" (and {len(errors) - SHOWN} more)" if len(errors) > SHOWN else ""
         yield CheckResult(

@@ -35,9 +35,9 @@ class RoundContext:
 
     :param adapters: The scenario's clients, given to the roles in turn.
     :param name: Part of every topic, transactional id and group, so that rounds on one cluster do not meet.
-    :param facts: What ``run.json`` is to say of the round.
+    :param facts: The round's facts for ``run.json``.
     :param used_ids: Transactional ids of all clients so far.
-    :param failures: What went wrong in our own threads; a round with a failure of ours says nothing.
+    :param failures: Errors of our own threads; a round with one proves nothing.
     """
 
     scenario: Scenario
@@ -84,7 +84,7 @@ class RoundContext:
 
     @property
     def longest_timeout_seconds(self) -> float:
-        """After which the coordinator must have ended whatever a role left open."""
+        """After which the coordinator must have ended every transaction that a role left open."""
         return max(role.timeout_ms for role in self.scenario.workload.roles()) / 1000
 
     @property
@@ -105,7 +105,6 @@ class RoundContext:
             self.fault_target.admin.create_topic(self.topics[name], order)
 
     def start_roles(self) -> None:
-        """Every role runs, in a thread of its own."""
         for index, role in enumerate(self.scenario.workload.roles(), start=1):
             self.start_thread(f"role {role.name}", partial(self._run_role, index, role))
 
@@ -163,7 +162,6 @@ class RoundContext:
         return isinstance(found, dict) and bool(found.get("amiss"))
 
     def close(self) -> None:
-        """End the reader, the history and the fault target."""
         self.reader.stop()
         self.history_writer.close()
         self.fault_target.close()

@@ -10,8 +10,6 @@ from harness.wire.offered import Offered
 
 @dataclass(frozen=True, slots=True)
 class LibrdkafkaAdapter:
-    """Makes clients of confluent-kafka."""
-
     kind: str = "librdkafka"
     protocol: Literal["v1", "v2"] = "v1"
 
@@ -20,7 +18,6 @@ class LibrdkafkaAdapter:
         return None if offered.offers("EndTxn", 1) else f"librdkafka needs EndTxn 1; {offered.range_of('EndTxn')}"
 
     def open(self, options: ClientOptions) -> Client:
-        """A client, not yet initialised; nothing is sent."""
         return LibrdkafkaClient(options, self.kind, self.protocol)
 
 

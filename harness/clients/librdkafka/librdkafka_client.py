@@ -47,7 +47,6 @@ class LibrdkafkaClient:
     _clean: bool = True
 
     def __post_init__(self) -> None:
-        """Nothing is opened yet."""
         self._consumer = LibrdkafkaConsumer(self.options)
 
     def init(self) -> CallResult:
@@ -63,7 +62,6 @@ class LibrdkafkaClient:
         return self._identified(result)
 
     def begin(self) -> CallResult:
-        """See the port."""
         self._needs_end, self._clean = False, True
         return self._called("begin", lambda: self._opened().begin_transaction())
 
@@ -102,19 +100,15 @@ class LibrdkafkaClient:
         return replace(result, offset=offset)
 
     def commit(self) -> CallResult:
-        """See the port."""
         return self._ended("commit", lambda: self._opened().commit_transaction(self._seconds))
 
     def abort(self) -> CallResult:
-        """See the port."""
         return self._ended("abort", lambda: self._opened().abort_transaction(self._seconds))
 
     def subscribe(self, topics: Sequence[str]) -> CallResult:
-        """See the port."""
         return self._consumer.subscribe(topics)
 
     def poll(self, within_ms: int) -> CallResult:
-        """See the port."""
         return self._consumer.poll(within_ms)
 
     def close(self) -> CallResult:
@@ -187,7 +181,7 @@ class LibrdkafkaClient:
         return self._identified(replace(refused_locally(f"{NOT_TAKEN}: {error}"), error=code))
 
     def _failed(self, verb: Verb, error: KafkaError) -> CallResult:
-        """By the table; a refusal stands only where the statistics show that nothing was sent, or one request alone."""
+        """By the table; it is refused only where the statistics show that nothing was sent, or one request alone."""
         row = row_of(verb, error.code(), retriable=error.retriable())
         tries = self._sent(verb) if row.outcome is Outcome.REFUSED else None
         outcome = outcome_after(row, doubt=tries is None or tries > 1 or SUCCEEDED_AFTER_ALL in error.str())

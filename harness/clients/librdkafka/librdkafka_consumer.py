@@ -53,7 +53,6 @@ class LibrdkafkaConsumer:
         return _polled(messages)
 
     def close(self) -> None:
-        """Leave the group and close."""
         consumer, self.consumer = self.consumer, None
         if consumer is not None:
             consumer.close()

@@ -5,7 +5,7 @@ see :mod:`harness.clients.librdkafka.statistics`. Codes of the broker mean what 
 below -1 are the library's own. Its flags:
 
 * ``retriable``: the call's time is up and librdkafka goes on in the background; what comes of it is not reported.
-* ``fatal``: the producer cannot be used any more; the code says why, both fencing codes as ``_FENCED``.
+* ``fatal``: the producer cannot be used any more; the code is the cause, both fencing codes as ``_FENCED``.
 * ``txn_requires_abort``: something in the transaction failed, often an earlier request than the one asked for.
 """
 

@@ -1,7 +1,7 @@
 """librdkafka's settings for a client whose calls end within ``request_ms`` and hide as little as they can.
 
 ``socket.timeout.ms`` is above every call's bound, so that no request is repeated while its first try may still be on
-its way: Transactions V1 cannot tell a late EndTxn from the end of the next transaction (KIP-890, motivation).
+its way: Transactions V1 cannot distinguish a late EndTxn from the end of the next transaction (KIP-890, motivation).
 """
 
 import logging

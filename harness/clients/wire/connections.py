@@ -65,7 +65,6 @@ class Connections:
             raise
 
     def close(self) -> None:
-        """Close every connection; may be called twice."""
         self.client.close()
 
     def _version(self, node: int, api: str, timeout_seconds: float) -> int:

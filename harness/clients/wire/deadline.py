@@ -22,5 +22,4 @@ class Deadline:
 
     @property
     def over(self) -> bool:
-        """Whether it has passed."""
         return time.monotonic() >= self.at

@@ -73,7 +73,6 @@ class GroupMember:
 
     @property
     def group(self) -> str:
-        """The group's id."""
         assert self.options.group is not None, "a consumer without a group"
         return self.options.group
 

@@ -21,7 +21,7 @@ from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitio
 from harness.wire.topic_partitions import TopicPartition
 
 REPLICAS_SHARE = 0.8
-"""Part of a try's time that the broker itself may wait for replicas, so that it can still say what came of it."""
+"""Part of a try's time that the broker itself may wait for replicas, so that its answer still comes in time."""
 
 NOTHING_SENT = CallResult(outcome=Outcome.DONE, tries=0)
 """Of what the protocol does without a request."""
@@ -45,7 +45,6 @@ class ProtocolClient:
     def over(
         cls, shared: Connections, members: Connections, options: ClientOptions, protocol: TransactionProtocol
     ) -> "ProtocolClient":
-        """A client over these connections."""
         state = ProducerState(transactional_id=options.transactional_id or "", protocol=protocol)
         retry = Retry(shared)
         consumer = WireConsumer(options=options, retry=retry, member_retry=Retry(members))
@@ -53,12 +52,10 @@ class ProtocolClient:
 
     @property
     def kind(self) -> str:
-        """``wire-v2`` or ``wire-v1``."""
         return f"wire-{self.protocol}"
 
     @property
     def protocol(self) -> Literal["v1", "v2"]:
-        """See the port."""
         return self.state.protocol.name
 
     def init(self) -> CallResult:
@@ -75,7 +72,6 @@ class ProtocolClient:
         return self._identified(result)
 
     def begin(self) -> CallResult:
-        """See the port."""
         if self.state.producer_id < 0:
             return refused_locally("no producer id: init was not done")
         if self.state.end_unknown:
@@ -111,7 +107,7 @@ class ProtocolClient:
         if not added.done:
             return self._identified(_never_sent("the offset", added))
         self.state.started = True
-        # Transactions V1 cannot tell a late repetition from the next transaction's offsets.
+        # Transactions V1 cannot distinguish a late repetition from the next transaction's offsets.
         result, _ = self.retry.ask(
             self.state.txn_offset_commit(
                 member.group, {(topic, partition): offset}, generation=member.generation, member=member.member
@@ -124,23 +120,18 @@ class ProtocolClient:
         return self._identified(result, earlier=added.tries, offset=offset)
 
     def commit(self) -> CallResult:
-        """See the port."""
         return self._end(commit=True)
 
     def abort(self) -> CallResult:
-        """See the port."""
         return self._end(commit=False)
 
     def subscribe(self, topics: Sequence[str]) -> CallResult:
-        """See the port."""
         return self.consumer.subscribe(topics)
 
     def poll(self, within_ms: int) -> CallResult:
-        """See the port."""
         return self.consumer.poll(within_ms)
 
     def close(self) -> CallResult:
-        """See the port."""
         self.consumer.close()
         self.retry.connections.close()
         return NOTHING_SENT
@@ -149,7 +140,7 @@ class ProtocolClient:
         """EndTxn, where anything may have been added; an empty transaction is not known to its coordinator."""
         if not self.state.started:
             return self._identified(NOTHING_SENT)
-        # Transactions V1 cannot tell a late repetition from the end of the next transaction (KIP-890, motivation).
+        # With Transactions V1 a late repetition could end the next transaction (KIP-890, motivation).
         result, answer = self.retry.ask(
             self.state.end_txn(commit=commit),
             self._coordinator,

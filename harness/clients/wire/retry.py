@@ -26,7 +26,7 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.1
 """Between two tries; doubled each time, as clients' ``retry.backoff.ms`` is."""
 
 FindNode: TypeAlias = Callable[[Deadline], int | None]
-"""Looks up the broker to send to; None while nobody knows it."""
+"""Looks up the broker to send to; None while no broker knows it."""
 
 
 @dataclass(slots=True)
@@ -47,13 +47,10 @@ class _Tries:
 
 @dataclass(slots=True)
 class Retry:
-    """Sends over one client's connections."""
-
     connections: Connections
     routes: Routes = field(init=False)
 
     def __post_init__(self) -> None:
-        """Nothing is known of leaders and coordinators yet."""
         self.routes = Routes(self.connections)
 
     def ask(

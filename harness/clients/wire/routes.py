@@ -13,7 +13,7 @@ from harness.wire.requests.groups.find_coordinator import GROUP, TRANSACTION
 from harness.wire.wire_errors import WireError
 
 R = TypeVar("R", bound=ApiResult)
-ASKED_OF_LEADERS = frozenset({"Produce", "Fetch", "ListOffsets"})
+LEADER_APIS = frozenset({"Produce", "Fetch", "ListOffsets"})
 ANSWER_SECONDS = 1.0
 """What one broker is given to answer Metadata or FindCoordinator; then the next is asked."""
 
@@ -44,10 +44,10 @@ class Routes:
 
     def forget(self, api: str) -> None:
         """Look up again whom to ask: leaders for what is asked of leaders, else coordinators."""
-        if api in ASKED_OF_LEADERS:
-            self._table.doubt_all_leaders()
+        if api in LEADER_APIS:
+            self._table.invalidate_all_leaders()
         else:
-            self._table.doubt_all_coordinators()
+            self._table.invalidate_all_coordinators()
 
     def _reachable(self, node: int | None) -> int | None:
         return node if node in self.connections.nodes else None

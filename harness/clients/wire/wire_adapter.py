@@ -11,18 +11,14 @@ from harness.wire.offered import Offered
 
 @dataclass(frozen=True, slots=True)
 class WireAdapter:
-    """Makes wire clients of one protocol."""
-
     transactions: TransactionProtocol
 
     @property
     def kind(self) -> str:
-        """``wire-v2`` or ``wire-v1``."""
         return f"wire-{self.protocol}"
 
     @property
     def protocol(self) -> Literal["v1", "v2"]:
-        """See the port."""
         return self.transactions.name
 
     def lacking(self, offered: Offered) -> str | None:
@@ -37,7 +33,6 @@ class WireAdapter:
         return None if level >= 2 else f"{self.kind} needs transaction.version 2; the cluster runs {level}"
 
     def open(self, options: ClientOptions) -> Client:
-        """A client, not yet initialised; nothing is sent."""
         return ProtocolClient.of(options, self.transactions)
 
 

@@ -68,7 +68,6 @@ class WireConsumer:
         return replace(owning, records=self._fetched(Deadline.of_ms(within_ms))) if owning.done else owning
 
     def close(self) -> None:
-        """Leave the group."""
         if self.member is not None:
             self.member.leave()
             self.member = None

@@ -1,6 +1,6 @@
 """The wire client's error table: what each code means in the answer to each API (Kafka's ``Errors``).
 
-A code is *refused* where the broker decides it before anything is appended, and *unsure* where the broker may say it
+A code is *refused* where the broker decides it before anything is appended, and *unsure* where the broker may answer it
 after the append: a leader that steps down while a write waits for its replicas answers NOT_LEADER_OR_FOLLOWER
 (``DelayedProduce``), a coordinator whose log append fails or times out answers COORDINATOR_NOT_AVAILABLE or
 NOT_COORDINATOR (``TransactionStateManager.appendTransactionToLog``, ``GroupMetadataManager``), and the append may

@@ -11,13 +11,13 @@ from ipaddress import IPv4Network
 from itertools import permutations
 
 from harness.base.addresses import LANES, Address, Lane
-from harness.cluster.nodes.node_addresses import Listeners
+from harness.cluster.nodes.node_addresses import Listeners, listeners_of
 from harness.cluster.nodes.node_ports import LANE_PORTS, TOXIPROXY
 from harness.cluster.nodes.node_properties import name
 from harness.cluster.topology import BROKERS, NODES, lane_name, link_name
 from harness.cluster.toxiproxy import Proxy
 
-# Reserved for network benchmarks (RFC 2544), so nobody's own network is there; a cluster takes one /24 of it.
+# Reserved for network benchmarks (RFC 2544), so no user's own network is there; a cluster takes one /24 of it.
 BLOCKS = tuple(IPv4Network("198.18.0.0/15").subnets(new_prefix=24))
 EDGE = 0
 GATEWAY_HOST, TOXIPROXY_HOST, NODE_HOST = 1, 2, 3
@@ -52,11 +52,9 @@ class ContainerBlock:
         return {toxiproxy_name(node, 0).host: self.node(node, 0).host for node in NODES}
 
     def lane(self, lane: Lane, broker: int) -> Address:
-        """Where clients of a lane reach a broker."""
         return self.published_at(lane_port(lane, broker))
 
     def api(self) -> Address:
-        """Toxiproxy's API."""
         return self.published_at(TOXIPROXY)
 
     def published_at(self, port: int) -> Address:
@@ -69,14 +67,7 @@ class ContainerBlock:
         return {**others, name(node): self.node(node, 0).host}
 
     def listeners(self, broker: int) -> Listeners:
-        """Where a broker binds, and what it advertises: its link's name to other nodes, a lane's proxy to clients."""
-        bound = {lane.upper(): self.node(broker, port) for lane, port in LANE_PORTS.items()}
-        advertised = {lane.upper(): self.lane(lane, broker) for lane in LANES}
-        own = link_port(broker)
-        return Listeners(
-            bound={"LINK": self.node(broker, own), **bound},
-            advertised={"LINK": Address(name(broker), own), **advertised},
-        )
+        return listeners_of(self, broker, Address(name(broker), link_port(broker)))
 
     def proxies(self) -> list[Proxy]:
         """Every link and every lane; the observer's are not in the topology, so no toxic is ever put on them.

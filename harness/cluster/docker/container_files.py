@@ -16,7 +16,6 @@ def put_files(container: Any, files: Mapping[str, bytes | Path], folders: tuple[
 
 
 def tar_of(files: Mapping[str, bytes | Path], folders: tuple[str, ...] = ()) -> bytes:
-    """The files as a tar archive."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as tar:
         for folder in folders:
@@ -30,30 +29,24 @@ def tar_of(files: Mapping[str, bytes | Path], folders: tuple[str, ...] = ()) -> 
 
 
 def get_files(container: Any, path: str) -> Mapping[str, bytes]:
-    """A file, or all files of a folder, by their names.
-
-    :raises LookupError: When there is no such path.
-    """
-    try:
-        stream, _ = container.get_archive(path)
-    except NotFound as error:
-        raise LookupError(f"there is no {path}") from error
-    with tarfile.open(fileobj=io.BytesIO(b"".join(stream))) as tar:
+    """A file, or all files of a folder, by their names; :raises LookupError: when there is no such path."""
+    with _archive(container, path) as tar:
         found = {Path(member.name).name: tar.extractfile(member) for member in tar.getmembers() if member.isfile()}
         return {file: content.read() for file, content in found.items() if content}
 
 
 def list_files(container: Any, folder: str) -> list[str]:
-    """Names of the files in a folder, sorted.
-
-    :raises LookupError: When there is no such folder.
-    """
-    try:
-        stream, _ = container.get_archive(folder)
-    except NotFound as error:
-        raise LookupError(f"there is no {folder}") from error
-    with tarfile.open(fileobj=io.BytesIO(b"".join(stream))) as tar:
+    """Names of the files in a folder, sorted; :raises LookupError: when there is no such folder."""
+    with _archive(container, folder) as tar:
         return sorted(Path(member.name).name for member in tar.getmembers() if not member.isdir())
+
+
+def _archive(container: Any, path: str) -> tarfile.TarFile:
+    try:
+        stream, _ = container.get_archive(path)
+    except NotFound as error:
+        raise LookupError(f"there is no {path}") from error
+    return tarfile.open(fileobj=io.BytesIO(b"".join(stream)))
 
 
 def _member(path: str, mode: int, kind: bytes = tarfile.REGTYPE) -> tarfile.TarInfo:

@@ -63,10 +63,6 @@ class ContainerNode:
             self._started_log_writer().join(KILL_SECONDS)
 
     def stop(self) -> None:
-        """SIGTERM; returns when it is gone.
-
-        :raises NotInTime: When it is still there after :data:`STOP_SECONDS` seconds.
-        """
         self.container.kill("SIGTERM")
         wait.until(lambda: not self.running(), what=f"the end of {self.name}", within=STOP_SECONDS, every=0.02)
 

@@ -48,7 +48,7 @@ class ContainerStart:
 def open_docker(
     target: Target, options: ClusterOptions, run_dir: Path, progress: Progress
 ) -> OwnedCluster[ContainerNode, ContainerBlock]:
-    """Start a cluster from an image; whatever goes wrong on the way, nothing stays behind.
+    """Start a cluster from an image; when that fails, everything that was started is ended.
 
     :raises UserError: When there is no engine, no image, no room, or a node does not become ready.
     """

@@ -37,7 +37,6 @@ class Engine:
 
     @property
     def sdk(self) -> Any:
-        """The docker SDK's client."""
         return self.wrapped.client
 
     @property
@@ -46,7 +45,6 @@ class Engine:
         return Path("/var/run/docker.sock").exists() and str(self.sdk.api.base_url).startswith("http+docker")
 
     def close(self) -> None:
-        """Close the connection to it."""
         self.sdk.close()
 
 
@@ -72,9 +70,9 @@ def reach(timeout_seconds: float = WORK_SECONDS) -> Engine:
 
 
 def _check_socket() -> None:
-    """Connect once, because the SDK leaves its socket open when nobody listens.
+    """Connect once, because the SDK leaves its socket open when no engine listens.
 
-    :raises OSError: When nobody listens.
+    :raises OSError: When no engine listens.
     """
     host = get_docker_host() or "unix:///var/run/docker.sock"
     if host.startswith("unix://"):
@@ -130,7 +128,6 @@ def mentions_full_disk(text: str) -> bool:
 
 
 def disk_full_on_engine() -> UserError:
-    """The error for an engine whose disk is full."""
     sentence = "the disk is full where the container engine keeps its data; free some room (docker system prune)"
     return UserError(f"{sentence} and run again", exit=ExitCode.NO_ROOM)
 
@@ -138,7 +135,7 @@ def disk_full_on_engine() -> UserError:
 def in_parallel(*actions: Callable[[], Result]) -> list[Result]:
     """Run actions at the same time; all have ended when this returns or raises, also after a Ctrl-C.
 
-    An interrupted request could leave a container that nobody knows of; requests in threads are not interrupted.
+    An interrupted request could leave a container of which there is no record; requests in threads are not interrupted.
     """
     with ThreadPoolExecutor(max(len(actions), 1)) as pool:
         futures = [pool.submit(action) for action in actions]

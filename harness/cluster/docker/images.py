@@ -92,10 +92,7 @@ def missing_image(engine: Engine, target: Target) -> str | None:
 
 
 def toxiproxy_image(engine: Engine, progress: Progress) -> ImageSource:
-    """Toxiproxy's image.
-
-    :raises UserError: TOOL_MISSING, when it can neither be pulled nor built.
-    """
+    """Toxiproxy's image; :raises UserError: TOOL_MISSING, when it can neither be pulled nor built."""
     ours, official = TOXIPROXY
     found = local_image(engine, ours) or local_image(engine, official)
     if found:
@@ -118,10 +115,7 @@ def local_image(engine: Engine, reference: str, home: str = KAFKA_HOME) -> Image
 
 
 def pull_image(reference: str, progress: Progress) -> str | None:
-    """Pull an image; why it cannot be pulled, or None.
-
-    :raises UserError: NO_ROOM.
-    """
+    """Pull an image; why it cannot be pulled, or None; :raises UserError: NO_ROOM."""
     progress(f"pulling {reference}")
     refusal = _pull(reference)
     if refusal and mentions_full_disk(refusal):
@@ -155,7 +149,6 @@ class Recipe:
 
 
 def build_image(engine: Engine, tag: str, recipe: Recipe) -> ImageSource:
-    """Build an image."""
     with engine_errors():
         engine.wrapped.build(
             path=str(recipe.context),

@@ -42,12 +42,10 @@ def claim_network(run: OwnedResources) -> ContainerBlock:
 
 
 def create_for_nodes(run: OwnedResources, block: ContainerBlock) -> None:
-    """A network for each node."""
     in_parallel(*(partial(_create, run, block, node) for node in NODES))
 
 
 def network_name(run: OwnedResources, node: int) -> str:
-    """A network's name."""
     return f"{run.name}-edge" if node == EDGE else f"{run.name}-{node}"
 
 

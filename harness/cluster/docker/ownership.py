@@ -20,14 +20,14 @@ from harness.machine.orphans import ProcessRecord
 
 RUN, PID, STARTED, MACHINE = (f"fencepost.{word}" for word in ("run", "owner.pid", "owner.started", "owner.machine"))
 BEING_REMOVED = ("already in progress", "has active endpoints", "volume is in use")
-"""What the engine answers while somebody else removes the same thing."""
+"""What the engine answers while another process removes the same thing."""
 
 
 @dataclass(slots=True)
 class StartLatch:
-    """Counts who is creating something; once it is closed nobody can begin to.
+    """Counts who is creating something; once it is closed, none can begin.
 
-    An interrupt can leave a thread at work that nobody waits for; what it creates after the removal would stay.
+    An interrupt can leave a thread at work that is not waited for; what it creates after the removal would stay.
     """
 
     creating: int = 0
@@ -36,10 +36,7 @@ class StartLatch:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Hold the latch open while something is created.
-
-        :raises RuntimeError: When the run is ending.
-        """
+        """Hold the latch open while something is created; :raises RuntimeError: when the run is ending."""
         with self.changed:
             if self.closed:
                 raise RuntimeError("the run is ending; nothing more is created for it")
@@ -52,7 +49,7 @@ class StartLatch:
                 self.changed.notify_all()
 
     def close(self) -> None:
-        """Let nobody begin any more, and wait for those who have begun."""
+        """Refuse new ones, and wait for those that have begun."""
         with self.changed:
             self.closed = True
             self.changed.wait_for(lambda: self.creating == 0, timeout=WORK_SECONDS)
@@ -67,7 +64,6 @@ class OwnedResources:
     latch: StartLatch = field(default_factory=StartLatch)
 
     def network(self, name: str, **wanted: Any) -> None:
-        """Create a network of the run's."""
         with self.latch.entered():
             self.engine.sdk.api.create_network(name, labels=create_labels("", self.labels()), **wanted)
 
@@ -111,7 +107,7 @@ def _orphaned(labels: Mapping[str, str]) -> bool:
 
 
 def _remove(engine: Engine, label: str) -> None:
-    """Remove what carries the label, until nothing does: somebody else may be removing it too.
+    """Remove what carries the label, until nothing does: another process may be removing it too.
 
     :raises UserError: NOT_READY, when the engine does not get rid of it.
     """
@@ -127,7 +123,7 @@ def _remove(engine: Engine, label: str) -> None:
 def _remove_once(engine: Engine, label: str) -> bool:
     """Remove what there is; whether there was anything.
 
-    Containers first: a network with somebody on it cannot be removed.
+    Containers first: a network with a container on it cannot be removed.
     """
     api, wanted = engine.sdk.api, {"label": label}
     containers, networks = api.containers(all=True, filters=wanted), api.networks(filters=wanted)
@@ -139,7 +135,7 @@ def _remove_once(engine: Engine, label: str) -> bool:
 
 
 def _removal(remove: Any, name: str, **options: bool) -> Callable[[], None]:
-    """A removal for which it is no error that somebody else has removed the thing, or is removing it."""
+    """A removal for which it is no error that the thing was removed, or is being removed, by another process."""
 
     def remove_it() -> None:
         try:

@@ -88,6 +88,6 @@ def _refuse_failures(node: Node, answer: str) -> None:
     lines = answer.splitlines()
     failed = [i for i, line in enumerate(lines) if line.startswith(FAILURES)]
     if failed:
-        # After the first failure comes its cause; the frames of its stack say nothing about the rule.
+        # After the first failure comes its cause; the frames of its stack do not concern the rule.
         message = [line.strip() for line in lines[failed[0] :] if line.strip() and not line.startswith(("\tat ", "OK"))]
         raise RuntimeError(f"{node.name}: {' '.join(message)}")

@@ -12,5 +12,5 @@ BYTEMAN = Artifact(group="org.jboss.byteman", name="byteman", version="4.0.25")
 def jar_of(agent: Artifact) -> Path:
     """The agent's jar, which needs no other."""
     folder = download_cache.cache_root() / "agents" / f"{agent.name}-{agent.version}"
-    download_cache.made_once(folder, lambda draft: copy_jars([agent], draft, transitive=False))
+    download_cache.create_once(folder, lambda draft: copy_jars([agent], draft, transitive=False))
     return next(folder.glob("*.jar"))

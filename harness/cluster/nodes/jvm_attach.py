@@ -1,7 +1,7 @@
 """Load a Java agent into a JVM that runs, by HotSpot's own attach protocol.
 
 Our agents are loaded when they are first needed: on the command line each of them would slow every start of every
-node, and the judged Kafka would run with them even when nobody needs them. The protocol is that of ``jcmd``: a file
+node, and the judged Kafka would run with them even when they are not needed. The protocol is that of ``jcmd``: a file
 with the JVM's process id and a SIGQUIT make it listen on a Unix socket, and a request is strings that end in zero
 bytes. It is implemented here because ``jcmd`` needs a JDK, and a JVM of its own for each request.
 """
@@ -34,10 +34,7 @@ class AttachEndpoint:
 
 
 def load_agent(endpoint: AttachEndpoint, agent: Path, options: str) -> None:
-    """Load an agent's jar.
-
-    :raises RuntimeError: With the JVM's answer, when it does not take the agent.
-    """
+    """Load an agent's jar; :raises RuntimeError: with the JVM's answer, when it does not take the agent."""
     request = [VERSION, "load", "instrument", "false", f"{agent}={options}"]
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(ANSWER_SECONDS)

@@ -58,7 +58,6 @@ def quick_start_flags(chosen: Sequence[str], archive: Path | None) -> list[str]:
 
 
 def system_properties(properties: Mapping[str, str | Path]) -> list[str]:
-    """System properties as flags."""
     return [f"-D{key}={value}" for key, value in properties.items()]
 
 

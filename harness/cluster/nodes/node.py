@@ -12,50 +12,39 @@ class Node(Protocol):
     @property
     def number(self) -> int:
         """Its node id."""
-        ...
 
     @property
     def name(self) -> str:
         """As in file names and sentences: ``broker-1``."""
-        ...
 
     @property
     def log(self) -> Path:
         """The file of its JVM's output, over all restarts."""
-        ...
 
     @property
     def paused(self) -> bool:
         """Whether it was stopped by SIGSTOP."""
-        ...
 
     def start(self) -> None:
         """Start the JVM; it is not ready yet."""
-        ...
 
     def running(self) -> bool:
         """False when it was killed, or ended by itself."""
-        ...
 
     def kill(self) -> None:
         """SIGKILL; returns when it is gone."""
-        ...
 
     def stop(self) -> None:
         """SIGTERM; returns when it is gone; :raises NotInTime: when it is not after its bound."""
-        ...
 
     def pause(self) -> None:
         """SIGSTOP."""
-        ...
 
     def resume(self) -> None:
         """SIGCONT."""
-        ...
 
     def load_agent(self, agent: Path, options: str) -> None:
         """Load a Java agent into the JVM, once in its life."""
-        ...
 
 
 def title(number: int) -> str:

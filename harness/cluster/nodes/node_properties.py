@@ -71,7 +71,7 @@ def _quorum(voter: int, port: int) -> Mapping[str, str]:
 
 
 def _controller(port: int) -> str:
-    # Bound by name: from 3.9 on a controller tells brokers its listener, which must be the name that each of them
+    # Bound by name: from 3.9 on a controller sends brokers its listener, which must be the name that each of them
     # resolves to its own proxy.
     return f"CONTROLLER://{name(CONTROLLER)}:{port}"
 

@@ -1,8 +1,7 @@
-"""Four questions to a broker that tell whether it is ready, each at a version that every release offers.
+"""Four requests that show whether a broker is ready, each at a version that every release offers.
 
-Each question is a connection of its own, without asking first what the broker offers: a broker that is starting is
-asked many times a second. A question that gets no usable answer gives None: a broker that is starting refuses, closes,
-or answers with an error, and all of that means "not yet".
+Each request has a connection of its own, without ApiVersions first: a broker that is starting is asked many times a
+second. Without a usable answer the result is None: a broker that is starting refuses, closes, or answers with an error.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The error for a node that did not come up, with the last lines of its log: they nearly always say why."""
+"""The error for a node that did not come up, with the last lines of its log: they nearly always show why."""
 
 from pathlib import Path
 

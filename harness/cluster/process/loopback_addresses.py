@@ -14,7 +14,7 @@ from itertools import permutations
 
 from harness.base.addresses import LANES, Address, Lane
 from harness.base.user_error import ExitCode, UserError
-from harness.cluster.nodes.node_addresses import Listeners
+from harness.cluster.nodes.node_addresses import Listeners, listeners_of
 from harness.cluster.nodes.node_ports import (
     BYTEMAN,
     GUARD,
@@ -42,15 +42,12 @@ class LoopbackBlock:
     guard: socket.socket
 
     def host(self, last: int) -> str:
-        """An address of the block."""
         return f"127.0.{self.number}.{last}"
 
     def toxiproxy(self) -> Address:
-        """Where Toxiproxy's API listens."""
         return Address(self.host(1), TOXIPROXY)
 
     def node(self, node: int, port: int) -> Address:
-        """Where a node itself listens."""
         return Address(self.host(10 + node), port)
 
     def link(self, source: int, target: int) -> Address:
@@ -64,13 +61,7 @@ class LoopbackBlock:
         return Address(self.host(shift + broker), LANE_PORTS[lane])
 
     def listeners(self, broker: int) -> Listeners:
-        """Where a broker binds, and what it advertises: its link's name to other nodes, a lane's proxy to clients."""
-        bound = {lane.upper(): self.node(broker, port) for lane, port in LANE_PORTS.items()}
-        advertised = {lane.upper(): self.lane(lane, broker) for lane in LANES}
-        return Listeners(
-            bound={"LINK": self.node(broker, LINK), **bound},
-            advertised={"LINK": Address(name(broker), LINK), **advertised},
-        )
+        return listeners_of(self, broker, Address(name(broker), LINK))
 
     def proxies(self) -> list[Proxy]:
         """Every link, and every lane but the observer's."""
@@ -96,10 +87,7 @@ class LoopbackBlock:
 
 
 def claim_block() -> LoopbackBlock:
-    """The first block that is free.
-
-    :raises UserError: ADDRESS_IN_USE, when none is.
-    """
+    """The first block that is free; :raises UserError: ADDRESS_IN_USE, when none is."""
     taken = None
     for number in BLOCKS:
         guard = socket.socket()

@@ -31,7 +31,7 @@ class Tools:
 
 
 def open_process(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:
-    """Start a cluster; whatever goes wrong on the way, nothing stays behind.
+    """Start a cluster; when that fails, everything that was started is ended.
 
     :raises UserError: When a tool is missing, the target cannot be had, an address is taken, the disk is full, or a
         node does not become ready.

@@ -59,10 +59,6 @@ class ProcessNode:
         process.wait(KILL_SECONDS)
 
     def stop(self) -> None:
-        """SIGTERM; returns when it is gone.
-
-        :raises NotInTime: When it is still there after :data:`STOP_SECONDS` seconds.
-        """
         self._process().terminate()
         wait.until(lambda: not self.running(), what=f"the end of {self.name}", within=STOP_SECONDS, every=0.02)
 

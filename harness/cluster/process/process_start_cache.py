@@ -39,7 +39,6 @@ class StartCache:
     folder: Path
 
     def launch(self, files: KafkaFiles, java: Java, options: tuple[str, ...]) -> Launch:
-        """What nodes start with."""
         archive = self.folder / ARCHIVE
         return Launch(
             java=java,
@@ -72,7 +71,7 @@ def make_start_cache(
     if not entry.is_dir():
         progress(f"preparing Kafka {files.version} for quick starts (once; some 10 s)")
     return StartCache(
-        folder=download_cache.made_once(entry, lambda draft: _train(draft, files, java, processes, block, logs))
+        folder=download_cache.create_once(entry, lambda draft: _train(draft, files, java, processes, block, logs))
     )
 
 

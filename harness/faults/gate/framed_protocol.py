@@ -57,13 +57,11 @@ class FramedProtocol(asyncio.Protocol):
             self._transport.close()
 
     def abort(self) -> None:
-        """End the connection now."""
         if self._transport is not None:
             self._transport.abort()
         self._end()
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """The connection has ended, by either side; a frame that came only in part is dropped."""
         self._end()
 
     def pause_writing(self) -> None:

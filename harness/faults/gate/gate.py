@@ -13,7 +13,7 @@ from harness.base import wait
 from harness.base.addresses import Address
 from harness.base.json_value import Json
 from harness.cluster.cluster import Links
-from harness.evidence.json_codec import from_plain, to_json
+from harness.evidence.json_codec import from_plain, to_plain
 from harness.faults.frame_gate import GateFailed
 from harness.faults.frame_rule import Rule, RuleReport
 
@@ -31,11 +31,9 @@ class GateRuleHandle:
     rule: Rule
 
     def report(self) -> RuleReport:
-        """What it has done so far; also after it is off."""
         return self.gate.report(self.rule.name)
 
     def off(self) -> RuleReport:
-        """Take it off, deliver what it holds, and give its last report. Twice is no error."""
         self.gate.command("off", rule=self.rule.name)
         wait.holds_after(self._complete, within=LAST_RESPONSES_SECONDS)
         return self.report()
@@ -58,10 +56,6 @@ class Gate:
     _rules: int = 0
 
     def intercept(self, *proxies: str) -> None:
-        """Lead these proxies through the gate. Their open connections end once; those that follow pass the gate.
-
-        :raises GateFailed: Where the proxies cannot reach the gate.
-        """
         for proxy in proxies:
             upstream = self.links.upstream(proxy)
             if upstream == self._listening.get(proxy):
@@ -71,22 +65,16 @@ class Gate:
             self.links.redirect(proxy, self._listening[proxy])
 
     def add_rule(self, rule: Rule) -> GateRuleHandle:
-        """Put a rule on, under its name and a number that makes it unique.
-
-        :raises GateFailed: When the gate refuses it, or has ended.
-        """
         with self._lock:
             self._rules += 1
             numbered = replace(rule, name=f"{rule.name}-{self._rules}")
-        self.command("add", rule=json.loads(to_json(numbered)))
+        self.command("add", rule=to_plain(numbered))
         return GateRuleHandle(gate=self, rule=numbered)
 
     def report(self, name: str) -> RuleReport:
-        """A rule's report; :raises GateFailed: when there never was such a rule."""
         return from_plain(RuleReport, self.command("report", rule=name))
 
     def errors(self) -> tuple[str, ...]:
-        """What went wrong in the gate itself, its own end included; a request that it could not judge has passed."""
         try:
             noted = self.command("errors")
         except GateFailed as ended:
@@ -94,7 +82,6 @@ class Gate:
         return tuple(map(str, noted)) if isinstance(noted, list) else ()
 
     def close(self) -> None:
-        """Proxies lead to where they led at first; held requests are lost. May be called twice; never raises."""
         for proxy in list(self._listening):
             del self._listening[proxy]
             with suppress(OSError, LookupError):

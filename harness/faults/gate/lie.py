@@ -1,4 +1,4 @@
-"""What a liar does to a message; the gate's process loads it by the dotted name that stands in the rule.
+"""What a liar does to a message; the gate's process loads it by the dotted name in the rule.
 
 A lie is made once for each rule and lives as long as it, so it may keep state. It gets the requests that its rule takes
 and their responses, decoded; what it returns is sent in their place.
@@ -15,7 +15,7 @@ from harness.wire.frame_codec import changed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiedRequest:
-    """A request that a lie may change: what it says, its decoded body, and the latest identities."""
+    """A request that a lie may change: its ids and identities, its decoded body, and the latest identities."""
 
     info: RequestInfo
     body: object
@@ -34,15 +34,13 @@ class Lie(Protocol):
 
     def request(self, asked: LiedRequest) -> object | LiedResponse:
         """The body to forward, or a response of our own."""
-        ...
 
     def response(self, asked: LiedRequest, body: object) -> object:
         """The body to respond with; ``asked`` is the request as its sender wrote it."""
-        ...
 
 
 def load(name: str) -> Lie:
-    """The lie ``module:factory``, made anew; :raises ImportError, AttributeError: when there is none."""
+    """The lie ``module:factory``, a new one; :raises ImportError, AttributeError: when there is none."""
     module, _, factory = name.partition(":")
     return cast(Lie, getattr(import_module(module), factory)())
 

@@ -1,6 +1,6 @@
 """One connection through the gate: requests are forwarded in order, save what a rule does to them, and responses back.
 
-A held request keeps those behind it waiting, as Kafka's order of a connection demands, unless its rule says ``alone``.
+A held request keeps those behind it waiting, as Kafka's order of a connection demands, unless its rule has ``alone``.
 When the client is gone, held requests are delivered all the same, and then the broker's side ends.
 """
 

@@ -1,4 +1,4 @@
-"""What rules need of a decoded request, whatever its API and version: transactional ids and producer identities.
+"""What rules need of a decoded request of any API and version: transactional ids and producer identities.
 
 The shapes follow Kafka's message schemas (``ProduceRequest.json`` and its like). A producer's identity stands in the
 record batches of Produce, and in the body of everything else.
@@ -48,7 +48,7 @@ IDENTITY_APIS = ("InitProducerId", "EndTxn")
 
 
 def request_info(header: RequestHeader, body: object) -> RequestInfo:
-    """What the request says; of an API that has no producer, the header alone."""
+    """The identities in a request; of an API that has no producer, the header alone."""
     return PARSERS.get(header.api, _one_producer)(header, ResponseFields(body))
 
 

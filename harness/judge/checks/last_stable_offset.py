@@ -117,7 +117,7 @@ def _above(context: JudgeContext) -> DataFrame:
 
 
 def _wrong_by_fetch(context: JudgeContext) -> DataFrame:
-    """Fetch and ListOffsets disagree at one and the same high watermark; only where nothing else is to be said."""
+    """Fetch and ListOffsets disagree at one and the same high watermark; only where nothing else is wrong with it."""
     quiet = _ends(context).where("lso >= hw")
     rows = _levels(context).join(F.broadcast(quiet), "partition_id").where("seen >= at AND top = hw AND low <> lso")
     one = rows.groupBy("partition_id").agg(F.min(F.struct("seen", "low", "lso", "hw")).alias("one"))

@@ -137,7 +137,7 @@ def _missing(context: JudgeContext, pairs: DataFrame, given: DataFrame) -> DataF
 
 
 def _all_owed(context: JudgeContext, gone: DataFrame) -> DataFrame:
-    """How many records of those transactions the readers owe on all partitions, looked at or not."""
+    """How many records of those transactions the readers owe on all partitions."""
     ends = context.partitions.numbered(context.tables["readers"])
     ends = ends.groupBy(*PAIR).agg(F.max("end_offset").alias("end"))
     committed = context.log.where((F.col("status") == COMMITTED) & F.col("txn").isNotNull())

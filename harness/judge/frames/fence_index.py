@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 NEIGHBOURS = (-3, 8)
-"""Inits of the same transactional id that are looked at, before and after one's own; the earliest newer one is near."""
+"""Inits of the same transactional id that are compared, before and after one's own; the earliest newer one is near."""
 
 
 def fences(operations: DataFrame) -> DataFrame:
@@ -57,6 +57,6 @@ def _newer(other: Column) -> Column:
 
 
 def _same_identity(other: Column) -> Column:
-    """An init that got the same identity: then epochs do not tell which came later."""
+    """An init that got the same identity: then epochs do not show which came later."""
     same = (other["pid"] == F.col("pid")) & (other["epoch"] == F.col("epoch"))
     return F.coalesce(same, F.lit(False)) & (other["number"] != F.col("number"))

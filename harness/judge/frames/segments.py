@@ -48,7 +48,7 @@ def segmented(log: DataFrame, partitions: HistoryPartitions) -> DataFrame:
 
 
 def record_hash() -> Any:
-    """Hash of where a record was written and what it says."""
+    """Hash of a record's topic, partition, size and payload."""
     return F.xxhash64("topic", "partition", "size", "payload")
 
 

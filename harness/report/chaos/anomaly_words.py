@@ -40,7 +40,7 @@ def moment_of(at: float, start: float = 0.0) -> str:
 
 
 def answered(outcome: str, error: Json, reason: str = "") -> str:
-    """An outcome with what Kafka said: ``refused INVALID_PRODUCER_EPOCH (47)``."""
+    """An outcome with Kafka's error: ``refused INVALID_PRODUCER_EPOCH (47)``."""
     if isinstance(error, int) and not isinstance(error, bool) and error != 0:
         return f"{outcome} {error_name(error)} ({error})"
     return f"{outcome}, {reason}" if reason and outcome != "done" else outcome
@@ -59,7 +59,7 @@ def number(value: Json) -> float:
 
 
 def tail(text_: str, width: int) -> str:
-    """At most ``width`` characters, the last ones: of a topic-partition the end tells more than the beginning.
+    """At most ``width`` characters, the last ones: the end of a topic-partition is more specific than its beginning.
 
     >>> tail("fp-8128-accounts-1", 11)
     '…accounts-1'

@@ -15,7 +15,7 @@ from rich.text import Text
 from harness.report.chaos.anomaly_words import tallied, text, times
 from harness.report.chaos.round_results import RoundResults, read_round, tally
 from harness.report.chaos.session_results import SessionResults, read_session
-from harness.report.shared.console import STYLES, bare_table, counter, open_console, print_headline, print_places
+from harness.report.shared.console import STYLES, bare_table, counter, open_console, print_headline, print_report_paths
 from harness.report.shared.words import count, duration, label, short
 
 FINDINGS_SHOWN = 6
@@ -50,7 +50,7 @@ def conclude_session(stream: TextIO, folder: Path, rounds: Sequence[Path], page:
             _print_round(console, round_)
     print_headline(console, session.headline, session.explanation, passes=session.passes)
     _print_missed(console, session)
-    print_places(console, folder, page)
+    print_report_paths(console, folder, page)
     return session.passes
 
 

@@ -1,6 +1,5 @@
 """View models of a round's page, made by pure functions; the template only places what it finds here."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.evidence.anomalies import find_anomalies
@@ -45,8 +44,6 @@ class AnomalyView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultView:
-    """A row of the faults' table."""
-
     letter: str
     name: str
     kind: str
@@ -62,13 +59,11 @@ class LatencyView:
     """A verb's row: for each phase the count and the percentiles, or None where it did nothing then."""
 
     verb: str
-    cells: tuple[tuple[str, str, str, str, str] | None, ...]
+    cells: tuple[tuple[str, ...] | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundPage:
-    """The whole page."""
-
     title: str
     about: RunMetadata
     headline: str
@@ -98,7 +93,6 @@ class RoundPage:
 
 
 def round_page(round_: RoundResults) -> RoundPage:
-    """What the page of a round shows."""
     timeline, run = round_.timeline, round_.run
     start = timeline.started if timeline else 0.0
     return RoundPage(
@@ -200,16 +194,9 @@ def _latencies(timeline: Timeline) -> tuple[LatencyView, ...]:
     }
     verbs = [verb for verb in dict.fromkeys(each.verb for each in timeline.latencies) if verb != "begin"]
     return tuple(
-        LatencyView(verb=verb, cells=tuple(_cell(by_place.get((verb, phase))) for phase in _phases(timeline)))
+        LatencyView(verb=verb, cells=tuple(by_place.get((verb, phase)) for phase in _phases(timeline)))
         for verb in verbs
     )
-
-
-def _cell(found: Sequence[str] | None) -> tuple[str, str, str, str, str] | None:
-    if found is None:
-        return None
-    number, p50, p95, p99, longest = found
-    return number, p50, p95, p99, longest
 
 
 def _outcomes(timeline: Timeline) -> tuple[tuple[str, str, str], ...]:

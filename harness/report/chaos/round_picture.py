@@ -1,7 +1,7 @@
 """The timeline of a round as one SVG: phases, faults, a lane a role, levels a partition, throughput, one time axis.
 
-Colours come from the page's style sheet by class, so that one picture serves light and dark; every shape says on
-pointing what it is, and all that matters in it stands in the page's tables too.
+Colours come from the page's style sheet by class, so that one picture serves light and dark; every shape has a
+tooltip, and the page's tables have the same facts.
 """
 
 from harness.evidence.judgement import Judgement

@@ -13,7 +13,7 @@ from harness.evidence.run_folder import RunFolder
 from harness.evidence.status import Status
 from harness.evidence.timeline import Timeline, load_timeline
 from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
-from harness.report.shared.run_metadata import RunMetadata, run_metadata
+from harness.report.shared.run_metadata import RunMetadata, field_text, run_metadata
 from harness.report.shared.status_marks import counted
 from harness.report.shared.words import NOT_JUDGED, count
 
@@ -54,12 +54,10 @@ class RoundResults:
 
     @property
     def faults(self) -> tuple[FaultWindow, ...]:
-        """The faults, by start."""
         return self.timeline.faults if self.timeline else ()
 
     @property
     def missed(self) -> tuple[FaultWindow, ...]:
-        """Faults that did not strike."""
         return tuple(fault for fault in self.faults if not fault.struck)
 
     @property
@@ -79,10 +77,7 @@ class RoundResults:
 
     def word(self, name: str) -> str:
         """A field of ``run.json`` as text; a list's items are set apart by commas."""
-        value = self.run.get(name)
-        if isinstance(value, list):
-            return ", ".join(str(item) for item in value)
-        return "" if value is None else str(value)
+        return field_text(self.run.get(name))
 
 
 def read_round(folder: Path) -> RoundResults:

@@ -35,12 +35,10 @@ class Scale:
 
 
 def clean(text: str) -> str:
-    """Text escaped for SVG."""
     return escape(printable(text))
 
 
 def label(x: float, y: float, text: str, kind: str, title: str = "") -> str:
-    """A word in the picture."""
     title_tag = f"<title>{clean(title)}</title>" if title else ""
     return f'<text class="{kind}" x="{x:g}" y="{y:g}">{clean(text)}{title_tag}</text>'
 
@@ -52,7 +50,6 @@ def block(x: float, y: float, width: float, height: float, kind: str, title: str
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str, title: str = "") -> str:
-    """A straight line."""
     place = f'<line class="{kind}" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"'
     return f"{place}><title>{clean(title)}</title></line>" if title else f"{place}/>"
 

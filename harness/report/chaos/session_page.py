@@ -31,8 +31,6 @@ class RoundRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPage:
-    """The whole page."""
-
     title: str
     about: RunMetadata | None
     headline: str
@@ -49,7 +47,6 @@ class SessionPage:
 
 
 def session_page(session: SessionResults) -> SessionPage:
-    """What the page of a session shows."""
     about = session.rounds[0].about if session.rounds else None
     seconds = sum(each.about.seconds or 0.0 for each in session.rounds)
     return SessionPage(

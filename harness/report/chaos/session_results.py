@@ -62,7 +62,6 @@ class SessionResults:
 
     @property
     def headline(self) -> str:
-        """The result in one sentence."""
         total, found = count(len(self.rounds), "round", "rounds"), self.tally
         if broken := found.get(Status.VIOLATED.value, 0):
             return f"{self.name} {broken_words(list(self.anomalies))}; {broken} of {total} of chaos broke promises."

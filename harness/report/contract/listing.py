@@ -20,6 +20,6 @@ def listing(rows: Sequence[RequirementRow]) -> None:
         )
         table.add_row(row.id, row.level, f"{row.kip} {row.section}", strikes, row.statement)
     console = Console()
-    # A pipe has no width; folding a row there would only hurt whoever greps.
+    # A pipe has no width; a folded row would be hard to grep.
     console.width = console.width if console.is_terminal else 400
     console.print(table)

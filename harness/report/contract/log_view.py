@@ -53,8 +53,6 @@ class LogView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleView:
-    """A sample as a table's row."""
-
     at: str
     name: str
     high_watermark: int
@@ -117,7 +115,7 @@ def _batch(batch: Batch, visible: "Counter[str]", stable: int) -> BatchView:
 
 
 def _take(visible: "Counter[str]", text: str) -> bool:
-    """Whether the committed view still has this value; each visible value stands for one record."""
+    """Whether the committed view still has this value; each visible value is that of one record."""
     visible[text] -= 1
     return visible[text] >= 0
 

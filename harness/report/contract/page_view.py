@@ -31,8 +31,6 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupView:
-    """A row of the grid."""
-
     name: str
     cells: tuple[Cell, ...]
 

@@ -17,7 +17,7 @@ from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.results import RequirementResult, counts, explanation, headline, join
-from harness.report.shared.console import STYLES, bare_table, counter, open_console, print_headline, print_places
+from harness.report.shared.console import STYLES, bare_table, counter, open_console, print_headline, print_report_paths
 from harness.report.shared.run_metadata import run_metadata
 from harness.report.shared.words import ORDER, duration, first_line, label, short
 
@@ -57,7 +57,7 @@ def conclude(
     name = run_metadata(folder.run()).name
     good = any(entry.verdict for entry in entries) and not any(entry.prevents_passing for entry in entries)
     print_headline(console, headline(name, entries), explanation(entries), passes=good)
-    print_places(console, folder.path, page)
+    print_report_paths(console, folder.path, page)
 
 
 def _remark(row: RequirementRow, verdict: Verdict) -> str:

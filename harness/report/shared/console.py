@@ -46,7 +46,7 @@ def print_headline(console: Console, headline: str, outcome: str, *, passes: boo
     console.print(Text(outcome))
 
 
-def print_places(console: Console, folder: Path, page: Path | None) -> None:
+def print_report_paths(console: Console, folder: Path, page: Path | None) -> None:
     """Where the report is, and how to judge the folder again."""
     console.print()
     for name, place in (("report", str(page) if page else "not written"), ("replay", replay_command(folder))):

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.base.atomic_write import write_whole
+from harness.base.atomic_write import write_atomically
 from harness.base.json_value import Json
 
 
@@ -22,4 +22,4 @@ def replay_command(folder: Path) -> str:
 
 def _write(path: Path, text: str) -> Path:
     """Half a surrogate pair, which a broker may answer with, has no UTF-8: it is shown as ``?``."""
-    return write_whole(path, text.encode("utf-8", errors="replace").decode("utf-8"))
+    return write_atomically(path, text.encode("utf-8", errors="replace").decode("utf-8"))

@@ -34,24 +34,24 @@ class RunMetadata:
 
 def run_metadata(run: Mapping[str, Json]) -> RunMetadata:
     """Of the parsed ``run.json``."""
-    target, identity = _text(run.get("target")), _text(run.get("identity"))
+    target, identity = field_text(run.get("target")), field_text(run.get("identity"))
     features = _mapping(run.get("features"))
     return RunMetadata(
         name=name_of(target, identity),
         target=target,
         identity=identity,
-        backend=_text(run.get("backend")),
-        backend_why=_text(run.get("backend_why")),
+        backend=field_text(run.get("backend")),
+        backend_why=field_text(run.get("backend_why")),
         versions=_mapping(run.get("versions")),
         supported=_mapping(features.get("supported")),
         finalized=_mapping(features.get("finalized")),
         apis=_ranges(run.get("apis")),
         seed=run.get("seed"),
-        command=_text(run.get("again") or run.get("command")),  # older folders of chaos say ``again``
-        started=_text(run.get("started")),
+        command=field_text(run.get("again") or run.get("command")),  # older folders of chaos have ``again``
+        started=field_text(run.get("started")),
         seconds=_number(run.get("seconds")),
-        selection=_text(run.get("selection")),
-        fencepost=_text(run.get("fencepost") or run.get("fencepost_version")),
+        selection=field_text(run.get("selection")),
+        fencepost=field_text(run.get("fencepost") or run.get("fencepost_version")),
     )
 
 
@@ -74,9 +74,10 @@ def span(versions: tuple[int, int]) -> str:
     return f"v{low}" if low == high else f"v{low}–v{high}"
 
 
-def _text(value: Json) -> str:
+def field_text(value: Json) -> str:
+    """A field of ``run.json`` as text; a list's items are set apart by commas, null is empty."""
     if isinstance(value, list):
-        return ", ".join(_text(item) for item in value)
+        return ", ".join(field_text(item) for item in value)
     return "" if value is None else str(value)
 
 

@@ -1,4 +1,4 @@
-"""A history as the judge sees it: typed tables in Spark, checked, whoever wrote them."""
+"""A history as the judge sees it: typed tables in Spark, checked, also if another tool wrote them."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from harness.base.json_value import Json
 from harness.evidence.history_writer import CHAOS_FORMAT, REQUIRED, TABLES
 from harness.evidence.json_codec import Malformed
 from harness.evidence.run_folder import RunFolder
-from harness.evidence.seal_manifest import SealManifest, parquet_files, whole
+from harness.evidence.seal_manifest import SealManifest, is_complete_parquet, parquet_files
 from harness.spark.history.seal import Sealing, complete, lines_of, read_sealed, refuse
 from harness.spark.history.table_schema import Field, sealed_schema, table_fields
 from harness.spark.history.well_formed import first_malformation
@@ -27,7 +27,7 @@ WIDENED: Mapping[type, tuple[str, ...]] = {
     str: ("string",),
     bool: ("boolean",),
 }
-"""Types of columns in Parquet of other tools that say the same."""
+"""Column types that are accepted in Parquet of other tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class History:
 def open_history(spark: SparkSession, folder: Path) -> History:
     """The history in a run folder; a table is taken from its Parquet, or else from its JSON lines.
 
-    :raises UserError: EVIDENCE_UNREADABLE, with the place and the reason, when it is not what the format says.
+    :raises UserError: EVIDENCE_UNREADABLE, with the place and the reason, when it does not fit the format.
     """
     run = RunFolder.open(folder, kind="chaos", layout=CHAOS_FORMAT).run()
     history = folder / "history"
@@ -87,7 +87,7 @@ def _manifest(history: Path) -> SealManifest | None:
 
 
 def _foreign(spark: SparkSession, history: Path, names: Sequence[str]) -> Mapping[str, DataFrame]:
-    """Tables that another tool wrote as Parquet: every file is looked at, and every row."""
+    """Tables that another tool wrote as Parquet: every file and every row is checked."""
     tables = {name: _written_elsewhere(spark, history / f"{name}.parquet", name) for name in names}
     if not tables:
         return {}
@@ -103,7 +103,7 @@ def _foreign(spark: SparkSession, history: Path, names: Sequence[str]) -> Mappin
 
 def _written_elsewhere(spark: SparkSession, path: Path, table: str) -> DataFrame:
     files = parquet_files(path)
-    if cut := [file for file in files if not whole(file)]:
+    if cut := [file for file in files if not is_complete_parquet(file)]:
         refuse(f"{cut[0]} is cut short, or no Parquet")
     if not files:
         refuse(f"{path} has no Parquet files")
@@ -137,7 +137,7 @@ def _scratch(spark: SparkSession, history: Path) -> Path:
 
 
 def _with_protocol(operations: DataFrame) -> DataFrame:
-    """Who does not say which protocol a client speaks may say it by the client's name: one that ends in ``-v2``."""
+    """Where ``protocol`` is null, a client whose name ends in ``-v2`` uses Transactions V2."""
     by_name = F.when(F.col("client").endswith("-v2"), "v2")
     return operations.withColumn("protocol", F.coalesce("protocol", by_name))
 

@@ -35,7 +35,7 @@ def seal(spark: SparkSession, folder: Path) -> tuple[str, ...]:
     What Spark's own readers delivered (``spark/*/delivered``) becomes part of ``reads``.
 
     :returns: What limits the evidence, one sentence each.
-    :raises UserError: EVIDENCE_UNREADABLE when a line is not what the format says; nothing is sealed then.
+    :raises UserError: EVIDENCE_UNREADABLE when a line does not fit the format; nothing is sealed then.
     """
     history = folder / "history"
     lines = lines_of(history)
@@ -67,7 +67,6 @@ class Sealing:
     source: Path
     target: Path
     tables: Sequence[str]
-    short: int = SHORT
     torn: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> Mapping[str, DataFrame]:
@@ -95,7 +94,7 @@ class Sealing:
     @property
     def _long(self) -> Sequence[str]:
         """Tables that Spark reads line by line; for a short one the codec is done before a job has started."""
-        return [table for table in self.tables if self._lines(table).stat().st_size > self.short]
+        return [table for table in self.tables if self._lines(table).stat().st_size > SHORT]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -160,7 +159,6 @@ def complete(table: str, rows: DataFrame) -> DataFrame:
 
 
 def read_sealed(spark: SparkSession, path: Path, table: str) -> DataFrame:
-    """A table that was sealed."""
     return spark.read.schema(sealed_schema(table)).parquet(str(path))
 
 

@@ -24,7 +24,7 @@ PARTS = StructType(
         StructField("payload", StringType()),
     ]
 )
-"""What a value says: all null for one that no workload writes (see :class:`harness.evidence.operation.Value`)."""
+"""The parts of a value: all null for one that no workload writes (see :class:`harness.evidence.operation.Value`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,6 @@ class Field:
 
     @property
     def type(self) -> DataType:
-        """Spark's type."""
         return SPARK_TYPES[self.kind]()
 
 

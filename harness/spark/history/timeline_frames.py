@@ -1,4 +1,4 @@
-"""A history at a glance, by DataFrame programs: whatever its size, what comes back to the driver is small.
+"""The timeline of a history, by DataFrame programs; what comes back to the driver is small for any history.
 
 Each part is one aggregation over one table; only the numbers that bound it are computed in the driver. Operations are
 sampled by a hash of their number, so that the same history gives the same picture.
@@ -51,7 +51,6 @@ class Extent:
 
     @property
     def length_ms(self) -> float:
-        """Milliseconds."""
         return max(self.ended - self.started, 1.0)
 
     @property

@@ -30,51 +30,51 @@ class RowRule:
     """What a row must not be (SQL), and the sentence about a row that is (SQL, of strings and columns to be joined)."""
 
     wrong: str
-    says: str
+    sentence: str
 
 
 def _span(what: str) -> RowRule:
-    says = f"{what}, ' ends at ', ended, ' before it starts at ', started"
-    return RowRule(wrong="ended < started OR isnan(started) OR isnan(ended)", says=says)
+    sentence = f"{what}, ' ends at ', ended, ' before it starts at ', started"
+    return RowRule(wrong="ended < started OR isnan(started) OR isnan(ended)", sentence=sentence)
 
 
 OPERATION = "'operation ', number"
 WRITES = "verb = 'produce' AND txn IS NOT NULL"
 RULES: Mapping[str, Sequence[RowRule]] = {
     "operations": (
-        RowRule(wrong="number < 1", says=f"{OPERATION}, ' is numbered below 1'"),
+        RowRule(wrong="number < 1", sentence=f"{OPERATION}, ' is numbered below 1'"),
         _span(OPERATION),
         *(
-            RowRule(wrong=f"verb = '{verb}' AND {name} IS NULL", says=f"{OPERATION}, ' ({verb}) lacks {name}'")
+            RowRule(wrong=f"verb = '{verb}' AND {name} IS NULL", sentence=f"{OPERATION}, ' ({verb}) lacks {name}'")
             for verb, names in NEEDED.items()
             for name in names
         ),
         RowRule(
             wrong=f"{WRITES} AND (size IS NULL OR ordinal IS NULL OR ordinal < 0)",
-            says=f"{OPERATION}, ' (produce) lacks its ordinal or its size'",
+            sentence=f"{OPERATION}, ' (produce) lacks its ordinal or its size'",
         ),
         RowRule(
             wrong="outcome = 'refused' AND coalesce(error, 0) = 0 AND reason = ''",
-            says=f"{OPERATION}, ' was refused without a reason'",
+            sentence=f"{OPERATION}, ' was refused without a reason'",
         ),
     ),
     "faults": (
         _span("'fault ', name"),
-        RowRule(wrong="struck < 0", says="'fault ', name, ' struck ', struck, ' times'"),
+        RowRule(wrong="struck < 0", sentence="'fault ', name, ' struck ', struck, ' times'"),
     ),
     "phases": (_span("'phase ', name"),),
     "log": (
-        RowRule(wrong="offset < 0", says="topic, '-', partition, ' has a record at offset ', offset"),
+        RowRule(wrong="offset < 0", sentence="topic, '-', partition, ' has a record at offset ', offset"),
         RowRule(
             wrong="control IS NOT NULL AND value IS NOT NULL",
-            says="'the marker at ', topic, '-', partition, '@', offset, ' has a value'",
+            sentence="'the marker at ', topic, '-', partition, '@', offset, ' has a value'",
         ),
     ),
-    "reads": (RowRule(wrong="offset < 0", says="reader, ' read ', topic, '-', partition, ' at offset ', offset"),),
+    "reads": (RowRule(wrong="offset < 0", sentence="reader, ' read ', topic, '-', partition, ' at offset ', offset"),),
     "partitions": (
         RowRule(
             wrong="high_watermark < log_start_offset OR log_start_offset < 0",
-            says="topic, '-', partition, ' ends at ', high_watermark, ' and starts at ', log_start_offset",
+            sentence="topic, '-', partition, ' ends at ', high_watermark, ' and starts at ', log_start_offset",
         ),
     ),
 }
@@ -106,18 +106,18 @@ def _found(searches: Sequence[DataFrame]) -> Sequence[Row]:
 def _wrong_rows(tables: Mapping[str, DataFrame]) -> Iterator[DataFrame]:
     for table, rows in tables.items():
         rules = (*_column_rules(table), *RULES.get(table, ()))
-        cases = " ".join(f"WHEN {rule.wrong} THEN concat_ws('', {rule.says})" for rule in rules)
+        cases = " ".join(f"WHEN {rule.wrong} THEN concat_ws('', {rule.sentence})" for rule in rules)
         yield _first_reason(table, rows.select(F.expr(f"CASE {cases} END").alias("reason")))
 
 
 def _column_rules(table: str) -> Iterator[RowRule]:
     for field in table_fields(table):
         if not field.nullable:
-            yield RowRule(wrong=f"`{field.name}` IS NULL", says=f"'a row has no {field.name}'")
+            yield RowRule(wrong=f"`{field.name}` IS NULL", sentence=f"'a row has no {field.name}'")
         if field.allowed:
             listed = ", ".join(f"'{value}'" for value in field.allowed)
-            says = f"'{field.name} is ', `{field.name}`, ', not one of ', concat_ws(', ', {listed})"
-            yield RowRule(wrong=f"`{field.name}` NOT IN ({listed})", says=says)
+            sentence = f"'{field.name} is ', `{field.name}`, ', not one of ', concat_ws(', ', {listed})"
+            yield RowRule(wrong=f"`{field.name}` NOT IN ({listed})", sentence=sentence)
 
 
 def _wrong_tables(tables: Mapping[str, DataFrame]) -> Iterator[DataFrame]:
@@ -143,16 +143,18 @@ def _overlaps(operations: DataFrame) -> DataFrame:
         F.lag("ended").over(before).alias("ended"),
         F.lag("number").over(before).alias("n"),
     )
-    says = "concat('operation ', number, ' of ', actor, ' starts at ', started, ' before its operation ', n, ' ended')"
-    return pairs.where("started < ended").select(F.expr(says).alias("reason"))
+    sentence = (
+        "concat('operation ', number, ' of ', actor, ' starts at ', started, ' before its operation ', n, ' ended')"
+    )
+    return pairs.where("started < ended").select(F.expr(sentence).alias("reason"))
 
 
 def _stray(operations: DataFrame) -> DataFrame:
     """What is done in a transaction comes after its actor began it."""
     within = operations.where("txn IS NOT NULL").groupBy("txn", "actor")
     first = within.agg(F.expr("min(number) AS n"), F.expr("min(CASE WHEN verb = 'begin' THEN number END) AS begun"))
-    says = "concat('operation ', n, ' of ', actor, ' is in transaction ', txn, ', which ', actor, ' had not begun')"
-    return first.where("begun IS NULL OR n < begun").select(F.expr(says).alias("reason"))
+    sentence = "concat('operation ', n, ' of ', actor, ' is in transaction ', txn, ', which ', actor, ' had not begun')"
+    return first.where("begun IS NULL OR n < begun").select(F.expr(sentence).alias("reason"))
 
 
 def _begun_twice(operations: DataFrame) -> DataFrame:
@@ -163,8 +165,8 @@ def _begun_twice(operations: DataFrame) -> DataFrame:
 def _written_twice(operations: DataFrame) -> DataFrame:
     """A value is unique by its transaction and ordinal, or a reader's record would belong to two writes."""
     twice = operations.where(WRITES).groupBy("txn", "ordinal").count().where("count > 1")
-    says = "concat('record ', ordinal, ' of transaction ', txn, ' is written by ', count, ' operations')"
-    return twice.select(F.expr(says).alias("reason"))
+    sentence = "concat('record ', ordinal, ' of transaction ', txn, ' is written by ', count, ' operations')"
+    return twice.select(F.expr(sentence).alias("reason"))
 
 
 def _first_reason(table: str, reasons: DataFrame) -> DataFrame:

@@ -1,6 +1,6 @@
-"""What a streaming query's checkpoint says, read as plain files: how far it has come, whatever became of the query.
+"""A streaming query's checkpoint, read as plain files: how far the query has come, also when it has failed.
 
-``offsets/<batch>`` is written before a micro-batch runs and says where it ends; ``commits/<batch>`` when the batch is
+``offsets/<batch>`` is written before a micro-batch runs and has its end offsets; ``commits/<batch>`` when the batch is
 over (Spark's ``OffsetSeqLog`` and ``CommitLog``). So a batch that is in the first and not in the second is being worked
 on, or was when the query died, and it is the first thing that a query restarted from the checkpoint does.
 """

@@ -1,26 +1,25 @@
 """A Structured Streaming query that reads topics as a read_committed consumer, into Parquet.
 
-What it may claim: how far it came (end offsets, never ``latestOffset``), and what it delivered, read back from the
+It reports how far it came (end offsets, never ``latestOffset``), and what it delivered, read from the
 Parquet, whose own log of committed files makes each micro-batch count once.
 """
 
-import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from pyspark.sql import SparkSession
 
-from harness.base import wait
 from harness.evidence.stream_account import StreamAccount
 from harness.evidence.stream_reach import Reach, ReaderFailed
+from harness.spark.readers.catch_up import reached_after
 from harness.spark.readers.stream_progress import StreamProgress, one_sentence, parse_progress
 
 SCHEMA = "topic STRING, partition INT, offset LONG, value STRING"
 POLL_SECONDS = 0.02
-"""Between two looks at the progress; looking takes some milliseconds of its own."""
+"""Between two reads of the progress, each of which takes some milliseconds."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,10 +52,7 @@ class CommittedReader:
         return self
 
     def progress(self) -> StreamProgress:
-        """How far the query has come.
-
-        :raises ReaderFailed: When it has ended with an exception.
-        """
+        """How far the query has come; :raises ReaderFailed: when it has ended with an exception."""
         if (failure := self.failure()) is not None:
             raise ReaderFailed(f"Spark's reader of {', '.join(self.topics)} failed: {failure}")
         last = self._query.lastProgress
@@ -72,17 +68,7 @@ class CommittedReader:
 
         :raises ReaderFailed: When the query has ended with an exception.
         """
-        started, reached = time.monotonic(), dict[str, float]()
-
-        def all_reached() -> bool:
-            ends = self.progress().end_offsets
-            now = (time.monotonic() - started) * 1000
-            fresh = (place for place, wanted in high_watermarks.items() if ends.get(place, 0) >= wanted)
-            for place in fresh:
-                reached.setdefault(place, round(now, 3))
-            return reached.keys() == high_watermarks.keys()
-
-        wait.holds_after(all_reached, within=within, every=POLL_SECONDS)
+        reached = reached_after(lambda: self.progress().end_offsets, high_watermarks, within=within, every=POLL_SECONDS)
         ends = self.progress().end_offsets
         return {
             place: Reach(end_offset=ends.get(place, 0), wanted=wanted, reached_ms=reached.get(place))
@@ -138,11 +124,5 @@ class CommittedReader:
 
 
 def accounted(reach: Reach, delivered: Sequence[tuple[int, str]], micro_batches: int) -> StreamAccount:
-    """The account of one partition."""
-    return StreamAccount(
-        end_offset=reach.end_offset,
-        wanted=reach.wanted,
-        reached_ms=reach.reached_ms,
-        micro_batches=micro_batches,
-        delivered=tuple(value for _, value in delivered),
-    )
+    values = tuple(value for _, value in delivered)
+    return StreamAccount(**asdict(reach), micro_batches=micro_batches, delivered=values)

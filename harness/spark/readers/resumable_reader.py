@@ -2,7 +2,7 @@
 
 It is read_committed, has a checkpoint, and writes Parquet exactly once; its trigger has a pause, so that brokers and
 workload have the processors. Kafka may be unavailable for long: settings keep the query alive, and where it fails all
-the same it is started again from its checkpoint, which is counted. How far it has come is what the checkpoint says.
+the same it is started again from its checkpoint, which is counted. Its progress is read from the checkpoint.
 """
 
 import time
@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from harness.base import wait
 from harness.base.json_value import Json
 from harness.evidence.operation import ReaderEnd
+from harness.spark.readers.catch_up import reached_after
 from harness.spark.readers.checkpoint import Checkpoint
 from harness.spark.readers.committed_stream import CommittedReader
 
@@ -76,7 +77,6 @@ class ResumableReader:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """How far it has come."""
         return Checkpoint(folder=self.folder / "checkpoint")
 
     def start(self) -> Self:
@@ -90,7 +90,7 @@ class ResumableReader:
     def kill_and_restart(self, *, within: float = 10.0, kill: Callable[[], SparkSession] | None = None) -> Restart:
         """End the query in the middle of a micro-batch and start another one from its checkpoint.
 
-        :param within: Seconds to wait for a batch to be in the middle of; then it is killed where it is, and says so.
+        :param within: Seconds to wait for a batch to be in the middle of; then ``in_mid_batch`` is False.
         :param kill: Ends the query's JVM and gives another session. Without it the query's thread is interrupted and
             its job cancelled (Spark's ``StreamingQuery.stop``), which takes no second JVM.
         """
@@ -107,17 +107,11 @@ class ResumableReader:
 
         :return: How far it came on each; a reader that did not get there does not fail.
         """
-        started, reached = time.monotonic(), dict[tuple[str, int], float]()
-
-        def all_reached() -> bool:
-            ends = self.checkpoint.ends()
-            for place, wanted in high_watermarks.items():
-                if ends.get(place, 0) >= wanted:
-                    reached.setdefault(place, _since(started))
-            return reached.keys() == high_watermarks.keys()
-
-        wait.holds_after(all_reached, within=within, every=REACHED_EVERY_SECONDS)
-        waited = _since(started)
+        started = time.monotonic()
+        reached = reached_after(
+            lambda: self.checkpoint.ends(), high_watermarks, within=within, every=REACHED_EVERY_SECONDS
+        )
+        waited = round((time.monotonic() - started) * 1000, 3)
         self.stop()
         ends = self.checkpoint.ends()
         return tuple(
@@ -131,7 +125,7 @@ class ResumableReader:
         return {"batches": self.checkpoint.committed + 1, "pace_ms": self.pace_ms, "restarts": restarts}
 
     def stop(self) -> None:
-        """End the query for good. May be called twice."""
+        """End the query. May be called twice."""
         self._over.set()
         if self._monitor is not None:
             self._monitor.join()
@@ -168,7 +162,6 @@ class ResumableReader:
         return restart
 
     def _restart_when_failed(self) -> None:
-        """Restart a query that failed, from its checkpoint."""
         while not self._over.wait(ALIVE_EVERY_SECONDS):
             with self._lock:
                 died = self._reader.failure() if self._reader is not None else None
@@ -186,7 +179,3 @@ class ResumableReader:
             wanted=wanted,
             waited_ms=waited,
         )
-
-
-def _since(started: float) -> float:
-    return round((time.monotonic() - started) * 1000, 3)

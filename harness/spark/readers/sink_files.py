@@ -30,7 +30,7 @@ LISTED = re.compile(r"\d+(\.compact)?")
 def deliveries(spark: SparkSession, folder: Path) -> DataFrame:
     """Every record that a reader of the round in ``folder`` delivered, with the columns of ``reads``; reader = folder.
 
-    Spark delivers without order and does not say when, so ``position`` and ``at`` are null.
+    Spark delivers without order and without times, so ``position`` and ``at`` are null.
     """
     logs = (folder / READERS).glob(f"*/{DELIVERED}/{LOG}")
     sinks = sorted(log.parent for log in logs if committed_files(log.parent))

@@ -1,6 +1,6 @@
 """A run's Spark readers: one JVM for all of them, started at the first, ended with the run.
 
-pyspark is imported with the first reader, so that whoever lists the contract does not pay for it.
+pyspark is imported with the first reader, so that listing the contract does not load it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ class Readers:
     """The readers of a run.
 
     :param folder: Gets Spark's log, and for each reader a folder with its checkpoint and its Parquet.
-    :param progress: Gets one sentence about whatever takes long.
+    :param progress: Gets one sentence about each long step.
     """
 
     folder: Path

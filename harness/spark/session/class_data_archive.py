@@ -1,7 +1,7 @@
 """The AppCDS archive of Spark's JVM: half of a session's start is loading classes, and an archive has them parsed.
 
 The first session that ends in order writes it (10 s, once for a set of jars and a JVM), so that it holds the classes of
-a real streaming read; every later one starts with it. A JVM that finds the archive unfit says so in one line and
+a real streaming read; every later one starts with it. A JVM that finds the archive unfit logs one line and
 starts without it: a miss costs time and nothing else.
 """
 
@@ -25,10 +25,7 @@ class ClassDataArchive:
     @classmethod
     def of(cls, jars: Sequence[Path], java: Java) -> "ClassDataArchive":
         """The archive for these jars, pyspark's own, and this JVM."""
-        stats = ((jar, jar.stat()) for jar in (*jars, *shipped_jars()))
-        key = download_cache.fingerprint(
-            [java.build, *(f"{jar} {stat.st_size} {stat.st_mtime_ns}" for jar, stat in stats)]
-        )
+        key = download_cache.jars_fingerprint((*jars, *shipped_jars()), java.build)
         place = download_cache.cache_root() / "spark" / f"classes-{key}.jsa"
         return cls(place=place, draft=None if place.is_file() else place.with_suffix(f".{os.getpid()}.draft"))
 

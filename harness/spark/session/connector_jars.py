@@ -27,7 +27,7 @@ def connector_jars(progress: Callable[[str], None] = lambda _: None) -> tuple[Pa
     if not place.is_dir():
         progress(f"bringing in Spark's Kafka connector {VERSION} by Maven (once; some 10 MB are kept)")
     with download_cache.room_needed():
-        download_cache.made_once(place, _bring_in)
+        download_cache.create_once(place, _bring_in)
     return tuple(sorted(place.glob("*.jar")))
 
 
@@ -37,7 +37,7 @@ def shipped_jars() -> tuple[Path, ...]:
 
 
 def not_shipped(brought: Iterable[Path], shipped: Iterable[Path]) -> tuple[Path, ...]:
-    """Those of ``brought`` whose artifact, in whatever version, is not among ``shipped``."""
+    """Those of ``brought`` whose artifact, in any version, is not among ``shipped``."""
     there = {artifact(jar) for jar in shipped}
     return tuple(jar for jar in brought if artifact(jar) not in there)
 

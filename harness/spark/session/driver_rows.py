@@ -22,7 +22,6 @@ class _NoSocketWarnings:
 
     @contextmanager
     def ignored(self) -> Iterator[None]:
-        """For the length of the block."""
         with self.lock:
             self.threads += 1
             if self.threads == 1:

@@ -30,7 +30,7 @@ def check_master(master: str) -> None:
 
 
 def first_line(error: Exception) -> str:
-    """What an error of Spark's says, in one line: that of the JVM where it has one."""
+    """The first line of a Spark error, of the JVM's where it has one."""
     text = str(getattr(error, "java_exception", None) or error)
     return text.strip().partition("\n")[0]
 

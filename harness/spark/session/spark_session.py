@@ -138,7 +138,7 @@ def _conf(chosen: Mapping[str, str]) -> Any:
 def _end(gateway: Any) -> None:
     """End the JVM, and have pyspark forget it.
 
-    pyspark keeps the first JVM of a process for good, and has no public way to another one: ``SparkContext.stop``
+    pyspark keeps the first JVM of a process, and has no public way to another one: ``SparkContext.stop``
     ends the context and leaves the gateway, and it needs a JVM that still answers. So its class attributes are reset.
     """
     with suppress(Py4JError, OSError):

@@ -92,16 +92,20 @@ def _read_primitive(kind: str, flexible: bool, data: bytes, offset: int) -> tupl
     return value, offset + size
 
 
-def _read_tagged(schema: type[Entity], data: bytes, offset: int) -> tuple[dict[str, object], int]:
-    known = {shape.tag: shape for shape in field_shapes(schema) if shape.tag is not None}
-    values: dict[str, object] = {}
+def read_tags(data: bytes, offset: int) -> tuple[Mapping[int, int], int]:
+    """Tagged fields (KIP-482): where the bytes of each begin, by tag, and the offset after all of them."""
+    begins: dict[int, int] = {}
     count, size = readers.read_unsigned_varint(data, offset)
     offset += size
     for _ in range(count):
         tag, size = readers.read_unsigned_varint(data, offset)
         length, length_size = readers.read_unsigned_varint(data, offset + size)
-        offset += size + length_size
-        if tag in known:
-            values[known[tag].name], _ = _read_field(known[tag], True, data, offset)
-        offset += length
-    return values, offset
+        begins[tag] = offset + size + length_size
+        offset = begins[tag] + length
+    return begins, offset
+
+
+def _read_tagged(schema: type[Entity], data: bytes, offset: int) -> tuple[dict[str, object], int]:
+    begins, offset = read_tags(data, offset)
+    known = [shape for shape in field_shapes(schema) if shape.tag in begins]
+    return {shape.name: _read_field(shape, True, data, begins[cast(int, shape.tag)])[0] for shape in known}, offset

@@ -12,6 +12,7 @@ from kio.index import load_request_schema
 from kio.static.protocol import Entity, RequestPayload
 
 from harness.wire.api_names import key_of, known_versions
+from harness.wire.api_request import ApiRequest
 from harness.wire.codec.entity_schema import FieldShape, field_shapes
 from harness.wire.wire_errors import CannotBuild
 
@@ -30,6 +31,12 @@ def request(api: str, version: int, **fields: Value) -> RequestPayload:
         known = known_versions(api)
         raise CannotBuild(f"{api} v{version} cannot be built; known are versions {known[0]}–{known[-1]}")
     return cast(RequestPayload, _entity(load_request_schema(key_of(api), version), fields))
+
+
+def request_of(values: ApiRequest[Any], version: int, **fields: Value) -> RequestPayload:
+    """As :func:`request`; fields of the dataclass that have kio's names are taken from it, the others are given."""
+    own = {name: getattr(values, name) for name in cast(Any, values).__dataclass_fields__ if name != "api"}
+    return request(values.api, version, **{**own, **fields})
 
 
 def _entity(schema: type[Entity], values: Mapping[str, Value]) -> Entity:

@@ -1,4 +1,4 @@
-"""Typed access to a field of an answer, whatever the version: a field that the version lacks gives the default."""
+"""Typed access to the fields of an answer of any version: a field that the version lacks gives the default."""
 
 from dataclasses import dataclass
 from uuid import UUID

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from kio.serial import readers
 from kio.serial.errors import SerialError
 
+from harness.wire.codec.entity_decoder import read_tags
 from harness.wire.records.record_batch import Record
 from harness.wire.topic_partitions import partition_name
 from harness.wire.wire_errors import UnreadableRecords
@@ -133,30 +134,11 @@ def _read_partitions(value: bytes, at: int, *, flexible: bool) -> tuple[list[str
         at += size + count_size
         names += [partition_name(topic, readers.read_int32(value, at + 4 * index)[0]) for index in range(count or 0)]
         at += 4 * (count or 0)
-        at = _skip_tags(value, at) if flexible else at
+        at = read_tags(value, at)[1] if flexible else at
     return names, at
 
 
 def _read_tags(value: bytes, at: int) -> Mapping[str, int]:
-    tags: dict[str, int] = {}
-    count, size = readers.read_unsigned_varint(value, at)
-    at += size
-    for _ in range(count):
-        tag, size = readers.read_unsigned_varint(value, at)
-        length, length_size = readers.read_unsigned_varint(value, at + size)
-        at += size + length_size
-        if tag in _TAG_NAMES:
-            read = readers.read_int16 if tag in _SHORT_TAGS else readers.read_int64
-            tags[_TAG_NAMES[tag]] = read(value, at)[0]
-        at += length
-    return tags
-
-
-def _skip_tags(value: bytes, at: int) -> int:
-    count, size = readers.read_unsigned_varint(value, at)
-    at += size
-    for _ in range(count):
-        _, size = readers.read_unsigned_varint(value, at)
-        length, length_size = readers.read_unsigned_varint(value, at + size)
-        at += size + length_size + length
-    return at
+    known = {tag: begin for tag, begin in read_tags(value, at)[0].items() if tag in _TAG_NAMES}
+    kinds = {tag: readers.read_int16 if tag in _SHORT_TAGS else readers.read_int64 for tag in known}
+    return {_TAG_NAMES[tag]: kinds[tag](value, begin)[0] for tag, begin in known.items()}

@@ -1,4 +1,4 @@
-"""Silence: a producer stops in mid-transaction; the transaction's timeout must end it, and nobody else may be held up.
+"""Silence: a producer stops in mid-transaction; the transaction's timeout must end it, and may hold up no other client.
 
 Some of the silent come back after their time and try to commit what the coordinator has ended; that must be refused.
 Neighbours go on writing to the same partitions, and their records must become visible.

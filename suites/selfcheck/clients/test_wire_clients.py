@@ -15,15 +15,13 @@ from harness.clients.wire.wire_adapter import WireAdapter
 from harness.clients.wire.wire_outcomes import UNLISTED
 from harness.evidence.operation import Outcome, Value
 from harness.kafka.transaction_protocol import V1, V2, TransactionProtocol
+from harness.wire.api_results import ErrorResult, PartitionErrors, ProducerIdAndEpoch
 from harness.wire.offered import Offered
 from harness.wire.requests.cluster.metadata import MetadataResult
 from harness.wire.requests.groups.find_coordinator import FindCoordinatorResult
 from harness.wire.requests.log.produce import Produce, ProduceResult
-from harness.wire.requests.transactions.add_offsets_to_txn import AddOffsetsToTxnResult
-from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxnResult
-from harness.wire.requests.transactions.end_txn import EndTxn, EndTxnResult
-from harness.wire.requests.transactions.init_producer_id import InitProducerIdResult
-from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit, TxnOffsetCommitResult
+from harness.wire.requests.transactions.end_txn import EndTxn
+from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
 from harness.wire.wire_errors import NoAnswer
 
 SILENCE = None
@@ -48,11 +46,11 @@ class Scripted:
             raise NoAnswer("no answer")
         return self.ended(verb, error) if verb.api == "EndTxn" else ANSWERS[verb.api](verb, error)
 
-    def ended(self, verb: EndTxn, error: int) -> EndTxnResult:
+    def ended(self, verb: EndTxn, error: int) -> ProducerIdAndEpoch:
         """Only version 5 carries the next identity, and only without an error."""
         known = self.bumps_epoch and not error
         producer_id, epoch = (verb.producer_id, verb.producer_epoch + 1) if known else (-1, -1)
-        return EndTxnResult(error=error, error_message=None, producer_id=producer_id, producer_epoch=epoch)
+        return ProducerIdAndEpoch(error=error, error_message=None, producer_id=producer_id, producer_epoch=epoch)
 
     def of(self, api: str) -> list[Any]:
         """What was asked of an API."""
@@ -70,12 +68,12 @@ def metadata(verb: Any, error: int) -> MetadataResult:
 ANSWERS: dict[str, Callable[[Any, int], Any]] = {
     "Metadata": metadata,
     "FindCoordinator": lambda _, error: FindCoordinatorResult(error=error, error_message=None, node=1, host="", port=0),
-    "InitProducerId": lambda _, error: InitProducerIdResult(
+    "InitProducerId": lambda _, error: ProducerIdAndEpoch(
         error=error, error_message=None, producer_id=4711, producer_epoch=7
     ),
-    "AddPartitionsToTxn": lambda _, error: AddPartitionsToTxnResult(error=error, error_message=None, partitions={}),
-    "AddOffsetsToTxn": lambda _, error: AddOffsetsToTxnResult(error=error, error_message=None),
-    "TxnOffsetCommit": lambda _, error: TxnOffsetCommitResult(error=error, error_message=None, partitions={}),
+    "AddPartitionsToTxn": lambda _, error: PartitionErrors(error=error, error_message=None, partitions={}),
+    "AddOffsetsToTxn": lambda _, error: ErrorResult(error=error, error_message=None),
+    "TxnOffsetCommit": lambda _, error: PartitionErrors(error=error, error_message=None, partitions={}),
     "Produce": lambda _, error: ProduceResult(
         error=error, error_message=None, base_offset=-1 if error else 55, log_start_offset=0, partitions={}
     ),

@@ -138,15 +138,15 @@ def test_a_cache_entry_is_whole_or_not_there(tmp_path: Path) -> None:
         raise ValueError("the download broke off")
 
     with pytest.raises(ValueError, match="broke off"):
-        download_cache.made_once(tmp_path / "entry", half)
+        download_cache.create_once(tmp_path / "entry", half)
     assert [path for path in tmp_path.iterdir() if path.is_dir()] == []
-    made = download_cache.made_once(tmp_path / "entry", lambda draft: (draft / "first").touch())
-    assert download_cache.made_once(made, half) == tmp_path / "entry"
+    made = download_cache.create_once(tmp_path / "entry", lambda draft: (draft / "first").touch())
+    assert download_cache.create_once(made, half) == tmp_path / "entry"
 
 
 def test_what_a_killed_download_left_is_removed_by_the_next(tmp_path: Path) -> None:
     (tmp_path / ".entry.torn").mkdir()
-    download_cache.made_once(tmp_path / "entry", lambda draft: (draft / "first").touch())
+    download_cache.create_once(tmp_path / "entry", lambda draft: (draft / "first").touch())
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["entry"]
 
 

@@ -15,13 +15,11 @@ from harness.cluster.topology import Topology
 from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.leadership import await_recovery, leader_moved
 from harness.faults.toxic import StrikeCount
+from harness.wire.api_results import PartitionErrors
 from harness.wire.records.transaction_state import TOPIC as STATE
 from harness.wire.records.transaction_state import state_partition
-from harness.wire.requests.cluster.alter_partition_reassignments import (
-    AlterPartitionReassignments,
-    AlterPartitionReassignmentsResult,
-)
-from harness.wire.requests.cluster.elect_leaders import ElectLeaders, ElectLeadersResult
+from harness.wire.requests.cluster.alter_partition_reassignments import AlterPartitionReassignments
+from harness.wire.requests.cluster.elect_leaders import ElectLeaders
 from harness.wire.requests.cluster.metadata import Metadata, MetadataResult, PartitionMetadata, TopicMetadata
 from harness.wire.wire_errors import ConnectionClosed, NoAnswer
 
@@ -96,21 +94,19 @@ def metadata(kafka: Kafka, node: int, topics: tuple[str, ...] | None) -> Metadat
     return MetadataResult(error=0, error_message=None, cluster_id="c", controller=1, brokers=listed, topics=answered)
 
 
-def elected() -> ElectLeadersResult:
+def elected() -> PartitionErrors:
     """The wanted replica leads already."""
-    return ElectLeadersResult(error=KafkaError.ELECTION_NOT_NEEDED, error_message=None, partitions={})
+    return PartitionErrors(error=KafkaError.ELECTION_NOT_NEEDED, error_message=None, partitions={})
 
 
-def moved(
-    kafka: Kafka, replicas: Mapping[tuple[str, int], tuple[int, ...] | None]
-) -> AlterPartitionReassignmentsResult:
+def moved(kafka: Kafka, replicas: Mapping[tuple[str, int], tuple[int, ...] | None]) -> PartitionErrors:
     """The first of the new order leads at once."""
     for (topic, index), order in replicas.items():
         if not kafka.refused:
             assert order is not None
             epoch = kafka.partitions[topic][index]["leader_epoch"] + 1
             kafka.partitions[topic][index] = led(order[0], epoch=epoch, replicas=order)
-    return AlterPartitionReassignmentsResult(error=kafka.refused, error_message=None, partitions={})
+    return PartitionErrors(error=kafka.refused, error_message=None, partitions={})
 
 
 def led(

@@ -14,8 +14,8 @@ from harness.base.json_value import Json
 from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.frame_toxic import EVERY_ID, FrameToxic
 from harness.faults.toxic import ClusterShape, Power
-from harness.faults.toxic_catalogue import find_toxics
 from suites.selfcheck.fixtures.gate_pair import PATIENCE, GatePair, end, gate_pair, init, produce, running_gate
+from suites.selfcheck.fixtures.toxic_files import find_toxics
 
 SHAPE = ClusterShape(topics={"accounts": 1}, transactional_ids=("teller",))
 TOXICS = {name: toxic for name, toxic in find_toxics().items() if isinstance(toxic, FrameToxic)}

@@ -15,9 +15,9 @@ from harness.base.deferred_action import deferred
 from harness.base.paths import ROOT
 from harness.faults.proxy_faults import draw_proxy
 from harness.faults.toxic import ClusterShape, MinimumDuration, Power
-from harness.faults.toxic_catalogue import find_toxics
 from harness.faults.typed_draws import number, numbers, text, texts
 from harness.machine.socket_traffic import established
+from suites.selfcheck.fixtures.toxic_files import find_toxics
 
 TOXICS = find_toxics()
 SHAPE = ClusterShape(topics={"accounts": 3, "out": 1}, transactional_ids=("teller-1", "teller-2"))

@@ -41,7 +41,7 @@ def test_a_leader_is_asked_for_once_until_it_is_doubted() -> None:
     table, ask = RoutingTable(), Answers([metadata((1, 4), (2, 4)), metadata((2, 5), (2, 4))])
     assert [table.leader(each, ask) for each in (FIRST, SECOND, FIRST)] == [1, 2, 1]
     assert ask.requests == [Metadata(topics=("t",))]
-    table.doubt([FIRST])
+    table.invalidate([FIRST])
     assert table.leader(FIRST, ask) == 2
     assert len(ask.requests) == 2
 
@@ -49,7 +49,7 @@ def test_a_leader_is_asked_for_once_until_it_is_doubted() -> None:
 def test_an_older_leader_epoch_is_not_believed_and_the_doubt_remains() -> None:
     table, ask = RoutingTable(), Answers([metadata((1, 4)), metadata((2, 3)), metadata((2, 5))])
     assert table.leader(FIRST, ask) == 1
-    table.doubt_all_leaders()
+    table.invalidate_all_leaders()
     assert table.leader(FIRST, ask) == 1
     assert table.leader(FIRST, ask) == 2
 
@@ -57,7 +57,7 @@ def test_an_older_leader_epoch_is_not_believed_and_the_doubt_remains() -> None:
 def test_without_an_answer_a_doubted_leader_is_unknown() -> None:
     table, ask = RoutingTable(), Answers([metadata((1, 4))])
     assert table.leader(FIRST, ask) == 1
-    table.doubt([FIRST])
+    table.invalidate([FIRST])
     assert table.leader(FIRST, ask) is None
 
 
@@ -82,7 +82,7 @@ def test_a_coordinator_is_asked_for_once_until_it_is_doubted_and_an_error_is_not
     table = RoutingTable()
     ask = Answers([found(-1, KafkaError.COORDINATOR_NOT_AVAILABLE), found(2), found(3)])
     assert [table.coordinator("id", TRANSACTION, ask) for _ in range(3)] == [None, 2, 2]
-    table.doubt_all_coordinators()
+    table.invalidate_all_coordinators()
     assert table.coordinator("id", TRANSACTION, ask) == 3
 
 

@@ -68,7 +68,7 @@ class Ground:
         """Everything of these, over the observer's lane."""
         return Scope(
             partitions=[partition.place for partition in places],
-            truth=self.cluster.topology.lanes["observer"],
+            broker_addresses=self.cluster.topology.lanes["observer"],
             transactional_ids=[producer.transactional_id for producer in producers],
             groups=groups,
         )

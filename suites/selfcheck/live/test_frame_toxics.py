@@ -16,9 +16,9 @@ from harness.faults.fault_target import FaultTarget
 from harness.faults.frame_rule import Rule, Then, When
 from harness.faults.frame_toxic import EVERY_ID, FrameToxic, add_rule, lanes_of, links_of
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
-from harness.faults.toxic_catalogue import find_toxics
 from harness.wire.requests.log.list_offsets import ListOffsets
 from suites.selfcheck.fixtures.live_clients import PARTITIONS, WIRE, Crowd, options, site_of
+from suites.selfcheck.fixtures.toxic_files import find_toxics
 
 pytestmark = pytest.mark.live
 

@@ -70,7 +70,7 @@ class LiarRun:
             client.close()
         lanes = self.fault_target.cluster.topology.lanes
         places = [(topic, index) for topic in self.topics for index in range(PARTITIONS)]
-        scope = Scope(partitions=places, truth=lanes[log_lane], readers=lanes[FALSIFIED])
+        scope = Scope(partitions=places, broker_addresses=lanes[log_lane], reader_addresses=lanes[FALSIFIED])
         assert drain(scope, self.history_writer, self.clock).notes == []
         self.history_writer.close()
 

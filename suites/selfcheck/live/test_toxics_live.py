@@ -21,7 +21,6 @@ from harness.cluster.target import Released
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, Toxic
-from harness.faults.toxic_catalogue import find_toxics
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
@@ -30,6 +29,7 @@ from harness.wire.records.record_batch import NewBatch
 from harness.wire.requests.log.produce import PartitionBatch, Produce
 from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import WireError
+from suites.selfcheck.fixtures.toxic_files import find_toxics
 
 pytestmark = pytest.mark.live
 

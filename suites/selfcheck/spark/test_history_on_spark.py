@@ -13,6 +13,7 @@ from harness.base.user_error import ExitCode, UserError
 from harness.evidence.history_writer import TABLES
 from harness.evidence.json_codec import to_json
 from harness.evidence.operation import Operation
+from harness.spark.history import seal as seal_module
 from harness.spark.history.history_frames import History, open_history
 from harness.spark.history.seal import Sealing, read_sealed, seal
 from harness.spark.session.driver_rows import collect_rows
@@ -185,16 +186,15 @@ WRONG: dict[str, tuple[str, Change, str]] = {
 @pytest.mark.parametrize("short", [1 << 20, 0], ids=["by the codec", "by Spark"])
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_line_is_named_by_table_line_and_reason(
-    session: SparkHandle, lines: Path, case: str, short: int
+    session: SparkHandle, lines: Path, case: str, short: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(seal_module, "SHORT", short)
     table, change, reason = WRONG[case]
     path = lines / "history" / f"{table}.jsonl"
     journal = path.read_text(encoding="utf-8").splitlines()
     journal[2] = json.dumps(change(json.loads(journal[2])))
     path.write_text("\n".join(journal) + "\n", encoding="utf-8")
-    sealing = Sealing(
-        spark=session.spark, source=lines / "history", target=lines / "history", tables=[table], short=short
-    )
+    sealing = Sealing(spark=session.spark, source=lines / "history", target=lines / "history", tables=[table])
     with pytest.raises(UserError, match=rf"{table}\.jsonl, line 3: .*{reason}") as user_error:
         sealing.run()
     assert user_error.value.exit is ExitCode.EVIDENCE_UNREADABLE

@@ -48,7 +48,6 @@ class CreateTopic:
         return request(self.api, version, topics=[topic], timeout=self.timeout_ms, validate_only=False)
 
     def read(self, response: ResponsePayload) -> CreateTopicResult:
-        """The one topic's answer."""
         topic = ResponseFields(response).first("topics")
         topic_id = topic.uuid("topic_id")
         return CreateTopicResult(

@@ -40,7 +40,6 @@ class DescribeConfigs:
         return request(self.api, version, resources=[resource])
 
     def read(self, response: ResponsePayload) -> DescribeConfigsResult:
-        """The one resource's answer."""
         described = ResponseFields(response).first("results")
         return DescribeConfigsResult(
             error=described.error(),

@@ -27,7 +27,6 @@ class DescribeQuorum:
     api: ClassVar[str] = "DescribeQuorum"
 
     def build(self, version: int) -> RequestPayload:
-        """The same at every version."""
         partitions = [{"partition_index": 0}]
         return request(self.api, version, topics=[{"topic_name": METADATA_TOPIC, "partitions": partitions}])
 

@@ -5,25 +5,13 @@ from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
+from harness.wire.api_results import PartitionErrors, by_partition
 from harness.wire.codec.request_builder import Value, request
-from harness.wire.codec.response_fields import ResponseFields, first_error
-from harness.wire.topic_partitions import by_topic, partition_name
+from harness.wire.codec.response_fields import ResponseFields
+from harness.wire.topic_partitions import by_topic
 from harness.wire.wire_errors import CannotBuild
 
 PREFERRED = 0
-UNCLEAN = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ElectLeadersResult:
-    """``partitions`` gives the error of each, by name (``t-0``).
-
-    ELECTION_NOT_NEEDED means that the wanted replica leads already; it is an error here as on the wire.
-    """
-
-    error: int
-    error_message: str | None
-    partitions: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +37,9 @@ class ElectLeaders:
             timeout=self.timeout_ms,
         )
 
-    def read(self, response: ResponsePayload) -> ElectLeadersResult:
-        """The top level's error (v1+) counts before the partitions'."""
+    def read(self, response: ResponsePayload) -> PartitionErrors:
+        """ELECTION_NOT_NEEDED (the wanted replica leads already) is an error here as on the wire."""
         top = ResponseFields(response)
-        answers = {
-            partition_name(topic.text("topic"), partition.number("partition_id")): partition
-            for topic in top.parts("replica_election_results")
-            for partition in topic.parts("partition_result")
-        }
-        return ElectLeadersResult(
-            error=first_error(top.error(), *(answer.error() for answer in answers.values())),
-            error_message=next((answer.message() for answer in answers.values() if answer.error()), None),
-            partitions={name: answer.error() for name, answer in answers.items()},
-        )
+        topics = top.parts("replica_election_results")
+        answers = by_partition(topics, name="topic", parts="partition_result", index="partition_id")
+        return PartitionErrors.of(top, answers)

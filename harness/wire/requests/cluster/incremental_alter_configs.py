@@ -6,19 +6,12 @@ from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
+from harness.wire.api_results import ErrorResult
 from harness.wire.codec.request_builder import Value, request
 from harness.wire.codec.response_fields import ResponseFields
 
 _SET = 0  # Kafka's AlterConfigOp.OpType
 _DELETE = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IncrementalAlterConfigsResult:
-    """Only an error, or 0."""
-
-    error: int
-    error_message: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,16 +25,13 @@ class IncrementalAlterConfigs:
     delete: tuple[str, ...] = ()
 
     def build(self, version: int) -> RequestPayload:
-        """One resource."""
         configs: list[Value] = [_operation(name, _SET, value) for name, value in self.set.items()]
         configs += [_operation(name, _DELETE, None) for name in self.delete]
         resource: Value = {"resource_type": self.resource_type, "resource_name": self.resource_name, "configs": configs}
         return request(self.api, version, resources=[resource], validate_only=False)
 
-    def read(self, response: ResponsePayload) -> IncrementalAlterConfigsResult:
-        """The one resource's answer."""
-        answer = ResponseFields(response).first("responses")
-        return IncrementalAlterConfigsResult(error=answer.error(), error_message=answer.message())
+    def read(self, response: ResponsePayload) -> ErrorResult:
+        return ErrorResult.of(ResponseFields(response).first("responses"))
 
 
 def _operation(name: str, operation: int, value: str | None) -> Value:

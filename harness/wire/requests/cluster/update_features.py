@@ -5,21 +5,13 @@ from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
+from harness.wire.api_results import ErrorResult
 from harness.wire.codec.request_builder import Value, request
-from harness.wire.codec.response_fields import ResponseFields, first_error
+from harness.wire.codec.response_fields import ResponseFields
 from harness.wire.wire_errors import CannotBuild
 
 UPGRADE = 1
 SAFE_DOWNGRADE = 2
-UNSAFE_DOWNGRADE = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateFeaturesResult:
-    """The top level's error, else the feature's (v0, v1)."""
-
-    error: int
-    error_message: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +39,6 @@ class UpdateFeatures:
             self.api, version, feature_updates=[update], timeout=self.timeout_ms, validate_only=self.validate_only
         )
 
-    def read(self, response: ResponsePayload) -> UpdateFeaturesResult:
-        """v2 answers once for all features."""
-        answers = (ResponseFields(response), *ResponseFields(response).parts("results"))
-        return UpdateFeaturesResult(
-            error=first_error(*(answer.error() for answer in answers)),
-            error_message=next((answer.message() for answer in answers if answer.error()), None),
-        )
+    def read(self, response: ResponsePayload) -> ErrorResult:
+        """The top level's error, else the feature's (v0, v1)."""
+        return ErrorResult.of(ResponseFields(response), *ResponseFields(response).parts("results"))

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
-from harness.wire.codec.request_builder import request
+from harness.wire.codec.request_builder import request_of
 from harness.wire.codec.response_fields import ResponseFields
 from harness.wire.wire_errors import CannotBuild
 
@@ -36,7 +36,7 @@ class FindCoordinator:
         """v0 knows groups only; v4 and above ask for a batch of keys (KIP-699), here of one."""
         if version == 0 and self.key_type != GROUP:
             raise CannotBuild("FindCoordinator v0 finds groups only")
-        return request(self.api, version, key=self.key, key_type=self.key_type, coordinator_keys=(self.key,))
+        return request_of(self, version, coordinator_keys=(self.key,))
 
     def read(self, response: ResponsePayload) -> FindCoordinatorResult:
         """The single answer, or the only one of the batch."""

@@ -5,16 +5,9 @@ from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
-from harness.wire.codec.request_builder import request
+from harness.wire.api_results import ErrorResult
+from harness.wire.codec.request_builder import request_of
 from harness.wire.codec.response_fields import ResponseFields
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeartbeatResult:
-    """Only an error, or 0; REBALANCE_IN_PROGRESS asks the member to join again."""
-
-    error: int
-    error_message: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +20,8 @@ class Heartbeat:
     member: str
 
     def build(self, version: int) -> RequestPayload:
-        """The same in every version."""
-        return request(self.api, version, group_id=self.group, generation_id=self.generation, member_id=self.member)
+        return request_of(self, version, group_id=self.group, generation_id=self.generation, member_id=self.member)
 
-    def read(self, response: ResponsePayload) -> HeartbeatResult:
-        """The same in every version."""
-        return HeartbeatResult(error=ResponseFields(response).error(), error_message=None)
+    def read(self, response: ResponsePayload) -> ErrorResult:
+        """REBALANCE_IN_PROGRESS asks the member to join again."""
+        return ErrorResult.of(ResponseFields(response))

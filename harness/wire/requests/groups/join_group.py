@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
-from harness.wire.codec.request_builder import request
+from harness.wire.codec.request_builder import request_of
 from harness.wire.codec.response_fields import ResponseFields
 
 
@@ -41,19 +41,17 @@ class JoinGroup:
 
     def build(self, version: int) -> RequestPayload:
         """v0 has no rebalance timeout of its own: the session's counts."""
-        return request(
-            self.api,
+        return request_of(
+            self,
             version,
             group_id=self.group,
             session_timeout=self.session_timeout_ms,
             rebalance_timeout=self.rebalance_timeout_ms,
             member_id=self.member,
-            protocol_type=self.protocol_type,
             protocols=[{"name": name, "metadata": metadata} for name, metadata in self.protocols],
         )
 
     def read(self, response: ResponsePayload) -> JoinGroupResult:
-        """The same in every version."""
         top = ResponseFields(response)
         return JoinGroupResult(
             error=top.error(),

@@ -5,16 +5,9 @@ from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
-from harness.wire.codec.request_builder import request
-from harness.wire.codec.response_fields import ResponseFields, first_error
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaveGroupResult:
-    """Only an error, or 0; the top level's counts before the member's."""
-
-    error: int
-    error_message: str | None
+from harness.wire.api_results import ErrorResult
+from harness.wire.codec.request_builder import request_of
+from harness.wire.codec.response_fields import ResponseFields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,16 +20,10 @@ class LeaveGroup:
 
     def build(self, version: int) -> RequestPayload:
         """v3 and above carry a list of members (KIP-345), here of one."""
-        return request(
-            self.api,
-            version,
-            group_id=self.group,
-            member_id=self.member,
-            members=[{"member_id": self.member}],
+        return request_of(
+            self, version, group_id=self.group, member_id=self.member, members=[{"member_id": self.member}]
         )
 
-    def read(self, response: ResponsePayload) -> LeaveGroupResult:
-        """v3 and above answer for each member."""
-        top = ResponseFields(response)
-        errors = (part.error() for part in top.parts("members"))
-        return LeaveGroupResult(error=first_error(top.error(), *errors), error_message=None)
+    def read(self, response: ResponsePayload) -> ErrorResult:
+        """The top level's error, else the member's (v3+)."""
+        return ErrorResult.of(ResponseFields(response), *ResponseFields(response).parts("members"))

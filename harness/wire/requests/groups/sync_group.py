@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
-from harness.wire.codec.request_builder import request
+from harness.wire.codec.request_builder import request_of
 from harness.wire.codec.response_fields import ResponseFields
 
 
@@ -33,18 +33,16 @@ class SyncGroup:
 
     def build(self, version: int) -> RequestPayload:
         """v5 and above repeat protocol and its type (KIP-559)."""
-        return request(
-            self.api,
+        return request_of(
+            self,
             version,
             group_id=self.group,
             generation_id=self.generation,
             member_id=self.member,
-            protocol_type=self.protocol_type,
             protocol_name=self.protocol,
             assignments=[{"member_id": member, "assignment": given} for member, given in self.assignments.items()],
         )
 
     def read(self, response: ResponsePayload) -> SyncGroupResult:
-        """The same in every version."""
         top = ResponseFields(response)
         return SyncGroupResult(error=top.error(), error_message=None, assignment=top.octets("assignment"))

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
-from harness.wire.codec.request_builder import Value, request
+from harness.wire.codec.request_builder import Value, request_of
 from harness.wire.codec.response_fields import ResponseFields, first_error
 from harness.wire.records.record_batch import NewBatch
 from harness.wire.topic_partitions import by_topic, partition_name
@@ -58,14 +58,7 @@ class Produce:
         """v13 and above name topics by id (KIP-516)."""
         if version >= 13 and any(batch.topic_id is None for batch in self.batches):
             raise CannotBuild(f"Produce v{version} names topics by id, and none was given")
-        return request(
-            self.api,
-            version,
-            transactional_id=self.transactional_id,
-            acks=self.acks,
-            timeout=self.timeout_ms,
-            topic_data=self._topics(),
-        )
+        return request_of(self, version, timeout=self.timeout_ms, topic_data=self._topics())
 
     def _topics(self) -> list[Value]:
         ids = {batch.topic: batch.topic_id for batch in self.batches}

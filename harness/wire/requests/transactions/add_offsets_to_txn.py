@@ -5,16 +5,9 @@ from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
-from harness.wire.codec.request_builder import request
+from harness.wire.api_results import ErrorResult
+from harness.wire.codec.request_builder import request_of
 from harness.wire.codec.response_fields import ResponseFields
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddOffsetsToTxnResult:
-    """Only an error, or 0."""
-
-    error: int
-    error_message: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,16 +21,7 @@ class AddOffsetsToTxn:
     group: str
 
     def build(self, version: int) -> RequestPayload:
-        """The same in every version."""
-        return request(
-            self.api,
-            version,
-            transactional_id=self.transactional_id,
-            producer_id=self.producer_id,
-            producer_epoch=self.producer_epoch,
-            group_id=self.group,
-        )
+        return request_of(self, version, group_id=self.group)
 
-    def read(self, response: ResponsePayload) -> AddOffsetsToTxnResult:
-        """The same in every version."""
-        return AddOffsetsToTxnResult(error=ResponseFields(response).error(), error_message=None)
+    def read(self, response: ResponsePayload) -> ErrorResult:
+        return ErrorResult.of(ResponseFields(response))

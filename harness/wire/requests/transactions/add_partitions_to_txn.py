@@ -1,24 +1,15 @@
 """AddPartitionsToTxn: partitions enter a transaction, or a broker asks whether they are in it (KIP-98, KIP-890)."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
+from harness.wire.api_results import PartitionErrors, by_partition
 from harness.wire.codec.request_builder import Value, request
-from harness.wire.codec.response_fields import ResponseFields, first_error
-from harness.wire.topic_partitions import by_topic, partition_name
+from harness.wire.codec.response_fields import ResponseFields
+from harness.wire.topic_partitions import by_topic
 from harness.wire.wire_errors import CannotBuild
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddPartitionsToTxnResult:
-    """``partitions`` gives the error of each, by name (``t-0``); ``error`` is the first that is not 0."""
-
-    error: int
-    error_message: str | None
-    partitions: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,18 +40,9 @@ class AddPartitionsToTxn:
             self.api, version, transactions=[{**producer, "verify_only": self.verify_only, "topics": topics}]
         )
 
-    def read(self, response: ResponsePayload) -> AddPartitionsToTxnResult:
+    def read(self, response: ResponsePayload) -> PartitionErrors:
         """The top level's error (v4+) counts before the partitions'."""
         top = ResponseFields(response)
-        partitions = dict(_partitions(top))
-        return AddPartitionsToTxnResult(
-            error=first_error(top.error(), *partitions.values()), error_message=None, partitions=partitions
-        )
-
-
-def _partitions(top: ResponseFields) -> Iterator[tuple[str, int]]:
-    batched = [topic for result in top.parts("results_by_transaction") for topic in result.parts("topic_results")]
-    for topic in batched or top.parts("results_by_topic_v3_and_below"):
-        for partition in topic.parts("results_by_partition"):
-            name = partition_name(topic.text("name"), partition.number("partition_index"))
-            yield name, partition.error("partition_error_code")
+        batched = [topic for part in top.parts("results_by_transaction") for topic in part.parts("topic_results")]
+        answers = by_partition(batched or top.parts("results_by_topic_v3_and_below"), parts="results_by_partition")
+        return PartitionErrors.of(top, answers, code="partition_error_code")

@@ -38,12 +38,10 @@ class DescribeProducers:
     partition: int
 
     def build(self, version: int) -> RequestPayload:
-        """One topic with one partition."""
         topic: Value = {"name": self.topic, "partition_indexes": (self.partition,)}
         return request(self.api, version, topics=[topic])
 
     def read(self, response: ResponsePayload) -> DescribeProducersResult:
-        """The one partition's answer."""
         partition = ResponseFields(response).first("topics").first("partitions")
         return DescribeProducersResult(
             error=partition.error(),

@@ -32,7 +32,6 @@ class DescribeTransactions:
     transactional_id: str
 
     def build(self, version: int) -> RequestPayload:
-        """A list of one id."""
         return request(self.api, version, transactional_ids=(self.transactional_id,))
 
     def read(self, response: ResponsePayload) -> DescribeTransactionsResult:

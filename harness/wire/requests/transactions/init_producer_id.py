@@ -5,19 +5,10 @@ from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
-from harness.wire.codec.request_builder import request
+from harness.wire.api_results import ProducerIdAndEpoch
+from harness.wire.codec.request_builder import request_of
 from harness.wire.codec.response_fields import ResponseFields
 from harness.wire.wire_errors import CannotBuild
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InitProducerIdResult:
-    """``producer_id`` and ``producer_epoch`` are -1 with an error."""
-
-    error: int
-    error_message: str | None
-    producer_id: int
-    producer_epoch: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,21 +25,7 @@ class InitProducerId:
         """v3 and above carry the current id and epoch; v6 (KIP-939) asks for no two-phase commit."""
         if version < 3 and (self.producer_id, self.producer_epoch) != (-1, -1):
             raise CannotBuild(f"InitProducerId v{version} carries no current producer id and epoch")
-        return request(
-            self.api,
-            version,
-            transactional_id=self.transactional_id,
-            transaction_timeout=self.timeout_ms,
-            producer_id=self.producer_id,
-            producer_epoch=self.producer_epoch,
-        )
+        return request_of(self, version, transaction_timeout=self.timeout_ms)
 
-    def read(self, response: ResponsePayload) -> InitProducerIdResult:
-        """The same in every version."""
-        top = ResponseFields(response)
-        return InitProducerIdResult(
-            error=top.error(),
-            error_message=None,
-            producer_id=top.number("producer_id"),
-            producer_epoch=top.number("producer_epoch"),
-        )
+    def read(self, response: ResponsePayload) -> ProducerIdAndEpoch:
+        return ProducerIdAndEpoch.of(ResponseFields(response))

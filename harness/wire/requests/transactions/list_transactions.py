@@ -52,7 +52,6 @@ class ListTransactions:
         )
 
     def read(self, response: ResponsePayload) -> ListTransactionsResult:
-        """The same in every version."""
         top = ResponseFields(response)
         return ListTransactionsResult(
             error=top.error(),

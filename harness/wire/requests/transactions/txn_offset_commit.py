@@ -6,19 +6,11 @@ from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
-from harness.wire.codec.request_builder import Value, request
-from harness.wire.codec.response_fields import ResponseFields, first_error
-from harness.wire.topic_partitions import by_topic, partition_name
+from harness.wire.api_results import PartitionErrors, by_partition
+from harness.wire.codec.request_builder import Value, request_of
+from harness.wire.codec.response_fields import ResponseFields
+from harness.wire.topic_partitions import by_topic
 from harness.wire.wire_errors import CannotBuild
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TxnOffsetCommitResult:
-    """``partitions`` gives the error of each, by name (``t-0``); ``error`` is the first that is not 0."""
-
-    error: int
-    error_message: str | None
-    partitions: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +30,10 @@ class TxnOffsetCommit:
         """v3 and above carry generation and member."""
         if version < 3 and (self.generation, self.member) != (-1, ""):
             raise CannotBuild(f"TxnOffsetCommit v{version} carries no generation and member")
-        return request(
-            self.api,
+        return request_of(
+            self,
             version,
-            transactional_id=self.transactional_id,
             group_id=self.group,
-            producer_id=self.producer_id,
-            producer_epoch=self.producer_epoch,
             generation_id=self.generation,
             member_id=self.member,
             topics=self._topics(),
@@ -54,14 +43,9 @@ class TxnOffsetCommit:
         committed = by_topic((topic, _offset(index, offset)) for (topic, index), offset in self.offsets.items())
         return [{"name": topic, "partitions": partitions} for topic, partitions in committed.items()]
 
-    def read(self, response: ResponsePayload) -> TxnOffsetCommitResult:
-        """The same in every version."""
-        partitions = {
-            partition_name(topic.text("name"), partition.number("partition_index")): partition.error()
-            for topic in ResponseFields(response).parts("topics")
-            for partition in topic.parts("partitions")
-        }
-        return TxnOffsetCommitResult(error=first_error(*partitions.values()), error_message=None, partitions=partitions)
+    def read(self, response: ResponsePayload) -> PartitionErrors:
+        top = ResponseFields(response)
+        return PartitionErrors.of(top, by_partition(top.parts("topics")))
 
 
 def _offset(partition: int, offset: int) -> Value:

@@ -5,19 +5,11 @@ from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
+from harness.wire.api_results import PartitionErrors, by_partition
 from harness.wire.codec.request_builder import Value, request
-from harness.wire.codec.response_fields import ResponseFields, first_error
-from harness.wire.topic_partitions import by_topic, partition_name
+from harness.wire.codec.response_fields import ResponseFields
+from harness.wire.topic_partitions import by_topic
 from harness.wire.wire_errors import CannotBuild
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteTxnMarkersResult:
-    """``partitions`` gives the error of each, by name (``t-0``); ``error`` is the first that is not 0."""
-
-    error: int
-    error_message: str | None
-    partitions: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +41,7 @@ class WriteTxnMarkers:
         }
         return request(self.api, version, markers=[marker])
 
-    def read(self, response: ResponsePayload) -> WriteTxnMarkersResult:
-        """The same in every version."""
-        partitions = {
-            partition_name(topic.text("name"), partition.number("partition_index")): partition.error()
-            for marker in ResponseFields(response).parts("markers")
-            for topic in marker.parts("topics")
-            for partition in topic.parts("partitions")
-        }
-        return WriteTxnMarkersResult(error=first_error(*partitions.values()), error_message=None, partitions=partitions)
+    def read(self, response: ResponsePayload) -> PartitionErrors:
+        top = ResponseFields(response)
+        topics = [topic for marker in top.parts("markers") for topic in marker.parts("topics")]
+        return PartitionErrors.of(top, by_partition(topics))

@@ -28,7 +28,7 @@ def stimulus(lab: Lab) -> None:
         lab.reached(rival, "CompleteCommit", as_="behind")
         lab.sample(f"hanging {version}", partition)
         lab.observer.producers(partition, as_="hanging")
-        lab.admin.write_marker(partition, **marker, commit=False, as_="marker")
+        lab.write_marker(partition, **marker, commit=False, as_="marker")
         lab.sample(f"ended {version}", partition)
         lab.observer.producers(partition, as_="ended")
 

@@ -24,7 +24,7 @@ def stimulus(lab: Lab) -> None:
             txn.end(commit=True, as_="commit")
         old.produce(unadded, version=11, as_="old write")
         lab.observer.transaction(old.transactional_id, old.coordinator, as_="old kept")
-    lab.admin.write_marker(unadded, producer_id=old.producer_id, epoch=old.epoch, commit=False, as_="marker")
+    lab.write_marker(unadded, producer_id=old.producer_id, epoch=old.epoch, commit=False, as_="marker")
 
 
 def check(seen: Evidence) -> Observations:

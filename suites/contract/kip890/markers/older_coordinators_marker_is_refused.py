@@ -24,11 +24,11 @@ def stimulus(lab: Lab) -> None:
     kept = int(str(expect.row(known, "producers", producer_id=txn.producer_id).get("coordinator_epoch", 0)))
     txn.write(partition)
     marker = {"producer_id": txn.producer_id, "epoch": txn.epoch}
-    lab.admin.write_marker(partition, **marker, commit=False, coordinator_epoch=kept - 1, as_="stale marker")
+    lab.write_marker(partition, **marker, commit=False, coordinator_epoch=kept - 1, as_="stale marker")
     lab.sample("after the stale marker", partition)
     txn.end(commit=True, as_="commit")
     lab.reached(txn, "CompleteCommit", as_="second")
-    lab.admin.write_marker(partition, **marker, commit=False, coordinator_epoch=kept, as_="same generation")
+    lab.write_marker(partition, **marker, commit=False, coordinator_epoch=kept, as_="same generation")
 
 
 def check(seen: Evidence) -> Observations:
