@@ -103,7 +103,7 @@ def test_a_socket_that_may_not_be_used_is_one_sentence(socket_path: Path) -> Non
     assert len(output.splitlines()) == 1
 
 
-def test_somebody_who_is_no_engine_is_one_sentence(socket_path: Path) -> None:
+def test_a_server_that_is_no_engine_is_one_sentence(socket_path: Path) -> None:
     with answering(socket_path, lambda _: b"SSH-2.0-OpenSSH_9.2\r\n"), pytest.raises(UserError) as error:
         engine.reach()
     assert error.value.exit is ExitCode.TOOL_MISSING

@@ -92,7 +92,7 @@ def test_a_late_request_waits_for_the_other_one(name: str, pair: GatePair) -> No
     assert strikes.struck == 1
 
 
-def test_requests_that_cannot_be_decoded_are_told_with_the_count(pair: GatePair) -> None:
+def test_requests_that_cannot_be_decoded_are_reported_with_the_count(pair: GatePair) -> None:
     client = pair.call()
     with TOXICS["late-end-txn"].strike(target_of(pair), drawn("late-end-txn")) as strikes:
         client.connected.sendall(struct.pack(">ihhih", 12, 26, 3, 9, -1) + b"\0\xff")

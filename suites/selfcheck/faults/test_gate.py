@@ -252,7 +252,7 @@ def places(arrived: list[int]) -> list[int]:
     return [place for place, number in enumerate(arrived) if number >= 40]
 
 
-def test_an_older_identity_is_told_from_the_newest_one(pair: GatePair) -> None:
+def test_an_older_epoch_is_distinguished_from_the_newest_one(pair: GatePair) -> None:
     client = pair.call()
     handle = on(pair, When(apis=("Produce",), epochs="older"), Then(action="drop-request"))
     for handed_out in ("", "1"):
@@ -294,12 +294,12 @@ def test_an_unreadable_request_passes_and_is_counted(pair: GatePair) -> None:
     assert (report.seen, report.struck, report.unreadable) == (1, 0, 1)
 
 
-def test_a_caller_learns_that_nobody_takes_the_connection_behind(pair: GatePair) -> None:
+def test_a_client_is_disconnected_when_the_broker_accepts_no_connection(pair: GatePair) -> None:
     pair.broker.listener.shutdown(socket.SHUT_RDWR)
     assert pair.call().answer() is None
 
 
-def test_a_caller_learns_that_the_broker_hung_up_and_what_was_held_is_lost(pair: GatePair) -> None:
+def test_a_client_is_disconnected_when_the_broker_hangs_up_and_what_was_held_is_lost(pair: GatePair) -> None:
     client = pair.call()
     handle = on(pair, ANY, Then(action="hold"))
     client.ask(1, end(), 3)

@@ -30,7 +30,7 @@ def functions(path: Path) -> Iterator[ast.FunctionDef]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=named)
-def test_a_file_is_small_and_says_what_it_is_for(path: Path) -> None:
+def test_a_file_is_small_and_has_a_docstring(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     limit = LONGEST_TEST_FILE if path.name.startswith("test_") else LONGEST_FILE
     assert len(text.splitlines()) <= limit
@@ -82,7 +82,7 @@ def test_a_class_name_occurs_once() -> None:
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=named)
-def test_a_room_says_what_is_in_it_and_is_no_hall(room: Path) -> None:
+def test_a_package_is_small_and_has_a_docstring(room: Path) -> None:
     modules = [path for path in room.glob("*.py") if path.stem != "__init__"]
     assert len(modules) <= MODULES_A_ROOM or room.relative_to(ROOT).parts[0] == "suites"
     assert ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8")))
@@ -97,7 +97,7 @@ def test_the_glossary_points_at_what_is_there_and_fits_a_page() -> None:
     assert 20 <= len(cells) <= 40
 
 
-def test_only_the_waiting_room_sleeps() -> None:
+def test_only_the_module_wait_sleeps() -> None:
     sleepers = [named(path) for path in FILES if re.search(r"\btime\.sleep\(", path.read_text(encoding="utf-8"))]
     assert sleepers == ["harness/base/wait.py"]
 

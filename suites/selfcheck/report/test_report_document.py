@@ -52,7 +52,7 @@ def test_a_run_without_journal_evidence_or_verdicts_gives_a_valid_report(tmp_pat
     assert report["notes"] == ["The run left no journal: it ended before the first exchange."]
 
 
-def test_a_torn_journal_is_told(tmp_path: Path) -> None:
+def test_a_torn_journal_is_reported(tmp_path: Path) -> None:
     folder = contract_folder.make(tmp_path / "run")
     with (folder.path / "journal.jsonl").open("a", encoding="utf-8") as stream:
         stream.write('{"number": 7')
