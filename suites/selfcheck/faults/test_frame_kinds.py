@@ -1,7 +1,7 @@
 """Each frame toxic against a fake broker: what it draws strikes the requests that it names, and heals."""
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from random import Random
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,28 +15,19 @@ from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.frame_toxic import EVERY_ID, FrameToxic
 from harness.faults.toxic import ClusterShape, Power
 from harness.faults.toxic_catalogue import find_toxics
-from suites.selfcheck.fixtures.gate_pair import PATIENCE, GatePair, end, gate_pair, init, produce, running_gate
+from suites.selfcheck.fixtures.gate_pair import PATIENCE, GatePair, end, init, produce
+
+pytest_plugins = ("suites.selfcheck.fixtures.gate_pair",)
 
 SHAPE = ClusterShape(topics={"accounts": 1}, transactional_ids=("teller",))
 TOXICS = {name: toxic for name, toxic in find_toxics().items() if isinstance(toxic, FrameToxic)}
 SURE: Mapping[str, Json] = {"transactional_id": EVERY_ID, "percent": 100, "hang_up": False, "persistent": True}
 
 
-@pytest.fixture
-def pair() -> Iterator[GatePair]:
-    """A broker that answers everything well, behind a gate."""
-    with running_gate() as running, gate_pair(*running) as made:
-        yield made
-
-
 def target_of(pair: GatePair, *, proxies: bool = True) -> FaultTarget:
     """A target with one lane, which is also its one link between brokers."""
     lanes, links = ({("victim", 1): pair.proxy}, {(1, 2): pair.proxy}) if proxies else ({}, {})
-    topology = SimpleNamespace(
-        brokers=(1, 2),
-        lane_proxies=lanes,
-        links=links,
-    )
+    topology = SimpleNamespace(brokers=(1, 2), lane_proxies=lanes, links=links)
     cluster = cast(Any, SimpleNamespace(links=pair.links, topology=topology))
     return FaultTarget(
         cluster=cluster, clock=RunClock(), client=cast(Any, None), topics={}, open_gate=lambda _: pair.gate
