@@ -1,7 +1,6 @@
 """The command: what it prints, the one sentence for what is wrong, and the exit codes. No broker starts."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,12 +12,7 @@ from harness.__main__ import main as entry
 from harness.app.cli import main
 from harness.base.paths import ROOT
 from harness.base.user_error import ExitCode
-
-
-def fencepost(*words: str, cwd: Path = ROOT, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command as a person would, from any folder; it is this checkout's, whatever is installed."""
-    command, env = [sys.executable, "-m", "harness", *words], {**(env or os.environ), "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False)
+from suites.selfcheck.fixtures.command import fencepost
 
 
 def test_the_catalogue_for_machines_has_what_readers_need(capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,7 +33,7 @@ def test_the_catalogue_for_people_has_a_line_for_each(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    ("words", "exit_code", "says"),
+    ("words", "exit_code", "sentence"),
     [
         (("qualify", "nonsense"), ExitCode.USAGE, "not a target"),
         (("qualify", "kafka:1.1.0"), ExitCode.TARGET_UNKNOWN, "too old"),
@@ -56,13 +50,13 @@ def test_the_catalogue_for_people_has_a_line_for_each(capsys: pytest.CaptureFixt
         (("up", "nonsense"), ExitCode.USAGE, "not a target"),
     ],
 )
-def test_what_is_wrong_is_one_sentence_and_an_exit_code(
-    words: tuple[str, ...], exit_code: ExitCode, says: str, tmp_path: Path
+def test_an_error_is_one_sentence_and_an_exit_code(
+    words: tuple[str, ...], exit_code: ExitCode, sentence: str, tmp_path: Path
 ) -> None:
     folder = ["--report-dir", str(tmp_path / "run")] if words[0] not in ("replay", "up") else []
     ended = fencepost(*words, *folder, cwd=tmp_path)
     assert ended.returncode == exit_code, ended.stderr
-    assert says in ended.stderr + ended.stdout
+    assert sentence in ended.stderr + ended.stdout
     assert "Traceback" not in ended.stderr + ended.stdout
 
 
@@ -75,7 +69,7 @@ def test_a_missing_tool_is_named_with_its_remedy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("--help",), ("qualify", "--help"), ("up", "--help"), ("list", "--help")])
-def test_help_teaches(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_help_is_longer_than_its_usage(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(list(words))
     assert ended.value.code == 0
@@ -88,7 +82,7 @@ def test_an_unknown_word_is_a_usage_error() -> None:
     assert ended.value.code == ExitCode.USAGE
 
 
-def test_an_interrupt_while_the_command_is_read_in_is_told_in_one_line(
+def test_an_interrupt_during_the_import_of_the_command_is_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Interrupting(ModuleType):
@@ -119,6 +113,6 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interrupt_that_meets_a_finaliser_comes_again() -> None:
+def test_an_interrupt_that_python_drops_in_a_finaliser_is_sent_again() -> None:
     ran = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=60, check=True)
     assert (ran.stdout, ran.stderr) == ("handled\n", "")

@@ -1,5 +1,6 @@
 """Fencepost installed from its wheel runs from any folder and needs nothing but the wheel. Offline."""
 
+import json
 import os
 import subprocess
 import sys
@@ -14,7 +15,8 @@ from harness.chaos.plan.scenario_catalogue import find_scenarios
 from harness.contract.requirement_catalogue import find
 from harness.evidence.run_folder import RunFolder
 
-HERE = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+OUTSIDE = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+"""The environment without what leads to this checkout."""
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +36,10 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True, timeout=120)
     install = [sys.executable, "-m", "pip", "--python", str(home / "bin" / "python"), "install"]
     install += ["--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", str(wheel)]
-    subprocess.run(install, check=True, capture_output=True, env=HERE, timeout=120)
-    (site,) = home.glob("lib/python3*/site-packages")
+    subprocess.run(install, check=True, capture_output=True, env=OUTSIDE, timeout=120)
+    (packages,) = home.glob("lib/python3*/site-packages")
     # A path in a .pth file is appended as it is: the .pth files in that folder, such as our checkout's, are not read.
-    (site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     return home
 
 
@@ -52,7 +54,7 @@ def empty(tmp_path: Path) -> Path:
 def installed(environment: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run the installed command in ``folder``."""
     command = [str(environment / "bin" / "fencepost"), *words]
-    return subprocess.run(command, cwd=folder, env=HERE, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=folder, env=OUTSIDE, capture_output=True, text=True, timeout=120, check=False)
 
 
 def written(folder: Path) -> set[str]:
@@ -62,7 +64,7 @@ def written(folder: Path) -> set[str]:
 
 def test_the_code_that_runs_is_the_wheels(environment: Path, empty: Path) -> None:
     python = [str(environment / "bin" / "python"), "-c", "from harness.base import paths; print(paths.ROOT)"]
-    printed = subprocess.run(python, cwd=empty, env=HERE, capture_output=True, text=True, timeout=60, check=True)
+    printed = subprocess.run(python, cwd=empty, env=OUTSIDE, capture_output=True, text=True, timeout=60, check=True)
     assert environment.resolve() in Path(printed.stdout.strip()).parents
 
 
@@ -84,11 +86,37 @@ def test_it_judges_a_recorded_folder_again_and_writes_its_page(environment: Path
     assert requirement.id in (folder.path / "index.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", ["qualify", "chaos", "falsify", "replay", "up"])
-def test_every_command_has_its_help(environment: Path, empty: Path, command: str) -> None:
-    helped = installed(environment, empty, command, "--help")
-    assert helped.returncode == 0
-    assert f"fencepost {command}" in helped.stdout
+COMMANDS = ("qualify", "chaos", "falsify", "replay", "up")
+HELPS = """
+import contextlib, io, json, sys
+from harness.app.cli import main
+printed = {}
+for command in sys.argv[1:]:
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        try:
+            main([command, "--help"])
+        except SystemExit as ended:
+            printed[command] = ended.code, text.getvalue()
+print(json.dumps(printed))
+"""
+
+
+@pytest.fixture(scope="module")
+def helps(environment: Path) -> dict[str, tuple[int, str]]:
+    """Exit code and text of every command's help; one process for all, since the import takes most of the time."""
+    python = [str(environment / "bin" / "python"), "-c", HELPS, *COMMANDS]
+    printed = subprocess.run(
+        python, cwd=environment, env=OUTSIDE, capture_output=True, text=True, timeout=120, check=True
+    )
+    helps: dict[str, tuple[int, str]] = json.loads(printed.stdout)
+    return helps
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_its_help(helps: dict[str, tuple[int, str]], command: str) -> None:
+    code, text = helps[command]
+    assert code == 0
+    assert f"fencepost {command}" in text
 
 
 @pytest.mark.parametrize("words", [("qualify", "kafka:4.3.1", "--select", "NOPE"), ("falsify", "--select", "NOPE")])

@@ -23,7 +23,7 @@ def test_values_come_in_the_order_of_paths_and_files_that_bind_nothing_are_not_r
     assert list(bound(tmp_path, "FOUND")) == [(first, 1), (second, 2)]
 
 
-def test_a_file_is_loaded_once_and_files_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
+def test_a_file_is_loaded_once_and_files_of_the_same_name_are_distinguished(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         write(tmp_path / folder / "same_name_of_two.py", "FOUND = object()\n")
     values = [value for _, value in bound(tmp_path, "FOUND")]

@@ -166,7 +166,7 @@ def test_a_refused_init_gives_way_to_a_successor_and_begins_nothing(tmp_path: Pa
     assert recorded.outcomes() == [("p", "init", "refused"), ("p", "close", "done")]
 
 
-def test_every_value_of_a_role_is_unique_and_says_where_it_belongs(tmp_path: Path) -> None:
+def test_every_value_of_a_role_is_unique_and_names_its_transaction(tmp_path: Path) -> None:
     recorded = RecordedActors(tmp_path)
     actor = recorded.actor(ROLE, {"t": "t"}, Event())
     for _ in range(3):

@@ -179,7 +179,7 @@ def test_a_partition_that_grows_while_it_is_read_is_read_on() -> None:
     assert (raw.still, raw.end.high_watermark) == (True, 5)
 
 
-def test_a_partition_that_never_stands_still_says_so() -> None:
+def test_a_partition_that_keeps_growing_is_marked_as_not_still() -> None:
     raw = raw_log.read_raw(leader_client(Broker(log=LOG[:1], growing=list(LOG[1:]))), PARTITION, RunClock(), within=0)
     assert (raw.still, raw.end.high_watermark, len(raw.batches)) == (False, 3, 2)
 
@@ -210,12 +210,12 @@ def test_the_wire_reader_takes_each_answers_own_list_of_aborted_transactions() -
     assert committed_of(Broker(log=log, aborted={0: ((7, 0),)}), 3) == (["b"], 3)
 
 
-def test_a_reader_that_cannot_come_to_the_end_says_where_it_ended() -> None:
+def test_a_reader_that_cannot_reach_the_end_returns_where_it_ended() -> None:
     assert committed_of(Broker(log=LOG, stable=3), 5) == (["1/0/2/a", "1/1/2/b"], 3)
     assert committed_of(Broker(log=LOG, failing={1: ConnectionClosed("gone")}), 5) == ([], 0)
 
 
-def test_a_leader_that_was_is_not_believed_again() -> None:
+def test_an_older_leader_epoch_is_not_believed() -> None:
     client = leader_client(Broker(leaders={1: (1, 4, (1,)), 2: (2, 5, (2,))}), (1, 2))
     assert client.leader(PARTITION) == 2
     client.forget([PARTITION])
@@ -257,11 +257,11 @@ def test_what_keeps_a_cluster_from_settling_is_named(broker: Broker, amiss: Mapp
 
 
 @dataclass(slots=True)
-class Moody:
+class UnansweredCommits:
     """A client whose first commits are not answered."""
 
     unsure: list[str]
-    kind: str = "moody"
+    kind: str = "fake"
     protocol: str = "v1"
 
     def _done(self, *_: object) -> CallResult:
@@ -285,7 +285,7 @@ def probed(
     clock = RunClock()
 
     def opened(actor: str, transactional_id: str) -> RecordingClient:
-        client: Any = Moody(unsure)
+        client: Any = UnansweredCommits(unsure)
         return RecordingClient(
             client=client, actor=actor, transactional_id=transactional_id, clock=clock, history_writer=history_writer
         )

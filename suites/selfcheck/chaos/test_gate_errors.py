@@ -92,7 +92,7 @@ def test_errors_make_a_round_undecided_and_findings_win(check: CheckResult, erro
 
 
 @pytest.mark.parametrize("run", [{}, {"facts": None}, {"facts": {}}, {"facts": {"gate_errors": "none"}}])
-def test_a_history_of_another_tool_says_nothing_of_a_gate(run: dict[str, Any]) -> None:
+def test_a_history_of_another_tool_has_no_gate_errors(run: dict[str, Any]) -> None:
     assert limited(Judgement(checks=(HELD,)), run) == Judgement(checks=(HELD,))
 
 

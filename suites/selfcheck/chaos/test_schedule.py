@@ -255,14 +255,14 @@ def test_each_fault_gives_a_window_with_what_it_struck() -> None:
     assert window.ended >= window.started
 
 
-def test_a_toxic_without_power_struck_nothing_and_says_why() -> None:
+def test_a_toxic_without_power_struck_nothing_and_gives_the_reason() -> None:
     window = struck([planned_fault(FakeToxic(name="a", power=Power.NETWORK, fails="powerless"))])["a"]
     assert window.struck == 0
     assert window.where == '{"broker": 1}'
     assert window.how == "it did not strike; Powerless: this backend has no proxies"
 
 
-def test_one_that_could_not_be_healed_keeps_its_count_and_says_so() -> None:
+def test_a_toxic_that_could_not_be_healed_keeps_its_count_and_gives_the_reason() -> None:
     window = struck([planned_fault(FakeToxic(name="a", power=Power.PROCESS, fails="healing"))])["a"]
     assert window.struck == 3
     assert window.how == "things struck; LookupError: broker 1 did not come back"

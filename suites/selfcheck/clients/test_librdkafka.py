@@ -90,7 +90,7 @@ def test_what_librdkafka_does_not_take_is_refused_with_nothing_sent(client: Clie
     assert client.poll(1).outcome is Outcome.REFUSED
 
 
-def test_a_client_of_brokers_that_are_not_there_says_so_and_closes() -> None:
+def test_a_client_of_absent_brokers_is_unsure_of_init_and_closes() -> None:
     options = ClientOptions(
         actor="a", lane="victim", bootstrap={1: "127.0.0.1:9"}, transactional_id="id", request_ms=300, group="g"
     )

@@ -83,7 +83,7 @@ def test_what_a_broker_can_answer_is_listed(api: str) -> None:
     assert wire_outcomes.TABLES[api].keys() >= ANSWERED[api]
 
 
-def test_a_code_that_nobody_listed_is_unsure() -> None:
+def test_an_error_code_outside_the_tables_is_unsure() -> None:
     for api in wire_outcomes.TABLES:
         assert wire_outcomes.row_of(api, 9_999).outcome is Outcome.UNSURE
     for verb in librdkafka_outcomes.TABLES:
@@ -132,7 +132,7 @@ def test_only_a_duplicate_sequence_number_is_done_after_doubt() -> None:
     )
 
 
-def test_the_librdkafka_table_speaks_of_codes_that_the_library_has_and_gives_each_a_reason() -> None:
+def test_the_librdkafka_table_has_only_codes_of_the_library_and_gives_each_a_reason() -> None:
     assert {code for _, code, _ in LIBRARY_ROWS} <= set(OWN_CODES.values())
     assert all(len(row.reason.split()) > 2 for _, _, row in LIBRARY_ROWS)
 

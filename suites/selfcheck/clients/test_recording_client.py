@@ -113,8 +113,8 @@ def test_a_transactions_number_is_on_every_operation_until_it_is_over(recorded: 
     client.send_offsets("in", 2, 42)
     client.commit()
     client.close()
-    told = [(each.verb, each.txn) for each in recorded.operations()]
-    assert told == [
+    verbs = [(each.verb, each.txn) for each in recorded.operations()]
+    assert verbs == [
         ("init", None), ("begin", 7), ("produce", 7), ("send_offsets", 7), ("commit", 7), ("close", None),
     ]  # fmt: skip
     sent = recorded.operations()[3]

@@ -167,14 +167,14 @@ def test_silence_until_the_bound_is_unsure_without_a_code() -> None:
     assert (answer.outcome, answer.error, answer.reason) == (Outcome.UNSURE, None, "no answer")
 
 
-def test_what_nobody_could_be_asked_is_refused_since_nothing_was_sent() -> None:
+def test_without_a_leader_a_produce_is_refused_since_nothing_was_sent() -> None:
     trial = begun(V2, request_ms=30, Metadata=[KafkaError.LEADER_NOT_AVAILABLE] * 5_000)
     answer = trial.produce()
     assert (answer.outcome, answer.error, answer.tries) == (Outcome.REFUSED, None, 0)
     assert trial.brokers.of("Produce") == []
 
 
-def test_a_code_that_nobody_listed_is_unsure_with_that_reason() -> None:
+def test_an_error_code_outside_the_table_is_unsure_with_that_reason() -> None:
     answer = begun(V2, Produce=[9_999]).produce()
     assert (answer.outcome, answer.error, answer.reason) == (Outcome.UNSURE, 9_999, UNLISTED.reason)
 
@@ -189,7 +189,7 @@ def test_transactions_v1_add_each_partition_once_and_keep_epoch_and_sequences() 
     assert len(trial.brokers.of("AddPartitionsToTxn")) == 3
 
 
-def test_transactions_v2_add_nothing_and_go_on_with_the_epoch_that_the_end_told() -> None:
+def test_transactions_v2_add_nothing_and_go_on_with_the_epoch_that_the_end_returned() -> None:
     trial = begun(V2)
     assert trial.produce().tries == 1
     ended = trial.producer.commit()
@@ -263,7 +263,7 @@ def test_a_moved_leader_is_looked_up_and_the_coordinator_is_not() -> None:
     assert [len(trial.brokers.of(api)) for api in ("Metadata", "FindCoordinator")] == [2, 1]
 
 
-def test_a_commit_says_what_it_was_asked() -> None:
+def test_requests_carry_what_the_client_was_called_with() -> None:
     trial = begun(V2)
     trial.produce()
     trial.producer.abort()
@@ -274,7 +274,7 @@ def test_a_commit_says_what_it_was_asked() -> None:
     assert produced[0].batches[0].batch.values == ("1/0/1/",)
 
 
-def test_what_a_broker_lacks_for_transactions_v2_is_told_before_the_start() -> None:
+def test_what_a_broker_lacks_for_transactions_v2_is_reported_before_the_start() -> None:
     able = {"EndTxn": (0, 5), "Produce": (3, 13), "TxnOffsetCommit": (0, 5)}
     v1, v2 = WireAdapter(V1), WireAdapter(V2)
     assert v2.lacking(Offered(apis=able, finalized_features={"transaction.version": 2})) is None

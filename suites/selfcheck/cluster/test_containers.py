@@ -84,13 +84,13 @@ def test_an_image_may_name_kafkas_folder() -> None:
 
 
 @pytest.mark.parametrize("text", ["image:", "image:a b", "image:a#relative"])
-def test_a_wrong_image_is_one_sentence(text: str) -> None:
+def test_a_malformed_image_is_one_sentence(text: str) -> None:
     with pytest.raises(UserError) as error:
         parse_target(text)
     assert error.value.exit is ExitCode.USAGE
 
 
-def test_auto_takes_processes_where_there_is_no_engine_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_takes_processes_where_there_is_no_engine_and_gives_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(docker_backend, "engine_may_answer", lambda: False)
     taken = opening.choose_backend(parse_target("kafka:4.3.1"), "auto")
     assert (taken.backend.name, taken.why) == (

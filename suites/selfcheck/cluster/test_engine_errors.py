@@ -3,8 +3,6 @@
 import json
 import os
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,17 +13,9 @@ import pytest
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster.docker import engine, images
 from harness.cluster.target import parse_target
+from suites.selfcheck.fixtures.command import fencepost
 
 UP = ("up", "kafka:4.3.1", "--backend", "docker")
-AS_NOBODY = """
-import os, sys
-from harness.app import cli
-from harness.cluster.docker import docker_cluster
-if os.getuid() == 0:
-    os.setgroups([]), os.setgid(65534), os.setuid(65534)
-sys.exit(cli.main(sys.argv[1:]))
-"""
-"""The imports come first: they may be in folders that only root can read."""
 
 
 @pytest.fixture
@@ -71,21 +61,21 @@ def version(api: str) -> Callable[[str], bytes]:
     return lambda asked: head.encode() + body if asked.startswith("GET /version ") else b""
 
 
-def run_command(*words: str) -> tuple[int, str]:
-    """The exit code of the command, and its standard error."""
-    command = [sys.executable, "-c", AS_NOBODY, *words]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+def assert_one_sentence(sentence: str) -> None:
+    """The command, run without root's rights, ends with one line that has ``sentence`` in it."""
+    ran = fencepost(*UP, nobody=True)
+    assert ran.returncode == ExitCode.TOOL_MISSING
+    assert sentence in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
     assert "Traceback" not in ran.stderr
-    return ran.returncode, ran.stderr
 
 
 @pytest.mark.parametrize(("api", "named"), [("1.39", "1.39"), ("1.18", "not known any more")])
 def test_an_engine_that_is_too_old_is_one_sentence(socket_path: Path, api: str, named: str) -> None:
     with answering(socket_path, version(api)):
-        code, output = run_command(*UP)
-    assert code == ExitCode.TOOL_MISSING
-    assert f"the container engine is too old (its API is {named}, needed is 1.40); install Docker 19.03" in output
-    assert len(output.splitlines()) == 1
+        assert_one_sentence(
+            f"the container engine is too old (its API is {named}, needed is 1.40); install Docker 19.03"
+        )
 
 
 @pytest.mark.parametrize("api", ["1.39", "1.18"])
@@ -97,13 +87,10 @@ def test_auto_takes_processes_where_the_engine_is_too_old(socket_path: Path, api
 def test_a_socket_that_may_not_be_used_is_one_sentence(socket_path: Path) -> None:
     with answering(socket_path, version("1.41")):
         socket_path.chmod(0)
-        code, output = run_command(*UP)
-    assert code == ExitCode.TOOL_MISSING
-    assert "your user may not use its socket; join the group docker (usermod -aG docker $USER)" in output
-    assert len(output.splitlines()) == 1
+        assert_one_sentence("your user may not use its socket; join the group docker (usermod -aG docker $USER)")
 
 
-def test_somebody_who_is_no_engine_is_one_sentence(socket_path: Path) -> None:
+def test_a_server_that_is_no_engine_is_one_sentence(socket_path: Path) -> None:
     with answering(socket_path, lambda _: b"SSH-2.0-OpenSSH_9.2\r\n"), pytest.raises(UserError) as error:
         engine.reach()
     assert error.value.exit is ExitCode.TOOL_MISSING

@@ -162,7 +162,7 @@ def test_another_error_of_the_disk_is_not_taken_for_a_full_one() -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
 
-def test_a_node_that_did_not_come_up_says_its_last_words(tmp_path: Path) -> None:
+def test_a_node_that_did_not_start_is_reported_with_its_last_log_lines(tmp_path: Path) -> None:
     log = tmp_path / "broker-1.log"
     log.write_text("\n".join(f"line {i}" for i in range(100)))
     error = not_ready("broker-1 ended", log)
@@ -171,7 +171,7 @@ def test_a_node_that_did_not_come_up_says_its_last_words(tmp_path: Path) -> None
     assert "line 80" not in str(error)
 
 
-def test_a_node_that_met_a_full_disk_says_that(tmp_path: Path) -> None:
+def test_a_node_that_met_a_full_disk_is_reported_as_such(tmp_path: Path) -> None:
     log = tmp_path / "broker-1.log"
     log.write_text("java.io.IOException: No space left on device\n" + "more\n" * 100)
     assert not_ready("broker-1 ended", log).exit is ExitCode.NO_ROOM
@@ -214,7 +214,7 @@ def test_a_port_that_is_taken_in_every_block_is_one_sentence(monkeypatch: pytest
     assert error.value.exit is ExitCode.ADDRESS_IN_USE
 
 
-def test_no_broker_knows_a_way_round_its_proxies() -> None:
+def test_a_broker_reaches_every_other_node_only_through_proxies() -> None:
     block = loopback_addresses.claim_block()
     block.guard.close()
     for source in BROKERS:
@@ -253,7 +253,7 @@ def test_a_backslash_in_a_property_reaches_the_broker() -> None:
         (("-Xshare:off",), {"-XX:SharedArchiveFile=/classes.jsa"}),
     ],
 )
-def test_our_jvm_flags_step_aside_for_the_users(chosen: tuple[str, ...], aside: set[str]) -> None:
+def test_jvm_flags_of_the_user_replace_ours(chosen: tuple[str, ...], aside: set[str]) -> None:
     every = set(jvm_command.quick_start_flags((), Path("/classes.jsa")))
     assert every - set(jvm_command.quick_start_flags(chosen, Path("/classes.jsa"))) == aside
 

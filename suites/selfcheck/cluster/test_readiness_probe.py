@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 from harness.base.addresses import Address
 from harness.cluster.nodes import readiness_probe
 
-NOBODY = Address("127.0.0.9", 9)
+NO_LISTENER = Address("127.0.0.9", 9)
 
 
 @pytest.fixture
@@ -37,11 +37,11 @@ def test_a_kafka_is_understood() -> None:
     assert readiness_probe.transaction_possible(expected[coordinator], "who")
 
 
-def test_nobody_who_listens_is_not_ready() -> None:
-    assert readiness_probe.brokers(NOBODY) is None
-    assert readiness_probe.coordinator(NOBODY, "who") is None
-    assert not readiness_probe.transaction_possible(NOBODY, "who")
-    assert not readiness_probe.quorum_leads(NOBODY)
+def test_an_address_without_listener_is_not_ready() -> None:
+    assert readiness_probe.brokers(NO_LISTENER) is None
+    assert readiness_probe.coordinator(NO_LISTENER, "who") is None
+    assert not readiness_probe.transaction_possible(NO_LISTENER, "who")
+    assert not readiness_probe.quorum_leads(NO_LISTENER)
 
 
 def test_a_server_that_does_not_answer_in_time_is_not_ready(

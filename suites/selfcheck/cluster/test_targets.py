@@ -66,7 +66,7 @@ def test_a_wrong_target_is_one_sentence(text: str, code: ExitCode) -> None:
     assert len(str(error.value).splitlines()) == 1
 
 
-def test_auto_takes_the_backend_that_can_open_the_target_and_says_why() -> None:
+def test_auto_takes_the_backend_that_can_open_the_target_and_gives_the_reason() -> None:
     choice = choose_backend(parse_target("external:a:9092"), "auto")
     assert (choice.backend.name, choice.why) == ("external", "the target is a running cluster")
 
@@ -78,7 +78,7 @@ def test_every_kind_of_target_is_opened_by_a_backend_and_every_backend_has_a_nam
     assert AUTO in BACKEND_NAMES
 
 
-def test_a_backend_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_backend_is_refused() -> None:
     with pytest.raises(UserError, match="the podman backend cannot open") as error:
         choose_backend(parse_target("kafka:4.3.1"), "podman")
     assert error.value.exit is ExitCode.USAGE
@@ -90,7 +90,7 @@ def test_a_backend_that_cannot_open_the_target_is_refused() -> None:
     assert error.value.exit is ExitCode.USAGE
 
 
-def test_a_tarball_tells_its_version_by_its_own_jars(tmp_path: Path) -> None:
+def test_the_version_of_a_tarball_comes_from_its_own_jars(tmp_path: Path) -> None:
     packed = kafka_tarball(tmp_path, "kafka_2.13-4.4.0-SNAPSHOT.jar", "kafka_2.13-4.4.0-SNAPSHOT-sources.jar", "x.jar")
     files = distribution.distribution(Distribution(packed), quiet)
     assert (files.version, files.origin) == ("4.4.0-SNAPSHOT", f"from {packed}")

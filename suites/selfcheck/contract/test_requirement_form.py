@@ -97,7 +97,7 @@ def test_a_finding_before_a_missing_step_is_still_a_violation() -> None:
 
 
 @pytest.mark.parametrize("field", ["statement", "needs", "accepts", "refuses", "refuted_by"])
-def test_a_requirement_without_its_proof_is_refused_at_birth(field: str) -> None:
+def test_a_requirement_without_its_proof_cannot_be_made(field: str) -> None:
     empty = "" if field == "statement" else ()
     with pytest.raises(ValueError, match=field):
         replace(REQUIREMENT, **{field: empty})  # type: ignore[arg-type]
@@ -121,7 +121,7 @@ def test_what_lets_the_exit_code_be_0(level: str, status: Status, known: str | N
     assert kept(verdict) is green
 
 
-def test_refused_tells_success_silence_and_the_wrong_code_apart() -> None:
+def test_refused_distinguishes_success_no_answer_and_the_wrong_code() -> None:
     asked = step("ask", "Produce", 9, error=48, error_message="…not added")
     names = [
         getattr(refused(replace(asked, **change), 48, otherwise="let-in"), "anomaly", None)

@@ -19,7 +19,7 @@ def test_an_account_goes_into_the_evidence_and_back() -> None:
 
 
 @pytest.mark.parametrize("partition", ["P1", "P2"])
-def test_a_reader_that_read_nothing_or_is_not_told_of_examined_nothing(partition: str) -> None:
+def test_a_reader_that_read_nothing_or_is_not_recorded_examined_nothing(partition: str) -> None:
     seen = evidence(reader=as_fact({"P1": replace(ACCOUNT, micro_batches=0)}))
     with pytest.raises(NotSeen):
         stream_account(seen, partition)

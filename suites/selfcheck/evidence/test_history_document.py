@@ -19,20 +19,22 @@ def section(table: str) -> str:
     return TEXT.partition(f"\n### {table}\n")[2].partition("\n### ")[0].partition("\n**What each verb")[0]
 
 
-def told(field: Field) -> tuple[str, str, str]:
+def documented(field: Field) -> tuple[str, str, str]:
     """A column as the page must tell it: name, type, whether it must be there."""
     must = "yes" if field.required else "no: null" if field.default is None else f"no: `{json.dumps(field.default)}`"
     return field.name, {"bigint": "LONG"}.get(kind := field.type.simpleString(), kind.upper()), must
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_every_column_is_told_with_its_type(table: str) -> None:
+def test_every_column_is_documented_with_its_type(table: str) -> None:
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \| ([^|]+) \|", section(table), re.MULTILINE)
-    assert [(name, kind, must.strip()) for name, kind, must in rows] == [told(field) for field in table_fields(table)]
+    assert [(name, kind, must.strip()) for name, kind, must in rows] == [
+        documented(field) for field in table_fields(table)
+    ]
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_every_word_that_a_column_may_have_is_told(table: str) -> None:
+def test_every_value_that_a_column_may_have_is_documented(table: str) -> None:
     lines = {line.split("`")[1]: line for line in section(table).splitlines() if line.startswith("| `")}
     for field in table_fields(table):
         assert [word for word in field.allowed if f"`{word}`" not in lines[field.name]] == []
@@ -44,7 +46,7 @@ def test_the_example_of_a_table_is_a_line_of_it(table: str) -> None:
     assert type(from_json(TABLES[table], example)) is TABLES[table]
 
 
-def test_what_each_verb_needs_is_told() -> None:
+def test_what_each_verb_needs_is_documented() -> None:
     part = TEXT.partition("**What each verb needs**")[2].partition("## A history by hand")[0]
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", part, re.MULTILINE)
     assert [(verb, tuple(re.findall(r"`(\w+)`", needs))) for verb, needs in rows] == [
@@ -52,7 +54,7 @@ def test_what_each_verb_needs_is_told() -> None:
     ]
 
 
-def test_the_version_and_the_tables_that_must_be_there_are_told() -> None:
+def test_the_version_and_the_required_tables_are_documented() -> None:
     assert f'"format": {CHAOS_FORMAT}' in TEXT
     assert f"version {CHAOS_FORMAT}." in TEXT
     assert ", ".join(f"`{table}`" for table in REQUIRED[:-1]) + f" and `{REQUIRED[-1]}` must be there" in TEXT

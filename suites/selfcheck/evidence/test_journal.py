@@ -18,7 +18,7 @@ def exchange(number: int) -> Exchange:
     )  # fmt: skip
 
 
-def test_an_empty_journal_is_told_from_a_missing_one(tmp_path: Path) -> None:
+def test_every_table_exists_from_the_beginning_and_is_empty(tmp_path: Path) -> None:
     HistoryWriter(tmp_path / "history").close()
     assert {path.stem for path in (tmp_path / "history").iterdir()} == set(TABLES)
     assert all(not path.stat().st_size for path in (tmp_path / "history").iterdir())

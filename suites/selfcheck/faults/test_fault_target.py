@@ -145,7 +145,7 @@ def test_silent_and_absent_brokers_are_passed_over() -> None:
     assert [fault_target(kafka).answers(node) for node in BROKERS] == [False, False, True]
 
 
-def test_a_partition_without_leader_has_none_and_one_that_nobody_knows_is_an_error() -> None:
+def test_a_partition_without_leader_has_none_and_an_unknown_one_is_an_error() -> None:
     kafka = Kafka(partitions={"t": {0: led(-1)}})
     assert fault_target(kafka).leader("t", 0) is None
     for topic, index in (("t", 1), ("u", 0)):
@@ -168,7 +168,7 @@ def test_a_broker_is_registered_when_it_answers_and_all_that_answer_list_it() ->
     assert not fault_target(Kafka(listed={1: (1, 3), 2: BROKERS, 3: BROKERS})).registered(2)
 
 
-def test_a_broker_is_dropped_when_another_says_so_whatever_it_says_itself() -> None:
+def test_a_broker_is_dropped_when_another_no_longer_lists_it() -> None:
     assert not fault_target(Kafka()).dropped(2)
     assert fault_target(Kafka(listed={1: (1, 3), 2: BROKERS, 3: (1, 3)})).dropped(2)
     assert not fault_target(Kafka(listed={1: BROKERS, 2: (1, 3), 3: BROKERS})).dropped(2)

@@ -1,7 +1,7 @@
 """Each frame toxic against a fake broker: what it draws strikes the requests that it names, and heals."""
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from random import Random
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,29 +14,20 @@ from harness.base.json_value import Json
 from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.frame_toxic import EVERY_ID, FrameToxic
 from harness.faults.toxic import ClusterShape, Power
-from suites.selfcheck.fixtures.gate_pair import PATIENCE, GatePair, end, gate_pair, init, produce, running_gate
+from suites.selfcheck.fixtures.gate_pair import PATIENCE, GatePair, end, init, produce
 from suites.selfcheck.fixtures.toxic_files import find_toxics
+
+pytest_plugins = ("suites.selfcheck.fixtures.gate_pair",)
 
 SHAPE = ClusterShape(topics={"accounts": 1}, transactional_ids=("teller",))
 TOXICS = {name: toxic for name, toxic in find_toxics().items() if isinstance(toxic, FrameToxic)}
 SURE: Mapping[str, Json] = {"transactional_id": EVERY_ID, "percent": 100, "hang_up": False, "persistent": True}
 
 
-@pytest.fixture
-def pair() -> Iterator[GatePair]:
-    """A broker that answers everything well, behind a gate."""
-    with running_gate() as running, gate_pair(*running) as made:
-        yield made
-
-
 def target_of(pair: GatePair, *, proxies: bool = True) -> FaultTarget:
     """A target with one lane, which is also its one link between brokers."""
     lanes, links = ({("victim", 1): pair.proxy}, {(1, 2): pair.proxy}) if proxies else ({}, {})
-    topology = SimpleNamespace(
-        brokers=(1, 2),
-        lane_proxies=lanes,
-        links=links,
-    )
+    topology = SimpleNamespace(brokers=(1, 2), lane_proxies=lanes, links=links)
     cluster = cast(Any, SimpleNamespace(links=pair.links, topology=topology))
     return FaultTarget(
         cluster=cluster, clock=RunClock(), client=cast(Any, None), topics={}, open_gate=lambda _: pair.gate
@@ -92,7 +83,7 @@ def test_a_late_request_waits_for_the_other_one(name: str, pair: GatePair) -> No
     assert strikes.struck == 1
 
 
-def test_requests_that_cannot_be_decoded_are_told_with_the_count(pair: GatePair) -> None:
+def test_requests_that_cannot_be_decoded_are_reported_with_the_count(pair: GatePair) -> None:
     client = pair.call()
     with TOXICS["late-end-txn"].strike(target_of(pair), drawn("late-end-txn")) as strikes:
         client.connected.sendall(struct.pack(">ihhih", 12, 26, 3, 9, -1) + b"\0\xff")

@@ -6,7 +6,6 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import psutil
 import pytest
@@ -14,13 +13,13 @@ import pytest
 from harness.base import wait
 from harness.faults.frame_gate import GateFailed
 from harness.faults.frame_rule import Rule, Then, Until, When
-from harness.faults.gate.gate import Gate, GateRuleHandle
+from harness.faults.gate.gate import GateRuleHandle
 from harness.wire.frame_codec import request_header
 from suites.selfcheck.fixtures.gate_pair import (
     PATIENCE,
-    FakeLinks,
     GatePair,
     RawClient,
+    RunningGate,
     end,
     gate_pair,
     init,
@@ -29,25 +28,9 @@ from suites.selfcheck.fixtures.gate_pair import (
     running_gate,
 )
 
+pytest_plugins = ("suites.selfcheck.fixtures.gate_pair",)
+
 ANY = When(apis=("EndTxn",))
-
-
-RunningGate = tuple[Gate, FakeLinks]
-
-
-@pytest.fixture(scope="module")
-def gate_process() -> Iterator[RunningGate]:
-    """One gate for all."""
-    with running_gate() as running:
-        yield running
-        assert running[0].errors() == ()
-
-
-@pytest.fixture
-def pair(gate_process: RunningGate) -> Iterator[GatePair]:
-    """A broker that answers everything well, behind the gate."""
-    with gate_pair(*gate_process) as made:
-        yield made
 
 
 def on(pair: GatePair, when: When, then: Then) -> GateRuleHandle:
@@ -135,7 +118,7 @@ def test_a_hold_ends_with_its_event_and_no_other(pair: GatePair) -> None:
     assert pair.broker.correlations == [2, 3, 1]
 
 
-def test_an_event_that_failed_is_none(gate_process: RunningGate) -> None:
+def test_an_event_that_failed_ends_no_hold(gate_process: RunningGate) -> None:
     with gate_pair(*gate_process, lambda head: 51 if head.correlation == 2 else 0) as pair:
         late, client = pair.call(), pair.call()
         handle = on(pair, When(apis=("Produce",)), Then(action="hold", until=Until(apis=("EndTxn",))))
@@ -244,15 +227,15 @@ def test_draws_of_a_rule_come_from_its_seed_alone(pair: GatePair) -> None:
         taken.append([head.correlation for head in pair.broker.asked[-(40 + handle.report().struck) :]])
     assert [len(one) > 40 for one in taken] == [True] * 3
     assert [number for number in taken[0] if number < 40] == list(range(40))
-    assert places(taken[0]) == places(taken[1]) != places(taken[2])
+    assert positions(taken[0]) == positions(taken[1]) != positions(taken[2])
 
 
-def places(arrived: list[int]) -> list[int]:
+def positions(arrived: list[int]) -> list[int]:
     """Where in the order of arrival the twins are."""
-    return [place for place, number in enumerate(arrived) if number >= 40]
+    return [position for position, number in enumerate(arrived) if number >= 40]
 
 
-def test_an_older_identity_is_told_from_the_newest_one(pair: GatePair) -> None:
+def test_an_older_epoch_is_distinguished_from_the_newest_one(pair: GatePair) -> None:
     client = pair.call()
     handle = on(pair, When(apis=("Produce",), epochs="older"), Then(action="drop-request"))
     for handed_out in ("", "1"):
@@ -294,12 +277,12 @@ def test_an_unreadable_request_passes_and_is_counted(pair: GatePair) -> None:
     assert (report.seen, report.struck, report.unreadable) == (1, 0, 1)
 
 
-def test_a_caller_learns_that_nobody_takes_the_connection_behind(pair: GatePair) -> None:
+def test_a_client_is_disconnected_when_the_broker_accepts_no_connection(pair: GatePair) -> None:
     pair.broker.listener.shutdown(socket.SHUT_RDWR)
     assert pair.call().answer() is None
 
 
-def test_a_caller_learns_that_the_broker_hung_up_and_what_was_held_is_lost(pair: GatePair) -> None:
+def test_a_client_is_disconnected_when_the_broker_hangs_up_and_what_was_held_is_lost(pair: GatePair) -> None:
     client = pair.call()
     handle = on(pair, ANY, Then(action="hold"))
     client.ask(1, end(), 3)

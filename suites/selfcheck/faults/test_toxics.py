@@ -31,7 +31,7 @@ FILES = [
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_toxic_is_one_file_that_says_what_it_needs_and_what_it_counts(path: Path) -> None:
+def test_a_toxic_is_one_file_that_documents_what_it_needs_and_what_it_counts(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docstring = " ".join((ast.get_docstring(tree) or "").split())
     assert "Needs " in docstring
@@ -115,7 +115,7 @@ def test_what_goes_wrong_later_is_raised_when_the_block_is_left() -> None:
         pass
 
 
-def test_the_kernel_tells_how_much_a_connection_has_received() -> None:
+def test_the_kernel_reports_how_much_a_connection_has_received() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as asking:
         served, _ = server.accept()
         with served:
@@ -127,6 +127,6 @@ def test_the_kernel_tells_how_much_a_connection_has_received() -> None:
     assert theirs == [1234]
 
 
-def test_connections_of_a_process_that_is_gone_cannot_be_told() -> None:
+def test_connections_of_an_ended_process_cannot_be_listed() -> None:
     with pytest.raises(OSError, match="No such file"):
         established(2**22 + 1)

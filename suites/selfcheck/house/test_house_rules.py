@@ -3,7 +3,7 @@
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from harness.base.paths import ROOT
 from harness.base.user_error import ExitCode
 
 FILES = sorted(path for top in ("harness", "toxics", "suites") for path in (ROOT / top).rglob("*.py"))
-ROOMS = sorted({path.parent for path in FILES})
+PACKAGES = sorted({path.parent for path in FILES})
 LONGEST_FILE, LONGEST_TEST_FILE, LONGEST_FUNCTION = 350, 500, 50
 BANNED_NAMES = {"utils", "util", "common", "helper", "helpers", "manager", "base", "handler", "data", "info"}
 
@@ -23,18 +23,29 @@ def named(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def functions(path: Path) -> Iterator[ast.FunctionDef]:
+@cache
+def text_of(path: Path) -> str:
+    """A file's text, read once."""
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A file's syntax tree, parsed once."""
+    return ast.parse(text_of(path))
+
+
+@cache
+def functions(path: Path) -> list[ast.FunctionDef]:
     """Every function and method of a file."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)]
 
 
 @pytest.mark.parametrize("path", FILES, ids=named)
-def test_a_file_is_small_and_says_what_it_is_for(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
+def test_a_file_is_small_and_has_a_docstring(path: Path) -> None:
     limit = LONGEST_TEST_FILE if path.name.startswith("test_") else LONGEST_FILE
-    assert len(text.splitlines()) <= limit
-    assert ast.get_docstring(ast.parse(text)), "no module docstring"
+    assert len(text_of(path).splitlines()) <= limit
+    assert ast.get_docstring(tree_of(path)), "no module docstring"
     assert path.stem not in BANNED_NAMES
 
 
@@ -63,7 +74,7 @@ TWICE = {
 """File names that occur more than once, each with its reason."""
 CLASSES_TWICE: dict[str, str] = {}
 """Likewise class names."""
-MODULES_A_ROOM = 14
+MODULES_A_PACKAGE = 14
 
 
 def test_a_file_name_occurs_once() -> None:
@@ -72,20 +83,15 @@ def test_a_file_name_occurs_once() -> None:
 
 
 def test_a_class_name_occurs_once() -> None:
-    classes = Counter(
-        node.name
-        for path in FILES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    )
+    classes = Counter(node.name for path in FILES for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef))
     assert {name for name, count in classes.items() if count > 1} - CLASSES_TWICE.keys() == set()
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=named)
-def test_a_room_says_what_is_in_it_and_is_no_hall(room: Path) -> None:
-    modules = [path for path in room.glob("*.py") if path.stem != "__init__"]
-    assert len(modules) <= MODULES_A_ROOM or room.relative_to(ROOT).parts[0] == "suites"
-    assert ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8")))
+@pytest.mark.parametrize("package", PACKAGES, ids=named)
+def test_a_package_is_small_and_has_a_docstring(package: Path) -> None:
+    modules = [path for path in package.glob("*.py") if path.stem != "__init__"]
+    assert len(modules) <= MODULES_A_PACKAGE or package.relative_to(ROOT).parts[0] == "suites"
+    assert ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8")))
 
 
 def test_the_glossary_points_at_what_is_there_and_fits_a_page() -> None:
@@ -97,8 +103,8 @@ def test_the_glossary_points_at_what_is_there_and_fits_a_page() -> None:
     assert 20 <= len(cells) <= 40
 
 
-def test_only_the_waiting_room_sleeps() -> None:
-    sleepers = [named(path) for path in FILES if re.search(r"\btime\.sleep\(", path.read_text(encoding="utf-8"))]
+def test_only_the_module_wait_sleeps() -> None:
+    sleepers = [named(path) for path in FILES if re.search(r"\btime\.sleep\(", text_of(path))]
     assert sleepers == ["harness/base/wait.py"]
 
 
@@ -109,15 +115,15 @@ def test_no_test_is_skipped_without_a_typed_reason() -> None:
         "suites/selfcheck/fixtures/skips.py",
         "suites/selfcheck/house/test_house_rules.py",
     }
-    found = {named(path) for path in FILES if bare.search(path.read_text(encoding="utf-8"))}
+    found = {named(path) for path in FILES if bare.search(text_of(path))}
     assert found <= allowed
 
 
 def test_every_exit_code_is_documented_in_the_help_and_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for code in ExitCode:
-        assert re.search(rf"\b{code.value}\b", EPILOG), f"--help does not tell exit code {code.value}"
-        assert f"| {code.value} |" in readme, f"README.md does not tell exit code {code.value}"
+        assert re.search(rf"\b{code.value}\b", EPILOG), f"--help lacks exit code {code.value}"
+        assert f"| {code.value} |" in readme, f"README.md lacks exit code {code.value}"
 
 
 def test_the_readme_points_only_at_files_that_exist() -> None:
@@ -128,6 +134,6 @@ def test_the_readme_points_only_at_files_that_exist() -> None:
 
 
 def test_nothing_of_this_machine_is_written_down() -> None:
-    text = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
+    text = "\n".join(map(text_of, FILES))
     homes = re.compile(r"/(home|Users)/\w+|/work/" + "main")
     assert not homes.search(text)

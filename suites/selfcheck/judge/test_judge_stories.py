@@ -75,7 +75,7 @@ def belongs(one: HistoryFinding) -> int:
 
 
 @pytest.mark.parametrize("case", STORIES, ids=str)
-def test_what_a_story_says_is_named_and_nothing_else(judgement: Judgement, case: StoryCase) -> None:
+def test_the_anomalies_that_a_story_expects_are_named_and_nothing_else(judgement: Judgement, case: StoryCase) -> None:
     _, expected = case.written()
     found = findings(judgement, case.number)
     assert {one.anomaly for one in found} == expected, [f"{one.anomaly} {one.view}: {one.detail}" for one in found]
@@ -88,7 +88,7 @@ def test_an_anomaly_has_a_story_and_its_file_has_no_other_ones(anomaly: str) -> 
     assert all(anomaly in names for names in named if names)
 
 
-def test_every_check_names_only_what_it_says_and_none_is_idle(judgement: Judgement) -> None:
+def test_every_check_names_only_its_own_anomalies_and_each_names_some(judgement: Judgement) -> None:
     allowed = {check.name: set(check.anomalies) for check in CHECKS}
     assert {name for names in allowed.values() for name in names} == find_anomalies().keys()
     for check in judgement.checks:
@@ -111,7 +111,7 @@ def test_a_finding_shows_the_operations_and_the_log_around_it(judgement: Judgeme
     ]
 
 
-def test_a_stuck_stable_offset_says_since_when_and_who_holds_it(judgement: Judgement) -> None:
+def test_a_stuck_stable_offset_names_its_time_and_producer(judgement: Judgement) -> None:
     number = NUMBERS["a_late_produce_hangs_and_holds_up_the_readers"]
     (stuck,) = [one for one in findings(judgement, number) if one.anomaly == "stuck-lso"]
     assert stuck.lasted_ms == 9e9 - 5e9

@@ -84,7 +84,7 @@ def test_sound_histories_of_every_workload_are_judged_clean(
     )
 
 
-def test_every_anomaly_has_a_plant_and_what_comes_in_company_says_why() -> None:
+def test_every_anomaly_has_a_plant_and_further_anomalies_have_a_reason() -> None:
     assert {case.anomaly for case in PLANTS} == find_anomalies().keys()
     assert {name for case in PLANTS for name in case.plant.brings} <= find_anomalies().keys()
     assert [case.name for case in PLANTS if bool(case.plant.brings) != bool(case.plant.because)] == []
@@ -104,7 +104,7 @@ def test_nothing_is_found_outside_of_what_was_planted(verdict: Judgement, plante
 
 
 @pytest.mark.parametrize("name", [check.name for check in CHECKS])
-def test_a_check_that_says_nothing_is_missed(verdict: Judgement, planted_runs: Sequence[Planted], name: str) -> None:
+def test_a_check_that_finds_nothing_is_noticed(verdict: Judgement, planted_runs: Sequence[Planted], name: str) -> None:
     silenced = [check for check in verdict.checks if check.name != name]
     assert wrong(planted_runs, by_history(Judgement(checks=tuple(silenced)))) != []
 

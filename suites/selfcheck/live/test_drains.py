@@ -1,6 +1,6 @@
 """Drains, readers, levels and settling on a real cluster: every table has exactly what happened.
 
-Needs Java, and once Maven and Go. Starts a cluster and a Spark session of its own.
+Needs Java, and once Maven and Go. Starts a cluster and a Spark session of idler_id own.
 """
 
 import json
@@ -53,7 +53,7 @@ HOMES = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class DrainEnvironment:
     """A warm cluster, a lab on it, and the lab's clock."""
 
     cluster: Cluster
@@ -75,7 +75,7 @@ class Ground:
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DrainEnvironment]:
     """One cluster for all."""
     place = tmp_path_factory.mktemp("drains")
     cluster = open_cluster(
@@ -91,7 +91,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
         recorder=recorder,
         readers=Readers(folder=place / "spark"),
     )
-    yield Ground(cluster=cluster, lab=lab, clock=clock)
+    yield DrainEnvironment(cluster=cluster, lab=lab, clock=clock)
     lab.close()
     cluster.close()
 
@@ -112,7 +112,7 @@ def rows(history_writer: HistoryWriter, table: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in lines]
 
 
-def picked(found: Sequence[dict[str, object]], *columns: str) -> list[tuple[object, ...]]:
+def columns_of(found: Sequence[dict[str, object]], *columns: str) -> list[tuple[object, ...]]:
     """These columns of every row."""
     return [tuple(row[column] for column in columns) for row in found]
 
@@ -125,13 +125,13 @@ def transact(producer: Producer, txn: int, partitions: Sequence[Partition], *, c
     producer.end(commit=commit)
 
 
-def drained(environment: Ground, scope: Scope, history_writer: HistoryWriter) -> Drained:
+def drained(environment: DrainEnvironment, scope: Scope, history_writer: HistoryWriter) -> Drained:
     """A drain that waits no longer than it must for a stuck reader."""
     return drain(scope, history_writer, environment.clock, within=1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
+class DrainSample:
     """Two partitions with a transaction that committed on both, one aborted, one committed, and one still open."""
 
     first: Partition
@@ -145,8 +145,8 @@ class Played:
         return [self.first, self.second]
 
 
-def play(lab: Lab) -> Played:
-    """The play, on fresh partitions."""
+def drain_sample(lab: Lab) -> DrainSample:
+    """The drain_sample, on fresh partitions."""
     first, second = lab.partition("P1", replicas=3), lab.partition("P2", replicas=3)
     writer, idler = lab.producer(), lab.producer()
     transact(writer, 1, [first, second], commit=True)
@@ -155,89 +155,93 @@ def play(lab: Lab) -> Played:
     lab.completed(first, second)
     idler.add(first)
     idler.produce(first, values=("4/0/2/open", "4/1/2/open"))
-    return Played(first=first, second=second, writer=writer, idler=idler)
+    return DrainSample(first=first, second=second, writer=writer, idler=idler)
 
 
 def test_a_drain_has_every_record_of_the_log_with_its_markers(
-    environment: Ground, history_writer: HistoryWriter
+    environment: DrainEnvironment, history_writer: HistoryWriter
 ) -> None:
-    played = play(environment.lab)
-    came = drained(environment, environment.scope(played.both), history_writer)
-    assert came.high_watermarks == {played.first.place: 6, played.second.place: 4}
-    assert came.notes == []
-    mine, its = played.writer.producer_id, played.idler.producer_id
-    topic, other = played.first.topic, played.second.topic
+    sample = drain_sample(environment.lab)
+    result = drained(environment, environment.scope(sample.both), history_writer)
+    assert result.high_watermarks == {sample.first.place: 6, sample.second.place: 4}
+    assert result.notes == []
+    writer_id, idler_id = sample.writer.producer_id, sample.idler.producer_id
+    topic, other = sample.first.topic, sample.second.topic
     log = rows(history_writer, "log")
-    assert picked(log, "topic", "offset", "batch_offset", "producer_id", "sequence", "control", "value") == [
-        (topic, 0, 0, mine, 0, None, "1/0/2/x"),
-        (topic, 1, 1, mine, -1, "COMMIT", None),
-        (topic, 2, 2, mine, 1, None, "2/0/1/x"),
-        (topic, 3, 3, mine, -1, "ABORT", None),
-        (topic, 4, 4, its, 0, None, "4/0/2/open"),
-        (topic, 5, 4, its, 1, None, "4/1/2/open"),
-        (other, 0, 0, mine, 0, None, "1/1/2/x"),
-        (other, 1, 1, mine, -1, "COMMIT", None),
-        (other, 2, 2, mine, 1, None, "3/0/1/x"),
-        (other, 3, 3, mine, -1, "COMMIT", None),
+    assert columns_of(log, "topic", "offset", "batch_offset", "producer_id", "sequence", "control", "value") == [
+        (topic, 0, 0, writer_id, 0, None, "1/0/2/x"),
+        (topic, 1, 1, writer_id, -1, "COMMIT", None),
+        (topic, 2, 2, writer_id, 1, None, "2/0/1/x"),
+        (topic, 3, 3, writer_id, -1, "ABORT", None),
+        (topic, 4, 4, idler_id, 0, None, "4/0/2/open"),
+        (topic, 5, 4, idler_id, 1, None, "4/1/2/open"),
+        (other, 0, 0, writer_id, 0, None, "1/1/2/x"),
+        (other, 1, 1, writer_id, -1, "COMMIT", None),
+        (other, 2, 2, writer_id, 1, None, "3/0/1/x"),
+        (other, 3, 3, writer_id, -1, "COMMIT", None),
     ]
     assert all(row["transactional"] and row["timestamp_ms"] for row in log)
 
 
-def test_a_drain_has_what_brokers_keep(environment: Ground, history_writer: HistoryWriter) -> None:
-    played = play(environment.lab)
-    drained(environment, environment.scope(played.both, played.writer, played.idler, groups=["nobody"]), history_writer)
-    mine, its = played.writer.producer_id, played.idler.producer_id
-    topic, other = played.first.topic, played.second.topic
+def test_a_drain_has_what_brokers_keep(environment: DrainEnvironment, history_writer: HistoryWriter) -> None:
+    sample = drain_sample(environment.lab)
+    drained(environment, environment.scope(sample.both, sample.writer, sample.idler, groups=["nobody"]), history_writer)
+    writer_id, idler_id = sample.writer.producer_id, sample.idler.producer_id
+    topic, other = sample.first.topic, sample.second.topic
     columns = ("topic", "high_watermark", "last_stable_offset")
-    assert picked(rows(history_writer, "partitions"), *columns) == [(topic, 6, 4), (other, 4, 4)]
-    assert picked(rows(history_writer, "levels"), *columns) == [(topic, 6, 4), (other, 4, 4)]
-    assert picked(rows(history_writer, "producers"), "topic", "producer_id", "transaction_start_offset") == [
-        (topic, mine, -1),
-        (topic, its, 4),
-        (other, mine, -1),
+    assert columns_of(rows(history_writer, "partitions"), *columns) == [(topic, 6, 4), (other, 4, 4)]
+    assert columns_of(rows(history_writer, "levels"), *columns) == [(topic, 6, 4), (other, 4, 4)]
+    assert columns_of(rows(history_writer, "producers"), "topic", "producer_id", "transaction_start_offset") == [
+        (topic, writer_id, -1),
+        (topic, idler_id, 4),
+        (other, writer_id, -1),
     ]
-    assert picked(rows(history_writer, "transactions"), "transactional_id", "state", "producer_id", "partitions") == [
-        (played.writer.transactional_id, "CompleteCommit", mine, ""),
-        (played.idler.transactional_id, "Ongoing", its, str(played.first)),
+    assert columns_of(
+        rows(history_writer, "transactions"), "transactional_id", "state", "producer_id", "partitions"
+    ) == [
+        (sample.writer.transactional_id, "CompleteCommit", writer_id, ""),
+        (sample.idler.transactional_id, "Ongoing", idler_id, str(sample.first)),
     ]
-    assert picked(rows(history_writer, "offsets"), "group", "topic", "offset") == [
+    assert columns_of(rows(history_writer, "offsets"), "group", "topic", "offset") == [
         ("nobody", t, -1) for t in (topic, other)
     ]
 
 
 def test_readers_see_what_is_committed_and_end_below_what_is_open(
-    environment: Ground, history_writer: HistoryWriter
+    environment: DrainEnvironment, history_writer: HistoryWriter
 ) -> None:
-    played = play(environment.lab)
-    drained(environment, environment.scope(played.both), history_writer)
-    topic, other = played.first.topic, played.second.topic
+    sample = drain_sample(environment.lab)
+    drained(environment, environment.scope(sample.both), history_writer)
+    topic, other = sample.first.topic, sample.second.topic
     visible = {(topic, 0, "1/0/2/x"), (other, 0, "1/1/2/x"), (other, 2, "3/0/1/x")}
     assert committed_as_seen(history_writer) == {"wire": visible, "librdkafka": visible}
-    assert set(picked(rows(history_writer, "readers"), "reader", "topic", "end_offset", "wanted")) == {
+    assert set(columns_of(rows(history_writer, "readers"), "reader", "topic", "end_offset", "wanted")) == {
         (reader, *end) for reader in ("wire", "librdkafka") for end in ((topic, 4, 6), (other, 4, 4))
     }
 
 
-def test_a_cluster_is_at_rest_once_nothing_is_open(environment: Ground) -> None:
-    played = play(environment.lab)
+def test_a_cluster_is_settled_once_no_transaction_is_open(environment: DrainEnvironment) -> None:
+    sample = drain_sample(environment.lab)
     wait.until(lambda: environment.fault_target().replicated(), what="every replica in sync", within=30, every=0.1)
-    amiss = {"stable": [str(played.first)], "no_open_transaction": 1}
-    assert came_to_rest(environment, played.both, played.idler) == amiss
-    played.idler.end(commit=False)
-    environment.lab.completed(*played.both)
-    assert came_to_rest(environment, played.both, played.idler) == {}
+    unmet = {"stable": [str(sample.first)], "no_open_transaction": 1}
+    assert unmet_after_settling(environment, sample.both, sample.idler) == unmet
+    sample.idler.end(commit=False)
+    environment.lab.completed(*sample.both)
+    assert unmet_after_settling(environment, sample.both, sample.idler) == {}
 
 
 def committed_as_seen(history_writer: HistoryWriter) -> dict[object, set[tuple[object, ...]]]:
     """What each reader read, nothing twice."""
     seen: dict[object, set[tuple[object, ...]]] = {}
-    for reader, *record in picked(rows(history_writer, "reads"), "reader", "topic", "offset", "value"):
+    for reader, *record in columns_of(rows(history_writer, "reads"), "reader", "topic", "offset", "value"):
         assert tuple(record) not in seen.setdefault(reader, set())
         seen[reader].add(tuple(record))
     return seen
 
 
-def came_to_rest(environment: Ground, partitions: Sequence[Partition], producer: Producer) -> Mapping[str, object]:
+def unmet_after_settling(
+    environment: DrainEnvironment, partitions: Sequence[Partition], producer: Producer
+) -> Mapping[str, object]:
     """What is still amiss after settling, ids of transactions counted."""
     ids = [producer.transactional_id, "nobody knows this one"]
     facts = settle(environment.fault_target(), [partition.place for partition in partitions], ids, within=1.0)
@@ -248,7 +252,9 @@ def came_to_rest(environment: Ground, partitions: Sequence[Partition], producer:
     return parts | ({"no_open_transaction": len(open_ones)} if open_ones else {})
 
 
-def test_levels_are_sampled_also_while_a_broker_is_away(environment: Ground, history_writer: HistoryWriter) -> None:
+def test_levels_are_sampled_also_while_a_broker_is_away(
+    environment: DrainEnvironment, history_writer: HistoryWriter
+) -> None:
     lab, cluster = environment.lab, environment.cluster
     assert isinstance(cluster, Kill)
     near, far = lab.partition("P3", leader=1), lab.partition("P4", leader=3)
@@ -269,7 +275,7 @@ def test_levels_are_sampled_also_while_a_broker_is_away(environment: Ground, his
 
 
 def test_a_probe_commits_through_every_broker_to_every_partition(
-    environment: Ground, history_writer: HistoryWriter
+    environment: DrainEnvironment, history_writer: HistoryWriter
 ) -> None:
     partitions = [environment.lab.partition(alias, leader=leader) for alias, leader in (("P7", 1), ("P8", 3))]
     lane = {node: str(address) for node, address in environment.cluster.topology.lanes["observer"].items()}
@@ -286,10 +292,10 @@ def test_a_probe_commits_through_every_broker_to_every_partition(
         )
 
     places = [partition.place for partition in partitions]
-    told: Any = probe(environment.fault_target(), places, opened, prefix="drain-probe", within=20)
-    assert [(each["broker"], each["committed"]) for each in told] == [(1, True), (2, True), (3, True)]
+    probes: Any = probe(environment.fault_target(), places, opened, prefix="drain-probe", within=20)
+    assert [(each["broker"], each["committed"]) for each in probes] == [(1, True), (2, True), (3, True)]
     homes = {environment.fault_target().leader(TRANSACTION_STATE, index) for index in range(HOMES)}
-    assert {environment.lab.admin.coordinator(each["transactional_id"]) for each in told} == homes
+    assert {environment.lab.admin.coordinator(each["transactional_id"]) for each in probes} == homes
     done = [op for op in rows(history_writer, "operations") if op["verb"] == "produce" and op["outcome"] == "done"]
     assert len(done) >= 6
     environment.lab.completed(*partitions)
@@ -345,7 +351,7 @@ def written(producer: Producer, partitions: Sequence[Partition]) -> Iterator[set
 
 @pytest.mark.parametrize("hard", [False, True], ids=["query stopped", "JVM killed"])
 def test_spark_killed_in_mid_batch_delivers_each_committed_record_once(
-    hard: bool, environment: Ground, spark: Spark, tmp_path: Path
+    hard: bool, environment: DrainEnvironment, spark: Spark, tmp_path: Path
 ) -> None:
     partitions = [environment.lab.partition(alias, replicas=3) for alias in ("P5", "P6")]
     writer = environment.lab.producer()

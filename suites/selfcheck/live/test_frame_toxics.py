@@ -36,7 +36,7 @@ def fault_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultTarg
 
 
 @pytest.fixture(scope="module")
-def crowd(fault_target: FaultTarget) -> Iterator[Crowd]:
+def clients(fault_target: FaultTarget) -> Iterator[Crowd]:
     """Clients at work for the whole time."""
     running = Crowd(fault_target=fault_target, topic=TOPIC, adapters=WIRE)
     running.begin()
@@ -45,12 +45,12 @@ def crowd(fault_target: FaultTarget) -> Iterator[Crowd]:
     running.end()
 
 
-def struck(toxic: FrameToxic, fault_target: FaultTarget, crowd: Crowd, seed: int) -> StrikeCount:
+def struck(toxic: FrameToxic, fault_target: FaultTarget, clients: Crowd, seed: int) -> StrikeCount:
     """Strike while clients are at work; heal, and heal again."""
     drawn = toxic.draw(SHAPE, Random(seed))
     strike = toxic.strike(fault_target, {**drawn, **{key: value for key, value in SURE.items() if key in drawn}})
     with strike as strikes:
-        crowd.goes_on(4)
+        clients.goes_on(4)
     strike.__exit__(None, None, None)
     return strikes
 
@@ -58,37 +58,39 @@ def struck(toxic: FrameToxic, fault_target: FaultTarget, crowd: Crowd, seed: int
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", TOXICS)
 def test_a_toxic_strikes_heals_twice_and_leaves_nothing(
-    name: str, seed: int, fault_target: FaultTarget, crowd: Crowd
+    name: str, seed: int, fault_target: FaultTarget, clients: Crowd
 ) -> None:
     toxic = TOXICS[name]
     assert isinstance(toxic, FrameToxic)
-    strikes = struck(toxic, fault_target, crowd, seed)
+    strikes = struck(toxic, fault_target, clients, seed)
     assert strikes.struck > 0, strikes
     assert fault_target.gate.errors() == ()
     assert fault_target.links.disturbed() == []
-    crowd.goes_on(2, committed=True)
+    clients.goes_on(2, committed=True)
 
 
-def test_a_rule_that_nothing_fits_strikes_nothing_and_reads_everything(fault_target: FaultTarget, crowd: Crowd) -> None:
+def test_a_rule_that_nothing_fits_strikes_nothing_and_reads_everything(
+    fault_target: FaultTarget, clients: Crowd
+) -> None:
     proxies = (*lanes_of(fault_target), *links_of(fault_target))
     when = When(apis=("Produce",), transactional_ids=("nobody",))
     handle = add_rule(fault_target, Rule(name="nobody", proxies=proxies, when=when, then=Then(action="hold")))
-    crowd.goes_on(2, committed=True)
+    clients.goes_on(2, committed=True)
     report = handle.off()
     assert report.seen > 0
     assert (report.struck, report.unreadable) == (0, 0)
 
 
-def test_when_everybody_ends_no_transaction_is_left_open(fault_target: FaultTarget, crowd: Crowd) -> None:
-    crowd.end()
+def test_when_all_clients_end_no_transaction_is_left_open(fault_target: FaultTarget, clients: Crowd) -> None:
+    clients.end()
     try:
         for index in range(PARTITIONS):
             wait.until(lambda index=index: stable(fault_target, index), what=f"LSO = HW of {index}", within=SETTLED)  # type: ignore[misc]
     finally:
-        crowd.begin()  # the other tests come in any order
+        clients.begin()  # the other tests come in any order
 
 
-def test_a_late_record_gives_a_transaction_that_hangs_where_nothing_defends(
+def test_a_late_record_leaves_a_hanging_transaction_on_an_old_kafka(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     with site_of("3.5.2", tmp_path_factory.mktemp("undefended"), TOPIC) as fault_target:

@@ -196,7 +196,7 @@ def test_a_second_cluster_with_the_users_agent_from_a_tarball(
     assert left_over() == []
 
 
-def test_a_broker_that_ends_while_it_starts_says_why_and_leaves_nothing(
+def test_a_broker_that_ends_while_it_starts_gives_the_reason_and_leaves_nothing(
     backend: str, tmp_path: Path, left_over: LeftOver
 ) -> None:
     with pytest.raises(UserError, match=r"num\.io\.threads") as error:

@@ -148,7 +148,7 @@ def test_only_rounds_that_hold_let_a_session_pass(tmp_path: Path) -> None:
     assert not read_session(tmp_path, [held, chaos_folders.unjudged(tmp_path / "unjudged")]).passes
 
 
-def test_a_fault_that_did_not_strike_is_said_loudly(broken: Path) -> None:
+def test_a_fault_that_did_not_strike_is_a_warning(broken: Path) -> None:
     assert warnings(read_round(broken))[0].startswith("1 of 5 faults did not strike, and so proved nothing: drop-resp")
     text = PageReader((broken / "index.html").read_text(encoding="utf-8")).text
     assert text.count("DID NOT STRIKE") == 1
@@ -206,7 +206,7 @@ def test_hostile_strings_stay_text(hostile: str) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_the_page_of_a_round_that_was_not_judged_says_so(session: Path) -> None:
+def test_the_page_of_a_round_that_was_not_judged_reports_it(session: Path) -> None:
     text = PageReader((session / "003" / "index.html").read_text(encoding="utf-8")).text
     assert "was not judged" in text
     assert "There is no verdict in this folder." in text
@@ -230,7 +230,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, file: str, c
     assert error.value.exit is ExitCode.EVIDENCE_UNREADABLE
 
 
-def test_what_the_picture_leaves_out_is_told() -> None:
+def test_what_the_picture_leaves_out_is_listed() -> None:
     point = WatermarkPoint(at=0.0, high_watermark=1, last_stable_offset=1)
     lines = tuple(WatermarkLine(topic="t", partition=number, points=(point,), samples=1) for number in range(20))
     timeline = Timeline(
@@ -258,7 +258,7 @@ def test_an_accused_operation_that_the_lot_left_out_is_drawn_from_its_finding(br
     assert isinstance(kept[0], DrawnOperation)
 
 
-def test_facts_of_any_shape_are_told_in_words() -> None:
+def test_facts_of_any_shape_are_shown_as_text() -> None:
     settle = {"settled_ms": 164.5, "in_sync": {"ms": 58.7, "amiss": []}, "stable": {"amiss": ["accounts-1"]}}
     probes = [{"broker": 1, "committed": True, "ms": 352.6}, {"broker": 2, "committed": False, "ms": 9_000.0}]
     spark = {"batches": 11, "restarts": [{"cause": "killed", "in_mid_batch": True, "resumed_after": 0}]}

@@ -41,7 +41,7 @@ def test_the_end_fits_eighty_columns_without_colour(tmp_path: Path) -> None:
     assert wide == []
 
 
-def test_an_interrupted_run_says_what_was_not_judged(tmp_path: Path) -> None:
+def test_an_interrupted_run_reports_what_was_not_judged(tmp_path: Path) -> None:
     printed = concluded(contract_folder.make(tmp_path / "run"), contract_folder.verdicts()[:2])
     assert "33 are not judged" in " ".join(printed.split())
 

@@ -116,7 +116,7 @@ def test_values_are_taken_apart_and_what_is_none_of_ours_is_left_whole(session: 
     assert found == {values[0]: (7, 2, "money:a/b:-5"), **dict.fromkeys(values[1:], (None, None, None))}
 
 
-def test_without_the_column_of_protocols_the_name_of_a_client_says_whether_it_is_v2(
+def test_without_the_protocol_column_the_name_of_a_client_decides_whether_it_is_v2(
     session: SparkHandle, lines: Path, sealed: Path, tmp_path: Path
 ) -> None:
     journal = lines / "history" / "operations.jsonl"

@@ -42,7 +42,7 @@ def test_a_folder_that_was_moved_is_read_where_it_is(tmp_path: Path) -> None:
     assert committed_files(moved) == [moved / "a.parquet"]
 
 
-def test_a_file_that_counts_and_is_gone_is_told(tmp_path: Path) -> None:
+def test_a_committed_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
     place = sink(tmp_path, ("0", [("a.parquet", "add")]))
     (place / "a.parquet").unlink()
     with pytest.raises(UserError, match=r"a\.parquet is gone") as error:

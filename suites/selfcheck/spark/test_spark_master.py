@@ -10,7 +10,7 @@ from harness.spark.session.spark_session import open_session
 
 
 @pytest.mark.parametrize("master", ["spark://127.0.0.1:1", "spark://127.0.0.1:1,127.0.0.1:2", "spark://x"])
-def test_a_master_that_does_not_answer_is_told_at_once(master: str) -> None:
+def test_a_master_that_does_not_answer_is_an_error_at_once(master: str) -> None:
     with pytest.raises(UserError, match=f"no Spark master answers at {master}; ") as error:
         open_session(name="never", master=master)
     assert error.value.exit is ExitCode.TOOL_MISSING
@@ -27,11 +27,11 @@ def test_other_masters_are_sparks_own_to_find() -> None:
 
 
 @pytest.mark.parametrize("master", ["spork://x", "local[", "local[two]", ""])
-def test_a_master_of_no_kind_is_told_before_anything_is_started(master: str) -> None:
+def test_a_malformed_master_is_an_error_before_anything_is_started(master: str) -> None:
     with pytest.raises(UserError, match="is no Spark master; ") as error:
         open_session(name="never", master=master)
     assert error.value.exit is ExitCode.USAGE
 
 
-def test_an_error_is_told_by_its_first_line() -> None:
+def test_an_error_is_reported_by_its_first_line() -> None:
     assert first_line(ValueError("one\ntwo")) == "one"

@@ -22,14 +22,14 @@ def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("bare_machine")
-def test_without_maven_one_sentence_says_how_to_get_it() -> None:
+def test_without_maven_one_sentence_names_the_remedy() -> None:
     with pytest.raises(UserError, match=r"mvn is needed .* install Maven") as error:
         connector_jars()
     assert error.value.exit is ExitCode.TOOL_MISSING
 
 
 @pytest.mark.usefixtures("bare_machine")
-def test_without_java_one_sentence_says_how_to_get_it() -> None:
+def test_without_java_one_sentence_names_the_remedy() -> None:
     with pytest.raises(UserError, match="java is needed") as error:
         open_session(name="never")
     assert error.value.exit is ExitCode.TOOL_MISSING

@@ -19,7 +19,7 @@ from harness.spark.history.table_schema import schema, table_fields
 from harness.spark.history.timeline_frames import timeline
 from harness.spark.session.spark_session import open_session
 from suites.selfcheck.fixtures import chaos_folders
-from suites.selfcheck.fixtures.sample_history import played
+from suites.selfcheck.fixtures.sample_history import sample_history
 
 LARGE, UNSURE_EVERY, PARTITIONS = 200_000, 500, 60
 
@@ -41,7 +41,7 @@ def test_a_small_history_has_the_numbers_of_plain_python(spark: SparkSession, tm
     folder = chaos_folders.broken(tmp_path / "round") / "history"
     names = ("operations", "faults", "phases", "levels", "partitions")
     read = {name: spark.read.schema(schema(name)).json(str(folder / f"{name}.jsonl")) for name in names}
-    made, wanted = timeline(history(spark, read)), chaos_folders.timeline(played())
+    made, wanted = timeline(history(spark, read)), chaos_folders.timeline(sample_history())
     assert len(made.tallies) == len(set(made.tallies)) > 5
     assert set(made.tallies) == set(wanted.tallies)
     for line, known in zip(made.levels, wanted.levels, strict=True):
@@ -58,7 +58,7 @@ def test_tables_that_are_empty_leave_their_part_empty(spark: SparkSession) -> No
     assert "<svg" in picture(made, None)
 
 
-def test_a_large_history_stays_small_and_keeps_all_trouble(large: Timeline) -> None:
+def test_a_large_history_stays_small_and_keeps_every_failure(large: Timeline) -> None:
     unsure = [each.number for each in large.drawn if each.outcome is Outcome.UNSURE]
     assert large.operations == large.drawable == LARGE
     assert unsure == list(range(0, LARGE, UNSURE_EVERY))

@@ -56,6 +56,6 @@ def test_ranges_are_stretches_the_first_ones_longer_by_one(members: int, partiti
     assert sorted(place for own in given_out.values() for place in own) == [("t", i) for i in range(partitions)]
 
 
-def test_a_topic_goes_only_to_those_who_subscribed_to_it() -> None:
+def test_a_topic_is_assigned_only_to_members_that_subscribed_to_it() -> None:
     given_out = assign_ranges({"m": ["a"], "n": ["a", "b"]}, {"a": 2, "b": 2, "c": 1})
     assert given_out == {"m": [("a", 0)], "n": [("a", 1), ("b", 0), ("b", 1)]}

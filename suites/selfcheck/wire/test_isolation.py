@@ -33,7 +33,7 @@ def test_committed_records_are_shown_and_aborted_ones_are_not() -> None:
     assert shown(log, [(1, 0)]) == ["b"]
 
 
-def test_interleaved_producers_are_told_apart() -> None:
+def test_interleaved_producers_are_distinguished() -> None:
     log = (data(0, 1, "a"), data(1, 2, "b"), data(2, 1, "c"), marker(3, 2, COMMIT), marker(4, 1, ABORT))
     assert shown(log, [(1, 0)]) == ["b"]
 

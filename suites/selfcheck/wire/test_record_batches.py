@@ -71,7 +71,7 @@ def test_keys_come_back_with_nulls_where_there_was_none() -> None:
     assert [record.key for record in batch.records] == [b"k", None]
 
 
-def test_a_batch_is_transactional_unless_told_otherwise() -> None:
+def test_a_batch_is_transactional_by_default() -> None:
     assert [batch.transactional for batch in decode(NewBatch(values=("a",)).encode())] == [True]
     assert [batch.transactional for batch in decode(NewBatch(values=("a",), transactional=False).encode())] == [False]
 
@@ -89,7 +89,7 @@ def test_a_thousand_records_need_longer_varints_and_come_back() -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), [(0, "ABORT"), (1, "COMMIT")])
-def test_a_marker_tells_its_kind_and_the_coordinators_epoch(kind: int, name: str) -> None:
+def test_a_marker_has_its_kind_and_the_coordinators_epoch(kind: int, name: str) -> None:
     (batch,) = decode(marker_of(kind, coordinator_epoch=9, base_offset=41))
     assert (batch.control, batch.coordinator_epoch, batch.base_offset) == (name, 9, 41)
     assert (batch.producer_id, batch.producer_epoch, batch.transactional) == (7, 3, True)

@@ -190,7 +190,9 @@ def test_each_api_can_be_built_at_every_version_unless_more_is_asked_for() -> No
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, int) else str(value),
 )  # fmt: skip
-def test_a_api_requestis_refused_rather_than_changed(api_request: ApiRequest[ApiResult], version: int) -> None:
+def test_a_request_that_a_version_cannot_carry_is_refused_rather_than_changed(
+    api_request: ApiRequest[ApiResult], version: int
+) -> None:
     with pytest.raises(CannotBuild):
         api_request.build(version)
 

@@ -34,7 +34,7 @@ def record(value: bytes | None, key: bytes = KEY) -> Record:
     return Record(offset=17, timestamp_ms=0, key=key, value=value)
 
 
-def test_version_0_tells_state_partitions_and_times() -> None:
+def test_version_0_has_state_partitions_and_times() -> None:
     state = decode_state(record(VALUE_V0))
     assert (state.transactional_id, state.offset, state.version, state.state) == ("id", 17, 0, "Ongoing")
     assert (state.producer_id, state.producer_epoch, state.timeout_ms) == (4711, 12, 60_000)
@@ -48,7 +48,7 @@ def test_version_0_may_have_no_partitions_at_all() -> None:
     assert decode_state(record(value)).partitions == []
 
 
-def test_version_1_tells_its_tagged_fields() -> None:
+def test_version_1_has_its_tagged_fields() -> None:
     value = flexible(
         (0, struct.pack(">q", 4710)), (1, struct.pack(">q", 4712)), (2, struct.pack(">h", 2)), (3, struct.pack(">h", 0))
     )
@@ -64,7 +64,7 @@ def test_version_1_without_tags_has_defaults_and_an_unknown_tag_is_passed_over()
     assert state.client_transaction_version == 2
 
 
-def test_a_tombstone_says_that_the_id_is_gone() -> None:
+def test_a_tombstone_means_that_the_id_was_removed() -> None:
     state = decode_state(record(None))
     assert (state.transactional_id, state.state) == ("id", "Gone")
 

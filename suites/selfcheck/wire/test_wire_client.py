@@ -251,7 +251,7 @@ def test_an_unreadable_answer_is_recorded_as_such_and_the_connection_goes_on() -
     assert failures[1] is None
 
 
-def test_an_address_where_nobody_listens_is_recorded_and_an_error() -> None:
+def test_an_address_without_listener_is_recorded_and_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = Address(*listener.getsockname())
     recording = Recording()

@@ -59,7 +59,7 @@ def test_quiet_and_not_too_wide(
 
 
 @pytest.mark.parametrize("width", [1280, 400])
-def test_the_words_of_the_timeline_are_legible_and_do_not_lie_over_each_other(
+def test_labels_of_the_timeline_are_legible_and_do_not_overlap(
     chromium: webdriver.Chrome, pages: Mapping[str, Path], width: int
 ) -> None:
     visit(chromium, pages["broken"].as_uri(), width=width)
