@@ -166,7 +166,7 @@ def _topology(brokers: Mapping[int, Address], proxied: Sequence[tuple[Lane, int,
 EXTERNAL = Backend(
     name="external",
     opens=(External,),
-    reason="it runs already",
+    reason="the target is a running cluster",
     unavailable=lambda _target: None,  # only asking its brokers can tell
     opener=open_external,
 )

@@ -16,7 +16,9 @@ import pytest
 
 from harness.base import wait
 from harness.base.addresses import Lane
+from harness.base.bound_values import bound
 from harness.base.clock import RunClock
+from harness.base.paths import ROOT
 from harness.chaos.observe.drain import Scope, drain
 from harness.clients.recording_client import RecordingClient
 from harness.evidence.history_writer import CHAOS_FORMAT, HistoryWriter
@@ -193,6 +195,10 @@ def run_case(run: LiarRun, case: Case, topic: str) -> None:
     run.fault_target.admin.create_topic(topic, {0: (1, 2, 3), 1: (2, 3, 1), 2: (3, 1, 2)})
     run.topics.append(topic)
     case.act(LiarWorkload(run=run, topic=topic))
+
+
+def test_every_liar_has_a_case() -> None:
+    assert {case.liar for case in CASES} == {liar for _, liar in bound(ROOT / "toxics" / "liars", "LIAR")}
 
 
 def judged(spark: SparkHandle, folder: Path) -> Judgement:

@@ -9,7 +9,9 @@ from uuid import UUID
 
 import pytest
 
+from harness.base.bound_values import load_module
 from harness.base.json_value import Json
+from harness.base.paths import ROOT
 from harness.wire.api_names import key_of, known_versions, name_of
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.codec.entity_decoder import read_entity
@@ -163,6 +165,14 @@ def test_every_value_is_sent_at_some_version_and_nothing_stays_bytes(api_request
     # In another form: counts of 1 that an assignment replaces; transactional=True, a bit of the attributes.
     converted = {1} if isinstance(api_request, CreateTopic | Produce) else set()
     assert {leaf for leaf in leaves(api_request) if leaf not in unset} - converted <= sent
+
+
+def test_every_request_of_the_folder_is_built_here() -> None:
+    files = (ROOT / "harness" / "wire" / "requests").glob("*/[a-z]*.py")
+    bound = [value for file in files for value in vars(load_module(file)).values()]
+    assert {type(each) for each in REQUESTS} == {
+        value for value in bound if isinstance(value, type) and "api" in vars(value)
+    }
 
 
 def test_each_api_can_be_built_at_every_version_unless_more_is_asked_for() -> None:
