@@ -18,10 +18,19 @@ def main() -> int:
     try:
         from harness.app.cli import main as command
 
-        return command()
+        code = command()
     except KeyboardInterrupt:
+        _ignore_interrupts()
         sys.stderr.write("fencepost: interrupted\n")
         return 130  # ExitCode.INTERRUPTED, which may not be imported yet
+    _ignore_interrupts()
+    return code
+
+
+def _ignore_interrupts() -> None:
+    """The exit code is decided: one that comes now, perhaps a second time, would end Python by the signal instead."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def handle_interrupts() -> None:

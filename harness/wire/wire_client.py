@@ -121,7 +121,7 @@ class WireClient:
 
     def close(self) -> None:
         """Close every connection; what was never answered is recorded as ``no answer``."""
-        for connection in self._connections.values():
+        for connection in tuple(self._connections.values()):  # another thread may open one meanwhile
             connection.close("no answer")
 
     def _highest_for(self, node: int, request: ApiRequest[ApiResult]) -> int:
