@@ -240,7 +240,7 @@ def test_a_request_that_no_broker_can_answer_is_not_repeated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("broker", "amiss"),
+    ("broker", "unmet"),
     [
         (Broker(leaders={1: (1, 0, (1, 2)), 2: (1, 0, (1, 2))}, log=LOG), {}),
         (Broker(leaders={1: (1, 0, (1, 2)), 2: (1, 0, (1,))}, log=LOG), {"in_sync": ["t-0 by broker 2"]}),
@@ -248,13 +248,13 @@ def test_a_request_that_no_broker_can_answer_is_not_repeated() -> None:
     ],
     ids=["settled", "out of sync as one broker knows it", "last stable offset below"],
 )
-def test_what_keeps_a_cluster_from_settling_is_named(broker: Broker, amiss: Mapping[str, object]) -> None:
+def test_what_keeps_a_cluster_from_settling_is_named(broker: Broker, unmet: Mapping[str, object]) -> None:
     conditions = SettleConditions(
         leader_client=leader_client(broker, (1, 2)), partitions=[PARTITION], transactional_ids=[]
     )
-    assert conditions.check() == (not amiss)
-    assert {name: found for name, found in conditions.unmet.items() if found} == amiss
-    assert conditions.met_after_ms.keys() == {"in_sync", "stable", "no_open_transaction"} - amiss.keys()
+    assert conditions.check() == (not unmet)
+    assert {name: found for name, found in conditions.unmet.items() if found} == unmet
+    assert conditions.met_after_ms.keys() == {"in_sync", "stable", "no_open_transaction"} - unmet.keys()
 
 
 def probed(

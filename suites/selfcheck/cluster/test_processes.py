@@ -116,7 +116,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def runs(pid: int) -> bool:
-    """Whether a process has this id; an ended one that nobody has waited for does not count."""
+    """Whether a process has this id; a zombie does not count."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

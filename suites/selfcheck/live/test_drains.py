@@ -239,8 +239,8 @@ def committed_as_seen(history_writer: HistoryWriter) -> dict[object, set[tuple[o
 def unmet_after_settling(
     environment: DrainEnvironment, partitions: Sequence[Partition], producer: Producer
 ) -> Mapping[str, object]:
-    """What is still amiss after settling, ids of transactions counted."""
-    ids = [producer.transactional_id, "nobody knows this one"]
+    """Conditions that are unmet after settling, ids of transactions counted."""
+    ids = [producer.transactional_id, "unknown id"]
     facts = settle(environment.fault_target(), [partition.place for partition in partitions], ids, within=1.0)
     parts = {name: fact["amiss"] for name, fact in facts.items() if isinstance(fact, dict) and fact["amiss"]}
     assert (facts["settled_ms"] is None) == bool(parts)
