@@ -20,14 +20,14 @@ def main() -> int:
 
         code = command()
     except KeyboardInterrupt:
-        _ignore_interrupts()
+        ignore_interrupts()
         sys.stderr.write("fencepost: interrupted\n")
         return 130  # ExitCode.INTERRUPTED, which may not be imported yet
-    _ignore_interrupts()
+    ignore_interrupts()
     return code
 
 
-def _ignore_interrupts() -> None:
+def ignore_interrupts() -> None:
     """The exit code is decided: one that comes now, perhaps a second time, would end Python by the signal instead."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -83,13 +83,13 @@ def _operations(spark: SparkSession, started: DataFrame) -> DataFrame:
         "id * 1.0D + 0.5D AS ended",
         "0L AS epoch",
     )
-    told = started.withColumn("j", F.explode(F.sequence(F.lit(0), F.lit(OPERATIONS_A_TXN - 1)))).selectExpr(
+    rows = started.withColumn("j", F.explode(F.sequence(F.lit(0), F.lit(OPERATIONS_A_TXN - 1)))).selectExpr(
         f"{ACTORS} + id * {OPERATIONS_A_TXN} + j + 1 AS number",
         "*",
         "j BETWEEN 1 AND 3 AS writes",
         "CASE WHEN j = 0 THEN 'begin' WHEN j < 4 THEN 'produce' WHEN aborted THEN 'abort' ELSE 'commit' END AS verb",
     )
-    told = told.selectExpr(
+    rows = rows.selectExpr(
         "number",
         "a",
         "verb",
@@ -104,7 +104,7 @@ def _operations(spark: SparkSession, started: DataFrame) -> DataFrame:
         f"CASE WHEN j < 4 THEN {RECORDS_A_TXN} END AS size",
         "CASE WHEN writes THEN concat('money:', a, ':', CASE j WHEN 1 THEN '-2' ELSE '+1' END) END AS payload",
     )
-    return inits.unionByName(told, allowMissingColumns=True).selectExpr(
+    return inits.unionByName(rows, allowMissingColumns=True).selectExpr(
         "*",
         "concat('teller-', a) AS actor",
         "concat('teller-', a) AS transactional_id",
@@ -153,8 +153,8 @@ def _reads(records: DataFrame, reader: str) -> DataFrame:
 def _readers(ends: DataFrame, txns: int) -> DataFrame:
     both = ends.withColumn("reader", F.explode(F.array(F.lit("wire"), F.lit("spark"))))
     end = f"{_end(txns)}L"
-    told = ("reader AS kind", "'read_committed' AS isolation", f"{end} AS end_offset", f"{end} AS wanted")
-    return both.selectExpr("*", *told)
+    rows = ("reader AS kind", "'read_committed' AS isolation", f"{end} AS end_offset", f"{end} AS wanted")
+    return both.selectExpr("*", *rows)
 
 
 def _filled(rows: DataFrame, table: str) -> DataFrame:

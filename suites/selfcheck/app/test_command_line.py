@@ -90,7 +90,8 @@ def test_an_interrupt_during_the_import_of_the_command_is_one_line(
             raise KeyboardInterrupt
 
     monkeypatch.setitem(sys.modules, "harness.app.cli", Interrupting("harness.app.cli"))
-    monkeypatch.setattr("harness.__main__.handle_interrupts", lambda: None)
+    for handler in ("handle_interrupts", "ignore_interrupts"):  # ours stay as they are
+        monkeypatch.setattr(f"harness.__main__.{handler}", lambda: None)
     assert entry() == ExitCode.INTERRUPTED
     assert capsys.readouterr().err == "fencepost: interrupted\n"
 

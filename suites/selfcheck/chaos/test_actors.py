@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from threading import Event
-from typing import Literal
 
 import pytest
 
@@ -20,7 +19,6 @@ from harness.chaos.play.actor import Actor, RecordToWrite
 from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
 from harness.cluster.run_options import RunOptions
-from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.history_writer import HistoryWriter
 from harness.evidence.operation import MalformedEvent, Operation, Outcome, Value
 from suites.chaos.workloads.interleave import Interleave
@@ -28,56 +26,11 @@ from suites.chaos.workloads.relay import Relay
 from suites.chaos.workloads.silence import Silence
 from suites.chaos.workloads.transfer import Transfer
 from suites.chaos.workloads.zombies import Zombies
+from suites.selfcheck.fixtures.fake_client import FakeClient
 
-DONE = CallResult(outcome=Outcome.DONE)
 UNSURE = CallResult(outcome=Outcome.UNSURE, error=None, reason="no answer")
 REFUSED = CallResult(outcome=Outcome.REFUSED, error=47, reason="fenced")
 WORKLOADS: Sequence[Workload] = (Transfer(), Interleave(), Zombies(), Silence(), Relay())
-
-
-@dataclass(slots=True)
-class FakeClient:
-    """A client whose calls are all done, save for the ``answers`` that a test gives by verb."""
-
-    answers: dict[str, list[CallResult]] = field(default_factory=dict)
-    kind: str = "fake"
-    protocol: Literal["v1", "v2"] = "v2"
-    wrote: list[tuple[str, int, str]] = field(default_factory=list)
-    inputs: int = 0
-
-    def init(self) -> CallResult:
-        return self._answer("init")
-
-    def begin(self) -> CallResult:
-        return self._answer("begin")
-
-    def produce(self, topic: str, partition: int, value: Value) -> CallResult:
-        self.wrote.append((topic, partition, str(value)))
-        return self._answer("produce")
-
-    def send_offsets(self, topic: str, partition: int, offset: int) -> CallResult:  # noqa: ARG002
-        return self._answer("send_offsets")
-
-    def commit(self) -> CallResult:
-        return self._answer("commit")
-
-    def abort(self) -> CallResult:
-        return self._answer("abort")
-
-    def subscribe(self, topics: Sequence[str]) -> CallResult:  # noqa: ARG002
-        return self._answer("subscribe")
-
-    def poll(self, within_ms: int) -> CallResult:  # noqa: ARG002
-        self.inputs += 2
-        records = [DeliveredRecord("inputs", 0, at, f"1/{at}/9/") for at in range(self.inputs - 2, self.inputs)]
-        return replace(DONE, records=records)
-
-    def close(self) -> CallResult:
-        return self._answer("close")
-
-    def _answer(self, verb: str) -> CallResult:
-        left = self.answers.get(verb, [])
-        return left.pop(0) if left else DONE
 
 
 class Countdown(Event):

@@ -16,7 +16,7 @@ from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
 from harness.evidence.anomalies import PROBE
 from harness.evidence.history_writer import HistoryWriter
-from harness.evidence.operation import Outcome, Value
+from harness.evidence.operation import Outcome
 from harness.kafka import raw_log, wire_log_reader
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.spark.readers.checkpoint import Checkpoint
@@ -28,6 +28,7 @@ from harness.wire.requests.log.fetch_watermarks import FetchWatermarks, FetchWat
 from harness.wire.requests.log.list_offsets import EARLIEST, ListOffsets, ListOffsetsResult
 from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_errors import ConnectionClosed, NoAnswer, NotOffered
+from suites.selfcheck.fixtures.fake_client import FakeClient
 
 PARTITION: TopicPartition = ("t", 0)
 """The one partition."""
@@ -239,7 +240,7 @@ def test_a_request_that_no_broker_can_answer_is_not_repeated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("broker", "amiss"),
+    ("broker", "unmet"),
     [
         (Broker(leaders={1: (1, 0, (1, 2)), 2: (1, 0, (1, 2))}, log=LOG), {}),
         (Broker(leaders={1: (1, 0, (1, 2)), 2: (1, 0, (1,))}, log=LOG), {"in_sync": ["t-0 by broker 2"]}),
@@ -247,35 +248,13 @@ def test_a_request_that_no_broker_can_answer_is_not_repeated() -> None:
     ],
     ids=["settled", "out of sync as one broker knows it", "last stable offset below"],
 )
-def test_what_keeps_a_cluster_from_settling_is_named(broker: Broker, amiss: Mapping[str, object]) -> None:
+def test_what_keeps_a_cluster_from_settling_is_named(broker: Broker, unmet: Mapping[str, object]) -> None:
     conditions = SettleConditions(
         leader_client=leader_client(broker, (1, 2)), partitions=[PARTITION], transactional_ids=[]
     )
-    assert conditions.check() == (not amiss)
-    assert {name: found for name, found in conditions.unmet.items() if found} == amiss
-    assert conditions.met_after_ms.keys() == {"in_sync", "stable", "no_open_transaction"} - amiss.keys()
-
-
-@dataclass(slots=True)
-class UnansweredCommits:
-    """A client whose first commits are not answered."""
-
-    unsure: list[str]
-    kind: str = "fake"
-    protocol: str = "v1"
-
-    def _done(self, *_: object) -> CallResult:
-        return CallResult(outcome=Outcome.DONE)
-
-    init = begin = abort = close = send_offsets = subscribe = poll = _done
-
-    def produce(self, _topic: str, _partition: int, _value: Value) -> CallResult:
-        """Always written."""
-        return CallResult(outcome=Outcome.DONE)
-
-    def commit(self) -> CallResult:
-        """Unsure as long as there is a reason."""
-        return CallResult(outcome=Outcome.UNSURE, error=None, reason=self.unsure.pop()) if self.unsure else self._done()
+    assert conditions.check() == (not unmet)
+    assert {name: found for name, found in conditions.unmet.items() if found} == unmet
+    assert conditions.met_after_ms.keys() == {"in_sync", "stable", "no_open_transaction"} - unmet.keys()
 
 
 def probed(
@@ -283,9 +262,10 @@ def probed(
 ) -> tuple[object, list[tuple[str, str, str, int]]]:
     """What one probe returns, and the ends of its transactions in the history."""
     clock = RunClock()
+    commits = [CallResult(outcome=Outcome.UNSURE, error=None, reason=reason) for reason in unsure]
 
     def opened(actor: str, transactional_id: str) -> RecordingClient:
-        client: Any = UnansweredCommits(unsure)
+        client = FakeClient({"commit": commits})
         return RecordingClient(
             client=client, actor=actor, transactional_id=transactional_id, clock=clock, history_writer=history_writer
         )

@@ -1,9 +1,8 @@
 """The recorder writes the right operation for every call, before its result is used."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
@@ -13,55 +12,18 @@ from harness.clients.recording_client import RecordingClient
 from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.history_writer import TABLES, HistoryWriter
 from harness.evidence.json_codec import from_json
-from harness.evidence.operation import Operation, Outcome, Read, Value
+from harness.evidence.operation import Operation, Outcome, Read
+from suites.selfcheck.fixtures.fake_client import FakeClient
 
+KNOWN = CallResult(outcome=Outcome.DONE, producer_id=4711, epoch=3)
 LOST = CallResult(outcome=Outcome.UNSURE, error=None, reason="no answer", producer_id=4711, epoch=3, tries=2)
-
-
-@dataclass(slots=True)
-class FixedResults:
-    """A client with a given result for every call, which keeps what it was asked to write."""
-
-    answer: CallResult = field(default_factory=lambda: CallResult(outcome=Outcome.DONE, producer_id=4711, epoch=3))
-    polled: CallResult = field(default_factory=lambda: CallResult(outcome=Outcome.DONE))
-    written: list[str] = field(default_factory=list)
-    kind: str = "fake"
-    protocol: Literal["v1", "v2"] = "v2"
-
-    def init(self) -> CallResult:
-        return self.answer
-
-    def begin(self) -> CallResult:
-        return self.answer
-
-    def produce(self, topic: str, partition: int, value: Value) -> CallResult:
-        self.written.append(f"{topic}-{partition} {value}")
-        return self.answer
-
-    def send_offsets(self, _topic: str, _partition: int, _offset: int) -> CallResult:
-        return self.answer
-
-    def commit(self) -> CallResult:
-        return self.answer
-
-    def abort(self) -> CallResult:
-        return self.answer
-
-    def subscribe(self, _topics: Sequence[str]) -> CallResult:
-        return self.answer
-
-    def poll(self, _within_ms: int) -> CallResult:
-        return self.polled
-
-    def close(self) -> CallResult:
-        return self.answer
 
 
 @dataclass(slots=True)
 class Recorded:
     """A recording client over a fake one, and what it has written so far."""
 
-    fake: FixedResults
+    fake: FakeClient
     client: RecordingClient
     folder: Path
 
@@ -80,7 +42,7 @@ class Recorded:
 @pytest.fixture
 def recorded(tmp_path: Path) -> Iterator[Recorded]:
     """A fresh one."""
-    fake = FixedResults()
+    fake = FakeClient(answer=KNOWN)
     client = RecordingClient(
         client=fake,
         actor="teller",
@@ -97,7 +59,7 @@ def test_every_value_carries_its_transaction_its_place_and_its_size(recorded: Re
     recorded.client.begin(7, 2)
     recorded.client.produce("t", 1, "money:a:-5")
     recorded.client.produce("t", 0, "money:b:5")
-    assert recorded.fake.written == ["t-1 7/0/2/money:a:-5", "t-0 7/1/2/money:b:5"]
+    assert recorded.fake.wrote == [("t", 1, "7/0/2/money:a:-5"), ("t", 0, "7/1/2/money:b:5")]
     first, second = recorded.operations()[1:]
     assert (first.txn, first.ordinal, first.size, first.topic, first.partition, first.payload) == (
         7, 0, 2, "t", 1, "money:a:-5",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.addresses import LANES
-from harness.base.user_error import ExitCode, UserError
+from harness.base.user_error import ExitCode
 from harness.cluster import opening
 from harness.cluster.docker import docker_backend, engine, images, ownership
 from harness.cluster.docker.container_addresses import BLOCKS, EDGE, ContainerBlock, edge_ports
@@ -16,6 +16,7 @@ from harness.cluster.docker.ownership import MACHINE, PID, STARTED, StartLatch
 from harness.cluster.nodes.node_properties import COMPOSE, name
 from harness.cluster.target import Distribution, Image, parse_target
 from harness.cluster.topology import NODES, owned_topology
+from suites.selfcheck.fixtures.user_errors import raises_user_error
 
 BLOCK = ContainerBlock(network=BLOCKS[-1], published={port: port for port in edge_ports()})
 COMPOSE_FILE = (COMPOSE / "docker-compose.yml").read_text()
@@ -85,9 +86,8 @@ def test_an_image_may_name_kafkas_folder() -> None:
 
 @pytest.mark.parametrize("text", ["image:", "image:a b", "image:a#relative"])
 def test_a_malformed_image_is_one_sentence(text: str) -> None:
-    with pytest.raises(UserError) as error:
+    with raises_user_error(ExitCode.USAGE):
         parse_target(text)
-    assert error.value.exit is ExitCode.USAGE
 
 
 def test_auto_takes_processes_where_there_is_no_engine_and_gives_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,9 +115,8 @@ def test_auto_takes_containers_for_an_image_and_where_they_can_be_had(monkeypatc
 
 
 def test_an_image_needs_an_engine() -> None:
-    with pytest.raises(UserError) as error:
+    with raises_user_error(ExitCode.USAGE):
         opening.choose_backend(Image("a"), "process")
-    assert error.value.exit is ExitCode.USAGE
 
 
 @pytest.mark.parametrize(
@@ -129,10 +128,8 @@ def test_an_image_needs_an_engine() -> None:
     ],
 )
 def test_what_the_engine_refuses_is_one_sentence(message: str, code: ExitCode, sentence: str) -> None:
-    with pytest.raises(UserError, match=sentence) as error, engine.engine_errors():
+    with raises_user_error(code, sentence), engine.engine_errors():
         raise engine.APIError("500", explanation=message)
-    assert error.value.exit is code
-    assert len(str(error.value).splitlines()) == 1
 
 
 def test_a_living_owners_things_and_another_machines_are_no_orphans() -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.user_error import ExitCode, UserError
+from harness.base.user_error import ExitCode
 from harness.cluster.docker import engine, images
 from harness.cluster.target import parse_target
 from suites.selfcheck.fixtures.command import fencepost
+from suites.selfcheck.fixtures.user_errors import raises_user_error
 
 UP = ("up", "kafka:4.3.1", "--backend", "docker")
 
@@ -91,9 +92,11 @@ def test_a_socket_that_may_not_be_used_is_one_sentence(socket_path: Path) -> Non
 
 
 def test_a_server_that_is_no_engine_is_one_sentence(socket_path: Path) -> None:
-    with answering(socket_path, lambda _: b"SSH-2.0-OpenSSH_9.2\r\n"), pytest.raises(UserError) as error:
+    with (
+        answering(socket_path, lambda _: b"SSH-2.0-OpenSSH_9.2\r\n"),
+        raises_user_error(ExitCode.TOOL_MISSING) as error,
+    ):
         engine.reach()
-    assert error.value.exit is ExitCode.TOOL_MISSING
     assert f"no container engine answers at unix://{socket_path}; correct DOCKER_HOST" in str(error.value)
 
 
@@ -102,8 +105,7 @@ def test_an_engine_that_is_named_and_does_not_answer_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
     monkeypatch.setenv("DOCKER_HOST", named)
-    with pytest.raises(UserError) as error:
+    with raises_user_error(ExitCode.TOOL_MISSING) as error:
         engine.reach()
-    assert error.value.exit is ExitCode.TOOL_MISSING
     assert f"no container engine answers at {named}; correct DOCKER_HOST" in str(error.value)
     assert str(images.unavailable(parse_target("kafka:4.3.1"))) == f"no container engine answers at {named}"

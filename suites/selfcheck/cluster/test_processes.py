@@ -5,6 +5,7 @@ import json
 import socket
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -12,6 +13,7 @@ import pytest
 
 from harness.base import wait
 from harness.base.addresses import Address
+from harness.base.paths import ROOT
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster.nodes import jvm_command, node_ports, storage
 from harness.cluster.nodes.node_properties import name, of_node, render, shared
@@ -22,6 +24,7 @@ from harness.cluster.topology import BROKERS, CONTROLLER
 from harness.machine import download_cache
 from harness.machine.orphans import end_orphans
 from harness.machine.run_processes import open_run_processes
+from suites.selfcheck.fixtures.user_errors import raises_user_error
 
 SLEEPER = [sys.executable, "-c", "import signal; signal.pause()"]
 GONE = {"pid": 2**22 + 1, "started": 0.0}  # no Linux process has this id
@@ -41,43 +44,47 @@ def record(pid: int, shift: float = 0.0) -> dict[str, float]:
     return {"pid": pid, "started": psutil.Process(pid).create_time() + shift}
 
 
-def test_exactly_the_recorded_orphans_are_ended(tmp_path: Path) -> None:
-    orphan, stranger = subprocess.Popen(SLEEPER), subprocess.Popen(SLEEPER)
-    try:
-        folder = killed_run(tmp_path, record(orphan.pid), record(stranger.pid, shift=-3600), GONE)
-        assert end_orphans(tmp_path) == [orphan.pid]
-        assert orphan.poll() is not None
-        assert stranger.poll() is None, "a process that came into a recorded id was ended"
-        assert not folder.exists()
-    finally:
-        for process in (orphan, stranger):
-            process.kill()
-            process.wait()
+Start = Callable[[Path], "subprocess.Popen[bytes]"]
 
 
-def test_a_torn_record_does_not_hide_the_others(tmp_path: Path) -> None:
-    orphan = subprocess.Popen(SLEEPER)
-    try:
-        folder = killed_run(tmp_path, record(orphan.pid))
-        with (folder / "children.jsonl").open("a") as records:
-            records.write('{"pid": 12')
-        assert end_orphans(tmp_path) == [orphan.pid]
-    finally:
-        orphan.kill()
-        orphan.wait()
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts processes that do nothing, each in a folder; ends them after the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start_in(folder: Path) -> "subprocess.Popen[bytes]":
+        started.append(subprocess.Popen(SLEEPER, cwd=folder))
+        return started[-1]
+
+    yield start_in
+    for process in started:
+        process.kill()
+        process.wait()
 
 
-def test_an_orphan_whose_record_was_never_written_is_known_by_its_folder(tmp_path: Path) -> None:
+def test_exactly_the_recorded_orphans_are_ended(start: Start, tmp_path: Path) -> None:
+    orphan, stranger = start(ROOT), start(ROOT)
+    folder = killed_run(tmp_path, record(orphan.pid), record(stranger.pid, shift=-3600), GONE)
+    assert end_orphans(tmp_path) == [orphan.pid]
+    assert orphan.poll() is not None
+    assert stranger.poll() is None, "a process that came into a recorded id was ended"
+    assert not folder.exists()
+
+
+def test_a_torn_record_does_not_hide_the_others(start: Start, tmp_path: Path) -> None:
+    orphan = start(ROOT)
+    folder = killed_run(tmp_path, record(orphan.pid))
+    with (folder / "children.jsonl").open("a") as records:
+        records.write('{"pid": 12')
+    assert end_orphans(tmp_path) == [orphan.pid]
+
+
+def test_an_orphan_whose_record_was_never_written_is_known_by_its_folder(start: Start, tmp_path: Path) -> None:
     folder = killed_run(tmp_path)
-    orphan, stranger = subprocess.Popen(SLEEPER, cwd=folder), subprocess.Popen(SLEEPER, cwd=tmp_path)
-    try:
-        assert end_orphans(tmp_path) == [orphan.pid]
-        assert stranger.poll() is None
-        assert not folder.exists()
-    finally:
-        for process in (orphan, stranger):
-            process.kill()
-            process.wait()
+    orphan, stranger = start(folder), start(tmp_path)
+    assert end_orphans(tmp_path) == [orphan.pid]
+    assert stranger.poll() is None
+    assert not folder.exists()
 
 
 def test_a_run_that_lives_keeps_its_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +116,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def runs(pid: int) -> bool:
-    """Whether a process has this id; an ended one that nobody has waited for does not count."""
+    """Whether a process has this id; a zombie does not count."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -152,9 +159,8 @@ def test_what_a_killed_download_left_is_removed_by_the_next(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_is_one_sentence(code: int) -> None:
-    with pytest.raises(UserError, match=r"^the disk is full at /somewhere; ") as error, download_cache.room_needed():
+    with raises_user_error(ExitCode.NO_ROOM, r"^the disk is full at /somewhere; "), download_cache.room_needed():
         raise OSError(code, "No space left on device", "/somewhere")
-    assert error.value.exit is ExitCode.NO_ROOM
 
 
 def test_another_error_of_the_disk_is_not_taken_for_a_full_one() -> None:
@@ -270,6 +276,5 @@ def test_an_address_is_written_host_and_port() -> None:
 
 def test_a_nearly_full_disk_is_refused_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download_cache, "ROOM_MB", 2**40)
-    with pytest.raises(UserError, match="a cluster needs") as error:
+    with raises_user_error(ExitCode.NO_ROOM, "a cluster needs"):
         download_cache.require_room(tmp_path)
-    assert error.value.exit is ExitCode.NO_ROOM

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.user_error import ExitCode, UserError
+from harness.base.user_error import ExitCode
 from harness.cluster import distribution
 from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES, BACKENDS
 from harness.cluster.opening import choose_backend
 from harness.cluster.target import Distribution, External, Image, Released, parse_target
 from harness.machine import toolchain
+from suites.selfcheck.fixtures.user_errors import raises_user_error
 
 
 def quiet(_sentence: str) -> None:
@@ -60,10 +61,8 @@ def test_a_target_reads_as_it_was_written(text: str) -> None:
     ],
 )
 def test_a_wrong_target_is_one_sentence(text: str, code: ExitCode) -> None:
-    with pytest.raises(UserError) as error:
+    with raises_user_error(code):
         parse_target(text)
-    assert error.value.exit is code
-    assert len(str(error.value).splitlines()) == 1
 
 
 def test_auto_takes_the_backend_that_can_open_the_target_and_gives_the_reason() -> None:
@@ -79,15 +78,13 @@ def test_every_kind_of_target_is_opened_by_a_backend_and_every_backend_has_a_nam
 
 
 def test_an_unknown_backend_is_refused() -> None:
-    with pytest.raises(UserError, match="the podman backend cannot open") as error:
+    with raises_user_error(ExitCode.USAGE, "the podman backend cannot open"):
         choose_backend(parse_target("kafka:4.3.1"), "podman")
-    assert error.value.exit is ExitCode.USAGE
 
 
 def test_a_backend_that_cannot_open_the_target_is_refused() -> None:
-    with pytest.raises(UserError) as error:
+    with raises_user_error(ExitCode.USAGE):
         choose_backend(parse_target("external:a:9092"), "process")
-    assert error.value.exit is ExitCode.USAGE
 
 
 def test_the_version_of_a_tarball_comes_from_its_own_jars(tmp_path: Path) -> None:
@@ -143,10 +140,8 @@ def missing_file(place: Path) -> Path:
 def test_a_wrong_tarball_is_one_sentence_and_leaves_nothing_in_the_cache(
     make: Callable[[Path], Path], tmp_path: Path, cache: Path
 ) -> None:
-    with pytest.raises(UserError) as error:
+    with raises_user_error(ExitCode.TARGET_UNKNOWN):
         distribution.distribution(Distribution(make(tmp_path)), quiet)
-    assert error.value.exit is ExitCode.TARGET_UNKNOWN
-    assert len(str(error.value).splitlines()) == 1
     assert [entry for entry in cache.rglob("*") if entry.is_dir() and entry.name != "dist"] == []
     assert not (tmp_path / "outside").exists()
 
@@ -154,9 +149,8 @@ def test_a_wrong_tarball_is_one_sentence_and_leaves_nothing_in_the_cache(
 @pytest.mark.parametrize("name", ["java", "mvn", "go"])
 def test_a_missing_tool_is_named_with_its_remedy(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UserError, match=f"^{name} is needed to try it and is not on the PATH; install") as error:
+    with raises_user_error(ExitCode.TOOL_MISSING, f"^{name} is needed to try it and is not on the PATH; install"):
         toolchain.tool(name, needed_for="to try it")
-    assert error.value.exit is ExitCode.TOOL_MISSING
 
 
 @pytest.mark.parametrize(
@@ -177,6 +171,5 @@ def test_java_must_be_new_enough(version: str, works: bool, tmp_path: Path, monk
     if works:
         assert version in toolchain.java().build
         return
-    with pytest.raises(UserError) as error:
+    with raises_user_error(ExitCode.TOOL_MISSING):
         toolchain.java()
-    assert error.value.exit is ExitCode.TOOL_MISSING

@@ -17,11 +17,11 @@ from harness.contract.expect import Finding, Observation
 from harness.contract.requirement_catalogue import CatalogueEntry, find
 from harness.lab import Lab
 
-Place: TypeAlias = tuple[str, ...]
+YieldLines: TypeAlias = tuple[str, ...]
 ENTRIES = list(find(CONTRACT))
 
 
-def place_of(running: object) -> Iterator[str]:
+def yield_lines(running: object) -> Iterator[str]:
     """``function:line`` of a generator that stands at a yield, and of each that it passes on."""
     while isinstance(running, GeneratorType):
         assert running.gi_frame is not None
@@ -29,35 +29,35 @@ def place_of(running: object) -> Iterator[str]:
         running = running.gi_yieldfrom
 
 
-def observed(requirement: Requirement[Lab], evidence: Evidence) -> Iterator[tuple[Place, Observation]]:
-    """Each observation with its place, until a step is missing."""
+def observed(requirement: Requirement[Lab], evidence: Evidence) -> Iterator[tuple[YieldLines, Observation]]:
+    """Each observation with its line, until a step is missing."""
     running = requirement.check(evidence)
     assert isinstance(running, Generator), f"{requirement.id}: the check is no generator"
     try:
         for observation in running:
-            yield tuple(place_of(running)), observation
+            yield tuple(yield_lines(running)), observation
     except NotSeen:
         return
 
 
-def anomalies(requirement: Requirement[Lab], evidence: Evidence) -> Mapping[Place, set[str]]:
-    """The anomalies that each place finds; a place that finds nothing has none."""
-    found: dict[Place, set[str]] = {}
-    for place, observation in observed(requirement, evidence):
-        found.setdefault(place, set()).update({observation.anomaly} if isinstance(observation, Finding) else ())
+def anomalies(requirement: Requirement[Lab], evidence: Evidence) -> Mapping[YieldLines, set[str]]:
+    """The anomalies that each line finds; a line that finds nothing has none."""
+    found: dict[YieldLines, set[str]] = {}
+    for line, observation in observed(requirement, evidence):
+        found.setdefault(line, set()).update({observation.anomaly} if isinstance(observation, Finding) else ())
     return found
 
 
 def unneeded(requirement: Requirement[Lab]) -> list[str]:
-    """The places without which every refusal is refused as before."""
+    """The lines without which every refusal is refused as before."""
     accepted = [anomalies(requirement, evidence) for evidence in requirement.accepts]
     refused = [(anomalies(requirement, refusal.evidence), refusal.anomaly) for refusal in requirement.refuses]
-    places = {place for found in [*accepted, *(found for found, _ in refused)] for place in found}
+    lines = {line for found in [*accepted, *(found for found, _ in refused)] for line in found}
     return sorted(
-        " > ".join(place)
-        for place in places
+        " > ".join(line)
+        for line in lines
         if all(
-            set().union(*(names for other, names in found.items() if other != place)) == {anomaly}
+            set().union(*(names for other, names in found.items() if other != line)) == {anomaly}
             for found, anomaly in refused
         )
     )

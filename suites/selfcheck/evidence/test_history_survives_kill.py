@@ -16,7 +16,7 @@ from harness.evidence.operation import Operation, Outcome
 
 
 def write_on(folder: Path) -> None:
-    """Write operations until somebody kills us, numbered without a gap."""
+    """Write operations until the process is killed, numbered without a gap."""
     history_writer = HistoryWriter(folder)
     while True:
         number = history_writer.next_operation()

@@ -1,4 +1,4 @@
-"""A journal: there from the beginning, its lines whole whoever writes them, closed without complaint."""
+"""A journal: there from the beginning, its lines whole with several writers, closed twice without an error."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

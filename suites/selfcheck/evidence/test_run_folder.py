@@ -10,6 +10,7 @@ from harness.evidence.exchange import Exchange
 from harness.evidence.json_codec import Malformed, from_json, to_json
 from harness.evidence.requirement_evidence import Evidence
 from harness.evidence.run_folder import RunFolder
+from suites.selfcheck.fixtures.user_errors import raises_user_error
 
 EVIDENCE = evidence(
     step("late", "Produce", 12, error=None, answered=None, held=3.5, partitions={"P1": {"error": 47}}),
@@ -49,9 +50,8 @@ def test_a_torn_last_line_of_the_journal_is_dropped_and_reported(folder: RunFold
 
 def test_a_malformed_line_in_the_middle_is_refused_with_its_number(folder: RunFolder) -> None:
     (folder.path / "journal.jsonl").write_text(f'{{"number": 1}}\n{to_json(EXCHANGE)}\n')
-    with pytest.raises(UserError, match="line 1") as user_error:
+    with raises_user_error(ExitCode.EVIDENCE_UNREADABLE, "line 1"):
         folder.exchanges()
-    assert user_error.value.exit == ExitCode.EVIDENCE_UNREADABLE
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
-"""The pages of chaos in a real headless Chromium: quiet, not too wide, legible in light and dark, on desk and hand."""
+"""The pages of chaos in a real headless Chromium: quiet, not too wide, legible, in light and dark, wide and narrow."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -9,9 +9,11 @@ from selenium.webdriver.common.by import By
 
 from harness.report.chaos import publish_round, publish_session
 from suites.selfcheck.fixtures import chaos_folders
-from suites.selfcheck.fixtures.browser import CLIPPED, TOO_WIDE, console_lines, opened, run, visit
+from suites.selfcheck.fixtures.browser import assert_quiet_and_not_too_wide, run, visit
 
-LAID_OVER = """
+pytest_plugins = ("suites.selfcheck.fixtures.browser",)
+
+OVERLAPPING = """
     const words = [...document.querySelectorAll('.timeline text:not(.tick)')].map(e => [e, e.getBoundingClientRect()]);
     const over = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4;
     return words.flatMap(([one, a], i) => words.slice(i + 1).filter(([, b]) => over(a, b))
@@ -22,13 +24,6 @@ SMALLEST = """
     const scale = drawn.getBoundingClientRect().width / drawn.viewBox.baseVal.width;
     return Math.min(...[...drawn.querySelectorAll('text')].map(e => parseFloat(getComputedStyle(e).fontSize))) * scale;
 """
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    """A browser with an empty profile of its own; the typed skip where this machine has none."""
-    with opened(tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +46,7 @@ def test_quiet_and_not_too_wide(
     chromium: webdriver.Chrome, pages: Mapping[str, Path], name: str, width: int, scheme: str
 ) -> None:
     visit(chromium, pages[name].as_uri(), width=width, scheme=scheme)
-    run(chromium, "document.querySelectorAll('details').forEach(d => d.open = true)")
-    assert run(chromium, "return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
-    assert run(chromium, TOO_WIDE) == []
-    assert run(chromium, CLIPPED) == []
-    assert console_lines(chromium) == []
+    assert_quiet_and_not_too_wide(chromium)
 
 
 @pytest.mark.parametrize("width", [1280, 400])
@@ -63,7 +54,7 @@ def test_labels_of_the_timeline_are_legible_and_do_not_overlap(
     chromium: webdriver.Chrome, pages: Mapping[str, Path], width: int
 ) -> None:
     visit(chromium, pages["broken"].as_uri(), width=width)
-    assert run(chromium, LAID_OVER) == []
+    assert run(chromium, OVERLAPPING) == []
     assert run(chromium, SMALLEST) > 9
 
 

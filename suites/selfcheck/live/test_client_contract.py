@@ -4,6 +4,7 @@ Needs Java, and once Maven and Go. Starts one cluster.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -12,18 +13,15 @@ from threading import Thread
 import pytest
 
 from harness.base import wait
-from harness.base.clock import RunClock
 from harness.base.kafka_error import KafkaError
 from harness.clients.client import Adapter, CallResult, Client, ClientOptions
 from harness.clients.client_catalogue import ADAPTERS
-from harness.cluster.cluster import Cluster, ClusterOptions, Links
-from harness.cluster.opening import open_cluster
-from harness.cluster.target import Released
+from harness.cluster.cluster import Cluster, Links
 from harness.evidence.delivered_record import DeliveredRecord
 from harness.evidence.operation import Outcome, Value
-from harness.evidence.recorder import NullRecorder
 from harness.wire.requests.cluster.create_topic import CreateTopic
 from harness.wire.wire_client import WireClient
+from suites.selfcheck.fixtures.live_clients import observer, process_cluster
 
 pytestmark = pytest.mark.live
 
@@ -90,33 +88,19 @@ class AdapterUnderTest:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """One cluster for all adapters."""
-    running = open_cluster(
-        Released(VERSION),
-        backend="process",
-        options=ClusterOptions(),
-        run_dir=tmp_path_factory.mktemp("clients"),
-        progress=lambda _: None,
-    )
-    yield running
-    running.close()
+    with closing(process_cluster(VERSION, tmp_path_factory.mktemp("clients"))) as running:
+        yield running
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
 def subject(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[AdapterUnderTest]:
     """Each adapter in turn; afterwards no toxic is left on the proxies."""
-    observer = WireClient(
-        actor="observer",
-        lane="observer",
-        addresses=cluster.topology.lanes["observer"],
-        clock=RunClock(),
-        recorder=NullRecorder(),
-    )
     adapter = ADAPTERS[request.param]
-    assert adapter.lacking(observer.offered(1)) is None
-    yield AdapterUnderTest(cluster, observer, adapter)
-    assert cluster.links is not None
-    cluster.links.reset()
-    observer.close()
+    with closing(observer(cluster)) as client:
+        assert adapter.lacking(client.offered(1)) is None
+        yield AdapterUnderTest(cluster, client, adapter)
+        assert cluster.links is not None
+        cluster.links.reset()
 
 
 def value(ordinal: int = 0, size: int = 1) -> Value:
@@ -265,9 +249,9 @@ def relay(subject: AdapterUnderTest, topic: str, outputs: str, group: str, *, co
 
     wait.holds_after(read, within=2)
     assert member.begin().done
-    for place, partition, offset, _ in taken:
+    for source, partition, offset, _ in taken:
         wrote(member, outputs, [partition])
-        sent = member.send_offsets(place, partition, offset + 1)
+        sent = member.send_offsets(source, partition, offset + 1)
         assert sent.done, sent
     assert (member.commit() if commit else member.abort()).done
     member.close()
@@ -331,7 +315,7 @@ def test_a_client_that_no_broker_answers_gives_a_result_in_time(subject: Adapter
 
     def act() -> None:
         results.append(client.init())
-        results.append(client.subscribe(["nowhere"]))
+        results.append(client.subscribe(["absent"]))
         results.append(client.close())
 
     with_held_lanes(subject, act)

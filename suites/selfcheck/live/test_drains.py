@@ -28,9 +28,7 @@ from harness.chaos.observe.watermark_sampler import sampling
 from harness.clients.client import ClientOptions
 from harness.clients.client_catalogue import ADAPTERS
 from harness.clients.recording_client import RecordingClient
-from harness.cluster.cluster import Cluster, ClusterOptions, Kill
-from harness.cluster.opening import open_cluster
-from harness.cluster.target import Released
+from harness.cluster.cluster import Cluster, Kill
 from harness.evidence.history_writer import TABLES, HistoryWriter
 from harness.evidence.json_codec import from_json
 from harness.evidence.recorder import NullRecorder
@@ -44,6 +42,7 @@ from harness.spark.readers.sink_files import deliveries
 from harness.spark.readers.spark_readers import Readers
 from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
+from suites.selfcheck.fixtures.live_clients import process_cluster
 
 pytestmark = pytest.mark.live
 
@@ -77,10 +76,8 @@ class DrainEnvironment:
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DrainEnvironment]:
     """One cluster for all."""
-    place = tmp_path_factory.mktemp("drains")
-    cluster = open_cluster(
-        Released(VERSION), backend="process", options=ClusterOptions(), run_dir=place, progress=lambda _: None
-    )
+    run_dir = tmp_path_factory.mktemp("drains")
+    cluster = process_cluster(VERSION, run_dir)
     clock, recorder = RunClock(), NullRecorder()
     lab = Lab(
         cluster=cluster,
@@ -89,7 +86,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DrainEnvir
         draw=Random(6),
         clock=clock,
         recorder=recorder,
-        readers=Readers(folder=place / "spark"),
+        readers=Readers(folder=run_dir / "spark"),
     )
     yield DrainEnvironment(cluster=cluster, lab=lab, clock=clock)
     lab.close()
@@ -242,8 +239,8 @@ def committed_as_seen(history_writer: HistoryWriter) -> dict[object, set[tuple[o
 def unmet_after_settling(
     environment: DrainEnvironment, partitions: Sequence[Partition], producer: Producer
 ) -> Mapping[str, object]:
-    """What is still amiss after settling, ids of transactions counted."""
-    ids = [producer.transactional_id, "nobody knows this one"]
+    """Conditions that are unmet after settling, ids of transactions counted."""
+    ids = [producer.transactional_id, "unknown id"]
     facts = settle(environment.fault_target(), [partition.place for partition in partitions], ids, within=1.0)
     parts = {name: fact["amiss"] for name, fact in facts.items() if isinstance(fact, dict) and fact["amiss"]}
     assert (facts["settled_ms"] is None) == bool(parts)

@@ -12,11 +12,9 @@ import pytest
 
 from harness.base import wait
 from harness.base.user_error import ExitCode
-from harness.cluster.cluster import ClusterOptions
-from harness.cluster.opening import open_cluster
-from harness.cluster.target import Released
 from harness.evidence.run_folder import RunFolder
 from harness.machine import watchdog
+from suites.selfcheck.fixtures.live_clients import process_cluster
 
 pytestmark = pytest.mark.live
 NODES = 5
@@ -28,13 +26,7 @@ PROGRAMS = ("java", "server")
 @pytest.fixture(scope="module", autouse=True)
 def _everything_fetched(tmp_path_factory: pytest.TempPathFactory) -> None:
     """The first start on a machine downloads and trains; the time limits below are not for that."""
-    open_cluster(
-        Released("4.3.1"),
-        backend="process",
-        options=ClusterOptions(),
-        run_dir=tmp_path_factory.mktemp("first"),
-        progress=lambda _sentence: None,
-    ).close()
+    process_cluster("4.3.1", tmp_path_factory.mktemp("first")).close()
 
 
 @contextmanager

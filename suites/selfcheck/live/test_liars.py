@@ -217,7 +217,7 @@ class LiarFolders:
 
     folders: Mapping[str, Path]
     changed: Mapping[str, int]
-    troubles: tuple[str, ...]
+    gate_errors: tuple[str, ...]
     sound: Path
 
 
@@ -260,9 +260,9 @@ def test_without_liars_the_same_workloads_are_sound(liar_folders: LiarFolders, s
 
 
 def test_nothing_went_wrong_in_the_gate_itself(liar_folders: LiarFolders) -> None:
-    assert liar_folders.troubles == ()
+    assert liar_folders.gate_errors == ()
 
 
 def details(judgement: Judgement) -> Mapping[str, list[str]]:
-    """The findings in words, for whoever reads a failure."""
+    """The findings in words, for the message of a failure."""
     return {check.name: [found.detail for found in check.findings] for check in judgement.checks if check.findings}

@@ -173,7 +173,7 @@ def test_exactly_the_things_of_a_run_killed_with_its_watchdog_are_removed_by_the
 
 
 def allow_ryuk(patch: pytest.MonkeyPatch, disabled: str) -> None:
-    """Ryuk's setting, with an image of it that cannot be had: whoever starts it fails."""
+    """Ryuk's setting, with an image of it that cannot be pulled: starting it fails."""
     patch.setenv("TESTCONTAINERS_RYUK_DISABLED", disabled)
     patch.setenv("RYUK_CONTAINER_IMAGE", "fencepost/no-such-ryuk:1")
 
@@ -203,7 +203,7 @@ def known_to_ryuk(found: Engine, run: ownership.OwnedResources) -> list[str]:
 
 
 def ryuk_prunes(found: Engine, run: ownership.OwnedResources) -> None:
-    """What Ryuk does once nobody is connected to it: all with the session's label, and it does not mind errors."""
+    """What Ryuk does once no client is connected to it: all with the session's label, and it does not mind errors."""
     api = found.sdk.api
     for thing in known_to_ryuk(found, run):
         for remove in (partial(api.remove_container, force=True, v=True), api.remove_network):

@@ -85,7 +85,7 @@ def refusal(host: str, image: str, run_dir: Path) -> UserError:
 
 
 def things() -> set[str]:
-    """Everything there is on the engine, whoever's it is."""
+    """Everything on the engine, not only what Fencepost made."""
     with closing(reach()) as engine:
         api = engine.sdk.api
         found = (*api.containers(all=True), *api.networks())

@@ -1,6 +1,4 @@
-"""The page in a real headless Chromium, at the width of a desk and of a hand: quiet, not too wide, and it works."""
-
-from collections.abc import Iterator
+"""The page in a real headless Chromium, on a wide and a narrow screen: quiet, not too wide, and it works."""
 
 import pytest
 from selenium import webdriver
@@ -9,16 +7,11 @@ from selenium.webdriver.common.by import By
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.publish import publish
 from suites.selfcheck.fixtures import contract_folder
-from suites.selfcheck.fixtures.browser import CLIPPED, TOO_WIDE, console_lines, opened, run, visit
+from suites.selfcheck.fixtures.browser import assert_quiet_and_not_too_wide, console_lines, run, visit
+
+pytest_plugins = ("suites.selfcheck.fixtures.browser",)
 
 SEEN = "return [...document.querySelectorAll('.req')].filter(r => r.offsetParent !== null).map(r => r.dataset.status)"
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    """A browser with an empty profile of its own; the typed skip where this machine has none."""
-    with opened(tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +38,7 @@ def click(chromium: webdriver.Chrome, selector: str) -> None:
 def test_quiet_and_not_too_wide(chromium: webdriver.Chrome, page: str, width: int, scheme: str) -> None:
     visit(chromium, page, width=width, scheme=scheme)
     click(chromium, "[data-fold=open]")
-    run(chromium, "document.querySelectorAll('details').forEach(d => d.open = true)")
-    assert run(chromium, "return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
-    assert run(chromium, TOO_WIDE) == []
-    assert run(chromium, CLIPPED) == []
-    assert console_lines(chromium) == []
+    assert_quiet_and_not_too_wide(chromium)
 
 
 def test_a_page_without_verdicts_is_quiet_too(chromium: webdriver.Chrome, empty_page: str) -> None:

@@ -5,6 +5,7 @@ a fault on any lane or link between brokers has something to strike.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from random import Random
 from threading import Event, Thread
@@ -15,9 +16,7 @@ from harness.base import wait
 from harness.base.addresses import Lane
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
-from harness.cluster.cluster import Cluster, ClusterOptions
-from harness.cluster.opening import open_cluster
-from harness.cluster.target import Released
+from harness.cluster.cluster import Cluster
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, Toxic
@@ -29,6 +28,7 @@ from harness.wire.records.record_batch import NewBatch
 from harness.wire.requests.log.produce import PartitionBatch, Produce
 from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import WireError
+from suites.selfcheck.fixtures.live_clients import process_cluster
 from suites.selfcheck.fixtures.toxic_files import find_toxics
 
 pytestmark = pytest.mark.live
@@ -87,12 +87,8 @@ class Traffic:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """One cluster for all toxics."""
-    place = tmp_path_factory.mktemp("toxics")
-    running = open_cluster(
-        Released("4.3.1"), backend="process", options=ClusterOptions(), run_dir=place, progress=lambda _: None
-    )
-    yield running
-    running.close()
+    with closing(process_cluster("4.3.1", tmp_path_factory.mktemp("toxics"))) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,6 @@ import pytest
 from harness.contract.requirement import Level
 from harness.report.shared.allure import SEVERITIES
 
-pytest_plugins = ("pytester",)
-
 ITEM = """
 from harness.report.shared import allure
 from suites.selfcheck.fixtures import contract_folder

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from harness.base.user_error import ExitCode, UserError
+from harness.base.user_error import ExitCode
 from harness.evidence.json_codec import from_json
 from harness.evidence.judgement import CheckResult, Judgement
 from harness.evidence.timeline import (
@@ -29,6 +29,7 @@ from harness.report.chaos.swimlanes import operations_of_findings
 from harness.report.shared.junit import chaos_properties
 from suites.selfcheck.fixtures import chaos_folders
 from suites.selfcheck.fixtures.page_reader import PageReader
+from suites.selfcheck.fixtures.user_errors import raises_user_error
 
 SCHEMA = Path(__file__).parents[3] / "reports" / "chaos.schema.json"
 
@@ -225,9 +226,8 @@ def test_the_page_of_a_round_that_was_not_judged_reports_it(session: Path) -> No
 def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, file: str, content: str) -> None:
     folder = chaos_folders.broken(tmp_path / "round")
     (folder / file).write_text(content, encoding="utf-8", errors="surrogateescape")
-    with pytest.raises(UserError, match=str(folder)) as error:
+    with raises_user_error(ExitCode.EVIDENCE_UNREADABLE, str(folder)):
         publish_round(folder)
-    assert error.value.exit is ExitCode.EVIDENCE_UNREADABLE
 
 
 def test_what_the_picture_leaves_out_is_listed() -> None:

@@ -9,8 +9,6 @@ import pytest
 from harness.report.chaos import conclude_session, not_offered_line, publish_session, round_line
 from suites.selfcheck.fixtures import chaos_folders
 
-pytest_plugins = ("pytester",)
-
 ITEM = """
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A history comes to Spark whole, or is refused in one sentence with its place, whoever wrote or broke it."""
+"""A history is read into Spark completely, or refused in one sentence that names the file and line."""
 
 import json
 import shutil

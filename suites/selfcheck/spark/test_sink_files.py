@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-import pytest
-
-from harness.base.user_error import ExitCode, UserError
+from harness.base.user_error import ExitCode
 from harness.spark.readers.sink_files import committed_files
+from suites.selfcheck.fixtures.user_errors import raises_user_error
 
 
 def sink(place: Path, *logs: tuple[str, list[tuple[str, str]]]) -> Path:
@@ -45,6 +44,5 @@ def test_a_folder_that_was_moved_is_read_where_it_is(tmp_path: Path) -> None:
 def test_a_committed_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
     place = sink(tmp_path, ("0", [("a.parquet", "add")]))
     (place / "a.parquet").unlink()
-    with pytest.raises(UserError, match=r"a\.parquet is gone") as error:
+    with raises_user_error(ExitCode.EVIDENCE_UNREADABLE, r"a\.parquet is gone"):
         committed_files(place)
-    assert error.value.exit is ExitCode.EVIDENCE_UNREADABLE

@@ -4,16 +4,16 @@ import socket
 
 import pytest
 
-from harness.base.user_error import ExitCode, UserError
+from harness.base.user_error import ExitCode
 from harness.spark.session.spark_master import check_master, first_line
 from harness.spark.session.spark_session import open_session
+from suites.selfcheck.fixtures.user_errors import raises_user_error
 
 
 @pytest.mark.parametrize("master", ["spark://127.0.0.1:1", "spark://127.0.0.1:1,127.0.0.1:2", "spark://x"])
 def test_a_master_that_does_not_answer_is_an_error_at_once(master: str) -> None:
-    with pytest.raises(UserError, match=f"no Spark master answers at {master}; ") as error:
+    with raises_user_error(ExitCode.TOOL_MISSING, f"no Spark master answers at {master}; "):
         open_session(name="never", master=master)
-    assert error.value.exit is ExitCode.TOOL_MISSING
 
 
 def test_one_master_of_several_is_enough() -> None:
@@ -28,9 +28,8 @@ def test_other_masters_are_sparks_own_to_find() -> None:
 
 @pytest.mark.parametrize("master", ["spork://x", "local[", "local[two]", ""])
 def test_a_malformed_master_is_an_error_before_anything_is_started(master: str) -> None:
-    with pytest.raises(UserError, match="is no Spark master; ") as error:
+    with raises_user_error(ExitCode.USAGE, "is no Spark master; "):
         open_session(name="never", master=master)
-    assert error.value.exit is ExitCode.USAGE
 
 
 def test_an_error_is_reported_by_its_first_line() -> None:

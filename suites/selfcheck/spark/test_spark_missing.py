@@ -1,4 +1,4 @@
-"""A machine without Spark tells nothing about the judged Kafka: the scenario is not exercised, the run goes on."""
+"""Without Spark nothing is known of the judged Kafka: the scenario is not exercised, the run goes on."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -21,7 +21,7 @@ class NoReaders:
     exit: ExitCode
 
     def committed(self, *, bootstrap: str, topics: Sequence[str]) -> AbstractContextManager[CommittedReader]:
-        """Always trouble."""
+        """Always an error."""
         raise UserError(f"java is needed to read {topics} at {bootstrap}", exit=self.exit)
 
 
