@@ -19,7 +19,7 @@ class KnownFailures:
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     def check_ids(self, known: Iterable[str]) -> None:
-        """:raises Trouble: When an entry names no requirement."""
+        """:raises UserError: When an entry names no requirement."""
         if strangers := sorted(set(self.reasons) - set(known)):
             raise UserError(f"known failures name no requirement: {', '.join(strangers)}", exit=ExitCode.USAGE)
 
@@ -27,7 +27,7 @@ class KnownFailures:
 def read_known(folder: Path, target: str) -> KnownFailures:
     """The known failures of ``target`` (``kafka:4.1.0`` → ``kafka-4.1.0.txt``), none where there is no file.
 
-    :raises Trouble: When a line has not three parts.
+    :raises UserError: When a line has not three parts.
     """
     path = folder / (target.replace(":", "-").replace("/", "-") + ".txt")
     return KnownFailures(dict(_entries(path))) if path.is_file() else KnownFailures()

@@ -9,7 +9,7 @@ from harness.contract.requirement_catalogue import RequirementRow
 def selected(wanted: str, rows: Iterable[RequirementRow]) -> frozenset[str]:
     """The ids that ``wanted`` (``KIP890-BUMP-01,VERIFY-03,RETRY,KIP-664``) stands for, case ignored.
 
-    :raises Trouble: When a part meets no requirement, with what could have been meant.
+    :raises UserError: When a part meets no requirement, with what could have been meant.
     """
     all_rows = list(rows)
     chosen: set[str] = set()

@@ -13,6 +13,7 @@ from harness.base.paths import ROOT
 from harness.base.user_error import ExitCode
 
 FILES = sorted(path for top in ("harness", "toxics", "suites") for path in (ROOT / top).rglob("*.py"))
+PAGES = [page for pattern in ("*.md", "harness/*.md", "reports/*.md", "suites/**/*.md") for page in ROOT.glob(pattern)]
 PACKAGES = sorted({path.parent for path in FILES})
 LONGEST_FILE, LONGEST_TEST_FILE, LONGEST_FUNCTION = 350, 500, 50
 BANNED_NAMES = {"utils", "util", "common", "helper", "helpers", "manager", "base", "handler", "data", "info"}
@@ -126,11 +127,11 @@ def test_every_exit_code_is_documented_in_the_help_and_the_readme() -> None:
         assert f"| {code.value} |" in readme, f"README.md lacks exit code {code.value}"
 
 
-def test_the_readme_points_only_at_files_that_exist() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", readme)
-    assert links
-    assert [link for link in links if not (ROOT / link).exists()] == []
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_a_page_points_only_at_files_that_exist(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert links or page.parent != ROOT
+    assert [link for link in links if not (page.parent / link).exists()] == []
 
 
 def test_nothing_of_this_machine_is_written_down() -> None:
