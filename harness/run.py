@@ -122,7 +122,7 @@ def heal(lab: Lab) -> None:
 def settle(lab: Lab) -> None:
     """Step 5: wait, bounded, until no transaction is open; how long it took (or None: too long) is evidence."""
     started = lab.now()
-    stuck = _why_not(lambda: lab.completed(within=SETTLE_BOUND))
+    stuck = _why_not(lambda: lab.completed(timeout_seconds=SETTLE_BOUND))
     lab.note("settled_ms", None if stuck else round(lab.now() - started, 3))
 
 
@@ -188,6 +188,6 @@ def made_to_fail(lab: Lab, refuter: Refuter | None) -> AbstractContextManager[ob
 def _why_not(action: Callable[[], object]) -> str | None:
     try:
         action()
-    except (Unprepared, WireError, wait.NotInTime) as reason:
+    except (Unprepared, WireError, wait.TimedOut) as reason:
         return str(reason)
     return None

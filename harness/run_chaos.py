@@ -21,8 +21,8 @@ from harness.chaos.play.environment import Environment
 from harness.chaos.play.fault_runner import run_faults
 from harness.chaos.play.judgement_limits import DRAIN_NOTES, GATE_ERRORS, limited
 from harness.chaos.play.round_context import RoundContext, create_round
-from harness.evidence.judgement import Judgement
-from harness.evidence.operation import Phase
+from harness.evidence.history.judgement import Judgement
+from harness.evidence.history.operation import Phase
 from harness.faults.fault_target import Powerless
 from harness.faults.toxic import PreparedToxic
 from harness.judge import judge as judge_history
@@ -98,13 +98,15 @@ def drive(context: RoundContext, round_: Round) -> None:
         run_faults(planned_faults, context.fault_target, context.stop, context.note_fault)
         context.stop.wait(max(0.0, round_.seconds - (clock.now() - began_ms) / 1000))
         context.stop_threads(LAST_TRANSACTION_SECONDS)
-        context.history_writer.write(*phases(context.faults, began_ms, clock.now()))
+        context.history_journal.write(*phases(context.faults, began_ms, clock.now()))
 
 
 def sampled(context: RoundContext) -> AbstractContextManager[object]:
     """Watermarks of every partition are sampled for the length of the block."""
     target = context.fault_target
-    return sampling(target.cluster.topology.lanes["observer"], context.partitions, context.history_writer, target.clock)
+    return sampling(
+        target.cluster.topology.lanes["observer"], context.partitions, context.history_journal, target.clock
+    )
 
 
 def restart_halfway(context: RoundContext, seconds: float) -> None:
@@ -127,13 +129,13 @@ def settle(environment: Environment, context: RoundContext) -> None:
     began_ms = target.clock.now()
     with sampled(context):
         context.facts["probes"] = probe(
-            target, partitions, context.probe_client, prefix=context.real_name("probe"), within=PROBE_SECONDS
+            target, partitions, context.probe_client, prefix=context.real_name("probe"), timeout_seconds=PROBE_SECONDS
         )
         healed_ms = target.clock.now()
         bound = context.longest_timeout_seconds + SETTLE_MARGIN_SECONDS
         settled = wait_for_rest(target, partitions, context.transactional_ids, bound)
-    context.history_writer.write(Phase(name="heal", started=began_ms, ended=healed_ms))
-    context.history_writer.write(Phase(name="settle", started=healed_ms, ended=target.clock.now()))
+    context.history_journal.write(Phase(name="heal", started=began_ms, ended=healed_ms))
+    context.history_journal.write(Phase(name="settle", started=healed_ms, ended=target.clock.now()))
     context.facts["settle"] = settled
     if context.unusable(settled):
         environment.replace_cluster("this one did not come to rest")
@@ -147,10 +149,10 @@ def drain(environment: Environment, context: RoundContext) -> None:
         transactional_ids=context.transactional_ids,
         groups=context.groups,
     )
-    drained = drain_partitions(scope, context.history_writer, context.fault_target.clock)
+    drained = drain_partitions(scope, context.history_journal, context.fault_target.clock)
     if not drained.high_watermarks:
         environment.wanted.progress("the target is gone: no broker answers; what was recorded is kept and judged")
-    context.history_writer.write(*context.reader.finish(drained.high_watermarks, within=READ_SECONDS))
+    context.history_journal.write(*context.reader.finish(drained.high_watermarks, timeout_seconds=READ_SECONDS))
     context.facts["spark"] = context.reader.facts()
     context.facts[DRAIN_NOTES] = list(drained.notes)
     context.facts[GATE_ERRORS] = list(context.fault_target.gate_errors())

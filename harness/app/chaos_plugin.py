@@ -14,7 +14,7 @@ from harness.app.chaos_session import ChaosSession
 from harness.base.paths import SCENARIOS
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ChaosPlugin:
     session: ChaosSession
 

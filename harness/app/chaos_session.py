@@ -17,7 +17,7 @@ from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.scenario import Scenario
 from harness.chaos.play.environment import Environment
 from harness.chaos.play.round_context import ClientsNotOffered
-from harness.evidence.judgement import Judgement
+from harness.evidence.history.judgement import Judgement
 from harness.report.chaos import conclude_session, publish_session
 from harness.run_chaos import perform, publish
 

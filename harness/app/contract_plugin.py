@@ -12,7 +12,7 @@ from harness.contract.requirement_catalogue import find, requirement_row, states
 from harness.contract.selection import selected
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ContractPlugin:
     session: ContractSession
 

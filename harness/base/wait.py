@@ -7,33 +7,37 @@ from typing import TypeVar
 Value = TypeVar("Value")
 
 
-class NotInTime(Exception):
+class TimedOut(Exception):
     """The condition was not met before the timeout; the text names both."""
 
 
-def until(condition: Callable[[], Value | None], *, what: str, within: float, every: float = 0.005) -> Value:
+def until(
+    condition: Callable[[], Value | None], *, what: str, timeout_seconds: float, interval_seconds: float = 0.005
+) -> Value:
     """The first truthy result of ``condition``.
 
     :param what: The condition in words, for the error.
-    :param within: The timeout in seconds. The condition is evaluated at least once.
+    :param timeout_seconds: The timeout in seconds. The condition is evaluated at least once.
     :param every: Seconds between two evaluations.
-    :raises NotInTime: At the timeout.
+    :raises TimedOut: At the timeout.
     """
-    deadline = time.monotonic() + within
+    deadline = time.monotonic() + timeout_seconds
     while True:
         if result := condition():
             return result
         if time.monotonic() >= deadline:
-            raise NotInTime(f"{what} did not come about within {within:g} s")
-        pause(every)
+            raise TimedOut(f"{what} did not come about within {timeout_seconds:g} s")
+        pause(interval_seconds)
 
 
-def holds_after(condition: Callable[[], bool], *, within: float, every: float = 0.005) -> float | None:
-    """How many milliseconds it took until ``condition`` was true; None when it was not within ``within`` seconds."""
+def elapsed_ms_until(
+    condition: Callable[[], bool], *, timeout_seconds: float, interval_seconds: float = 0.005
+) -> float | None:
+    """How many milliseconds it took until ``condition`` was true; None when it was not in time."""
     started = time.monotonic()
     try:
-        until(condition, what="the condition", within=within, every=every)
-    except NotInTime:
+        until(condition, what="the condition", timeout_seconds=timeout_seconds, interval_seconds=interval_seconds)
+    except TimedOut:
         return None
     return (time.monotonic() - started) * 1000
 

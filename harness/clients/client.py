@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from harness.evidence.delivered_record import DeliveredRecord
-from harness.evidence.operation import Outcome, Value
+from harness.evidence.history.delivered_record import DeliveredRecord
+from harness.evidence.history.operation import Outcome, Value
 from harness.wire.offered import Offered
 
 SHORTEST_SESSION_MS = 6_000

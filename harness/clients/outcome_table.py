@@ -7,7 +7,7 @@ success, so it is unsure, unless its row has ``after_doubt`` (DUPLICATE_SEQUENCE
 
 from dataclasses import dataclass
 
-from harness.evidence.operation import Outcome
+from harness.evidence.history.operation import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 from harness.base.clock import RunClock
 from harness.clients.client import CallResult, Client
-from harness.evidence.history_writer import HistoryWriter
-from harness.evidence.operation import Operation, Read, Value, Verb
+from harness.evidence.history.history_journal import HistoryJournal
+from harness.evidence.history.operation import Operation, Read, Value, Verb
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class RecordingClient:
     actor: str
     transactional_id: str | None
     clock: RunClock
-    history_writer: HistoryWriter
+    history_journal: HistoryJournal
     group: str | None = None
     txn: int | None = None
     size: int = 0
@@ -85,7 +85,7 @@ class RecordingClient:
 
     def poll(self, within_ms: int) -> CallResult:
         """Read; every record delivered is in the history before the workload sees it."""
-        number, started = self.history_writer.next_operation(), self.clock.now()
+        number, started = self.history_journal.next_operation(), self.clock.now()
         result = self.client.poll(within_ms)
         ended = self.clock.now()
         reads = [
@@ -94,7 +94,7 @@ class RecordingClient:
         ]
         self._records_read += len(reads)
         columns = {"count": len(reads), "group": self.group}
-        self.history_writer.write(*reads, self._operation("poll", number, started, ended, result, columns))
+        self.history_journal.write(*reads, self._operation("poll", number, started, ended, result, columns))
         return result
 
     def close(self) -> CallResult:
@@ -102,9 +102,9 @@ class RecordingClient:
         return self._recorded("close", self.client.close)
 
     def _recorded(self, verb: Verb, call: Callable[[], CallResult], **columns: Any) -> CallResult:
-        number, started = self.history_writer.next_operation(), self.clock.now()
+        number, started = self.history_journal.next_operation(), self.clock.now()
         result = call()
-        self.history_writer.write(self._operation(verb, number, started, self.clock.now(), result, columns))
+        self.history_journal.write(self._operation(verb, number, started, self.clock.now(), result, columns))
         return result
 
     def _operation(

@@ -34,7 +34,7 @@ class Links(Protocol):
         """Let connections through again."""
 
     @property
-    def doorstep(self) -> str:
+    def host_for_proxies(self) -> str:
         """An address of this machine at which proxies reach a server that we start."""
 
     def upstream(self, proxy: str) -> Address:
@@ -135,7 +135,7 @@ class Stop(Protocol):
     def stop(self, node: int) -> None:
         """SIGTERM; returns when the process is gone, its leaderships handed over (``BrokerServer.shutdown``).
 
-        :raises NotInTime: When it is still there after the bound.
+        :raises TimedOut: When it is still there after the bound.
         """
 
 

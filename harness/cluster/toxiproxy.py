@@ -55,7 +55,7 @@ class ToxiproxyLinks:
     """
 
     api: Address
-    doorstep: str = "127.0.0.1"
+    host_for_proxies: str = "127.0.0.1"
     upstream_hosts: Mapping[str, str] = field(default_factory=dict)
     namespace: int | None = None
     _original_upstreams: dict[str, str] = field(default_factory=dict)
@@ -167,8 +167,8 @@ def launch(processes: RunProcesses, program: Path, api: Address, *, log: Path) -
 def await_answer(links: ToxiproxyLinks) -> None:
     """Wait until the server takes requests; :raises UserError: NOT_READY, when it does not."""
     try:
-        wait.until(links.answers, what="Toxiproxy", within=READY_SECONDS)
-    except wait.NotInTime as late:
+        wait.until(links.answers, what="Toxiproxy", timeout_seconds=READY_SECONDS)
+    except wait.TimedOut as late:
         raise UserError(
             f"Toxiproxy did not answer at {links.api} within {READY_SECONDS:g} s", exit=ExitCode.NOT_READY
         ) from late

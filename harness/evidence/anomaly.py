@@ -30,7 +30,7 @@ class Anomaly:
 
     :param name: Kebab-case, unique.
     :param order: One cause has one name, that of the anomaly which fits and has the lowest order; unique.
-    :param definition: When it is named, in the words of :mod:`harness.evidence.anomalies`.
+    :param definition: When it is named, in the words of :mod:`harness.evidence.history.anomalies`.
     :param phrase: What a target does that has it; the target is the sentence's subject.
     :param stories: Functions that write a tiny history into a ``Story`` (``suites/selfcheck/fixtures/stories``) and
         return the anomalies that must be named: this one, or none where something legal only looks like it.

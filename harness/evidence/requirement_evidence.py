@@ -58,14 +58,14 @@ class Step:
     tries: int = 1
     exchange: int = 0
 
-    def number(self, name: str) -> int:
+    def answer_int(self, name: str) -> int:
         """The integer field ``name`` of the answer; :raises NotSeen: when the answer has no such integer field."""
         value = self.fields.get(name)
         if not isinstance(value, int):
             raise NotSeen(f"step {self.name!r} has no integer field {name!r} in its answer")
         return value
 
-    def asked(self, name: str) -> int:
+    def request_int(self, name: str) -> int:
         """The integer field ``name`` of the request; :raises NotSeen: when the request has no such field."""
         value = self.request.get(name)
         if not isinstance(value, int):
@@ -90,8 +90,8 @@ class Step:
 class Fault:
     """A fault's window: ``kind`` is the toxic's name, ``where`` the proxy or node; ``ended`` is when it was healed.
 
-    A :class:`harness.evidence.operation.FaultWindow` of a chaos history also counts what the fault did. Here the steps
-    show that (``held``), so the two stay apart, with the same names for the same fields.
+    A :class:`harness.evidence.history.operation.FaultWindow` of a chaos history also counts what the fault did. Here
+    the steps show that (``held``), so the two stay apart, with the same names for the same fields.
     """
 
     name: str
@@ -106,7 +106,7 @@ class Sample:
     """High watermark and last stable offset of a partition at one moment, read over the observer's lane.
 
     ``partition`` is the lab's alias (``P1``), and a sample that a check looks at has a name; a chaos history's
-    :class:`harness.evidence.operation.WatermarkSample` has topic and index instead, as columns of its table.
+    :class:`harness.evidence.history.operation.WatermarkSample` has topic and index instead, as columns of its table.
     """
 
     at: float

@@ -1,7 +1,7 @@
 """The run folder: everything that a run leaves, in a layout that replay and people can rely on.
 
 A round of chaos has one as well: its ``run.json`` has ``"kind": "chaos"``, and its tables are described in
-:mod:`harness.evidence.history_writer`. A qualification leaves::
+:mod:`harness.evidence.history.history_journal`. A qualification leaves::
 
     run.json                 what was run: target, seed, backend, the command that runs it again (written at open)
     journal.jsonl            every exchange, one line each, in the order in which they ended

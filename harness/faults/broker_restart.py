@@ -40,7 +40,7 @@ class BrokerRestart:
 
         :raises Powerless: When the target's brokers are not ours to take down.
         :raises UserError: When the broker does not start again.
-        :raises NotInTime: When it is not registered again within the bound.
+        :raises TimedOut: When it is not registered again within the bound.
         """
         broker, down_seconds = number(chosen, "broker"), number(chosen, "down_ms") / 1000
         cluster = can_kill(fault_target)
@@ -80,7 +80,7 @@ def stop(fault_target: FaultTarget, broker: int) -> str:
     """
     try:
         can_stop(fault_target).stop(broker)
-    except wait.NotInTime as late:
+    except wait.TimedOut as late:
         can_kill(fault_target).kill(broker)
         return f"killed, because {late}"
     return "stopped in good order"

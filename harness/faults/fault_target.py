@@ -143,12 +143,17 @@ class FaultTarget:
         listed = {node for answer in answers.values() for node in answer.brokers}
         return len(answers) == len(self.brokers) <= len(listed) and all(map(_all_in_sync, answers.values()))
 
-    def rejoined(self, node: int, *, within: float = REGISTERED_SECONDS) -> None:
+    def await_registered(self, node: int, *, timeout_seconds: float = REGISTERED_SECONDS) -> None:
         """Wait until a broker that was away is registered and unfenced.
 
-        :raises NotInTime: When it is not within ``within`` seconds.
+        :raises TimedOut: When it is not within ``timeout_seconds`` seconds.
         """
-        wait.until(lambda: self.registered(node), what=f"the return of broker {node}", within=within, every=0.02)
+        wait.until(
+            lambda: self.registered(node),
+            what=f"the return of broker {node}",
+            timeout_seconds=timeout_seconds,
+            interval_seconds=0.02,
+        )
 
     def to_controller(self, request: ApiRequest[ResultT]) -> ResultT:
         """An administrator's request, by the first broker that hands it to the controller.
@@ -159,7 +164,7 @@ class FaultTarget:
         for node in self.brokers:
             try:
                 version = self.client.highest(node, request.api)
-                return self.client.call(node, request, version, within=CONTROLLER_SECONDS).result
+                return self.client.call(node, request, version, timeout_seconds=CONTROLLER_SECONDS).result
             except WireError as error:
                 reasons.append(str(error))
         raise Unprepared(f"{request.api} was not taken: {'; '.join(reasons) or 'no broker'}")

@@ -32,7 +32,7 @@ def leader_moved(fault_target: FaultTarget, topic: str, partition: int, rank: in
     """The ``rank``-th (modulo their number) of the in-sync replicas that do not lead leads for the length of the block.
 
     :raises Unprepared: When no other replica is in sync, or the controller refuses.
-    :raises NotInTime: When brokers do not get to know the new leader, or the partition is left without one.
+    :raises TimedOut: When brokers do not get to know the new leader, or the partition is left without one.
     """
     before = fault_target.partition(topic, partition)
     others = sorted(node for node in before["isr"] if node != before["leader"])
@@ -53,7 +53,7 @@ def move(fault_target: FaultTarget, topic: str, partition: int, order: Sequence[
     """Put the replicas into this order and elect the first; returns when brokers know it as the leader.
 
     :raises Unprepared: When the controller refuses.
-    :raises NotInTime: When brokers do not get to know it.
+    :raises TimedOut: When brokers do not get to know it.
     """
     altered = fault_target.to_controller(AlterPartitionReassignments(replicas={(topic, partition): tuple(order)}))
     if altered.error:
@@ -64,7 +64,7 @@ def move(fault_target: FaultTarget, topic: str, partition: int, order: Sequence[
     wait.until(
         lambda: fault_target.leader(topic, partition) == order[0],
         what=f"broker {order[0]} as leader of {topic}-{partition}",
-        within=ELECTED_SECONDS,
+        timeout_seconds=ELECTED_SECONDS,
     )
 
 
@@ -74,15 +74,15 @@ def await_recovery(fault_target: FaultTarget, broker: int, strikes: StrikeCount)
     Kafka does the second by itself every five minutes (``auto.leader.rebalance.enable``). Until then a broker that came
     back leads nothing, coordinates nothing, and links to it carry nothing for the next fault to meet.
 
-    :raises NotInTime: When the broker is not registered and unfenced within the bound. That its replicas do not catch
+    :raises TimedOut: When the broker is not registered and unfenced within the bound. That its replicas do not catch
         up within theirs is only noted: settling is a step of the run.
     """
-    fault_target.rejoined(broker)
+    fault_target.await_registered(broker)
     try:
-        wait.until(fault_target.replicated, what="full ISR", within=IN_SYNC_SECONDS, every=0.05)
+        wait.until(fault_target.replicated, what="full ISR", timeout_seconds=IN_SYNC_SECONDS, interval_seconds=0.05)
         error = fault_target.to_controller(ElectLeaders(partitions=None)).error
         strikes.how += "" if error in ELECTED else f"; no election: {error_name(error)} ({error})"
-    except (Unprepared, wait.NotInTime) as late:
+    except (Unprepared, wait.TimedOut) as late:
         strikes.how += f"; no election: {late}"
 
 
@@ -92,10 +92,10 @@ def _put_back(
     """The old order again; its first replica may be away, then another goes on leading."""
     try:
         move(fault_target, topic, partition, order)
-    except (Unprepared, wait.NotInTime) as refused:
+    except (Unprepared, wait.TimedOut) as refused:
         strikes.how += f"; not moved back: {refused}"
     wait.until(
         lambda: fault_target.leader(topic, partition) is not None,
         what=f"a leader of {strikes.where}",
-        within=LEADER_SECONDS,
+        timeout_seconds=LEADER_SECONDS,
     )

@@ -56,12 +56,12 @@ class ProxyToxic:
         """On for the block; a broker whose link to the controller it was is waited for afterwards.
 
         :raises Powerless: When there is no such proxy.
-        :raises NotInTime: When that broker is not registered again within the bound.
+        :raises TimedOut: When that broker is not registered again within the bound.
         """
         proxy, specs = text(chosen, "proxy"), list(self._specs(chosen))
         with with_toxics(fault_target, (proxy,), specs, name=self.name, counted=self.counted) as strikes:
             yield strikes
-        if self.disrupts_broker and (broker := reports_over(fault_target, proxy)) is not None:
+        if self.disrupts_broker and (broker := broker_of_controller_link(fault_target, proxy)) is not None:
             await_recovery(fault_target, broker, strikes)
 
     def _specs(self, chosen: Mapping[str, Json]) -> Iterator[ToxicSpec]:
@@ -72,7 +72,7 @@ class ProxyToxic:
                     yield ToxicSpec(kind=toxic.kind, direction=direction, attributes=attributes)
 
 
-def reports_over(fault_target: FaultTarget, proxy: str) -> int | None:
+def broker_of_controller_link(fault_target: FaultTarget, proxy: str) -> int | None:
     """The broker that sends its heartbeats to the controller through this proxy."""
     links = fault_target.cluster.topology.links.items()
     return next((source for (source, target), name in links if name == proxy and target == CONTROLLER), None)

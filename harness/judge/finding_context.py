@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.base.json_value import Json
-from harness.evidence.judgement import FindingContext, HistoryFinding
+from harness.evidence.history.judgement import FindingContext, HistoryFinding
 from harness.judge.partitions import inline
 from harness.spark.history.history_frames import History
 from harness.spark.session.driver_rows import collect_rows

@@ -9,8 +9,8 @@ from typing import Any
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from harness.evidence.anomalies import find_anomalies
-from harness.evidence.judgement import SHOWN, CheckResult, HistoryFinding, Judgement
+from harness.evidence.history.anomalies import find_anomalies
+from harness.evidence.history.judgement import SHOWN, CheckResult, HistoryFinding, Judgement
 from harness.judge.all_checks import CHECKS
 from harness.judge.check import Check, Examined
 from harness.judge.finding_context import with_context

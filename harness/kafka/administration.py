@@ -48,15 +48,15 @@ class Administration:
         """A topic whose partition ``i`` has the replicas ``assignment[i]``, leader first; returns when it serves.
 
         :raises Unprepared: When the controller refuses.
-        :raises NotInTime: When a leader does not serve its partition in time.
+        :raises TimedOut: When a leader does not serve its partition in time.
         """
         result = self._change(CreateTopic(name=name, assignment=assignment, configs=dict(configs or {})))
         for index, replicas in assignment.items():
             wait.until(
                 lambda index=index, leader=replicas[0]: self._serves(name, index, leader),  # type: ignore[misc]
                 what=f"topic {name}-{index} on broker {replicas[0]}",
-                within=PROPAGATION_SECONDS,
-                every=0.002,
+                timeout_seconds=PROPAGATION_SECONDS,
+                interval_seconds=0.002,
             )
         return UUID(result.topic_id) if result.topic_id else None
 
@@ -72,8 +72,8 @@ class Administration:
         return wait.until(
             lambda: find_coordinator(key, key_type, self._ask),
             what=f"a coordinator of {key}",
-            within=PROPAGATION_SECONDS,
-            every=0.02,
+            timeout_seconds=PROPAGATION_SECONDS,
+            interval_seconds=0.02,
         )
 
     def key_partition(self, topic: str, key: str) -> tuple[int, int]:
@@ -124,7 +124,7 @@ class Administration:
         wait.until(
             lambda: all(self._finalized(broker).get(name, 0) == level for broker in self.brokers),
             what=f"{name}={level} on every broker",
-            within=PROPAGATION_SECONDS,
+            timeout_seconds=PROPAGATION_SECONDS,
         )
 
     def _finalized(self, broker: int) -> Mapping[str, int]:
@@ -138,7 +138,7 @@ class Administration:
         wait.until(
             lambda: all(self._applied(broker, key, value, before.get(broker)) for broker in self.brokers),
             what=f"{key}={value} on every broker",
-            within=PROPAGATION_SECONDS,
+            timeout_seconds=PROPAGATION_SECONDS,
         )
 
     def _applied(self, broker: int, key: str, value: str | None, before: str | None) -> bool:
@@ -150,7 +150,7 @@ class Administration:
 
     def _change(self, request: ApiRequest[ResultT]) -> ResultT:
         version = self.client.highest(self.brokers[0], request.api)
-        result = self.client.call(self.brokers[0], request, version, within=CONTROLLER_SECONDS).result
+        result = self.client.call(self.brokers[0], request, version, timeout_seconds=CONTROLLER_SECONDS).result
         if result.error:
             answer = f"{error_name(result.error)} ({result.error}) {result.error_message or ''}".strip()
             raise Unprepared(f"{request.api} v{version} answered {answer}")

@@ -63,12 +63,12 @@ class LeaderClient:
         request: ApiRequest[ResultT],
         *,
         cap: int | None = None,
-        within: float = WITHIN_SECONDS,
+        timeout_seconds: float = WITHIN_SECONDS,
     ) -> ResultT:
         """Ask the partition's current leader.
 
         :param cap: The highest version that can carry the request.
-        :param within: Seconds in all.
+        :param timeout_seconds: Seconds in all.
         :raises Unreachable: When there was no answer other than a retriable error in time.
         """
 
@@ -79,10 +79,15 @@ class LeaderClient:
                 self.forget((topic_partition,))
             return answer
 
-        return self._until(once, f"{request.api} of {partition_name(*topic_partition)}", within)
+        return self._until(once, f"{request.api} of {partition_name(*topic_partition)}", timeout_seconds)
 
     def at_coordinator(
-        self, key: str, request: ApiRequest[ResultT], *, key_type: int = TRANSACTION, within: float = WITHIN_SECONDS
+        self,
+        key: str,
+        request: ApiRequest[ResultT],
+        *,
+        key_type: int = TRANSACTION,
+        timeout_seconds: float = WITHIN_SECONDS,
     ) -> ResultT:
         """Ask the coordinator of a transactional id, or of a group (``GROUP``); raises as :meth:`at_leader` does."""
 
@@ -90,7 +95,7 @@ class LeaderClient:
             found = self.coordinator(key, key_type=key_type)
             return None if found is None else self._ask(found, request)
 
-        return self._until(once, f"{request.api} of {key}", within)
+        return self._until(once, f"{request.api} of {key}", timeout_seconds)
 
     def coordinator(self, key: str, *, key_type: int = TRANSACTION) -> int | None:
         """The coordinator, asked of one broker after the other; None while no broker knows it."""
@@ -127,7 +132,7 @@ class LeaderClient:
 
     def _answer(self, node: int, request: ApiRequest[ResultT]) -> ResultT | None:
         try:
-            return self.client.call(node, request, within=self.answer_seconds).result
+            return self.client.call(node, request, timeout_seconds=self.answer_seconds).result
         except WireError as error:
             self._reason = str(error)
             return None
@@ -139,7 +144,7 @@ class LeaderClient:
         """
         try:
             version = None if cap is None else self.client.highest(node, request.api, cap)
-            result = self.client.call(node, request, version, within=self.answer_seconds).result
+            result = self.client.call(node, request, version, timeout_seconds=self.answer_seconds).result
         except (NotOffered, CannotBuild, UnreadableAnswer) as error:
             raise Unreachable(str(error)) from error
         except WireError as error:
@@ -150,8 +155,8 @@ class LeaderClient:
             return None
         return result
 
-    def _until(self, once: Callable[[], ResultT | None], what: str, within: float) -> ResultT:
+    def _until(self, once: Callable[[], ResultT | None], what: str, timeout_seconds: float) -> ResultT:
         try:
-            return wait.until(once, what=what, within=within, every=RETRY_SECONDS)
-        except wait.NotInTime as late:
+            return wait.until(once, what=what, timeout_seconds=timeout_seconds, interval_seconds=RETRY_SECONDS)
+        except wait.TimedOut as late:
             raise Unreachable(f"{late}: {self._reason}") from late

@@ -11,7 +11,7 @@ from functools import partial
 
 from harness.base.clock import RunClock
 from harness.base.kafka_error import error_name
-from harness.evidence.operation import LogRecord, PartitionEnd, WatermarkSample
+from harness.evidence.history.operation import LogRecord, PartitionEnd, WatermarkSample
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.wire.records.record_batch import LogBatch, text
 from harness.wire.requests.log.fetch import LAST_BY_NAME, READ_COMMITTED, READ_UNCOMMITTED, Fetch, FetchResult
@@ -54,33 +54,36 @@ def fetch_all(fetch: Callable[[int], FetchResult], offset: int) -> Iterator[Fetc
         offset = result.next_offset
 
 
-def read_raw(leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, *, within: float) -> RawLog:
+def read_raw(
+    leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, *, timeout_seconds: float
+) -> RawLog:
     """Read all of a partition.
 
-    :param within: Seconds after which a partition that still changes is taken as it is, and each answer's bound.
+    :param timeout_seconds: Seconds after which a partition that still changes is taken as it is, and each answer's
+        bound.
     :raises Unreachable: When the partition cannot be read.
     """
-    deadline = time.monotonic() + within
+    deadline = time.monotonic() + timeout_seconds
     batches: list[LogBatch] = []
     while True:
-        end = partition_end(leader_client, topic_partition, clock, within)
+        end = partition_end(leader_client, topic_partition, clock, timeout_seconds)
         offset = max(batches[-1].last_offset + 1 if batches else 0, end.log_start_offset)
-        batches += _batches(leader_client, topic_partition, offset, end.high_watermark, within)
-        watermarks = _watermarks(leader_client, topic_partition, clock, within)
-        still = _offsets(partition_end(leader_client, topic_partition, clock, within)) == _offsets(end)
+        batches += _batches(leader_client, topic_partition, offset, end.high_watermark, timeout_seconds)
+        watermarks = _watermarks(leader_client, topic_partition, clock, timeout_seconds)
+        still = _offsets(partition_end(leader_client, topic_partition, clock, timeout_seconds)) == _offsets(end)
         if still or time.monotonic() >= deadline:
             return RawLog(end=end, watermarks=watermarks, batches=tuple(batches), still=still)
 
 
 def partition_end(
-    leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, within: float
+    leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, timeout_seconds: float
 ) -> PartitionEnd:
     """What ListOffsets answers now under both isolation levels; :raises Unreachable: when no broker answers."""
     topic, index = topic_partition
 
     def offset(timestamp: int, isolation: int) -> int:
         request = ListOffsets(topic=topic, partition=index, timestamp=timestamp, isolation=isolation)
-        result = leader_client.at_leader(topic_partition, request, within=within)
+        result = leader_client.at_leader(topic_partition, request, timeout_seconds=timeout_seconds)
         if result.error:
             raise Unreachable(f"ListOffsets of {partition_name(topic, index)} answered {error_name(result.error)}")
         return result.offset
@@ -102,10 +105,10 @@ def _offsets(end: PartitionEnd) -> tuple[int, int, int]:
 
 
 def _watermarks(
-    leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, within: float
+    leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, timeout_seconds: float
 ) -> WatermarkSample:
     request = FetchWatermarks(partitions=(topic_partition,))
-    result = leader_client.at_leader(topic_partition, request, cap=LAST_BY_NAME, within=within)
+    result = leader_client.at_leader(topic_partition, request, cap=LAST_BY_NAME, timeout_seconds=timeout_seconds)
     if topic_partition not in result.watermarks:
         raise Unreachable(f"Fetch of {partition_name(*topic_partition)} answered {error_name(result.error)}")
     high_watermark, last_stable_offset = result.watermarks[topic_partition]
@@ -119,14 +122,14 @@ def _watermarks(
 
 
 def _batches(
-    leader_client: LeaderClient, topic_partition: TopicPartition, offset: int, end: int, within: float
+    leader_client: LeaderClient, topic_partition: TopicPartition, offset: int, end: int, timeout_seconds: float
 ) -> Iterator[LogBatch]:
     """The batches from ``offset`` on, until ``end`` is read; :raises Unreachable: when the log ends before."""
     topic, index = topic_partition
 
     def fetch(offset: int) -> FetchResult:
         request = Fetch(topic=topic, partition=index, offset=offset, max_bytes=MAX_BYTES)
-        result = leader_client.at_leader(topic_partition, request, cap=LAST_BY_NAME, within=within)
+        result = leader_client.at_leader(topic_partition, request, cap=LAST_BY_NAME, timeout_seconds=timeout_seconds)
         if result.error or result.next_offset <= offset:
             answer = error_name(result.error) if result.error else "nothing"
             raise Unreachable(f"Fetch of {partition_name(topic, index)} at {offset} below {end} answered {answer}")

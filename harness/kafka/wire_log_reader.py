@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from harness.base import wait
-from harness.evidence.delivered_record import DeliveredRecord
+from harness.evidence.history.delivered_record import DeliveredRecord
 from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient, Unreachable
 from harness.wire.records.isolation import committed_records
 from harness.wire.records.record_batch import text
@@ -23,11 +23,11 @@ Deliver = Callable[[Sequence[DeliveredRecord]], None]
 
 
 def read_committed(
-    leader_client: LeaderClient, wanted: Mapping[TopicPartition, int], *, within: float, deliver: Deliver
+    leader_client: LeaderClient, wanted: Mapping[TopicPartition, int], *, timeout_seconds: float, deliver: Deliver
 ) -> Mapping[TopicPartition, int]:
     """Read each partition from its beginning until it is at its wanted offset.
 
-    :param within: Seconds without any new offset after which it gives up, as it does where no broker answers.
+    :param timeout_seconds: Seconds without any new offset after which it gives up, as it does where no broker answers.
     :return: For each partition, the offset that would be read next.
     """
     ends = dict.fromkeys(wanted, 0)
@@ -38,7 +38,7 @@ def read_committed(
             ends[topic_partition] = _fetch(leader_client, topic_partition, ends[topic_partition], deliver)
         if sum(ends.values()) > before:
             progressed = time.monotonic()
-        elif time.monotonic() - progressed >= within:
+        elif time.monotonic() - progressed >= timeout_seconds:
             break
         else:
             wait.pause(RETRY_SECONDS)
@@ -50,7 +50,7 @@ def _fetch(leader_client: LeaderClient, topic_partition: TopicPartition, offset:
     topic, index = topic_partition
     request = Fetch(topic=topic, partition=index, offset=offset, isolation=READ_COMMITTED, max_bytes=MAX_BYTES)
     try:
-        result = leader_client.at_leader(topic_partition, request, cap=LAST_BY_NAME, within=0)
+        result = leader_client.at_leader(topic_partition, request, cap=LAST_BY_NAME, timeout_seconds=0)
     except Unreachable:
         return offset
     shown = [

@@ -108,7 +108,10 @@ class Lab:
     ) -> Producer:
         """Another producer of a known transactional id, as a rival would be."""
         made = Producer(
-            asker=self.asker(lane), transactional_id=transactional_id, coordinator=coordinator, protocol=protocol
+            step_recorder=self.step_recorder(lane),
+            transactional_id=transactional_id,
+            coordinator=coordinator,
+            protocol=protocol,
         )
         self.producers.append(made)
         if init:
@@ -124,12 +127,12 @@ class Lab:
 
     @property
     def observer(self) -> Observer:
-        return Observer(self.asker("observer"))
+        return Observer(self.step_recorder("observer"))
 
     @property
     def admin(self) -> Administration:
         """Changes topics, settings and feature levels, over the observer's lane."""
-        return Administration(self.asker("observer").client, self.cluster.topology.brokers)
+        return Administration(self.step_recorder("observer").client, self.cluster.topology.brokers)
 
     def write_marker(
         self,
@@ -149,7 +152,10 @@ class Lab:
             "committed": commit,
             "coordinator_epoch": coordinator_epoch,
         }
-        request, recorder = WriteTxnMarkers(partitions=(partition.place,), **fields), self.asker("observer")
+        request, recorder = (
+            WriteTxnMarkers(partitions=(partition.topic_partition,), **fields),
+            self.step_recorder("observer"),
+        )
         version = recorder.client.highest(partition.leader, request.api)
         return recorder.ask(
             partition.leader, request, version, as_=as_, request={"partition": str(partition), **fields}
@@ -161,7 +167,7 @@ class Lab:
 
     def offered(self, api: str, versions: Sequence[int]) -> tuple[int, ...]:
         """Those of ``versions`` that every broker advertises."""
-        client = self.asker("observer").client
+        client = self.step_recorder("observer").client
         ranges = [client.offered(broker).apis.get(api, (0, -1)) for broker in self.cluster.topology.brokers]
         return tuple(v for v in versions if all(low <= v <= high for low, high in ranges))
 
@@ -239,18 +245,18 @@ class Lab:
         for partition in partitions or self.partitions:
             self.observer.sample(partition, name)
 
-    def completed(self, *partitions: Partition, within: float = 5.0) -> None:
+    def completed(self, *partitions: Partition, timeout_seconds: float = 5.0) -> None:
         """Wait until no transaction is open on these partitions (or any): their markers are written.
 
-        :raises NotInTime: When one is still open.
+        :raises TimedOut: When one is still open.
         """
         wait.until(
             lambda: all(map(self._stable, partitions or self.partitions)),
             what="last stable offset = high watermark",
-            within=within,
+            timeout_seconds=timeout_seconds,
         )
 
-    def reached(self, producer: Producer, *states: str, as_: str, within: float = 5.0) -> Step:
+    def reached(self, producer: Producer, *states: str, as_: str, timeout_seconds: float = 5.0) -> Step:
         """Wait, bounded, until the coordinator keeps one of ``states`` for the id; the last answer is the step.
 
         The coordinator changes its state a moment after the markers can be read, so its state is waited for. When the
@@ -260,7 +266,7 @@ class Lab:
         def fits() -> bool:
             return self.observer.state(producer.transactional_id, producer.coordinator) in states
 
-        wait.holds_after(fits, within=within)
+        wait.elapsed_ms_until(fits, timeout_seconds=timeout_seconds)
         return self.observer.transaction(producer.transactional_id, producer.coordinator, as_=as_)
 
     def note(self, name: str, value: Json) -> None:
@@ -291,10 +297,10 @@ class Lab:
 
     def close(self) -> None:
         """Close every client; requests without an answer are recorded as such."""
-        for asker in self._askers.values():
-            asker.client.close()
+        for step_recorder in self._askers.values():
+            step_recorder.client.close()
 
-    def asker(self, lane: Lane) -> StepRecorder:
+    def step_recorder(self, lane: Lane) -> StepRecorder:
         """The lane's one client, opened at first use."""
         if lane not in self._askers:
             assert lane in LANES

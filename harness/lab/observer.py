@@ -44,7 +44,7 @@ class Observer:
 
     def sample(self, partition: Partition, name: str = "") -> Sample:
         """High watermark and last stable offset in one answer; noted, so that the report can draw them."""
-        result = self._fetch(partition.leader, partition.place, 0, max_bytes=1)
+        result = self._fetch(partition.leader, partition.topic_partition, 0, max_bytes=1)
         sample = Sample(
             at=self.recorder.clock.now(),
             partition=partition.alias,
@@ -117,7 +117,9 @@ class Observer:
 
     def _read(self, partition: Partition, isolation: int) -> list[FetchResult]:
         return list(
-            fetch_all(lambda offset: self._fetch(partition.leader, partition.place, offset, isolation=isolation), 0)
+            fetch_all(
+                lambda offset: self._fetch(partition.leader, partition.topic_partition, offset, isolation=isolation), 0
+            )
         )
 
     def _fetch(
@@ -151,4 +153,4 @@ class Observer:
         version = self.recorder.client.highest(partition.leader, request.api)
         noted: dict[str, Json] = {"partition": str(partition), "isolation": isolation}
         step = self.recorder.ask(partition.leader, request, version, as_=as_, request=noted)
-        return step.number("offset")
+        return step.answer_int("offset")

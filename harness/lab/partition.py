@@ -15,7 +15,7 @@ class Partition:
     topic_id: UUID | None = None
 
     @property
-    def place(self) -> tuple[str, int]:
+    def topic_partition(self) -> tuple[str, int]:
         """(topic, partition index), as requests name it."""
         return self.topic, self.index
 

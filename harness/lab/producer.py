@@ -31,13 +31,13 @@ OverriddenT = TypeVar("OverriddenT", bound="AddPartitionsToTxn | EndTxn | NewBat
 class PendingRequest(Generic[ResultT]):
     """A request that was sent and whose answer is not asked for yet."""
 
-    asker: StepRecorder
+    step_recorder: StepRecorder
     pending: PendingResponse[ResultT]
     request: dict[str, Json]
 
-    def answer(self, *, as_: str | None, within: float = BOUND) -> Step:
+    def answer(self, *, as_: str | None, timeout_seconds: float = BOUND) -> Step:
         """Wait for the answer and note it."""
-        return self.asker.finish(self.pending, as_=as_, request=self.request, within=within)
+        return self.step_recorder.finish(self.pending, as_=as_, request=self.request, timeout_seconds=timeout_seconds)
 
     def done(self) -> bool:
         """Whether the answer has come already; returns at once."""
@@ -53,7 +53,7 @@ class Producer:
     ``producer_id``, ``sequence`` and ``transactional_id`` stand in the request instead of the producer's own.
     """
 
-    asker: StepRecorder
+    step_recorder: StepRecorder
     transactional_id: str
     coordinator: int
     protocol: Literal[1, 2] = 1
@@ -76,18 +76,18 @@ class Producer:
     @property
     def lane(self) -> str:
         """The name of the actor, which is the name of its lane."""
-        return self.asker.actor
+        return self.step_recorder.actor
 
     def lane_to(self, node: int) -> str:
         """The proxy through which this producer reaches ``node``; :raises Unprepared: when there is none."""
-        if proxy := self.asker.proxies.get(node):
+        if proxy := self.step_recorder.proxies.get(node):
             return proxy
         raise Unprepared(f"no proxy stands between the {self.lane} and broker {node}")
 
     def version(self, api: str, cap: int | None = None) -> int:
         """The highest version of ``api`` that this producer's protocol uses and the broker offers."""
         highest = self.state.protocol.highest_versions.get(api) if cap is None else cap
-        return self.asker.client.highest(self.coordinator, api, highest)
+        return self.step_recorder.client.highest(self.coordinator, api, highest)
 
     def init(
         self,
@@ -108,9 +108,9 @@ class Producer:
         fields: dict[str, Json] = {"producer_id": producer_id, "producer_epoch": epoch, "timeout_ms": timeout_ms}
         # Version 5 only lets the broker answer TRANSACTION_ABORTABLE, which no requirement about InitProducerId needs.
         used = self.version("InitProducerId", V1.highest_versions["InitProducerId"]) if version is None else version
-        step = self.asker.ask(self.coordinator, request, used, as_=as_, request=fields, retry=retry)
+        step = self.step_recorder.ask(self.coordinator, request, used, as_=as_, request=fields, retry=retry)
         if adopt and step.error == 0:
-            self.become(step.number("producer_id"), step.number("producer_epoch"))
+            self.become(step.answer_int("producer_id"), step.answer_int("producer_epoch"))
         return step
 
     def become(self, producer_id: int, epoch: int) -> None:
@@ -126,14 +126,14 @@ class Producer:
         retry: Collection[int] = RETRIABLE,
     ) -> Step:
         """AddPartitionsToTxn (version 3 at most: 4 and later are sent between brokers)."""
-        places = [partition.place for partition in partitions]
+        places = [partition.topic_partition for partition in partitions]
         request = _overridden(self.state.add_partitions(*places), producer_epoch=epoch)
         fields: dict[str, Json] = {
             "producer_epoch": request.producer_epoch,
             "partitions": [str(partition) for partition in partitions],
         }
         used = self.version("AddPartitionsToTxn") if version is None else version
-        step = self.asker.ask(self.coordinator, request, used, as_=as_, request=fields, retry=retry)
+        step = self.step_recorder.ask(self.coordinator, request, used, as_=as_, request=fields, retry=retry)
         if step.error == 0:
             self.state.added.update(places)
         return step
@@ -150,14 +150,16 @@ class Producer:
         retry: Collection[int] = RETRIABLE,
     ) -> Step:
         """TxnOffsetCommit: valid once the transaction commits; from v5 on it adds the offsets partition itself."""
-        request = _overridden(self.state.txn_offset_commit(group.name, {partition.place: offset}), producer_epoch=epoch)
+        request = _overridden(
+            self.state.txn_offset_commit(group.name, {partition.topic_partition: offset}), producer_epoch=epoch
+        )
         fields: dict[str, Json] = {"producer_epoch": request.producer_epoch, "group": group.name, "offset": offset}
         used = self.version("TxnOffsetCommit") if version is None else version
-        return self.asker.ask(group.offsets.leader, request, used, as_=as_, request=fields, retry=retry)
+        return self.step_recorder.ask(group.offsets.leader, request, used, as_=as_, request=fields, retry=retry)
 
     def write(self, partition: Partition) -> Step:
         """One record into the open transaction, the way this producer's protocol does it."""
-        if self.state.must_add(partition.place):
+        if self.state.must_add(partition.topic_partition):
             self.add(partition)
         return self.produce(partition)
 
@@ -172,13 +174,13 @@ class Producer:
         values: Sequence[str] = (),
         transactional: bool = True,
         retry: Collection[int] = RETRIABLE,
-        within: float = BOUND,
+        timeout_seconds: float = BOUND,
     ) -> Step:
         """One Produce request, a batch for each partition (all led by the same broker).
 
         :param values: A record each, the same in every batch; without any, one record of a value of its own.
         :param transactional: False for batches without that flag: no coordinator is asked, the leader alone decides.
-        :param within: Seconds for the request and its retries.
+        :param timeout_seconds: Seconds for the request and its retries.
         """
         request = self._produce(
             partitions,
@@ -190,8 +192,14 @@ class Producer:
             transactional=transactional,
         )
         used = self.version("Produce") if version is None else version
-        step = self.asker.ask(
-            partitions[0].leader, request, used, as_=as_, request=_batches(request), retry=retry, within=within
+        step = self.step_recorder.ask(
+            partitions[0].leader,
+            request,
+            used,
+            as_=as_,
+            request=_batches(request),
+            retry=retry,
+            timeout_seconds=timeout_seconds,
         )
         if step.error == 0:
             self.state.use_sequences(request)
@@ -208,8 +216,8 @@ class Producer:
         """Send a Produce and go on; the answer is asked for later."""
         request = self._produce(partitions, "late", values, producer_epoch=epoch, base_sequence=sequence)
         used = self.version("Produce") if version is None else version
-        pending = self.asker.start(partitions[0].leader, request, used)
-        return PendingRequest(self.asker, pending, _batches(request))
+        pending = self.step_recorder.start(partitions[0].leader, request, used)
+        return PendingRequest(self.step_recorder, pending, _batches(request))
 
     def end(
         self,
@@ -232,22 +240,27 @@ class Producer:
         )
         used = self.version("EndTxn") if version is None else version
         asked = self.coordinator if node is None else node
-        step = self.asker.ask(asked, request, used, as_=as_, request=_fields(request), retry=retry)
+        step = self.step_recorder.ask(asked, request, used, as_=as_, request=_fields(request), retry=retry)
         if step.error == 0:
-            self.state.ended(step.number("producer_id"), step.number("producer_epoch"))
+            self.state.ended(step.answer_int("producer_id"), step.answer_int("producer_epoch"))
         return step
 
     def start_end(self, *, commit: bool, version: int | None = None) -> PendingRequest[ProducerIdAndEpoch]:
         """Send an EndTxn and go on; the answer is asked for later and changes nothing here."""
         request = self.state.end_txn(commit=commit)
         used = self.version("EndTxn") if version is None else version
-        return PendingRequest(self.asker, self.asker.start(self.coordinator, request, used), _fields(request))
+        return PendingRequest(
+            self.step_recorder, self.step_recorder.start(self.coordinator, request, used), _fields(request)
+        )
 
     def _produce(
         self, partitions: Sequence[Partition], name: str, values: Sequence[str], **overrides: int | None
     ) -> Produce:
         request = self.state.produce(
-            {each.place: values or (self.asker.notes.unique(f"{self.lane} {name}"),) for each in partitions},
+            {
+                each.topic_partition: values or (self.step_recorder.notes.unique(f"{self.lane} {name}"),)
+                for each in partitions
+            },
             topic_ids={each.topic: each.topic_id for each in partitions},
         )
         batches = tuple(replace(part, batch=_overridden(part.batch, **overrides)) for part in request.batches)

@@ -55,16 +55,16 @@ class StepRecorder:
         as_: str | None = None,
         request: Mapping[str, Json] | None = None,
         retry: Collection[int] = RETRIABLE,
-        within: float = BOUND,
+        timeout_seconds: float = BOUND,
     ) -> Step:
-        """Ask until the answer is not in ``retry`` or ``within`` seconds are over.
+        """Ask until the answer is not in ``retry`` or ``timeout_seconds`` seconds are over.
 
         A step with a name (``as_``) is noted as evidence, whatever the answer; one without is preparation.
 
         :param request: The fields of the request that the step keeps.
         :raises Unprepared: When preparation failed.
         """
-        deadline = time.monotonic() + within
+        deadline = time.monotonic() + timeout_seconds
         tries = 1
         while True:
             pending = self.start(node, api_request, version)
@@ -83,10 +83,15 @@ class StepRecorder:
             raise Unprepared(str(error)) from error
 
     def finish(
-        self, pending: PendingResponse[ResultT], *, as_: str | None, request: Mapping[str, Json], within: float = BOUND
+        self,
+        pending: PendingResponse[ResultT],
+        *,
+        as_: str | None,
+        request: Mapping[str, Json],
+        timeout_seconds: float = BOUND,
     ) -> Step:
         """Wait for the answer of a request that was started; noted as :meth:`ask` does."""
-        return self.kept(self._step(pending, as_ or pending.api, request, 1, within), as_)
+        return self.kept(self._step(pending, as_ or pending.api, request, 1, timeout_seconds), as_)
 
     def kept(self, step: Step, as_: str | None) -> Step:
         """Note a named step; of an unnamed one demand success; :raises Unprepared: when it failed."""
@@ -98,12 +103,17 @@ class StepRecorder:
         return step
 
     def _step(
-        self, pending: PendingResponse[ResultT], name: str, request: Mapping[str, Json], tries: int, within: float
+        self,
+        pending: PendingResponse[ResultT],
+        name: str,
+        request: Mapping[str, Json],
+        tries: int,
+        timeout_seconds: float,
     ) -> Step:
         """The answer as a step; without an answer in time ``error`` is None and ``fields`` has the ``failure``."""
         error, answered, values = None, None, dict[str, Json]()
         try:
-            answer = pending.wait(within)
+            answer = pending.wait(timeout_seconds)
         except WireError as failure:
             values["failure"] = str(failure)
         else:

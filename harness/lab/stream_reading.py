@@ -20,8 +20,8 @@ from harness.lab.step_recorder import Unprepared
 class StreamReader(Protocol):
     """A running read_committed stream; partitions are named ``topic-index``."""
 
-    def caught_up_to(self, high_watermarks: Mapping[str, int], *, within: float) -> Mapping[str, Reach]:
-        """Wait at most ``within`` seconds for these; :raises ReaderFailed: when the stream has failed."""
+    def caught_up_to(self, high_watermarks: Mapping[str, int], *, timeout_seconds: float) -> Mapping[str, Reach]:
+        """Wait at most ``timeout_seconds`` seconds for these; :raises ReaderFailed: when the stream has failed."""
 
     def account(self, reached: Mapping[str, Reach]) -> Mapping[str, StreamAccount]:
         """What it delivered; :raises ReaderFailed: when the stream has failed."""
@@ -43,14 +43,14 @@ class StreamReading:
     partitions: Sequence[Partition]
     _reached: Mapping[str, Reach] = field(default_factory=dict)
 
-    def catch_up(self, *, within: float) -> None:
+    def catch_up(self, *, timeout_seconds: float) -> None:
         """Wait, bounded, until the stream is at the high watermarks that the observer reads now; it need not get there.
 
         :raises Unprepared: When the stream itself has failed.
         """
         wanted = {str(partition): self.observer.sample(partition).high_watermark for partition in self.partitions}
         with _stream_alive():
-            self._reached = self.reader.caught_up_to(wanted, within=within)
+            self._reached = self.reader.caught_up_to(wanted, timeout_seconds=timeout_seconds)
 
     def account(self) -> Json:
         """What the stream did until it last caught up or failed to, by partition: for ``lab.note("reader", …)``.

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.base import wait
+from harness.base.paths import ROOT
 
-PACKAGES = Path(__file__).parents[2]
 PARENT_END_SECONDS = 20.0
 
 
@@ -28,7 +28,7 @@ def start_watchdog(folder: Path, also_run: Sequence[str] = ()) -> subprocess.Pop
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        cwd=PACKAGES,
+        cwd=ROOT,
         start_new_session=True,  # a terminal's Ctrl-C must not reach it
     )
 
@@ -39,7 +39,7 @@ def main(parent: int, folder: Path, also_run: Sequence[str]) -> None:
     :raises harness.base.wait.NotInTime: When the parent closed the pipe and lives on.
     """
     sys.stdin.buffer.read()
-    wait.until(lambda: os.getppid() != parent, what="the parent's end", within=PARENT_END_SECONDS)
+    wait.until(lambda: os.getppid() != parent, what="the parent's end", timeout_seconds=PARENT_END_SECONDS)
     from harness.machine import orphans  # slow to import, and nearly always for nothing
 
     orphans.end_processes_of(folder)

@@ -65,28 +65,28 @@ def renumbered(frame: bytes, correlation: int) -> bytes:
     return frame[:4] + struct.pack(">i", correlation) + frame[8:]
 
 
-def opened_request(frame: bytes, head: RequestHeader) -> object:
+def read_request(frame: bytes, head: RequestHeader) -> object:
     """The request's body; :raises UnreadableRequest: when its API or version is unknown."""
     return _opened(frame, head)[0]
 
 
-def rewritten_request(frame: bytes, head: RequestHeader, body: object) -> bytes:
+def request_with_body(frame: bytes, head: RequestHeader, body: object) -> bytes:
     """The request with another body under its own header."""
     return frame[: _opened(frame, head)[1]] + _written(body)
 
 
-def opened_response(head: RequestHeader, frame: bytes) -> object:
+def read_response(head: RequestHeader, frame: bytes) -> object:
     """The body of the answer to a request; :raises UnreadableAnswer: when it is none."""
     return decode(head.key, head.version, frame)
 
 
-def written_response(head: RequestHeader, body: object) -> bytes:
+def write_response(head: RequestHeader, body: object) -> bytes:
     """An answer to that request as a frame, with no tagged fields in its header."""
     header = load_response_schema(head.key, head.version).__header_schema__
     return struct.pack(">i", head.correlation) + (b"\0" if header.__flexible__ else b"") + _written(body)
 
 
-def forged_response(head: RequestHeader, **fields: object) -> object:
+def make_response(head: RequestHeader, **fields: object) -> object:
     """A body of the answer's schema; fields that the version lacks are left out, arrays not given are empty."""
     return forged(load_response_schema(head.key, head.version), **fields)
 

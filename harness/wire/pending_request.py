@@ -63,22 +63,22 @@ class PendingResponse(Generic[R]):
         """Whether it was answered or has failed; ``wait`` then returns or raises at once."""
         return self._done.is_set()
 
-    def wait(self, within: float = 10.0) -> Response[R]:
+    def wait(self, timeout_seconds: float = 10.0) -> Response[R]:
         """The answer.
 
-        :param within: Seconds to wait.
+        :param timeout_seconds: Seconds to wait.
         :raises NoAnswer: When the bound passed; it may be waited for again.
         :raises ConnectionClosed: When the connection ended first.
         :raises UnreadableAnswer: When what came is no answer of that API and version.
         """
-        self._done.wait(within)
+        self._done.wait(timeout_seconds)
         match self._outcome:
             case Response() as answer:
                 return answer
             case WireError() as error:
                 raise error
             case _:
-                raise NoAnswer(f"{self._description()}: no answer within {within:g} s")
+                raise NoAnswer(f"{self._description()}: no answer within {timeout_seconds:g} s")
 
     def arrived(self, at: float, frame: bytes) -> None:
         """The reader thread hands the answer over; ``at`` is when it came."""

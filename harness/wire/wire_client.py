@@ -60,19 +60,19 @@ class WireClient:
         self._connecting = {node: Lock() for node in addresses}
         self._as_json = _nothing if isinstance(recorder, NullRecorder) else json_form
 
-    def offered(self, node: int, within: float = 10.0) -> Offered:
+    def offered(self, node: int, timeout_seconds: float = 10.0) -> Offered:
         """What the broker advertises, asked once.
 
-        :param within: Seconds to wait for each of the at most three requests.
+        :param timeout_seconds: Seconds to wait for each of the at most three requests.
         :raises NoAnswer, ConnectionClosed, UnreadableAnswer: When the broker does not answer.
         """
         with self._asking[node]:
-            return self._offered.get(node) or self.refresh(node, within)
+            return self._offered.get(node) or self.refresh(node, timeout_seconds)
 
-    def refresh(self, node: int, within: float = 10.0) -> Offered:
+    def refresh(self, node: int, timeout_seconds: float = 10.0) -> Offered:
         """What the broker advertises now; finalized features change while it runs."""
         for version in _API_VERSIONS_TRIED:
-            answered = self._send(node, ApiVersions(), version).wait(within).result
+            answered = self._send(node, ApiVersions(), version).wait(timeout_seconds).result
             if answered.error != KafkaError.UNSUPPORTED_VERSION:
                 break
         if answered.error:
@@ -102,7 +102,7 @@ class WireClient:
         return self._send(node, request, version)
 
     def call(
-        self, node: int, request: ApiRequest[R], version: int | None = None, *, within: float = 10.0
+        self, node: int, request: ApiRequest[R], version: int | None = None, *, timeout_seconds: float = 10.0
     ) -> Response[R]:
         """Send and wait. Without a version: the highest that both sides know and that can carry the request.
 
@@ -110,7 +110,7 @@ class WireClient:
         ``PendingResponse.wait``.
         """
         chosen = self._highest_for(node, request) if version is None else version
-        return self.send(node, request, chosen).wait(within)
+        return self.send(node, request, chosen).wait(timeout_seconds)
 
     def leave(self, node: int) -> None:
         """Close the connection to ``node``; the next request opens another. What is on its way may still arrive."""

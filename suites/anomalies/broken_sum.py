@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.evidence.anomaly import Anomaly, Plant
-from harness.evidence.operation import Operation
+from harness.evidence.history.operation import Operation
 
 if TYPE_CHECKING:
     from suites.selfcheck.fixtures.histories.history_editor import HistoryEditor

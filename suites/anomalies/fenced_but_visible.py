@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness.evidence.anomalies import FENCING
 from harness.evidence.anomaly import Anomaly, Plant
-from harness.evidence.operation import Outcome
+from harness.evidence.history.anomalies import FENCING
+from harness.evidence.history.operation import Outcome
 
 if TYPE_CHECKING:
     from suites.selfcheck.fixtures.histories.history_editor import HistoryEditor

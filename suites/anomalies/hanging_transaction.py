@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.evidence.anomaly import Anomaly, Plant
-from harness.evidence.operation import OpenProducer, WatermarkSample
+from harness.evidence.history.operation import OpenProducer, WatermarkSample
 
 if TYPE_CHECKING:
     from suites.selfcheck.fixtures.histories.history_editor import HistoryEditor

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.base.kafka_error import KafkaError
 from harness.evidence.anomaly import Anomaly, Plant
-from harness.evidence.operation import Outcome, Phase
+from harness.evidence.history.operation import Outcome, Phase
 
 if TYPE_CHECKING:
     from suites.selfcheck.fixtures.histories.history_editor import HistoryEditor

@@ -11,8 +11,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from harness.evidence.history_writer import CHAOS_FORMAT, TABLES
-from harness.evidence.seal_manifest import SealManifest
+from harness.evidence.history.history_journal import CHAOS_FORMAT, TABLES
+from harness.evidence.history.seal_manifest import SealManifest
 from harness.spark.history.seal import complete
 from harness.spark.history.table_schema import table_fields
 

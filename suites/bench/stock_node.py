@@ -44,7 +44,7 @@ def start_and_stop(java: str, files: KafkaFiles, folder: Path, ready: Callable[[
         subprocess.run(format_, check=True, stdout=log, stderr=log, timeout=BOUND_SECONDS)
         node = subprocess.Popen([*command, "kafka.Kafka", str(settings)], stdout=log, stderr=log)
     try:
-        wait.until(ready, what="the stock broker", within=BOUND_SECONDS, every=0.02)
+        wait.until(ready, what="the stock broker", timeout_seconds=BOUND_SECONDS, interval_seconds=0.02)
     finally:
         node.kill()
         node.wait(BOUND_SECONDS)

@@ -14,8 +14,8 @@ from harness.base import wait
 from harness.base.clock import RunClock
 from harness.clients.client import CallResult, Client
 from harness.clients.recording_client import RecordingClient
-from harness.evidence.history_writer import HistoryWriter
-from harness.evidence.operation import Outcome, Value
+from harness.evidence.history.history_journal import HistoryJournal
+from harness.evidence.history.operation import Outcome, Value
 from harness.evidence.status import Status
 from harness.judge import judge
 from harness.spark.history.history_frames import open_history
@@ -127,16 +127,16 @@ def test_a_bare_produce(benchmark: BenchmarkFixture) -> None:
 
 @pytest.mark.benchmark(group="a produce, bare and recorded")
 def test_a_recorded_produce(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
-    history_writer = HistoryWriter(tmp_path)
+    history_journal = HistoryJournal(tmp_path)
     client = RecordingClient(
         client=cast(Client, Steady()),
         actor="teller",
         transactional_id="teller",
         clock=RunClock(),
-        history_writer=history_writer,
+        history_journal=history_journal,
         txn=1,
         size=1,
     )
     benchmark.pedantic(client.produce, args=("accounts", 0, "money:a:-5"), rounds=1_000)
-    history_writer.close()
+    history_journal.close()
     assert len((tmp_path / "operations.jsonl").read_text().splitlines()) == 1_000

@@ -36,7 +36,7 @@ class ControllerIsolation:
         """Cut off for the block; registered again afterwards.
 
         :raises Powerless: When there are no such proxies.
-        :raises NotInTime: When the broker is not registered again within the bound.
+        :raises TimedOut: When the broker is not registered again within the bound.
         """
         broker = number(chosen, "broker")
         links = fault_target.cluster.topology.links.items()

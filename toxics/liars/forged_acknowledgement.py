@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from harness.faults.gate.lie import LiedRequest, LiedResponse
 from harness.faults.liar import Liar
 from harness.wire.codec.response_fields import ResponseFields
-from harness.wire.frame_codec import forged_response
+from harness.wire.frame_codec import make_response
 from harness.wire.records.batch_rewrite import identities
 
 
@@ -22,7 +22,7 @@ class ForgedAcknowledgement:
     def request(self, asked: LiedRequest) -> object:
         """Answered with success, and not forwarded."""
         topics = tuple(self._topic(topic) for topic in ResponseFields(asked.body).parts("topic_data"))
-        return LiedResponse(forged_response(asked.info.header, responses=topics))
+        return LiedResponse(make_response(asked.info.header, responses=topics))
 
     def response(self, _asked: LiedRequest, body: object) -> object:
         """A request that was forwarded before the rule was on gets its own response."""

@@ -10,7 +10,7 @@ from harness.faults.gate.lie import LiedRequest, LiedResponse
 from harness.faults.gate.request_info import RequestInfo
 from harness.faults.liar import Liar
 from harness.wire.codec.response_fields import ResponseFields
-from harness.wire.frame_codec import changed, forged_response
+from harness.wire.frame_codec import changed, make_response
 from harness.wire.records.batch_rewrite import Identity, with_identity
 
 OLDER = "older"
@@ -30,7 +30,7 @@ class ForgivenFencing:
                 return self._produce(asked, older)
             case "EndTxn" if older:
                 own = asked.info.identities[0]
-                return LiedResponse(forged_response(asked.info.header, producer_id=own[0], producer_epoch=own[1]))
+                return LiedResponse(make_response(asked.info.header, producer_id=own[0], producer_epoch=own[1]))
             case "AddPartitionsToTxn" if older and not ResponseFields(asked.body).has("transactions"):
                 producer_id, epoch = _newest(asked)
                 return changed(asked.body, v3_and_below_producer_id=producer_id, v3_and_below_producer_epoch=epoch)

@@ -14,7 +14,7 @@ from harness.base.json_value import Json
 from harness.faults.fault_target import FaultTarget
 from harness.faults.leadership import await_recovery
 from harness.faults.proxy_faults import draw_proxy, with_connections_cut
-from harness.faults.proxy_toxic import reports_over
+from harness.faults.proxy_toxic import broker_of_controller_link
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
 from harness.faults.typed_draws import text
 
@@ -36,12 +36,12 @@ class Cut:
         """Cut for the block; a broker whose link to the controller it was is waited for afterwards.
 
         :raises Powerless: When there is no such proxy.
-        :raises NotInTime: When that broker is not registered again within the bound.
+        :raises TimedOut: When that broker is not registered again within the bound.
         """
         proxy = text(chosen, "proxy")
         with with_connections_cut(fault_target, (proxy,)) as strikes:
             yield strikes
-        if (broker := reports_over(fault_target, proxy)) is not None:
+        if (broker := broker_of_controller_link(fault_target, proxy)) is not None:
             await_recovery(fault_target, broker, strikes)
 
 

@@ -50,7 +50,7 @@ class BrokerPause:
 
         :raises Powerless: When the target's brokers are not ours to pause.
         :raises WireError: When it does not answer after it went on.
-        :raises NotInTime: When it is not registered again within the bound.
+        :raises TimedOut: When it is not registered again within the bound.
         """
         broker, paused_seconds = number(chosen, "broker"), number(chosen, "still_ms") / 1000
         cluster, client = fault_target.cluster, fault_target.client
@@ -77,7 +77,7 @@ class BrokerPause:
 def _unanswered(send: Callable[[], PendingResponse[MetadataResult]]) -> PendingResponse[MetadataResult]:
     """A request that is not answered; the first ones may be, since the threads of a process stop one by one.
 
-    :raises NotInTime: When the broker goes on answering.
+    :raises TimedOut: When the broker goes on answering.
     """
 
     def unanswered() -> PendingResponse[MetadataResult] | None:
@@ -90,7 +90,7 @@ def _unanswered(send: Callable[[], PendingResponse[MetadataResult]]) -> PendingR
             return None
         return None
 
-    return wait.until(unanswered, what="a paused broker without answers", within=STOPPED_SECONDS)
+    return wait.until(unanswered, what="a paused broker without answers", timeout_seconds=STOPPED_SECONDS)
 
 
 TOXIC = BrokerPause()

@@ -43,7 +43,7 @@ class RollingRestart:
 
         :raises Powerless: When the target's brokers are not ours to stop.
         :raises UserError: When a broker does not start again.
-        :raises NotInTime: When one is not registered again, or its replicas do not catch up, within the bound.
+        :raises TimedOut: When one is not registered again, or its replicas do not catch up, within the bound.
         """
         order = numbers(chosen, "brokers")
         can_stop(fault_target)
@@ -63,9 +63,9 @@ class RollingRestart:
                 stop(fault_target, broker)
                 down = not fault_target.answers(broker)
                 cluster.restart(broker)
-                fault_target.rejoined(broker)
+                fault_target.await_registered(broker)
                 strikes.struck += down
-                wait.until(caught_up, what="full ISR", within=CAUGHT_UP_SECONDS, every=0.05)
+                wait.until(caught_up, what="full ISR", timeout_seconds=CAUGHT_UP_SECONDS, interval_seconds=0.05)
             await_recovery(fault_target, order[-1], strikes)
 
         with deferred(0, restart_all):

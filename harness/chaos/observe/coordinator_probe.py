@@ -2,7 +2,8 @@
 
 They show whether the cluster serves again. A probe that fails is tried again under a new name within the bound; every
 try is recorded with its own outcome, and the judge counts the tries of one probe together (``PROBE`` in
-:mod:`harness.evidence.anomalies`). Probe before settling, so that the probes' own markers are written before the drain.
+:mod:`harness.evidence.history.anomalies`). Probe before settling, so that the probes' own markers are written before
+    the drain.
 """
 
 import time
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from harness.base import wait
 from harness.base.json_value import Json
 from harness.clients.recording_client import RecordingClient
-from harness.evidence.anomalies import PROBE
+from harness.evidence.history.anomalies import PROBE
 from harness.faults.fault_target import FaultTarget
 from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient
 from harness.wire.topic_partitions import TopicPartition
@@ -36,13 +37,13 @@ class Probe:
     partitions: Sequence[TopicPartition]
     open_client: Callable[[str, str], RecordingClient]
 
-    def run(self, within: float) -> dict[str, Json]:
-        """Tries until one is committed, or ``within`` seconds are over; at least one."""
+    def run(self, timeout_seconds: float) -> dict[str, Json]:
+        """Tries until one is committed, or ``timeout_seconds`` seconds are over; at least one."""
         started, tries = time.monotonic(), 0
         while True:
             tries += 1
             committed = self._try(tries)
-            if committed or time.monotonic() - started >= within:
+            if committed or time.monotonic() - started >= timeout_seconds:
                 break
             wait.pause(RETRY_PROBE_SECONDS)
         return {
@@ -74,26 +75,26 @@ def probe(
     open_client: Callable[[str, str], RecordingClient],
     *,
     prefix: str,
-    within: float = 20.0,
+    timeout_seconds: float = 20.0,
 ) -> list[Json]:
     """Run one probe a broker, all at once.
 
     :param open_client: A recording client for an actor's name and a transactional id as the cluster knows it.
     :param prefix: The beginning of the probes' transactional ids.
-    :param within: Seconds after which no further try begins.
+    :param timeout_seconds: Seconds after which no further try begins.
     :return: What became of each, for the run's facts: ``broker``, ``transactional_id``, ``tries``, ``committed`` and
         how many ``ms`` it took.
     """
-    ids = coordinated(fault_target, prefix, within)
+    ids = coordinated(fault_target, prefix, timeout_seconds)
     probes = [
         Probe(number=number, broker=broker, transactional_id=one, partitions=partitions, open_client=open_client)
         for number, (broker, one) in enumerate(ids.items(), start=1)
     ]
     with ThreadPoolExecutor(len(probes)) as threads:
-        return list(threads.map(lambda each: each.run(within), probes))
+        return list(threads.map(lambda each: each.run(timeout_seconds), probes))
 
 
-def coordinated(fault_target: FaultTarget, prefix: str, within: float) -> dict[int, str]:
+def coordinated(fault_target: FaultTarget, prefix: str, timeout_seconds: float) -> dict[int, str]:
     """A transactional id for each broker that coordinates it now.
 
     A broker that coordinates none of those tried gets one all the same: a probe that is never tried shows nothing.
@@ -103,7 +104,11 @@ def coordinated(fault_target: FaultTarget, prefix: str, within: float) -> dict[i
     found: dict[int, str] = {}
     try:
         first = f"{prefix}-0"
-        wait.holds_after(lambda: leader_client.coordinator(first) is not None, within=within, every=RETRY_SECONDS)
+        wait.elapsed_ms_until(
+            lambda: leader_client.coordinator(first) is not None,
+            timeout_seconds=timeout_seconds,
+            interval_seconds=RETRY_SECONDS,
+        )
         for nth in range(IDS_TRIED):
             one = f"{prefix}-{nth}"
             coordinator = leader_client.coordinator(one)

@@ -17,15 +17,15 @@ from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.kafka_error import KafkaError, error_name
 from harness.clients.librdkafka import full_log_reader as librdkafka
-from harness.evidence.delivered_record import DeliveredRecord
-from harness.evidence.history_writer import HistoryWriter
-from harness.evidence.operation import GroupOffset, KeptTransaction, OpenProducer, Read, ReaderEnd
+from harness.evidence.history.delivered_record import DeliveredRecord
+from harness.evidence.history.history_journal import HistoryJournal
+from harness.evidence.history.operation import GroupOffset, KeptTransaction, OpenProducer, Read, ReaderEnd
 from harness.kafka import wire_log_reader
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.kafka.raw_log import read_raw
 from harness.kafka.wire_log_reader import Deliver
 from harness.wire.requests.groups.find_coordinator import GROUP
-from harness.wire.requests.groups.offset_fetch import NONE, OffsetFetch
+from harness.wire.requests.groups.offset_fetch import NO_OFFSET, OffsetFetch
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
 from harness.wire.topic_partitions import TopicPartition, partition_name
@@ -66,29 +66,29 @@ class Drained:
     notes: list[str] = field(default_factory=list)
 
 
-def drain(scope: Scope, history_writer: HistoryWriter, clock: RunClock, *, within: float = 10.0) -> Drained:
+def drain(scope: Scope, history_journal: HistoryJournal, clock: RunClock, *, timeout_seconds: float = 10.0) -> Drained:
     """Read everything in the scope; never raises for a broker that is away.
 
-    :param within: Seconds for each single answer, and those that a reader may go without getting any further.
+    :param timeout_seconds: Seconds for each single answer, and those that a reader may go without getting any further.
     """
     drained = Drained()
     leader_client = LeaderClient.over(scope.broker_addresses, clock)
     try:
         for partition in scope.partitions:
             with _noting(drained):
-                _log(leader_client, partition, history_writer, clock, drained, within)
+                _log(leader_client, partition, history_journal, clock, drained, timeout_seconds)
         for partition in drained.high_watermarks:
             with _noting(drained):
-                _producers(leader_client, partition, history_writer, within)
+                _producers(leader_client, partition, history_journal, timeout_seconds)
         for transactional_id in scope.transactional_ids:
             with _noting(drained):
-                _transaction(leader_client, transactional_id, history_writer, within)
+                _transaction(leader_client, transactional_id, history_journal, timeout_seconds)
         for group in scope.groups:
             with _noting(drained):
-                _offsets(leader_client, group, scope.partitions, history_writer, within)
+                _offsets(leader_client, group, scope.partitions, history_journal, timeout_seconds)
     finally:
         leader_client.close()
-    _readers(scope, drained.high_watermarks, history_writer, clock, within)
+    _readers(scope, drained.high_watermarks, history_journal, clock, timeout_seconds)
     return drained
 
 
@@ -104,27 +104,29 @@ def _noting(drained: Drained) -> Iterator[None]:
 def _log(
     leader_client: LeaderClient,
     partition: TopicPartition,
-    history_writer: HistoryWriter,
+    history_journal: HistoryJournal,
     clock: RunClock,
     drained: Drained,
-    within: float,
+    timeout_seconds: float,
 ) -> None:
-    raw = read_raw(leader_client, partition, clock, within=within)
-    _write(history_writer, raw.records())
+    raw = read_raw(leader_client, partition, clock, timeout_seconds=timeout_seconds)
+    _write(history_journal, raw.records())
     drained.high_watermarks[partition] = raw.end.high_watermark
     if raw.still:
-        history_writer.write(raw.end, raw.watermarks)
+        history_journal.write(raw.end, raw.watermarks)
     else:  # offsets of different moments do not belong together: its end is not written
-        drained.notes.append(f"{partition_name(*partition)} still changed {within:g} s after settling")
+        drained.notes.append(f"{partition_name(*partition)} still changed {timeout_seconds:g} s after settling")
 
 
 def _producers(
-    leader_client: LeaderClient, partition: TopicPartition, history_writer: HistoryWriter, within: float
+    leader_client: LeaderClient, partition: TopicPartition, history_journal: HistoryJournal, timeout_seconds: float
 ) -> None:
     topic, index = partition
-    result = leader_client.at_leader(partition, DescribeProducers(topic=topic, partition=index), within=within)
+    result = leader_client.at_leader(
+        partition, DescribeProducers(topic=topic, partition=index), timeout_seconds=timeout_seconds
+    )
     _require_success(result.error, f"DescribeProducers of {partition_name(*partition)}")
-    history_writer.write(
+    history_journal.write(
         *(
             OpenProducer(
                 topic=topic,
@@ -140,14 +142,14 @@ def _producers(
 
 
 def _transaction(
-    leader_client: LeaderClient, transactional_id: str, history_writer: HistoryWriter, within: float
+    leader_client: LeaderClient, transactional_id: str, history_journal: HistoryJournal, timeout_seconds: float
 ) -> None:
     request = DescribeTransactions(transactional_id=transactional_id)
-    kept = leader_client.at_coordinator(transactional_id, request, within=within)
+    kept = leader_client.at_coordinator(transactional_id, request, timeout_seconds=timeout_seconds)
     if kept.error == KafkaError.TRANSACTIONAL_ID_NOT_FOUND:  # it keeps nothing, which is an answer
         return
     _require_success(kept.error, f"DescribeTransactions of {transactional_id}")
-    history_writer.write(
+    history_journal.write(
         KeptTransaction(
             transactional_id=transactional_id,
             state=kept.state,
@@ -164,14 +166,14 @@ def _offsets(
     leader_client: LeaderClient,
     group: str,
     partitions: Sequence[TopicPartition],
-    history_writer: HistoryWriter,
-    within: float,
+    history_journal: HistoryJournal,
+    timeout_seconds: float,
 ) -> None:
     request = OffsetFetch(group=group, partitions=partitions)
-    result = leader_client.at_coordinator(group, request, key_type=GROUP, within=within)
+    result = leader_client.at_coordinator(group, request, key_type=GROUP, timeout_seconds=timeout_seconds)
     _require_success(result.error, f"OffsetFetch of {group}")
-    offsets = ((each, result.offsets.get(partition_name(*each), NONE)) for each in partitions)
-    history_writer.write(
+    offsets = ((each, result.offsets.get(partition_name(*each), NO_OFFSET)) for each in partitions)
+    history_journal.write(
         *(GroupOffset(group=group, topic=topic, partition=index, offset=offset) for (topic, index), offset in offsets)
     )
 
@@ -182,7 +184,11 @@ def _require_success(error: int, what: str) -> None:
 
 
 def _readers(
-    scope: Scope, wanted: Mapping[TopicPartition, int], history_writer: HistoryWriter, clock: RunClock, within: float
+    scope: Scope,
+    wanted: Mapping[TopicPartition, int],
+    history_journal: HistoryJournal,
+    clock: RunClock,
+    timeout_seconds: float,
 ) -> None:
     """All readers at once, each in a thread, so that only the longest wait counts."""
     addresses = scope.broker_addresses if scope.reader_addresses is None else scope.reader_addresses
@@ -191,17 +197,19 @@ def _readers(
     def by_wire(wanted: Mapping[TopicPartition, int], deliver: Deliver) -> Mapping[TopicPartition, int]:
         leader_client = LeaderClient.over(addresses, clock)
         try:
-            return wire_log_reader.read_committed(leader_client, wanted, within=within, deliver=deliver)
+            return wire_log_reader.read_committed(
+                leader_client, wanted, timeout_seconds=timeout_seconds, deliver=deliver
+            )
         finally:
             leader_client.close()
 
     def by_librdkafka(wanted: Mapping[TopicPartition, int], deliver: Deliver) -> Mapping[TopicPartition, int]:
-        return librdkafka.read_committed(bootstrap, wanted, within=within, deliver=deliver)
+        return librdkafka.read_committed(bootstrap, wanted, timeout_seconds=timeout_seconds, deliver=deliver)
 
     with ThreadPoolExecutor(2) as threads:
         readers = [
-            threads.submit(_reader, "wire", by_wire, wanted, history_writer),
-            threads.submit(_reader, "librdkafka", by_librdkafka, wanted, history_writer),
+            threads.submit(_reader, "wire", by_wire, wanted, history_journal),
+            threads.submit(_reader, "librdkafka", by_librdkafka, wanted, history_journal),
         ]
         for reader in readers:
             reader.result()
@@ -211,7 +219,7 @@ def _reader(
     kind: Literal["wire", "librdkafka"],
     read: ReadAll,
     wanted: Mapping[TopicPartition, int],
-    history_writer: HistoryWriter,
+    history_journal: HistoryJournal,
 ) -> None:
     """One reader's deliveries and ends, under its kind as its name."""
     count = 0
@@ -222,13 +230,13 @@ def _reader(
             Read(reader=kind, topic=topic, partition=index, offset=offset, value=value, position=position)
             for position, (topic, index, offset, value) in enumerate(records, start=count)
         )
-        _write(history_writer, rows)
+        _write(history_journal, rows)
         count += len(records)
 
     started = time.monotonic()
     ends = read(wanted, deliver)
     waited = round((time.monotonic() - started) * 1000, 3)
-    history_writer.write(
+    history_journal.write(
         *(
             ReaderEnd(
                 reader=kind,
@@ -245,7 +253,7 @@ def _reader(
     )
 
 
-def _write(history_writer: HistoryWriter, events: Iterable[object]) -> None:
+def _write(history_journal: HistoryJournal, events: Iterable[object]) -> None:
     rest = iter(events)
     while batch := tuple(islice(rest, EVENTS_AT_A_TIME)):
-        history_writer.write(*batch)
+        history_journal.write(*batch)

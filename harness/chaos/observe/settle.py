@@ -75,7 +75,7 @@ class SettleConditions:
     def _stable(self, partition: TopicPartition) -> bool:
         request = FetchWatermarks(partitions=(partition,))
         try:
-            result = self.leader_client.at_leader(partition, request, cap=LAST_BY_NAME, within=0)
+            result = self.leader_client.at_leader(partition, request, cap=LAST_BY_NAME, timeout_seconds=0)
         except Unreachable:
             return False
         high_watermark, last_stable_offset = result.watermarks.get(partition, (-1, -2))
@@ -89,29 +89,37 @@ class SettleConditions:
         """In Kafka's words, empty for an id that the coordinator does not know; None when it does not answer."""
         request = DescribeTransactions(transactional_id=transactional_id)
         try:
-            return self.leader_client.at_coordinator(transactional_id, request, within=0).state
+            return self.leader_client.at_coordinator(transactional_id, request, timeout_seconds=0).state
         except Unreachable:
             return None
 
 
 def settle(
-    fault_target: FaultTarget, partitions: Sequence[TopicPartition], transactional_ids: Sequence[str], within: float
+    fault_target: FaultTarget,
+    partitions: Sequence[TopicPartition],
+    transactional_ids: Sequence[str],
+    timeout_seconds: float,
 ) -> dict[str, Json]:
-    """Wait at most ``within`` seconds until the cluster has settled.
+    """Wait at most ``timeout_seconds`` seconds until the cluster has settled.
 
     :return: ``settled_ms`` (None when it did not settle); by condition (``in_sync``, ``stable``,
-        ``no_open_transaction``) ``ms``, after which it was met to the end, and ``amiss``, what did not meet it.
+        ``no_open_transaction``) ``ms``, after which it was met to the end, and ``not_yet``, what did not meet it.
     """
     leader_client = LeaderClient.over(fault_target.cluster.topology.lanes["observer"], fault_target.clock)
     conditions = SettleConditions(
         leader_client=leader_client, partitions=partitions, transactional_ids=transactional_ids
     )
     try:
-        settled = wait.holds_after(conditions.check, within=within, every=CHECK_SECONDS)
+        settled = wait.elapsed_ms_until(
+            conditions.check, timeout_seconds=timeout_seconds, interval_seconds=CHECK_SECONDS
+        )
     finally:
         leader_client.close()
     return {
         "settled_ms": None if settled is None else round(settled, 3),
-        "within_ms": within * 1000,
-        **{name: {"ms": conditions.met_after_ms.get(name), "amiss": amiss} for name, amiss in conditions.unmet.items()},
+        "within_ms": timeout_seconds * 1000,
+        **{
+            name: {"ms": conditions.met_after_ms.get(name), "not_yet": not_yet}
+            for name, not_yet in conditions.unmet.items()
+        },
     }

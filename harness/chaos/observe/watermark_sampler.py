@@ -12,8 +12,8 @@ from threading import Event, Thread
 
 from harness.base.addresses import Address
 from harness.base.clock import RunClock
-from harness.evidence.history_writer import HistoryWriter
-from harness.evidence.operation import WatermarkSample
+from harness.evidence.history.history_journal import HistoryJournal
+from harness.evidence.history.operation import WatermarkSample
 from harness.kafka.leader_client import LeaderClient
 from harness.wire.requests.log.fetch import LAST_BY_NAME
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks, FetchWatermarksResult
@@ -40,7 +40,7 @@ class WatermarkSampler:
 
     leader_client: LeaderClient
     partitions: Sequence[TopicPartition]
-    history_writer: HistoryWriter
+    history_journal: HistoryJournal
     samples: int = 0
     _taken: int = 0
     _pending: dict[int, tuple[PendingResponse[FetchWatermarksResult], float]] = field(default_factory=dict)
@@ -67,10 +67,10 @@ class WatermarkSampler:
         else:
             self._pending[leader] = (pending, time.monotonic())
 
-    def _take(self, leader: int, within: float) -> None:
+    def _take(self, leader: int, timeout_seconds: float) -> None:
         pending, since = self._pending[leader]
         try:
-            answer = pending.wait(within)
+            answer = pending.wait(timeout_seconds)
         except NoAnswer:
             if time.monotonic() - since > RECONNECT_SECONDS:
                 self.leader_client.client.close()
@@ -88,7 +88,7 @@ class WatermarkSampler:
             WatermarkSample(at=at, topic=topic, partition=index, high_watermark=high, last_stable_offset=stable)
             for (topic, index), (high, stable) in result.watermarks.items()
         ]
-        self.history_writer.write(*rows)
+        self.history_journal.write(*rows)
         self.samples += len(rows)
 
 
@@ -96,19 +96,19 @@ class WatermarkSampler:
 def sampling(
     addresses: Mapping[int, Address],
     partitions: Sequence[TopicPartition],
-    history_writer: HistoryWriter,
+    history_journal: HistoryJournal,
     clock: RunClock,
     *,
-    every: float = SAMPLE_SECONDS,
+    interval_seconds: float = SAMPLE_SECONDS,
 ) -> Iterator[WatermarkSampler]:
     """Samples of all partitions every ``every`` seconds from a thread of their own, for the length of the block."""
     leader_client = LeaderClient.over(addresses, clock)
     leader_client.answer_seconds = ANSWER_SECONDS
-    sampler = WatermarkSampler(leader_client=leader_client, partitions=partitions, history_writer=history_writer)
+    sampler = WatermarkSampler(leader_client=leader_client, partitions=partitions, history_journal=history_journal)
     over = Event()
 
     def go_on() -> None:
-        while not over.wait(every):
+        while not over.wait(interval_seconds):
             sampler.sample()
 
     thread = Thread(target=go_on, name="watermark samples", daemon=True)

@@ -13,11 +13,11 @@ from harness.base.atomic_write import write_atomically
 from harness.base.json_value import Json
 from harness.base.seed import Seed
 from harness.chaos.plan.scenario import Scenario
-from harness.evidence.history_writer import CHAOS_FORMAT
+from harness.evidence.history.history_journal import CHAOS_FORMAT
+from harness.evidence.history.judgement import Judgement
+from harness.evidence.history.timeline import Timeline, save_timeline
 from harness.evidence.json_codec import to_json
-from harness.evidence.judgement import Judgement
 from harness.evidence.run_folder import RunFolder
-from harness.evidence.timeline import Timeline, save_timeline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from harness.evidence.operation import FaultWindow, Phase
+from harness.evidence.history.operation import FaultWindow, Phase
 
 
 def phases(faults: Sequence[FaultWindow], began_ms: float, ended_ms: float) -> Iterator[Phase]:

@@ -13,7 +13,7 @@ from harness.base import wait
 from harness.chaos.plan.scenario import Role
 from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
-from harness.evidence.operation import Outcome
+from harness.evidence.history.operation import Outcome
 
 TXNS_PER_ROLE = 10_000_000
 """Transaction numbers of a role begin at its own multiple of this, so that they depend on the role alone."""

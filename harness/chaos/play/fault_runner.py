@@ -14,7 +14,7 @@ from threading import Event, Lock, Thread
 
 from harness.chaos.plan.scenario import PlannedFault
 from harness.chaos.plan.schedule import RECOVERY_SECONDS
-from harness.evidence.operation import FaultWindow
+from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import MinimumDuration, Power
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from harness.base.json_value import Json
-from harness.evidence.judgement import CheckResult, Judgement
+from harness.evidence.history.judgement import CheckResult, Judgement
 
 GATE_ERRORS, DRAIN_NOTES = "gate_errors", "drain_notes"
 SHOWN = 5

@@ -14,8 +14,8 @@ from harness.chaos.play.environment import Environment
 from harness.clients.client import Adapter, ClientOptions
 from harness.clients.client_catalogue import ADAPTERS
 from harness.clients.recording_client import RecordingClient
-from harness.evidence.history_writer import HistoryWriter
-from harness.evidence.operation import FaultWindow
+from harness.evidence.history.history_journal import HistoryJournal
+from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import ClusterShape
 from harness.spark.readers.resumable_reader import ResumableReader
@@ -44,7 +44,7 @@ class RoundContext:
     seed: Seed
     name: str
     fault_target: FaultTarget
-    history_writer: HistoryWriter
+    history_journal: HistoryJournal
     adapters: Sequence[Adapter]
     reader: ResumableReader
     facts: dict[str, Json] = field(default_factory=dict)
@@ -108,13 +108,13 @@ class RoundContext:
         for index, role in enumerate(self.scenario.workload.roles(), start=1):
             self.start_thread(f"role {role.name}", partial(self._run_role, index, role))
 
-    def stop_threads(self, within: float) -> None:
+    def stop_threads(self, timeout_seconds: float) -> None:
         """Stop all threads and wait for them; one that does not end within so many seconds is a failure of ours."""
         self.stop.set()
         for thread in self.threads:
-            thread.join(within)
+            thread.join(timeout_seconds)
             if thread.is_alive():
-                self.failures.append(TimeoutError(f"{thread.name} did not end within {within:g} s"))
+                self.failures.append(TimeoutError(f"{thread.name} did not end within {timeout_seconds:g} s"))
 
     def start_thread(self, name: str, work: Callable[[], None]) -> None:
         """A thread whose failure is kept and stops the round."""
@@ -133,7 +133,7 @@ class RoundContext:
     def note_fault(self, window: FaultWindow) -> None:
         """Keep the window of a fault that is over."""
         self.faults.append(window)
-        self.history_writer.write(window)
+        self.history_journal.write(window)
 
     def client(self, role: Role, actor: str, index: int) -> RecordingClient:
         """A fresh client for a role, recording."""
@@ -159,11 +159,11 @@ class RoundContext:
     def unusable(self, settled: Mapping[str, Json]) -> bool:
         """Whether the cluster is not to be used again, by what settling found: a replica that is not in sync."""
         found = settled.get("in_sync")
-        return isinstance(found, dict) and bool(found.get("amiss"))
+        return isinstance(found, dict) and bool(found.get("not_yet"))
 
     def close(self) -> None:
         self.reader.stop()
-        self.history_writer.close()
+        self.history_journal.close()
         self.fault_target.close()
         self.fault_target.client.close()
 
@@ -185,7 +185,7 @@ class RoundContext:
             actor=options.actor,
             transactional_id=options.transactional_id,
             clock=self.fault_target.clock,
-            history_writer=self.history_writer,
+            history_journal=self.history_journal,
             group=options.group,
         )
 
@@ -224,7 +224,7 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         seed=round_.seed,
         name=name,
         fault_target=fault_target,
-        history_writer=HistoryWriter(round_.folder / "history"),
+        history_journal=HistoryJournal(round_.folder / "history"),
         adapters=adapters,
         reader=reader,
         facts={"clients": [adapter.kind for adapter in adapters]},

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
 
 from harness.clients.librdkafka.librdkafka_consumer import delivered
-from harness.evidence.delivered_record import DeliveredRecord
+from harness.evidence.history.delivered_record import DeliveredRecord
 
 MESSAGES_PER_CALL = 2_000
 CALL_SECONDS = 0.1
@@ -22,12 +22,13 @@ def read_committed(
     bootstrap: str,
     wanted: Mapping[tuple[str, int], int],
     *,
-    within: float,
+    timeout_seconds: float,
     deliver: Callable[[Sequence[DeliveredRecord]], None],
 ) -> Mapping[tuple[str, int], int]:
     """Read each topic and partition from its beginning until it is at its wanted offset.
 
-    :param within: Seconds without any new offset after which it gives up; it never raises for a broker that is away.
+    :param timeout_seconds: Seconds without any new offset after which it gives up; it never raises for a broker that
+        is away.
     :param deliver: Gets the records in the order in which librdkafka delivers them.
     :return: For each partition, the offset that would be read next; 0 where nothing came.
     """
@@ -36,7 +37,10 @@ def read_committed(
     try:
         consumer.assign([TopicPartition(topic, index, OFFSET_BEGINNING) for topic, index in wanted])
         moved = time.monotonic()
-        while any(ends[partition] < end for partition, end in wanted.items()) and time.monotonic() - moved < within:
+        while (
+            any(ends[partition] < end for partition, end in wanted.items())
+            and time.monotonic() - moved < timeout_seconds
+        ):
             if _take(consumer.consume(MESSAGES_PER_CALL, CALL_SECONDS), ends, deliver):
                 moved = time.monotonic()
     finally:

@@ -17,7 +17,7 @@ from harness.clients.librdkafka.librdkafka_consumer import LibrdkafkaConsumer
 from harness.clients.librdkafka.librdkafka_outcomes import API_OF, NOT_TAKEN, kafka_code, row_of
 from harness.clients.librdkafka.statistics import Statistics
 from harness.clients.outcome_table import outcome_after
-from harness.evidence.operation import Outcome, Value, Verb
+from harness.evidence.history.operation import Outcome, Value, Verb
 
 SUCCEEDED_AFTER_ALL = "succeeded on the broker"
 """librdkafka's message for an EndTxn that was done although the transaction had failed locally."""

@@ -9,8 +9,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 from harness.clients.client import CallResult, ClientOptions, refused_locally
 from harness.clients.librdkafka import librdkafka_settings
 from harness.clients.librdkafka.librdkafka_outcomes import kafka_code, row_of
-from harness.evidence.delivered_record import DeliveredRecord
-from harness.evidence.operation import Outcome, Verb
+from harness.evidence.history.delivered_record import DeliveredRecord
+from harness.evidence.history.operation import Outcome, Verb
 from harness.wire.records.record_batch import text
 
 MOST_RECORDS = 500

@@ -16,7 +16,7 @@ from confluent_kafka import KafkaError as LibrdkafkaError
 from harness.base.kafka_error import KafkaError
 from harness.clients.outcome_table import OutcomeRow, refused, unsure
 from harness.clients.wire.wire_outcomes import row_of as broker_row_of
-from harness.evidence.operation import Verb
+from harness.evidence.history.operation import Verb
 
 UNLISTED = unsure("a code of librdkafka that the table does not list")
 STILL_RUNNING = unsure("the time is up, and librdkafka goes on with it in the background")

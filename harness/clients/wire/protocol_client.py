@@ -13,7 +13,7 @@ from harness.clients.wire.connections import Connections
 from harness.clients.wire.deadline import Deadline
 from harness.clients.wire.retry import Retry
 from harness.clients.wire.wire_consumer import WireConsumer
-from harness.evidence.operation import Outcome, Value
+from harness.evidence.history.operation import Outcome, Value
 from harness.kafka.producer_state import ProducerState
 from harness.kafka.transaction_protocol import TransactionProtocol
 from harness.wire.requests.transactions.add_offsets_to_txn import AddOffsetsToTxn

@@ -17,7 +17,7 @@ from harness.clients.wire.connections import Connections, NotSent, R
 from harness.clients.wire.deadline import Deadline
 from harness.clients.wire.routes import Routes
 from harness.clients.wire.wire_outcomes import row_of
-from harness.evidence.operation import Outcome
+from harness.evidence.history.operation import Outcome
 from harness.kafka.retriable import STALE_ROUTE
 from harness.wire.api_request import ApiRequest
 from harness.wire.wire_errors import WireError

@@ -13,11 +13,11 @@ from harness.clients.client import CallResult, ClientOptions, refused_locally
 from harness.clients.wire.deadline import Deadline
 from harness.clients.wire.group_member import GroupMember, GroupMetadata
 from harness.clients.wire.retry import Retry
-from harness.evidence.delivered_record import DeliveredRecord
-from harness.evidence.operation import Outcome
+from harness.evidence.history.delivered_record import DeliveredRecord
+from harness.evidence.history.operation import Outcome
 from harness.wire.records.isolation import committed_records
 from harness.wire.records.record_batch import text
-from harness.wire.requests.groups.offset_fetch import NONE, OffsetFetch
+from harness.wire.requests.groups.offset_fetch import NO_OFFSET, OffsetFetch
 from harness.wire.requests.log.fetch import READ_COMMITTED, Fetch, FetchResult
 from harness.wire.requests.log.list_offsets import EARLIEST, ListOffsets
 from harness.wire.topic_partitions import TopicPartition, partition_name
@@ -94,7 +94,7 @@ class WireConsumer:
         )
         if answer is not None and result.done:
             for partition in partitions:
-                offset = answer.offsets.get(partition_name(*partition), NONE)
+                offset = answer.offsets.get(partition_name(*partition), NO_OFFSET)
                 self.positions[partition] = offset if offset >= 0 else self._earliest(partition, deadline)
         return result
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from harness.base.kafka_error import KafkaError
 from harness.clients.outcome_table import OutcomeRow, refused, unsure
-from harness.evidence.operation import Outcome
+from harness.evidence.history.operation import Outcome
 
 UNLISTED = unsure("a code that the table does not list: nobody decided whether it can come after the effect")
 

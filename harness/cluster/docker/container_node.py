@@ -64,7 +64,12 @@ class ContainerNode:
 
     def stop(self) -> None:
         self.container.kill("SIGTERM")
-        wait.until(lambda: not self.running(), what=f"the end of {self.name}", within=STOP_SECONDS, every=0.02)
+        wait.until(
+            lambda: not self.running(),
+            what=f"the end of {self.name}",
+            timeout_seconds=STOP_SECONDS,
+            interval_seconds=0.02,
+        )
 
     def pause(self) -> None:
         self.container.kill("SIGSTOP")

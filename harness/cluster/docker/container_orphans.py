@@ -19,7 +19,7 @@ def main() -> None:
     :raises harness.base.wait.NotInTime: When the engine does not get rid of them.
     """
     with engine_errors(), closing(reach()) as engine:
-        wait.until(lambda: not ownership.remove_orphans(engine), what="a clean engine", within=CLEAN_SECONDS)
+        wait.until(lambda: not ownership.remove_orphans(engine), what="a clean engine", timeout_seconds=CLEAN_SECONDS)
 
 
 if __name__ == "__main__":

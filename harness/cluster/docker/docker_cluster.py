@@ -71,7 +71,7 @@ def open_docker(
         block, nodes = _start_all(start, block, proxy)
         links = ToxiproxyLinks(
             block.api(),
-            doorstep=block.gateway(),
+            host_for_proxies=block.gateway(),
             upstream_hosts=block.upstream_hosts(),
             namespace=_toxiproxy_process(start),
         )

@@ -150,12 +150,15 @@ def _train(build: _ImageBuild, version: str, storage: Mapping[str, bytes]) -> No
         lane = Address("127.0.0.1", int(container.ports[f"{OBSERVER}/tcp"][0]["HostPort"]))
         try:
             wait.until(
-                lambda: _training_over(container, lane), what="the training run", within=TRAINING_SECONDS, every=0.1
+                lambda: _training_over(container, lane),
+                what="the training run",
+                timeout_seconds=TRAINING_SECONDS,
+                interval_seconds=0.1,
             )
             container.kill("SIGTERM")
             container.wait(timeout=TRAINING_SECONDS)
             (build.files / ARCHIVE).write_bytes(container_files.get_files(container, str(NODE / ARCHIVE))[ARCHIVE])
-        except (wait.NotInTime, RequestException, APIError, LookupError) as late:
+        except (wait.TimedOut, RequestException, APIError, LookupError) as late:
             _append_log(build, container)
             raise not_ready(f"the training run of {build.source.reference} did not end well", build.log) from late
 

@@ -112,8 +112,10 @@ def _remove(engine: Engine, label: str) -> None:
     :raises UserError: NOT_READY, when the engine does not get rid of it.
     """
     try:
-        wait.until(lambda: not _remove_once(engine, label), what="its end", within=WORK_SECONDS, every=0.1)
-    except wait.NotInTime as late:
+        wait.until(
+            lambda: not _remove_once(engine, label), what="its end", timeout_seconds=WORK_SECONDS, interval_seconds=0.1
+        )
+    except wait.TimedOut as late:
         sentence = f"the container engine does not remove what carries the label {label}; remove it by hand"
         raise UserError(
             f"{sentence}: docker rm -f $(docker ps -aq --filter label={label})", exit=ExitCode.NOT_READY

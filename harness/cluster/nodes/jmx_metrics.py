@@ -24,7 +24,9 @@ def read_metric(node: Node, addresses: NodeAddresses, mbean: str, attribute: str
     node.load_agent(java_agents.jar_of(java_agents.JOLOKIA), options)
     question = {"type": "read", "mbean": mbean, "attribute": attribute}
     # Jolokia opens its port in a thread of its own, after the JVM has answered that the agent is loaded.
-    answer = wait.until(lambda: _asked(address, question), what=f"Jolokia in {node.name}", within=ANSWER_SECONDS)
+    answer = wait.until(
+        lambda: _asked(address, question), what=f"Jolokia in {node.name}", timeout_seconds=ANSWER_SECONDS
+    )
     value = answer.get("value")
     if isinstance(value, int | float):
         return float(value)

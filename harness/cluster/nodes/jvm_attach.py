@@ -55,7 +55,7 @@ def _listening(endpoint: AttachEndpoint) -> Path:
         requested.touch()
         try:
             endpoint.send_quit()
-            wait.until(sock.exists, what=f"the attach socket of JVM {endpoint.pid}", within=ANSWER_SECONDS)
+            wait.until(sock.exists, what=f"the attach socket of JVM {endpoint.pid}", timeout_seconds=ANSWER_SECONDS)
         finally:
             requested.unlink(missing_ok=True)
     return sock

@@ -35,7 +35,7 @@ class Node(Protocol):
         """SIGKILL; returns when it is gone."""
 
     def stop(self) -> None:
-        """SIGTERM; returns when it is gone; :raises NotInTime: when it is not after its bound."""
+        """SIGTERM; returns when it is gone; :raises TimedOut: when it is not after its bound."""
 
     def pause(self) -> None:
         """SIGSTOP."""

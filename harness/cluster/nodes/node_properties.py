@@ -5,13 +5,11 @@ the link from that very node. So no broker can go round a proxy.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from harness.base.addresses import LANES, Address
+from harness.base.paths import COMPOSE
 from harness.cluster.nodes.node_addresses import Listeners, NodeAddresses
 from harness.cluster.topology import CONTROLLER
-
-COMPOSE = Path(__file__).parents[3] / "compose"
 
 
 def shared() -> Mapping[str, str]:

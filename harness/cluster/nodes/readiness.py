@@ -70,8 +70,8 @@ def _await(condition: Callable[[], bool], node: Node, *, others: Iterable[Node])
         return not all(other.running() for other in watched) or condition()
 
     try:
-        wait.until(decided, what=node.name, within=READY_SECONDS, every=POLL_SECONDS)
-    except wait.NotInTime as late:
+        wait.until(decided, what=node.name, timeout_seconds=READY_SECONDS, interval_seconds=POLL_SECONDS)
+    except wait.TimedOut as late:
         raise not_ready(f"{node.name} did not become ready within {READY_SECONDS:g} s", node.log) from late
     for other in watched:
         if not other.running():

@@ -62,7 +62,7 @@ def _ask(address: Address, question: ApiRequest[Result]) -> Result | None:
         offered={NODE: OFFERED},
     )
     try:
-        return client.call(NODE, question, VERSIONS[question.api], within=ANSWER_SECONDS).result
+        return client.call(NODE, question, VERSIONS[question.api], timeout_seconds=ANSWER_SECONDS).result
     except WireError:
         return None
     finally:

@@ -60,7 +60,12 @@ class ProcessNode:
 
     def stop(self) -> None:
         self._process().terminate()
-        wait.until(lambda: not self.running(), what=f"the end of {self.name}", within=STOP_SECONDS, every=0.02)
+        wait.until(
+            lambda: not self.running(),
+            what=f"the end of {self.name}",
+            timeout_seconds=STOP_SECONDS,
+            interval_seconds=0.02,
+        )
 
     def pause(self) -> None:
         self._process().send_signal(signal.SIGSTOP)

@@ -118,9 +118,9 @@ def _run_once(
         wait.until(
             lambda: node.poll() is not None or readiness.first_transaction(block),
             what="the training run",
-            within=TRAINING_SECONDS,
+            timeout_seconds=TRAINING_SECONDS,
         )
         os.kill(node.pid, signal.SIGTERM)
         node.wait(TRAINING_SECONDS)
-    except (wait.NotInTime, subprocess.TimeoutExpired) as late:
+    except (wait.TimedOut, subprocess.TimeoutExpired) as late:
         raise not_ready("the training run did not end", log) from late

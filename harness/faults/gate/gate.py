@@ -35,7 +35,7 @@ class GateRuleHandle:
 
     def off(self) -> RuleReport:
         self.gate.command("off", rule=self.rule.name)
-        wait.holds_after(self._complete, within=LAST_RESPONSES_SECONDS)
+        wait.elapsed_ms_until(self._complete, timeout_seconds=LAST_RESPONSES_SECONDS)
         return self.report()
 
     def _complete(self) -> bool:
@@ -113,7 +113,7 @@ class Gate:
         return done
 
     def _listen(self, proxy: str, upstream: Address) -> Address:
-        host = self.links.doorstep
+        host = self.links.host_for_proxies
         port = self.command("listen", proxy=proxy, host=host, upstream=[upstream.host, upstream.port])
         assert isinstance(port, int)
         return Address(host, port)

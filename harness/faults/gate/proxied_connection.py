@@ -18,10 +18,10 @@ from harness.faults.gate.rulebook import DecodedRequest, Rulebook
 from harness.wire.frame_codec import (
     SHORTEST,
     errors_in,
-    opened_response,
+    read_response,
     renumbered,
-    rewritten_request,
-    written_response,
+    request_with_body,
+    write_response,
 )
 from harness.wire.wire_errors import WireError
 
@@ -141,10 +141,10 @@ class ProxiedConnection:
         if body is not request.body:
             rule.strike(request.info, self._proxy, "rewritten").note("rewritten")
         if isinstance(body, LiedResponse):
-            self.client_side.send(_with_length(written_response(request.info.header, body.body)))
+            self.client_side.send(_with_length(write_response(request.info.header, body.body)))
             return
         if body is not request.body:
-            raw = _with_length(rewritten_request(raw[4:], request.info.header, body))
+            raw = _with_length(request_with_body(raw[4:], request.info.header, body))
         self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info, lying=rule, asked=asked)))
 
     def _forward(self, queued: QueuedRequest) -> None:
@@ -191,7 +191,7 @@ class ProxiedConnection:
 
     def _read(self, info: RequestInfo, raw: bytes) -> tuple[object, int | None]:
         try:
-            body = opened_response(info.header, raw[4:])
+            body = read_response(info.header, raw[4:])
         except WireError as error:
             self._rulebook.note_error(f"a response on {self._proxy} passed undecoded: {error}")
             return None, None
@@ -205,7 +205,7 @@ class ProxiedConnection:
         if lied is body:
             return raw
         rule.strike(outstanding.info, self._proxy, "rewritten").note("rewritten")
-        return _with_length(written_response(outstanding.info.header, lied))
+        return _with_length(write_response(outstanding.info.header, lied))
 
     # Ends
 

@@ -11,7 +11,7 @@ from harness.faults.frame_rule import Rule, Until
 from harness.faults.gate.active_rule import ActiveRule
 from harness.faults.gate.request_info import IDENTITY_APIS, LatestEpochs, RequestInfo, request_info
 from harness.wire.api_names import key_of
-from harness.wire.frame_codec import UnreadableRequest, opened_request, request_header
+from harness.wire.frame_codec import UnreadableRequest, read_request, request_header
 
 ERRORS_KEPT = 50
 
@@ -100,7 +100,7 @@ def _happened(until: Until, info: RequestInfo, error: int | None) -> bool:
 def _read(raw: bytes) -> tuple[RequestInfo, object]:
     header = request_header(raw)
     try:
-        body = opened_request(raw, header)
+        body = read_request(raw, header)
     except UnreadableRequest:
         return RequestInfo(header=header, readable=False), None
     return request_info(header, body), body

@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from harness.evidence.anomalies import PROBE
+from harness.evidence.history.anomalies import PROBE
 from harness.judge.check import Check, Examined, findings, sentence
 from harness.judge.judge_context import JudgeContext
 from harness.spark.session.driver_rows import collect_rows

@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from harness.evidence.anomalies import FENCING
+from harness.evidence.history.anomalies import FENCING
 from harness.judge.frames.fence_index import with_fence
 from harness.judge.frames.segments import COMMITTED, OPEN, UNKNOWN, record_hash
 from harness.judge.frames.transactions import NEVER

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
-from harness.evidence.anomalies import find_anomalies
+from harness.evidence.history.anomalies import find_anomalies
 from harness.report.shared.words import duration, label, short
 
 

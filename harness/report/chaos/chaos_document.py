@@ -6,7 +6,7 @@ Their schema is ``reports/chaos.schema.json``; the selfcheck holds the two toget
 from collections.abc import Sequence
 
 from harness.base.json_value import Json
-from harness.evidence.judgement import CheckResult, HistoryFinding
+from harness.evidence.history.judgement import CheckResult, HistoryFinding
 from harness.report.chaos.round_results import RoundResults, headline, warnings
 from harness.report.chaos.session_results import SessionResults
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.base.json_value import Json
-from harness.evidence.judgement import CheckResult, HistoryFinding
-from harness.evidence.operation import Value
+from harness.evidence.history.judgement import CheckResult, HistoryFinding
+from harness.evidence.history.operation import Value
 from harness.report.chaos.anomaly_words import answered, moment_of, number, text, took
 from harness.report.shared.words import duration
 

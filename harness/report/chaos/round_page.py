@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from harness.evidence.anomalies import find_anomalies
-from harness.evidence.judgement import CheckResult
-from harness.evidence.operation import FaultWindow
-from harness.evidence.timeline import Timeline
+from harness.evidence.history.anomalies import find_anomalies
+from harness.evidence.history.judgement import CheckResult
+from harness.evidence.history.operation import FaultWindow
+from harness.evidence.history.timeline import Timeline
 from harness.report.chaos.anomaly_words import answered, moment_of, text, times
 from harness.report.chaos.finding_rows import HistoryFindingView, findings
 from harness.report.chaos.round_facts import facts

@@ -4,9 +4,9 @@ Colours come from the page's style sheet by class, so that one picture serves li
 tooltip, and the page's tables have the same facts.
 """
 
-from harness.evidence.judgement import Judgement
-from harness.evidence.operation import Outcome
-from harness.evidence.timeline import Timeline
+from harness.evidence.history.judgement import Judgement
+from harness.evidence.history.operation import Outcome
+from harness.evidence.history.timeline import Timeline
 from harness.report.chaos.scale import WIDTH, Scale, axis, clean
 from harness.report.chaos.swimlanes import (
     LANE,
@@ -59,7 +59,7 @@ def picture(timeline: Timeline, judgement: Judgement | None) -> str:
 
 def description(timeline: Timeline) -> str:
     """The picture in words, for those who do not see it."""
-    behind = [f"{each.topic}-{each.partition}" for each in timeline.levels if each.behind > 0]
+    behind = [f"{each.topic}-{each.partition}" for each in timeline.levels if each.last_stable_offset_lag > 0]
     stuck = f"the last stable offset stays behind on {', '.join(behind)}" if behind else "no partition stays behind"
     parts = (
         f"{duration(timeline.ended - timeline.started)} of {count(timeline.operations, 'operation', 'operations')}",

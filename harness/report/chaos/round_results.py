@@ -6,12 +6,12 @@ from pathlib import Path
 
 from harness.base.json_value import Json
 from harness.base.user_error import ExitCode, UserError
+from harness.evidence.history.judgement import CheckResult, Judgement
+from harness.evidence.history.operation import FaultWindow
+from harness.evidence.history.timeline import Timeline, load_timeline
 from harness.evidence.json_codec import Malformed, from_json
-from harness.evidence.judgement import CheckResult, Judgement
-from harness.evidence.operation import FaultWindow
 from harness.evidence.run_folder import RunFolder
 from harness.evidence.status import Status
-from harness.evidence.timeline import Timeline, load_timeline
 from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
 from harness.report.shared.run_metadata import RunMetadata, field_text, run_metadata
 from harness.report.shared.status_marks import counted

@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
 from harness.base.json_value import Json
+from harness.evidence.history.judgement import Judgement
+from harness.evidence.history.operation import FaultWindow, Outcome, Phase
+from harness.evidence.history.timeline import ActorSpan, Timeline, TimelineOperation, role_of
 from harness.evidence.json_codec import Malformed, from_plain
-from harness.evidence.judgement import Judgement
-from harness.evidence.operation import FaultWindow, Outcome, Phase
-from harness.evidence.timeline import ActorSpan, DrawnOperation, Timeline, role_of
 from harness.report.chaos.anomaly_words import answered, moment_of, tail
 from harness.report.chaos.scale import LEFT, RIGHT, WIDTH, Scale, block, clean, label, line
 from harness.report.shared.words import count, duration, letter
@@ -84,7 +84,7 @@ def roles(timeline: Timeline) -> tuple[list[str], int]:
 
 
 def lanes(
-    scale: Scale, timeline: Timeline, shown: Sequence[str], marked: Collection[DrawnOperation], y: float
+    scale: Scale, timeline: Timeline, shown: Sequence[str], marked: Collection[TimelineOperation], y: float
 ) -> list[str]:
     """A lane a role: a line while one of its actors runs, a mark where a successor begins, operations."""
     places = {role: y + place * LANE for place, role in enumerate(shown)}
@@ -102,7 +102,7 @@ def lanes(
     return drawn
 
 
-def operations_of_findings(judgement: Judgement | None, timeline: Timeline) -> list[DrawnOperation]:
+def operations_of_findings(judgement: Judgement | None, timeline: Timeline) -> list[TimelineOperation]:
     """The operations that findings point at: as the timeline drew them, else out of the findings' neighbourhoods."""
     findings = [found for check in (judgement.checks if judgement else ()) for found in check.findings]
     numbers = {number for found in findings for number in found.operations}
@@ -113,12 +113,12 @@ def operations_of_findings(judgement: Judgement | None, timeline: Timeline) -> l
     return [drawn[number] for number in sorted(drawn)]
 
 
-def _of_row(row: Mapping[str, Json]) -> DrawnOperation | None:
+def _of_row(row: Mapping[str, Json]) -> TimelineOperation | None:
     """An operation's row as the picture needs it; None where it lacks what it takes."""
-    fields = {field.name for field in dataclasses.fields(DrawnOperation)} & row.keys()
+    fields = {field.name for field in dataclasses.fields(TimelineOperation)} & row.keys()
     place = None if row.get("topic") is None else f"{row.get('topic')}-{row.get('partition')}"
     try:
-        return from_plain(DrawnOperation, {**{name: row[name] for name in fields}, "place": place})
+        return from_plain(TimelineOperation, {**{name: row[name] for name in fields}, "place": place})
     except Malformed:
         return None
 
@@ -133,12 +133,12 @@ def _actor_line(scale: Scale, span: ActorSpan, top: float) -> list[str]:
     return drawn
 
 
-def _operation(scale: Scale, each: DrawnOperation, top: float, kind: str) -> str:
+def _operation(scale: Scale, each: TimelineOperation, top: float, kind: str) -> str:
     title = _operation_title(scale, each)
     return block(scale.x(each.started), top + 5, scale.width(each.started, each.ended), LANE - 10, kind, title)
 
 
-def _marked(scale: Scale, each: DrawnOperation, top: float) -> list[str]:
+def _marked(scale: Scale, each: TimelineOperation, top: float) -> list[str]:
     x, width = scale.x(each.started), scale.width(each.started, each.ended, 4)
     title = f"shows a finding: {_operation_title(scale, each)}"
     middle = x + width / 2
@@ -146,7 +146,7 @@ def _marked(scale: Scale, each: DrawnOperation, top: float) -> list[str]:
     return [block(x, top + 5, width, LANE - 10, f"{_kind(each)} accused", title), flag]
 
 
-def _operation_title(scale: Scale, each: DrawnOperation) -> str:
+def _operation_title(scale: Scale, each: TimelineOperation) -> str:
     txn = "" if each.txn is None else f" of transaction {each.txn}"
     place = "" if each.place is None else f" at {each.place}" + ("" if each.offset is None else f"@{each.offset}")
     outcome = answered(each.outcome.value, each.error, each.reason)
@@ -170,13 +170,13 @@ def _extent(scale: Scale, place: int, fault: FaultWindow) -> tuple[float, float]
     return (x - words, end) if end + words > WIDTH - RIGHT + 60 else (x, end + words)
 
 
-def _kind(each: DrawnOperation) -> str:
+def _kind(each: TimelineOperation) -> str:
     if each.outcome is Outcome.DONE:
         return {"commit": "op committed", "abort": "op aborted"}.get(each.verb, "op done")
     return f"op {each.outcome.value}"
 
 
-def _weight(each: DrawnOperation) -> int:
+def _weight(each: TimelineOperation) -> int:
     order = ("op done", "op aborted", "op committed", "op refused", "op unsure")
     return order.index(_kind(each))
 

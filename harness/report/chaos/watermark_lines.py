@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from harness.evidence.timeline import Throughput, Timeline, WatermarkLine, WatermarkPoint
+from harness.evidence.history.timeline import Throughput, Timeline, WatermarkLine, WatermarkPoint
 from harness.report.chaos.anomaly_words import moment_of, tail
 from harness.report.chaos.scale import LEFT, RIGHT, WIDTH, Scale, block, clean, label, line
 from harness.report.shared.offset_lines import kept_apart, path, staircase
@@ -15,7 +15,9 @@ APART = 15
 
 def shown_partitions(timeline: Timeline) -> list[WatermarkLine]:
     """The partitions that get a strip: those whose last stable offset is behind first, then by name."""
-    worst = sorted(timeline.levels, key=lambda each: (-each.behind, each.topic, each.partition))[:PARTITIONS_SHOWN]
+    worst = sorted(timeline.levels, key=lambda each: (-each.last_stable_offset_lag, each.topic, each.partition))[
+        :PARTITIONS_SHOWN
+    ]
     return sorted(worst, key=lambda each: (each.topic, each.partition))
 
 
@@ -44,7 +46,7 @@ def levels(scale: Scale, each: WatermarkLine, plain: str, y: float) -> list[str]
 
     upper = staircase([(scale.x(point.at), at(point.high_watermark)) for point in points])
     lower = staircase([(scale.x(point.at), at(point.last_stable_offset)) for point in points])
-    stuck = " stuck" if each.behind > 0 else ""
+    stuck = " stuck" if each.last_stable_offset_lag > 0 else ""
     name = f"{each.topic}-{each.partition}"
     return [
         f"<g><title>{clean(_description(scale, name, each, points))}</title>",
@@ -91,7 +93,7 @@ def _description(scale: Scale, name: str, each: WatermarkLine, points: Sequence[
     sentence += (
         f"{points[-1].last_stable_offset}; the gap was {gap} at its widest, at {moment_of(widest.at, scale.started)}"
     )
-    if not each.behind:
+    if not each.last_stable_offset_lag:
         return sentence
     since = next(p.at for p in points if p.last_stable_offset == points[-1].last_stable_offset)
     return f"{sentence}; stuck since {moment_of(since, scale.started)}, for {duration(points[-1].at - since)}"

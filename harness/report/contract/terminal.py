@@ -77,8 +77,8 @@ def _table(entries: Sequence[RequirementResult]) -> Table:
     groups = dict.fromkeys((entry.row.kip, entry.row.group) for entry in entries)
     kips = [kip for kip, _ in groups]
     for place, (kip, group) in enumerate(groups):
-        within = [entry for entry in entries if (entry.row.kip, entry.row.group) == (kip, group)]
-        table.add_row("" if kip in kips[:place] else kip, group, *_numbers(within, shown))
+        timeout_seconds = [entry for entry in entries if (entry.row.kip, entry.row.group) == (kip, group)]
+        table.add_row("" if kip in kips[:place] else kip, group, *_numbers(timeout_seconds, shown))
     table.add_section()
     table.add_row("all", "", *_numbers(entries, shown))
     return table

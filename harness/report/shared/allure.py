@@ -13,8 +13,8 @@ from allure_commons.types import AttachmentType, Severity
 from harness.base.json_value import Json
 from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Verdict
+from harness.evidence.history.judgement import Judgement
 from harness.evidence.json_codec import to_json
-from harness.evidence.judgement import Judgement
 from harness.evidence.requirement_evidence import Evidence
 from harness.evidence.status import Status
 from harness.report.shared.run_metadata import run_metadata

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from harness.base.json_value import Json
 from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Verdict
-from harness.evidence.judgement import Judgement
+from harness.evidence.history.judgement import Judgement
 from harness.report.shared.run_metadata import run_metadata
 from harness.report.shared.words import printable
 

@@ -11,10 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from harness.base.json_value import Json
-from harness.evidence.history_writer import CHAOS_FORMAT, REQUIRED, TABLES
+from harness.evidence.history.history_journal import CHAOS_FORMAT, REQUIRED, TABLES
+from harness.evidence.history.seal_manifest import SealManifest, is_complete_parquet, parquet_files
 from harness.evidence.json_codec import Malformed
 from harness.evidence.run_folder import RunFolder
-from harness.evidence.seal_manifest import SealManifest, is_complete_parquet, parquet_files
 from harness.spark.history.seal import Sealing, complete, lines_of, read_sealed, refuse
 from harness.spark.history.table_schema import Field, sealed_schema, table_fields
 from harness.spark.history.well_formed import first_malformation
@@ -32,8 +32,8 @@ WIDENED: Mapping[type, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """A run's tables by name (:data:`harness.evidence.history_writer.TABLES`), every one of them, with its columns in
-    order.
+    """A run's tables by name (:data:`harness.evidence.history.history_journal.TABLES`), every one of them, with its
+    columns in order.
 
     ``log`` and ``reads`` have the parts of their ``value`` beside it: ``txn``, ``ordinal``, ``size`` (LONG) and
     ``payload`` (STRING), all null for a value that is none of ours.

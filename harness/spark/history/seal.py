@@ -15,9 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from harness.base.user_error import ExitCode, UserError
-from harness.evidence.history_writer import REQUIRED, TABLES
+from harness.evidence.history.history_journal import REQUIRED, TABLES
+from harness.evidence.history.seal_manifest import SealManifest
 from harness.evidence.json_lines import first_bad_line, torn_last_line
-from harness.evidence.seal_manifest import SealManifest
 from harness.spark.history.json_schema import first_misfit
 from harness.spark.history.table_schema import VALUED, parts_of_value, schema, sealed_schema, table_fields
 from harness.spark.history.well_formed import first_malformation

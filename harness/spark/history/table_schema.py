@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, DataType, DoubleType, LongType, StringType, StructField, StructType
 
 from harness.base.json_value import Json
-from harness.evidence.history_writer import TABLES
+from harness.evidence.history.history_journal import TABLES
 
 SPARK_TYPES: Mapping[type, type[DataType]] = {int: LongType, float: DoubleType, str: StringType, bool: BooleanType}
 VALUED = ("log", "reads")
@@ -24,7 +24,7 @@ PARTS = StructType(
         StructField("payload", StringType()),
     ]
 )
-"""The parts of a value: all null for one that no workload writes (see :class:`harness.evidence.operation.Value`)."""
+"""The parts of a :class:`~harness.evidence.history.operation.Value`: all null for one that no workload writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,21 +12,21 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from harness.evidence.operation import FaultWindow, Outcome, Phase
-from harness.evidence.timeline import (
+from harness.evidence.history.operation import FaultWindow, Outcome, Phase
+from harness.evidence.history.timeline import (
     ACTORS_KEPT,
-    LEVELS_KEPT,
+    INTERVALS,
     OPERATIONS_KEPT,
+    OUTCOMES_KEPT,
     PARTITIONS_KEPT,
-    STRETCHES,
-    TALLIES_KEPT,
+    POINTS_KEPT,
     WINDOWS_KEPT,
     ActorSpan,
-    DrawnOperation,
     Latency,
     OutcomeCount,
     Throughput,
     Timeline,
+    TimelineOperation,
     WatermarkLine,
     WatermarkPoint,
 )
@@ -56,11 +56,11 @@ class Extent:
     @property
     def stretch_ms(self) -> float:
         """Milliseconds of a stretch of throughput: whole seconds, at most STRETCHES of them."""
-        return max(SECOND_MS, math.ceil(self.length_ms / STRETCHES / SECOND_MS) * SECOND_MS)
+        return max(SECOND_MS, math.ceil(self.length_ms / INTERVALS / SECOND_MS) * SECOND_MS)
 
 
 def timeline(history: History) -> Timeline:
-    """The run's timeline, see :class:`harness.evidence.timeline.Timeline`."""
+    """The run's timeline, see :class:`harness.evidence.history.timeline.Timeline`."""
     operations = history.tables["operations"]
     phases, _ = _windows(history.tables["phases"], Phase)
     faults, faults_in_all = _windows(history.tables["faults"], FaultWindow)
@@ -123,7 +123,7 @@ def _extent(outcomes: Sequence[Row], windows: Sequence[Phase | FaultWindow], end
     )
 
 
-def _drawn(operations: DataFrame, extent: Extent) -> tuple[DrawnOperation, ...]:
+def _drawn(operations: DataFrame, extent: Extent) -> tuple[TimelineOperation, ...]:
     room = max(OPERATIONS_KEPT - extent.not_done, 0)
     not_done = (F.col("outcome") != DONE) & _sampled(extent.not_done, OPERATIONS_KEPT)
     chosen = operations.where(_drawable() & (not_done | ((F.col("outcome") == DONE) & _sampled(extent.done, room))))
@@ -131,7 +131,7 @@ def _drawn(operations: DataFrame, extent: Extent) -> tuple[DrawnOperation, ...]:
     place = F.when(F.col("topic").isNotNull(), F.concat_ws("-", "topic", "partition")).alias("place")
     ordered = chosen.select(*fields, place).orderBy(F.col("outcome") == DONE, "number")
     drawn = [
-        DrawnOperation(**{**row.asDict(), "outcome": Outcome(row.outcome)})
+        TimelineOperation(**{**row.asDict(), "outcome": Outcome(row.outcome)})
         for row in collect_rows(ordered.limit(OPERATIONS_KEPT))
     ]
     return tuple(sorted(drawn, key=lambda each: each.number))
@@ -188,7 +188,7 @@ def _thinned(
 ) -> Mapping[tuple[str, int], Sequence[Row]]:
     """Of each slice of time the last sample, and that with the widest gap; rows by partition."""
     wanted = F.concat_ws("-", "topic", "partition").isin([f"{topic}-{partition}" for topic, partition in partitions])
-    slices = LEVELS_KEPT // 2
+    slices = POINTS_KEPT // 2
     slice_ = F.least(F.floor((F.col("at") - extent.started) / extent.length_ms * slices), F.lit(slices - 1))
     gap = F.col("high_watermark") - F.col("last_stable_offset")
     sliced = levels.where(wanted).groupBy("topic", "partition", slice_.alias("slice"))
@@ -265,7 +265,7 @@ def _tallies(outcomes: Sequence[Row]) -> tuple[OutcomeCount, ...]:
         for row in outcomes
     ]
     ordered = sorted(counted, key=lambda each: (-each.count, each.verb, each.outcome, each.error or 0))
-    return tuple(ordered[:TALLIES_KEPT])
+    return tuple(ordered[:OUTCOMES_KEPT])
 
 
 def _count(condition: Column) -> Column:

@@ -11,7 +11,7 @@ from functools import partial, reduce
 from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F
 
-from harness.evidence.operation import NEEDED
+from harness.evidence.history.operation import NEEDED
 from harness.spark.history.table_schema import table_fields
 from harness.spark.session.driver_rows import collect_rows
 from harness.spark.session.parallel import in_parallel

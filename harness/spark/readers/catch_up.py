@@ -10,9 +10,9 @@ Key = TypeVar("Key")
 
 
 def reached_after(
-    ends: Callable[[], Mapping[Key, int]], wanted: Mapping[Key, int], *, within: float, every: float
+    ends: Callable[[], Mapping[Key, int]], wanted: Mapping[Key, int], *, timeout_seconds: float, interval_seconds: float
 ) -> Mapping[Key, float]:
-    """Wait at most ``within`` seconds until each end is at its wanted offset.
+    """Wait at most ``timeout_seconds`` seconds until each end is at its wanted offset.
 
     :return: Milliseconds after which each was; those that were not in time are left out.
     """
@@ -25,5 +25,5 @@ def reached_after(
                 reached.setdefault(key, round((time.monotonic() - started) * 1000, 3))
         return reached.keys() == wanted.keys()
 
-    wait.holds_after(all_reached, within=within, every=every)
+    wait.elapsed_ms_until(all_reached, timeout_seconds=timeout_seconds, interval_seconds=interval_seconds)
     return reached

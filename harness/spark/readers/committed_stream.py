@@ -63,12 +63,17 @@ class CommittedReader:
         failed = self._query.exception()
         return None if failed is None else one_sentence(str(failed))
 
-    def caught_up_to(self, high_watermarks: Mapping[str, int], *, within: float) -> Mapping[str, Reach]:
-        """Wait at most ``within`` seconds until each ``topic-index`` is read up to its high watermark.
+    def caught_up_to(self, high_watermarks: Mapping[str, int], *, timeout_seconds: float) -> Mapping[str, Reach]:
+        """Wait at most ``timeout_seconds`` seconds until each ``topic-index`` is read up to its high watermark.
 
         :raises ReaderFailed: When the query has ended with an exception.
         """
-        reached = reached_after(lambda: self.progress().end_offsets, high_watermarks, within=within, every=POLL_SECONDS)
+        reached = reached_after(
+            lambda: self.progress().end_offsets,
+            high_watermarks,
+            timeout_seconds=timeout_seconds,
+            interval_seconds=POLL_SECONDS,
+        )
         ends = self.progress().end_offsets
         return {
             place: Reach(end_offset=ends.get(place, 0), wanted=wanted, reached_ms=reached.get(place))

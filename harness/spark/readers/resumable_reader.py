@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from harness.base import wait
 from harness.base.json_value import Json
-from harness.evidence.operation import ReaderEnd
+from harness.evidence.history.operation import ReaderEnd
 from harness.spark.readers.catch_up import reached_after
 from harness.spark.readers.checkpoint import Checkpoint
 from harness.spark.readers.committed_stream import CommittedReader
@@ -87,29 +87,40 @@ class ResumableReader:
         self._monitor.start()
         return self
 
-    def kill_and_restart(self, *, within: float = 10.0, kill: Callable[[], SparkSession] | None = None) -> Restart:
+    def kill_and_restart(
+        self, *, timeout_seconds: float = 10.0, kill: Callable[[], SparkSession] | None = None
+    ) -> Restart:
         """End the query in the middle of a micro-batch and start another one from its checkpoint.
 
-        :param within: Seconds to wait for a batch to be in the middle of; then ``in_mid_batch`` is False.
+        :param timeout_seconds: Seconds to wait for a batch to be in the middle of; then ``in_mid_batch`` is False.
         :param kill: Ends the query's JVM and gives another session. Without it the query's thread is interrupted and
             its job cancelled (Spark's ``StreamingQuery.stop``), which takes no second JVM.
         """
         with self._lock:
-            wait.holds_after(lambda: self.checkpoint.in_mid_batch, within=within, every=BATCH_EVERY_SECONDS)
+            wait.elapsed_ms_until(
+                lambda: self.checkpoint.in_mid_batch,
+                timeout_seconds=timeout_seconds,
+                interval_seconds=BATCH_EVERY_SECONDS,
+            )
             if kill is None:
                 self._stop_query()
             else:
                 self.spark = kill()
             return self._restart("killed", "in mid-run, on purpose")
 
-    def finish(self, high_watermarks: Mapping[tuple[str, int], int], *, within: float) -> tuple[ReaderEnd, ...]:
-        """Wait at most ``within`` seconds until each partition is read to its high watermark; then stop.
+    def finish(
+        self, high_watermarks: Mapping[tuple[str, int], int], *, timeout_seconds: float
+    ) -> tuple[ReaderEnd, ...]:
+        """Wait at most ``timeout_seconds`` seconds until each partition is read to its high watermark; then stop.
 
         :return: How far it came on each; a reader that did not get there does not fail.
         """
         started = time.monotonic()
         reached = reached_after(
-            lambda: self.checkpoint.ends(), high_watermarks, within=within, every=REACHED_EVERY_SECONDS
+            lambda: self.checkpoint.ends(),
+            high_watermarks,
+            timeout_seconds=timeout_seconds,
+            interval_seconds=REACHED_EVERY_SECONDS,
         )
         waited = round((time.monotonic() - started) * 1000, 3)
         self.stop()

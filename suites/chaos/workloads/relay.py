@@ -10,7 +10,7 @@ from random import Random
 
 from harness.chaos.plan.scenario import Role
 from harness.chaos.play.actor import Actor, RecordToWrite
-from harness.evidence.delivered_record import DeliveredRecord
+from harness.evidence.history.delivered_record import DeliveredRecord
 
 GROUP = "relay"
 POLL_MS = 200

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.bound_values import binds, bound, module_name
-from harness.evidence import anomalies
+from harness.evidence.history import anomalies
 
 
 def write(path: Path, text: str) -> Path:
@@ -33,7 +33,7 @@ def test_a_file_is_loaded_once_and_files_of_the_same_name_are_distinguished(tmp_
 
 def test_a_file_of_a_package_is_the_module_that_an_import_gives() -> None:
     path = Path(anomalies.__file__)
-    assert module_name(path) == "harness.evidence.anomalies"
+    assert module_name(path) == "harness.evidence.history.anomalies"
     assert binds(path, "PROBE")
     found = dict(bound(path.parent, "PROBE"))
     assert found[path] is anomalies.PROBE

@@ -19,8 +19,8 @@ from harness.chaos.play.actor import Actor, RecordToWrite
 from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
 from harness.cluster.run_options import RunOptions
-from harness.evidence.history_writer import HistoryWriter
-from harness.evidence.operation import MalformedEvent, Operation, Outcome, Value
+from harness.evidence.history.history_journal import HistoryJournal
+from harness.evidence.history.operation import MalformedEvent, Operation, Outcome, Value
 from suites.chaos.workloads.interleave import Interleave
 from suites.chaos.workloads.relay import Relay
 from suites.chaos.workloads.silence import Silence
@@ -55,10 +55,10 @@ class RecordedActors:
     folder: Path
     clients: list[FakeClient] = field(default_factory=list)
     make_client: Callable[[], FakeClient] = FakeClient
-    history_writer: HistoryWriter = field(init=False)
+    history_journal: HistoryJournal = field(init=False)
 
     def __post_init__(self) -> None:
-        self.history_writer = HistoryWriter(self.folder)
+        self.history_journal = HistoryJournal(self.folder)
 
     def actor(self, role: Role, topics: dict[str, str], stop: Event) -> Actor:
         return Actor(role=role, index=1, open_client=lambda name: self.open(role, name), topics=topics, stop=stop)
@@ -71,12 +71,12 @@ class RecordedActors:
             actor=name,
             transactional_id=role.transactional_id,
             clock=RunClock(),
-            history_writer=self.history_writer,
+            history_journal=self.history_journal,
             group=role.group,
         )
 
     def operations(self) -> list[dict[str, object]]:
-        self.history_writer.close()
+        self.history_journal.close()
         return [json.loads(line) for line in (self.folder / "operations.jsonl").read_text().splitlines()]
 
     def outcomes(self) -> list[tuple[object, object, object]]:
@@ -126,7 +126,7 @@ def test_every_value_of_a_role_is_unique_and_names_its_transaction(tmp_path: Pat
         actor.transact(
             [RecordToWrite(topic="t", partition=0, payload="a"), RecordToWrite(topic="t", partition=1, payload="b")]
         )
-    recorded.history_writer.close()
+    recorded.history_journal.close()
     written = [Value.parse(text) for client in recorded.clients for _, _, text in client.wrote]
     assert len({(value.txn, value.ordinal) for value in written if value}) == 6
     assert {value.size for value in written if value} == {2}
@@ -154,7 +154,7 @@ def test_the_topics_that_a_workload_writes_to_are_those_that_it_names(workload: 
     for role in workload.roles():
         actor = recorded.actor(role, {topic: topic for topic in workload.topics}, Countdown(30))
         role.run(actor, Seed(3).stream(role.name))
-    recorded.history_writer.close()
+    recorded.history_journal.close()
     for client in recorded.clients:
         for topic, partition, _ in client.wrote:
             assert partition < workload.topics[topic]

@@ -12,7 +12,7 @@ from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
 from harness.chaos.play.environment import Environment
 from harness.cluster.run_options import RunOptions
-from harness.evidence.judgement import Judgement
+from harness.evidence.history.judgement import Judgement
 from harness.report.chaos.session_results import read_session
 from harness.report.shared.words import NOT_JUDGED
 

@@ -14,9 +14,9 @@ from harness.chaos.observe.settle import SettleConditions
 from harness.chaos.observe.watermark_sampler import WatermarkSampler
 from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
-from harness.evidence.anomalies import PROBE
-from harness.evidence.history_writer import HistoryWriter
-from harness.evidence.operation import Outcome
+from harness.evidence.history.anomalies import PROBE
+from harness.evidence.history.history_journal import HistoryJournal
+from harness.evidence.history.operation import Outcome
 from harness.kafka import raw_log, wire_log_reader
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.spark.readers.checkpoint import Checkpoint
@@ -56,9 +56,11 @@ class Broker:
     growing: list[LogBatch] = field(default_factory=list)
     lost: int = 0
 
-    def call(self, node: int, request: ApiRequest[ApiResult], _version: int | None = None, *, within: float = 0) -> Any:
+    def call(
+        self, node: int, request: ApiRequest[ApiResult], _version: int | None = None, *, timeout_seconds: float = 0
+    ) -> Any:
         """As the wire client's."""
-        assert within >= 0
+        assert timeout_seconds >= 0
         self.asked.append((node, request.api))
         if node in self.failing:
             raise self.failing[node]
@@ -151,9 +153,9 @@ def marked(made: LogBatch, control: int) -> LogBatch:
 
 
 @pytest.fixture
-def history_writer(tmp_path: Path) -> Iterator[HistoryWriter]:
+def history_journal(tmp_path: Path) -> Iterator[HistoryJournal]:
     """A history of the test's own."""
-    made = HistoryWriter(tmp_path)
+    made = HistoryJournal(tmp_path)
     yield made
     made.close()
 
@@ -162,7 +164,7 @@ LOG = (batch(0, "1/0/2/a", "1/1/2/b", sequence=4), batch(2, control=1), batch(3,
 
 
 def test_every_record_of_the_log_has_its_own_offset_and_sequence_and_markers_are_decoded() -> None:
-    raw = raw_log.read_raw(leader_client(Broker(log=LOG)), PARTITION, RunClock(), within=1)
+    raw = raw_log.read_raw(leader_client(Broker(log=LOG)), PARTITION, RunClock(), timeout_seconds=1)
     seen = [(r.offset, r.batch_offset, r.sequence, r.control, r.coordinator_epoch, r.value) for r in raw.records()]
     assert seen == [
         (0, 0, 4, None, None, "1/0/2/a"),
@@ -175,19 +177,23 @@ def test_every_record_of_the_log_has_its_own_offset_and_sequence_and_markers_are
 
 
 def test_a_partition_that_grows_while_it_is_read_is_read_on() -> None:
-    raw = raw_log.read_raw(leader_client(Broker(log=LOG[:1], growing=list(LOG[1:]))), PARTITION, RunClock(), within=60)
+    raw = raw_log.read_raw(
+        leader_client(Broker(log=LOG[:1], growing=list(LOG[1:]))), PARTITION, RunClock(), timeout_seconds=60
+    )
     assert [record.offset for record in raw.records()] == [0, 1, 2, 3, 4]
     assert (raw.still, raw.end.high_watermark) == (True, 5)
 
 
 def test_a_partition_that_keeps_growing_is_marked_as_not_still() -> None:
-    raw = raw_log.read_raw(leader_client(Broker(log=LOG[:1], growing=list(LOG[1:]))), PARTITION, RunClock(), within=0)
+    raw = raw_log.read_raw(
+        leader_client(Broker(log=LOG[:1], growing=list(LOG[1:]))), PARTITION, RunClock(), timeout_seconds=0
+    )
     assert (raw.still, raw.end.high_watermark, len(raw.batches)) == (False, 3, 2)
 
 
 def test_a_log_that_ends_below_its_high_watermark_is_not_taken_for_whole() -> None:
     with pytest.raises(Unreachable, match="t-0 at 5 below 7 answered nothing"):
-        raw_log.read_raw(leader_client(Broker(log=LOG, lost=2)), PARTITION, RunClock(), within=0)
+        raw_log.read_raw(leader_client(Broker(log=LOG, lost=2)), PARTITION, RunClock(), timeout_seconds=0)
 
 
 def committed_of(broker: Broker, wanted: int) -> tuple[list[str], int]:
@@ -196,7 +202,7 @@ def committed_of(broker: Broker, wanted: int) -> tuple[list[str], int]:
     ends = wire_log_reader.read_committed(
         leader_client(broker),
         {PARTITION: wanted},
-        within=0,
+        timeout_seconds=0,
         deliver=lambda records: shown.extend(each[3] for each in records),
     )
     return shown, ends[PARTITION]
@@ -235,7 +241,7 @@ def test_a_request_that_no_broker_can_answer_is_not_repeated() -> None:
     client.leader(PARTITION)
     broker.failing[1] = NotOffered("broker 1 offers no Fetch")
     with pytest.raises(Unreachable, match="offers no Fetch"):
-        client.at_leader(PARTITION, FetchWatermarks(partitions=(PARTITION,)), within=60)
+        client.at_leader(PARTITION, FetchWatermarks(partitions=(PARTITION,)), timeout_seconds=60)
     assert len(broker.asked) == 2
 
 
@@ -258,7 +264,7 @@ def test_what_keeps_a_cluster_from_settling_is_named(broker: Broker, unmet: Mapp
 
 
 def probed(
-    history_writer: HistoryWriter, unsure: list[str], within: float
+    history_journal: HistoryJournal, unsure: list[str], timeout_seconds: float
 ) -> tuple[object, list[tuple[str, str, str, int]]]:
     """What one probe returns, and the ends of its transactions in the history."""
     clock = RunClock()
@@ -267,34 +273,34 @@ def probed(
     def opened(actor: str, transactional_id: str) -> RecordingClient:
         client = FakeClient({"commit": commits})
         return RecordingClient(
-            client=client, actor=actor, transactional_id=transactional_id, clock=clock, history_writer=history_writer
+            client=client, actor=actor, transactional_id=transactional_id, clock=clock, history_journal=history_journal
         )
 
     probe = coordinator_probe.Probe(
         number=2, broker=3, transactional_id="p", partitions=[PARTITION], open_client=opened
     )
-    one = probe.run(within)
-    operations = [json.loads(line) for line in (history_writer.folder / "operations.jsonl").read_text().splitlines()]
+    one = probe.run(timeout_seconds)
+    operations = [json.loads(line) for line in (history_journal.folder / "operations.jsonl").read_text().splitlines()]
     ends = [
         (op["actor"], op["outcome"], op["transactional_id"], op["txn"]) for op in operations if op["verb"] == "commit"
     ]
     return (one["tries"], one["committed"]), ends
 
 
-def test_every_try_of_a_probe_is_in_the_history_under_a_name_of_its_own(history_writer: HistoryWriter) -> None:
-    result, ends = probed(history_writer, ["lost"], within=60)
+def test_every_try_of_a_probe_is_in_the_history_under_a_name_of_its_own(history_journal: HistoryJournal) -> None:
+    result, ends = probed(history_journal, ["lost"], timeout_seconds=60)
     assert result == (2, True)
     assert ends == [(f"{PROBE}3", "unsure", "p", 2001), (f"{PROBE}3.2", "done", "p", 2002)]
 
 
-def test_a_probe_gives_up_when_its_time_is_over(history_writer: HistoryWriter) -> None:
-    result, ends = probed(history_writer, ["lost", "lost"], within=0)
+def test_a_probe_gives_up_when_its_time_is_over(history_journal: HistoryJournal) -> None:
+    result, ends = probed(history_journal, ["lost", "lost"], timeout_seconds=0)
     assert result == (1, False)
     assert ends == [(f"{PROBE}3", "unsure", "p", 2001)]
 
 
 def test_a_sample_that_comes_late_has_the_time_when_it_came_and_is_not_asked_for_twice(
-    history_writer: HistoryWriter,
+    history_journal: HistoryJournal,
 ) -> None:
     broker, sent = Broker(log=LOG, stable=3), list[Any]()
 
@@ -318,12 +324,12 @@ def test_a_sample_that_comes_late_has_the_time_when_it_came_and_is_not_asked_for
 
     client: Any = leader_client(broker)
     client.client = type("Client", (), {"call": broker.call, "highest": broker.highest, "send": staticmethod(send)})
-    sampler = WatermarkSampler(leader_client=client, partitions=[PARTITION], history_writer=history_writer)
+    sampler = WatermarkSampler(leader_client=client, partitions=[PARTITION], history_journal=history_journal)
     sampler.sample()
     assert (sampler.samples, len(sent)) == (0, 1)
     sampler.sample()
     assert (sampler.samples, len(sent)) == (1, 1)
-    level = json.loads((history_writer.folder / "levels.jsonl").read_text())
+    level = json.loads((history_journal.folder / "levels.jsonl").read_text())
     assert (level["at"], level["high_watermark"], level["last_stable_offset"]) == (41.5, 5, 3)
 
 

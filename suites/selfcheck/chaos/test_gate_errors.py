@@ -13,8 +13,8 @@ import pytest
 from harness import run_chaos
 from harness.base.clock import RunClock
 from harness.chaos.play.judgement_limits import SHOWN, limited
+from harness.evidence.history.judgement import CheckResult, Judgement
 from harness.evidence.json_codec import from_json, to_json
-from harness.evidence.judgement import CheckResult, Judgement
 from harness.evidence.status import Status
 from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.frame_gate import GateOpener
@@ -66,7 +66,7 @@ def test_errors_are_read_when_the_round_is_drained(monkeypatch: pytest.MonkeyPat
     with fault_target(open_gate) as target:
         context = SimpleNamespace(
             partitions=[], fault_target=target, transactional_ids=[], groups=[], reader=reader,
-            history_writer=SimpleNamespace(write=lambda *_: None), facts={},
+            history_journal=SimpleNamespace(write=lambda *_: None), facts={},
         )  # fmt: skip
         gate = cast(Gate, target.gate)
         gate.process.kill()

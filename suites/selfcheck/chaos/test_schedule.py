@@ -26,7 +26,7 @@ from harness.chaos.plan.schedule import (
     schedule,
 )
 from harness.chaos.play.fault_runner import run_faults
-from harness.evidence.operation import FaultWindow
+from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.toxic import ClusterShape, MinimumDuration, Power, StrikeCount, Toxic
 

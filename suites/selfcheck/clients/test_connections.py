@@ -8,7 +8,7 @@ import pytest
 from harness.clients.wire.connections import Connections, NotSent
 from harness.clients.wire.deadline import Deadline
 from harness.clients.wire.retry import Retry
-from harness.evidence.operation import Outcome
+from harness.evidence.history.operation import Outcome
 from harness.wire.requests.groups.heartbeat import Heartbeat
 from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import ConnectionClosed, NoAnswer, NotOffered, WireError

@@ -10,7 +10,7 @@ import pytest
 from harness.clients.client import Client, ClientOptions
 from harness.clients.client_catalogue import ADAPTERS
 from harness.clients.librdkafka.statistics import Statistics
-from harness.evidence.operation import Outcome, Value
+from harness.evidence.history.operation import Outcome, Value
 from suites.selfcheck.fixtures.mock_cluster import mock_cluster
 
 
@@ -77,7 +77,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
         opened = ADAPTERS["librdkafka"].open(options)
         yield opened
         opened.close()
-        play.history_writer.close()
+        play.history_journal.close()
 
 
 def test_what_librdkafka_does_not_take_is_refused_with_nothing_sent(client: Client) -> None:

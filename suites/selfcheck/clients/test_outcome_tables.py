@@ -7,7 +7,7 @@ from harness.base.kafka_error import NAMES, KafkaError
 from harness.clients.librdkafka import librdkafka_outcomes
 from harness.clients.outcome_table import OutcomeRow, outcome_after, refused, unsure
 from harness.clients.wire import wire_outcomes
-from harness.evidence.operation import Outcome, Verb
+from harness.evidence.history.operation import Outcome, Verb
 
 WIRE_ROWS = [(api, code, row) for api, table in wire_outcomes.TABLES.items() for code, row in table.items()]
 LIBRARY_ROWS = [(verb, code, row) for verb, table in librdkafka_outcomes.TABLES.items() for code, row in table.items()]

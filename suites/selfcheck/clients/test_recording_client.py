@@ -9,10 +9,10 @@ import pytest
 from harness.base.clock import RunClock
 from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
-from harness.evidence.delivered_record import DeliveredRecord
-from harness.evidence.history_writer import TABLES, HistoryWriter
+from harness.evidence.history.delivered_record import DeliveredRecord
+from harness.evidence.history.history_journal import TABLES, HistoryJournal
+from harness.evidence.history.operation import Operation, Outcome, Read
 from harness.evidence.json_codec import from_json
-from harness.evidence.operation import Operation, Outcome, Read
 from suites.selfcheck.fixtures.fake_client import FakeClient
 
 KNOWN = CallResult(outcome=Outcome.DONE, producer_id=4711, epoch=3)
@@ -48,11 +48,11 @@ def recorded(tmp_path: Path) -> Iterator[Recorded]:
         actor="teller",
         transactional_id="id",
         clock=RunClock(),
-        history_writer=HistoryWriter(tmp_path),
+        history_journal=HistoryJournal(tmp_path),
         group="g",
     )
     yield Recorded(fake, client, tmp_path)
-    client.history_writer.close()
+    client.history_journal.close()
 
 
 def test_every_value_carries_its_transaction_its_place_and_its_size(recorded: Recorded) -> None:
@@ -110,6 +110,6 @@ def test_records_that_a_poll_delivered_are_in_the_history_before_the_poll_itself
 def test_every_table_is_there_from_the_beginning_and_nothing_is_written_after_the_end(recorded: Recorded) -> None:
     assert {path.name for path in recorded.folder.iterdir()} == {f"{table}.jsonl" for table in TABLES}
     recorded.client.init()
-    recorded.client.history_writer.close()
+    recorded.client.history_journal.close()
     recorded.client.close()
     assert [each.verb for each in recorded.operations()] == ["init"]

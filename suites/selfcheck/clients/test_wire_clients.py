@@ -13,7 +13,7 @@ from harness.clients.wire.group_member import GroupMember
 from harness.clients.wire.protocol_client import ProtocolClient
 from harness.clients.wire.wire_adapter import WireAdapter
 from harness.clients.wire.wire_outcomes import UNLISTED
-from harness.evidence.operation import Outcome, Value
+from harness.evidence.history.operation import Outcome, Value
 from harness.kafka.transaction_protocol import V1, V2, TransactionProtocol
 from harness.wire.api_results import ErrorResult, PartitionErrors, ProducerIdAndEpoch
 from harness.wire.offered import Offered

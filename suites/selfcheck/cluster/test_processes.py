@@ -133,7 +133,7 @@ def test_the_watchdog_ends_within_two_seconds_what_a_run_killed_with_9_left(
         [sys.executable, "-c", KILLED_RUN, "run_afterwards"], stdout=subprocess.PIPE, text=True, check=False
     )
     *pids, folder = killed.stdout.split()
-    wait.until(lambda: not any(runs(int(pid)) for pid in pids), what="the end of everything", within=2)
+    wait.until(lambda: not any(runs(int(pid)) for pid in pids), what="the end of everything", timeout_seconds=2)
     assert killed.returncode == -9
     assert not Path(folder).exists()
     assert (tmp_path / "ran").exists()

@@ -36,7 +36,7 @@ RAW = evidence(
 def check(seen: Evidence) -> Observations:
     """Reads a step, a field of it, a hold and a log."""
     end = seen["end"]
-    own = end.asked("producer_id")
+    own = end.request_int("producer_id")
     expect.struck(seen, seen["late"], by="lane", after=end)
     yield expect.accepted(end, otherwise="end-refused")
     yield expect.keeps(seen[f"kept after {own}"], producer_id=own, epoch=4)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.paths import ROOT
-from harness.evidence.anomalies import FOLDER, find_anomalies
+from harness.base.paths import ANOMALIES, ROOT
 from harness.evidence.anomaly import Anomaly
+from harness.evidence.history.anomalies import find_anomalies
 
 FILE = """
 from harness.evidence.anomaly import Anomaly
@@ -16,7 +16,7 @@ ANOMALY = Anomaly(name="{name}", order={order}, definition="d", phrase="p", stor
 """
 LOADS = """
 import sys
-from harness.evidence.anomalies import find_anomalies
+from harness.evidence.history.anomalies import find_anomalies
 assert find_anomalies()
 print([name for name in sys.modules if name.startswith(("suites.selfcheck", "pytest", "pyspark"))])
 """
@@ -24,7 +24,7 @@ print([name for name in sys.modules if name.startswith(("suites.selfcheck", "pyt
 
 @pytest.mark.parametrize("anomaly", find_anomalies().values(), ids=lambda anomaly: anomaly.name)
 def test_an_anomaly_is_complete_and_its_file_has_its_name(anomaly: Anomaly) -> None:
-    assert (FOLDER / f"{anomaly.name.replace('-', '_')}.py").is_file()
+    assert (ANOMALIES / f"{anomaly.name.replace('-', '_')}.py").is_file()
     assert anomaly.definition
     assert anomaly.phrase
     assert anomaly.stories

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from harness.base.paths import ROOT
-from harness.evidence.history_writer import CHAOS_FORMAT, REQUIRED, TABLES
+from harness.evidence.history.history_journal import CHAOS_FORMAT, REQUIRED, TABLES
+from harness.evidence.history.operation import NEEDED, VERBS
 from harness.evidence.json_codec import from_json
-from harness.evidence.operation import NEEDED, VERBS
 from harness.spark.history.table_schema import Field, table_fields
 
 TEXT = (ROOT / "reports" / "HISTORY.md").read_text(encoding="utf-8")

@@ -9,18 +9,18 @@ from random import Random
 import pytest
 
 from harness.base import wait
-from harness.evidence.history_writer import HistoryWriter
+from harness.evidence.history.history_journal import HistoryJournal
+from harness.evidence.history.operation import Operation, Outcome
 from harness.evidence.json_codec import from_json
 from harness.evidence.json_lines import first_bad_line, torn_last_line
-from harness.evidence.operation import Operation, Outcome
 
 
 def write_on(folder: Path) -> None:
     """Write operations until the process is killed, numbered without a gap."""
-    history_writer = HistoryWriter(folder)
+    history_journal = HistoryJournal(folder)
     while True:
-        number = history_writer.next_operation()
-        history_writer.write(
+        number = history_journal.next_operation()
+        history_journal.write(
             Operation(
                 number=number,
                 actor="teller",
@@ -47,7 +47,7 @@ def test_a_writer_killed_at_a_drawn_size_loses_at_most_its_last_line(seed: int, 
     least = Random(seed).randrange(50_000, 2_000_000)
     writer = subprocess.Popen([sys.executable, "-c", f"{WRITER}write_on(Path({str(tmp_path)!r}))"])
     try:
-        wait.until(lambda: table.exists() and table.stat().st_size >= least, what="the writer", within=30)
+        wait.until(lambda: table.exists() and table.stat().st_size >= least, what="the writer", timeout_seconds=30)
     finally:
         writer.kill()
     assert writer.wait(10) == -signal.SIGKILL
@@ -61,15 +61,15 @@ WRITER = f"from pathlib import Path; from {__name__} import write_on; "
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_table_cut_at_a_drawn_byte_is_whole_up_to_its_last_line(seed: int, tmp_path: Path) -> None:
-    history_writer = HistoryWriter(tmp_path)
+    history_journal = HistoryJournal(tmp_path)
     for number in range(1, 51):
-        history_writer.write(
+        history_journal.write(
             Operation(
                 number=number, actor="ä" * (number % 7), client="wire-v2", verb="commit", txn=number,
                 started=1.0, ended=2.0, outcome=Outcome.UNSURE,
             )
         )  # fmt: skip
-    history_writer.close()
+    history_journal.close()
     table = tmp_path / "operations.jsonl"
     octets = table.read_bytes()
     cut = octets[: Random(seed).randrange(len(octets))]

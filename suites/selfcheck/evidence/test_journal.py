@@ -4,10 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from harness.evidence.exchange import Exchange
-from harness.evidence.history_writer import TABLES, HistoryWriter
+from harness.evidence.history.history_journal import TABLES, HistoryJournal
+from harness.evidence.history.operation import Phase
 from harness.evidence.journal import ExchangeJournal, Journal
 from harness.evidence.json_codec import from_json
-from harness.evidence.operation import Phase
 
 
 def exchange(number: int) -> Exchange:
@@ -19,7 +19,7 @@ def exchange(number: int) -> Exchange:
 
 
 def test_every_table_exists_from_the_beginning_and_is_empty(tmp_path: Path) -> None:
-    HistoryWriter(tmp_path / "history").close()
+    HistoryJournal(tmp_path / "history").close()
     assert {path.stem for path in (tmp_path / "history").iterdir()} == set(TABLES)
     assert all(not path.stat().st_size for path in (tmp_path / "history").iterdir())
 

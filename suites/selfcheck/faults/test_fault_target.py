@@ -48,9 +48,9 @@ class Kafka:
         """A request to one broker."""
         return Asked(self, node, request)
 
-    def call(self, node: int, request: object, version: int, *, within: float) -> "Answered":
+    def call(self, node: int, request: object, version: int, *, timeout_seconds: float) -> "Answered":
         """A request and its answer."""
-        return self.send(node, request, version).wait(within)
+        return self.send(node, request, version).wait(timeout_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +191,8 @@ def test_an_administrators_request_goes_to_a_broker_that_takes_it() -> None:
 
 
 def test_a_broker_that_does_not_come_back_is_an_error() -> None:
-    with pytest.raises(wait.NotInTime, match="the return of broker 2"):
-        fault_target(Kafka(silent={2})).rejoined(2, within=0)
+    with pytest.raises(wait.TimedOut, match="the return of broker 2"):
+        fault_target(Kafka(silent={2})).await_registered(2, timeout_seconds=0)
 
 
 def test_where_there_are_no_proxies_a_toxic_is_powerless() -> None:

@@ -64,7 +64,7 @@ def test_messages_are_lost_or_repeated(
             client.ask(2, init(), 4)
             assert client.answer() == (2, 0), "the connection stays, and nothing comes before"
     assert strikes.struck == 1
-    wait.until(lambda: len(pair.broker.asked) >= len(arrived), what="the request", within=PATIENCE)
+    wait.until(lambda: len(pair.broker.asked) >= len(arrived), what="the request", timeout_seconds=PATIENCE)
     assert [head.api for head in pair.broker.asked][: len(arrived)] == ["EndTxn"] * len(arrived)
 
 
@@ -87,7 +87,7 @@ def test_requests_that_cannot_be_decoded_are_reported_with_the_count(pair: GateP
     client = pair.call()
     with TOXICS["late-end-txn"].strike(target_of(pair), drawn("late-end-txn")) as strikes:
         client.connected.sendall(struct.pack(">ihhih", 12, 26, 3, 9, -1) + b"\0\xff")
-        wait.until(lambda: pair.broker.correlations == [9], what="the request", within=PATIENCE)
+        wait.until(lambda: pair.broker.correlations == [9], what="the request", timeout_seconds=PATIENCE)
     assert strikes.struck == 0
     assert strikes.how == "EndTxn requests held; passed because they could not be decoded: 1"
 

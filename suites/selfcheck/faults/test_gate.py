@@ -40,7 +40,7 @@ def on(pair: GatePair, when: When, then: Then) -> GateRuleHandle:
 
 def held(handle: GateRuleHandle, count: int = 1) -> None:
     """Wait until the rule holds so many."""
-    wait.until(lambda: handle.report().holding == count, what="a hold", within=PATIENCE)
+    wait.until(lambda: handle.report().holding == count, what="a hold", timeout_seconds=PATIENCE)
 
 
 def answers(client: RawClient, count: int) -> list[int]:
@@ -64,7 +64,7 @@ def test_a_large_frame_and_one_in_single_bytes_pass_whole(pair: GatePair) -> Non
     raw = struct.pack(">i", len(pair.broker.frames[0][:0]) + 20) + struct.pack(">hhih", 18, 0, 2, 10) + b"0123456789"
     for byte in raw:
         client.connected.sendall(bytes([byte]))
-    wait.until(lambda: len(pair.broker.frames) == 2, what="the second frame", within=PATIENCE)
+    wait.until(lambda: len(pair.broker.frames) == 2, what="the second frame", timeout_seconds=PATIENCE)
     assert pair.broker.frames[1] == raw[4:]
 
 
@@ -143,7 +143,7 @@ def test_a_held_request_outlives_its_sender(pair: GatePair, hang_up: bool) -> No
     report = handle.off()
     assert pair.broker.correlations == [1]
     assert [(strike.fate, strike.error) for strike in report.strikes] == [("answered", 0)]
-    wait.until(lambda: pair.broker.left == [1], what="the end of the broker's side", within=PATIENCE)
+    wait.until(lambda: pair.broker.left == [1], what="the end of the broker's side", timeout_seconds=PATIENCE)
 
 
 def test_a_dropped_request_never_comes_and_the_connection_stays(pair: GatePair) -> None:
@@ -264,7 +264,7 @@ def test_half_a_frame_at_the_end_of_a_connection_is_nothing(pair: GatePair) -> N
     client = pair.call()
     client.connected.sendall(struct.pack(">i", 100) + b"half")
     client.connected.close()
-    wait.until(lambda: pair.broker.left == [1], what="the end of the broker's side", within=PATIENCE)
+    wait.until(lambda: pair.broker.left == [1], what="the end of the broker's side", timeout_seconds=PATIENCE)
     assert pair.broker.frames == []
 
 
@@ -272,7 +272,7 @@ def test_an_unreadable_request_passes_and_is_counted(pair: GatePair) -> None:
     client = pair.call()
     handle = on(pair, ANY, Then(action="drop-request"))
     client.connected.sendall(struct.pack(">ihhih", 12, 26, 3, 9, -1) + b"\0\xff")
-    wait.until(lambda: pair.broker.correlations == [9], what="the request", within=PATIENCE)
+    wait.until(lambda: pair.broker.correlations == [9], what="the request", timeout_seconds=PATIENCE)
     report = handle.report()
     assert (report.seen, report.struck, report.unreadable) == (1, 0, 1)
 

@@ -7,7 +7,7 @@ from random import Random
 import pyspark
 import pytest
 
-from harness.evidence.judgement import CheckResult
+from harness.evidence.history.judgement import CheckResult
 from harness.spark.history.seal import seal
 from harness.spark.session.spark_session import open_session
 from suites.selfcheck.fixtures.histories.history_editor import HistoryEditor

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.evidence.anomalies import find_anomalies
-from harness.evidence.judgement import HistoryFinding, Judgement
+from harness.evidence.history.anomalies import find_anomalies
+from harness.evidence.history.judgement import HistoryFinding, Judgement
 from harness.evidence.status import Status
 from harness.judge import judge
 from harness.judge.all_checks import CHECKS

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from harness.base.paths import ROOT
-from harness.evidence.anomalies import find_anomalies
-from harness.evidence.judgement import HistoryFinding, Judgement
+from harness.evidence.history.anomalies import find_anomalies
+from harness.evidence.history.judgement import HistoryFinding, Judgement
 from harness.evidence.status import Status
 from harness.judge.all_checks import CHECKS
 from harness.spark.session.spark_session import SparkHandle, open_session

@@ -17,8 +17,8 @@ from harness.base.kafka_error import KafkaError
 from harness.clients.client import Adapter, CallResult, Client, ClientOptions
 from harness.clients.client_catalogue import ADAPTERS
 from harness.cluster.cluster import Cluster, Links
-from harness.evidence.delivered_record import DeliveredRecord
-from harness.evidence.operation import Outcome, Value
+from harness.evidence.history.delivered_record import DeliveredRecord
+from harness.evidence.history.operation import Outcome, Value
 from harness.wire.requests.cluster.create_topic import CreateTopic
 from harness.wire.wire_client import WireClient
 from suites.selfcheck.fixtures.live_clients import observer, process_cluster
@@ -72,7 +72,7 @@ class AdapterUnderTest:
 
         try:
             assert reader.subscribe([topic]).done
-            wait.until(enough, what=f"{wanted} records", within=10)
+            wait.until(enough, what=f"{wanted} records", timeout_seconds=10)
             values.extend(record.value for record in reader.poll(300).records)
         finally:
             reader.close()
@@ -247,7 +247,7 @@ def relay(subject: AdapterUnderTest, topic: str, outputs: str, group: str, *, co
         taken.extend(polled.records)
         return len(taken) >= PARTITIONS
 
-    wait.holds_after(read, within=2)
+    wait.elapsed_ms_until(read, timeout_seconds=2)
     assert member.begin().done
     for source, partition, offset, _ in taken:
         wrote(member, outputs, [partition])
@@ -270,7 +270,7 @@ def test_members_share_the_partitions_and_a_lone_one_has_all_again(subject: Adap
         first.poll(50)
         return bool(joining)
 
-    wait.until(joined, what="the second member", within=10)
+    wait.until(joined, what="the second member", timeout_seconds=10)
     thread.join()
     assert joining[0].done
     feeder = begun(subject)
@@ -292,7 +292,7 @@ def both(first: Client, second: Client, wanted: int) -> tuple[list[str], list[st
             own.extend(record.value for record in client.poll(100).records)
         return len(taken[0]) + len(taken[1]) >= wanted
 
-    wait.until(all_taken, what="all records", within=10)
+    wait.until(all_taken, what="all records", timeout_seconds=10)
     return taken
 
 

@@ -37,7 +37,12 @@ def by_compose() -> Iterator[None]:
     chosen = {**os.environ, "KAFKA_IMAGE": kafka, "TOXIPROXY_IMAGE": toxiproxy}
     compose("up", "-d", environment=chosen)
     try:
-        wait.until(lambda: readiness_probe.brokers(OBSERVER[1]) == OBSERVER, what="the cluster", within=90, every=0.2)
+        wait.until(
+            lambda: readiness_probe.brokers(OBSERVER[1]) == OBSERVER,
+            what="the cluster",
+            timeout_seconds=90,
+            interval_seconds=0.2,
+        )
         yield
     finally:
         compose("down", "-v", "-t", "1", environment=chosen)

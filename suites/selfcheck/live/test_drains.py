@@ -29,7 +29,7 @@ from harness.clients.client import ClientOptions
 from harness.clients.client_catalogue import ADAPTERS
 from harness.clients.recording_client import RecordingClient
 from harness.cluster.cluster import Cluster, Kill
-from harness.evidence.history_writer import TABLES, HistoryWriter
+from harness.evidence.history.history_journal import TABLES, HistoryJournal
 from harness.evidence.json_codec import from_json
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
@@ -61,12 +61,14 @@ class DrainEnvironment:
 
     def fault_target(self) -> FaultTarget:
         """The cluster as toxics see it."""
-        return FaultTarget(cluster=self.cluster, clock=self.clock, client=self.lab.asker("observer").client, topics={})
+        return FaultTarget(
+            cluster=self.cluster, clock=self.clock, client=self.lab.step_recorder("observer").client, topics={}
+        )
 
     def scope(self, places: Sequence[Partition], *producers: Producer, groups: Sequence[str] = ()) -> Scope:
         """Everything of these, over the observer's lane."""
         return Scope(
-            partitions=[partition.place for partition in places],
+            partitions=[partition.topic_partition for partition in places],
             broker_addresses=self.cluster.topology.lanes["observer"],
             transactional_ids=[producer.transactional_id for producer in producers],
             groups=groups,
@@ -94,16 +96,16 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DrainEnvir
 
 
 @pytest.fixture
-def history_writer(tmp_path: Path) -> Iterator[HistoryWriter]:
+def history_journal(tmp_path: Path) -> Iterator[HistoryJournal]:
     """A history of the test's own."""
-    made = HistoryWriter(tmp_path / "history")
+    made = HistoryJournal(tmp_path / "history")
     yield made
     made.close()
 
 
-def rows(history_writer: HistoryWriter, table: str) -> list[dict[str, object]]:
+def rows(history_journal: HistoryJournal, table: str) -> list[dict[str, object]]:
     """A table as plain rows; each is read back strictly."""
-    lines = (history_writer.folder / f"{table}.jsonl").read_text().splitlines()
+    lines = (history_journal.folder / f"{table}.jsonl").read_text().splitlines()
     for line in lines:
         from_json(TABLES[table], line)
     return [json.loads(line) for line in lines]
@@ -122,9 +124,9 @@ def transact(producer: Producer, txn: int, partitions: Sequence[Partition], *, c
     producer.end(commit=commit)
 
 
-def drained(environment: DrainEnvironment, scope: Scope, history_writer: HistoryWriter) -> Drained:
+def drained(environment: DrainEnvironment, scope: Scope, history_journal: HistoryJournal) -> Drained:
     """A drain that waits no longer than it must for a stuck reader."""
-    return drain(scope, history_writer, environment.clock, within=1.0)
+    return drain(scope, history_journal, environment.clock, timeout_seconds=1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,15 +158,15 @@ def drain_sample(lab: Lab) -> DrainSample:
 
 
 def test_a_drain_has_every_record_of_the_log_with_its_markers(
-    environment: DrainEnvironment, history_writer: HistoryWriter
+    environment: DrainEnvironment, history_journal: HistoryJournal
 ) -> None:
     sample = drain_sample(environment.lab)
-    result = drained(environment, environment.scope(sample.both), history_writer)
-    assert result.high_watermarks == {sample.first.place: 6, sample.second.place: 4}
+    result = drained(environment, environment.scope(sample.both), history_journal)
+    assert result.high_watermarks == {sample.first.topic_partition: 6, sample.second.topic_partition: 4}
     assert result.notes == []
     writer_id, idler_id = sample.writer.producer_id, sample.idler.producer_id
     topic, other = sample.first.topic, sample.second.topic
-    log = rows(history_writer, "log")
+    log = rows(history_journal, "log")
     assert columns_of(log, "topic", "offset", "batch_offset", "producer_id", "sequence", "control", "value") == [
         (topic, 0, 0, writer_id, 0, None, "1/0/2/x"),
         (topic, 1, 1, writer_id, -1, "COMMIT", None),
@@ -180,46 +182,53 @@ def test_a_drain_has_every_record_of_the_log_with_its_markers(
     assert all(row["transactional"] and row["timestamp_ms"] for row in log)
 
 
-def test_a_drain_has_what_brokers_keep(environment: DrainEnvironment, history_writer: HistoryWriter) -> None:
+def test_a_drain_has_what_brokers_keep(environment: DrainEnvironment, history_journal: HistoryJournal) -> None:
     sample = drain_sample(environment.lab)
-    drained(environment, environment.scope(sample.both, sample.writer, sample.idler, groups=["nobody"]), history_writer)
+    drained(
+        environment, environment.scope(sample.both, sample.writer, sample.idler, groups=["nobody"]), history_journal
+    )
     writer_id, idler_id = sample.writer.producer_id, sample.idler.producer_id
     topic, other = sample.first.topic, sample.second.topic
     columns = ("topic", "high_watermark", "last_stable_offset")
-    assert columns_of(rows(history_writer, "partitions"), *columns) == [(topic, 6, 4), (other, 4, 4)]
-    assert columns_of(rows(history_writer, "levels"), *columns) == [(topic, 6, 4), (other, 4, 4)]
-    assert columns_of(rows(history_writer, "producers"), "topic", "producer_id", "transaction_start_offset") == [
+    assert columns_of(rows(history_journal, "partitions"), *columns) == [(topic, 6, 4), (other, 4, 4)]
+    assert columns_of(rows(history_journal, "levels"), *columns) == [(topic, 6, 4), (other, 4, 4)]
+    assert columns_of(rows(history_journal, "producers"), "topic", "producer_id", "transaction_start_offset") == [
         (topic, writer_id, -1),
         (topic, idler_id, 4),
         (other, writer_id, -1),
     ]
     assert columns_of(
-        rows(history_writer, "transactions"), "transactional_id", "state", "producer_id", "partitions"
+        rows(history_journal, "transactions"), "transactional_id", "state", "producer_id", "partitions"
     ) == [
         (sample.writer.transactional_id, "CompleteCommit", writer_id, ""),
         (sample.idler.transactional_id, "Ongoing", idler_id, str(sample.first)),
     ]
-    assert columns_of(rows(history_writer, "offsets"), "group", "topic", "offset") == [
+    assert columns_of(rows(history_journal, "offsets"), "group", "topic", "offset") == [
         ("nobody", t, -1) for t in (topic, other)
     ]
 
 
 def test_readers_see_what_is_committed_and_end_below_what_is_open(
-    environment: DrainEnvironment, history_writer: HistoryWriter
+    environment: DrainEnvironment, history_journal: HistoryJournal
 ) -> None:
     sample = drain_sample(environment.lab)
-    drained(environment, environment.scope(sample.both), history_writer)
+    drained(environment, environment.scope(sample.both), history_journal)
     topic, other = sample.first.topic, sample.second.topic
     visible = {(topic, 0, "1/0/2/x"), (other, 0, "1/1/2/x"), (other, 2, "3/0/1/x")}
-    assert committed_as_seen(history_writer) == {"wire": visible, "librdkafka": visible}
-    assert set(columns_of(rows(history_writer, "readers"), "reader", "topic", "end_offset", "wanted")) == {
+    assert committed_as_seen(history_journal) == {"wire": visible, "librdkafka": visible}
+    assert set(columns_of(rows(history_journal, "readers"), "reader", "topic", "end_offset", "wanted")) == {
         (reader, *end) for reader in ("wire", "librdkafka") for end in ((topic, 4, 6), (other, 4, 4))
     }
 
 
 def test_a_cluster_is_settled_once_no_transaction_is_open(environment: DrainEnvironment) -> None:
     sample = drain_sample(environment.lab)
-    wait.until(lambda: environment.fault_target().replicated(), what="every replica in sync", within=30, every=0.1)
+    wait.until(
+        lambda: environment.fault_target().replicated(),
+        what="every replica in sync",
+        timeout_seconds=30,
+        interval_seconds=0.1,
+    )
     unmet = {"stable": [str(sample.first)], "no_open_transaction": 1}
     assert unmet_after_settling(environment, sample.both, sample.idler) == unmet
     sample.idler.end(commit=False)
@@ -227,10 +236,10 @@ def test_a_cluster_is_settled_once_no_transaction_is_open(environment: DrainEnvi
     assert unmet_after_settling(environment, sample.both, sample.idler) == {}
 
 
-def committed_as_seen(history_writer: HistoryWriter) -> dict[object, set[tuple[object, ...]]]:
+def committed_as_seen(history_journal: HistoryJournal) -> dict[object, set[tuple[object, ...]]]:
     """What each reader read, nothing twice."""
     seen: dict[object, set[tuple[object, ...]]] = {}
-    for reader, *record in columns_of(rows(history_writer, "reads"), "reader", "topic", "offset", "value"):
+    for reader, *record in columns_of(rows(history_journal, "reads"), "reader", "topic", "offset", "value"):
         assert tuple(record) not in seen.setdefault(reader, set())
         seen[reader].add(tuple(record))
     return seen
@@ -241,8 +250,10 @@ def unmet_after_settling(
 ) -> Mapping[str, object]:
     """Conditions that are unmet after settling, ids of transactions counted."""
     ids = [producer.transactional_id, "unknown id"]
-    facts = settle(environment.fault_target(), [partition.place for partition in partitions], ids, within=1.0)
-    parts = {name: fact["amiss"] for name, fact in facts.items() if isinstance(fact, dict) and fact["amiss"]}
+    facts = settle(
+        environment.fault_target(), [partition.topic_partition for partition in partitions], ids, timeout_seconds=1.0
+    )
+    parts = {name: fact["not_yet"] for name, fact in facts.items() if isinstance(fact, dict) and fact["not_yet"]}
     assert (facts["settled_ms"] is None) == bool(parts)
     open_ones = parts.get("no_open_transaction", [])
     assert isinstance(open_ones, list)
@@ -250,7 +261,7 @@ def unmet_after_settling(
 
 
 def test_levels_are_sampled_also_while_a_broker_is_away(
-    environment: DrainEnvironment, history_writer: HistoryWriter
+    environment: DrainEnvironment, history_journal: HistoryJournal
 ) -> None:
     lab, cluster = environment.lab, environment.cluster
     assert isinstance(cluster, Kill)
@@ -258,21 +269,23 @@ def test_levels_are_sampled_also_while_a_broker_is_away(
     observer = cluster.topology.lanes["observer"]
 
     def seen(partition: Partition, after: float) -> bool:
-        return any(row["topic"] == partition.topic and row["at"] > after for row in rows(history_writer, "levels"))  # type: ignore[operator]
+        return any(row["topic"] == partition.topic and row["at"] > after for row in rows(history_journal, "levels"))  # type: ignore[operator]
 
-    with sampling(observer, [near.place, far.place], history_writer, environment.clock, every=0.02):
-        wait.until(lambda: seen(near, 0) and seen(far, 0), what="first samples", within=5)
+    with sampling(
+        observer, [near.topic_partition, far.topic_partition], history_journal, environment.clock, interval_seconds=0.02
+    ):
+        wait.until(lambda: seen(near, 0) and seen(far, 0), what="first samples", timeout_seconds=5)
         cluster.kill(3)
         killed = environment.clock.now()
-        wait.until(lambda: seen(near, killed + 200), what="samples without broker 3", within=10)
+        wait.until(lambda: seen(near, killed + 200), what="samples without broker 3", timeout_seconds=10)
         assert not seen(far, killed)
         cluster.restart(3)
         back = environment.clock.now()
-        wait.until(lambda: seen(far, back), what="samples of broker 3 again", within=20)
+        wait.until(lambda: seen(far, back), what="samples of broker 3 again", timeout_seconds=20)
 
 
 def test_a_probe_commits_through_every_broker_to_every_partition(
-    environment: DrainEnvironment, history_writer: HistoryWriter
+    environment: DrainEnvironment, history_journal: HistoryJournal
 ) -> None:
     partitions = [environment.lab.partition(alias, leader=leader) for alias, leader in (("P7", 1), ("P8", 3))]
     lane = {node: str(address) for node, address in environment.cluster.topology.lanes["observer"].items()}
@@ -285,20 +298,20 @@ def test_a_probe_commits_through_every_broker_to_every_partition(
             actor=actor,
             transactional_id=transactional_id,
             clock=environment.clock,
-            history_writer=history_writer,
+            history_journal=history_journal,
         )
 
-    places = [partition.place for partition in partitions]
-    probes: Any = probe(environment.fault_target(), places, opened, prefix="drain-probe", within=20)
+    places = [partition.topic_partition for partition in partitions]
+    probes: Any = probe(environment.fault_target(), places, opened, prefix="drain-probe", timeout_seconds=20)
     assert [(each["broker"], each["committed"]) for each in probes] == [(1, True), (2, True), (3, True)]
     homes = {environment.fault_target().leader(TRANSACTION_STATE, index) for index in range(HOMES)}
     assert {environment.lab.admin.coordinator(each["transactional_id"]) for each in probes} == homes
-    done = [op for op in rows(history_writer, "operations") if op["verb"] == "produce" and op["outcome"] == "done"]
+    done = [op for op in rows(history_journal, "operations") if op["verb"] == "produce" and op["outcome"] == "done"]
     assert len(done) >= 6
     environment.lab.completed(*partitions)
     seen = {value for partition in partitions for value in environment.lab.observer.log(partition).committed}
     committed = {
-        op["txn"] for op in rows(history_writer, "operations") if (op["verb"], op["outcome"]) == ("commit", "done")
+        op["txn"] for op in rows(history_journal, "operations") if (op["verb"], op["outcome"]) == ("commit", "done")
     }
     assert seen == {f"{txn}/{ordinal}/2/probe" for txn in committed for ordinal in (0, 1)}
 
@@ -361,12 +374,14 @@ def test_spark_killed_in_mid_batch_delivers_each_committed_record_once(
     )
     with reader:
         with written(writer, partitions) as committed:
-            wait.until(lambda: reader.checkpoint.committed >= 2, what="three batches", within=30)
+            wait.until(lambda: reader.checkpoint.committed >= 2, what="three batches", timeout_seconds=30)
             killed = reader.kill_and_restart(kill=spark.killed if hard else None)
-            wait.until(lambda: reader.checkpoint.committed > killed.resumed_after, what="a batch after", within=30)
+            wait.until(
+                lambda: reader.checkpoint.committed > killed.resumed_after, what="a batch after", timeout_seconds=30
+            )
         environment.lab.completed(*partitions)
-        marks = {each.place: environment.lab.observer.sample(each).high_watermark for each in partitions}
-        ends = reader.finish(marks, within=30)
+        marks = {each.topic_partition: environment.lab.observer.sample(each).high_watermark for each in partitions}
+        ends = reader.finish(marks, timeout_seconds=30)
     assert (killed.cause, killed.in_mid_batch) == ("killed", True)
     assert [(end.end_offset, end.wanted) for end in ends] == [(mark, mark) for mark in marks.values()]
     with warnings.catch_warnings():

@@ -68,7 +68,9 @@ def watchdogs(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 def started(process: subprocess.Popen[str], count: int) -> list[psutil.Process]:
     """Wait until the command has that many children."""
-    wait.until(lambda: len(children(process)) >= count, what=f"{count} children", within=120, every=0.05)
+    wait.until(
+        lambda: len(children(process)) >= count, what=f"{count} children", timeout_seconds=120, interval_seconds=0.05
+    )
     return children(process)
 
 
@@ -98,7 +100,7 @@ def test_an_interrupted_run_leaves_nothing_running(tmp_path: Path, sent: signal.
         family = started(process, moment)
         process.send_signal(sent)
         assert process.wait(60) == ExitCode.INTERRUPTED
-    wait.until(lambda: none_left(family), what="the end of every child", within=10)
+    wait.until(lambda: none_left(family), what="the end of every child", timeout_seconds=10)
     assert "Traceback" not in (tmp_path / "output").read_text()
 
 
@@ -106,12 +108,17 @@ def test_an_interrupted_run_leaves_nothing_running(tmp_path: Path, sent: signal.
 def test_nothing_of_a_run_killed_with_9_runs_two_seconds_later(tmp_path: Path, moment: int) -> None:
     with running(tmp_path, "up", "kafka:4.3.1", "--backend", "process") as process:
         if moment == NODES:
-            wait.until(lambda: "logs" in (tmp_path / "output").read_text(), what="the addresses", within=90, every=0.05)
+            wait.until(
+                lambda: "logs" in (tmp_path / "output").read_text(),
+                what="the addresses",
+                timeout_seconds=90,
+                interval_seconds=0.05,
+            )
         family = [*started(process, moment), *watchdogs(process)]
         assert len(family) > moment
         process.kill()
         process.wait(30)
-        wait.until(lambda: none_left(family), what="the end of every child", within=2)
+        wait.until(lambda: none_left(family), what="the end of every child", timeout_seconds=2)
 
 
 SPARK = """
@@ -133,7 +140,7 @@ def test_nothing_of_a_spark_session_killed_with_9_runs_two_seconds_later() -> No
     finally:
         process.kill()
         process.communicate()
-    wait.until(lambda: none_left(family), what="the end of Spark's JVM", within=2)
+    wait.until(lambda: none_left(family), what="the end of Spark's JVM", timeout_seconds=2)
 
 
 def test_what_a_run_killed_with_its_watchdog_left_is_ended_by_the_next_start(tmp_path: Path) -> None:
@@ -148,7 +155,7 @@ def test_what_a_run_killed_with_its_watchdog_left_is_ended_by_the_next_start(tmp
     again.mkdir()
     with running(again, *qualify(again)) as process:
         assert process.wait(120) == ExitCode.KEPT, (again / "output").read_text()
-    wait.until(lambda: none_left(family), what="the end of the orphans", within=10)
+    wait.until(lambda: none_left(family), what="the end of the orphans", timeout_seconds=10)
 
 
 def test_what_was_judged_before_an_interrupt_stays_in_the_folder(tmp_path: Path) -> None:
@@ -156,7 +163,9 @@ def test_what_was_judged_before_an_interrupt_stays_in_the_folder(tmp_path: Path)
     chosen = ("--backend", "process", "--select", "VERIFY,BUMP,RETRY")
     words = ("qualify", "kafka:4.3.1", *chosen, "--report-dir", str(folder))
     with running(tmp_path, *words) as process:
-        wait.until((folder / "verdicts.jsonl").is_file, what="a first verdict", within=90, every=0.01)
+        wait.until(
+            (folder / "verdicts.jsonl").is_file, what="a first verdict", timeout_seconds=90, interval_seconds=0.01
+        )
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == ExitCode.INTERRUPTED
     assert (folder / "index.html").is_file()
@@ -166,10 +175,10 @@ def test_what_was_judged_before_an_interrupt_stays_in_the_folder(tmp_path: Path)
 def test_up_prints_every_address_and_takes_all_down_on_ctrl_c(tmp_path: Path) -> None:
     output: Callable[[], str] = (tmp_path / "output").read_text
     with running(tmp_path, "up", "kafka:4.3.1", "--backend", "process") as process:
-        wait.until(lambda: "logs" in output(), what="the addresses", within=90, every=0.05)
+        wait.until(lambda: "logs" in output(), what="the addresses", timeout_seconds=90, interval_seconds=0.05)
         family = children(process)
         for expected in ("victim", "rival", "observer", "Toxiproxy", "link-1-2", "link-3-4", "broker-1"):
             assert expected in output()
         process.send_signal(signal.SIGINT)
         assert process.wait(30) in (ExitCode.KEPT, ExitCode.INTERRUPTED)
-    wait.until(lambda: none_left(family), what="the end of every child", within=10)
+    wait.until(lambda: none_left(family), what="the end of every child", timeout_seconds=10)

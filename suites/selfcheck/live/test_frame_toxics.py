@@ -5,19 +5,20 @@ Needs Java, and once Maven and Go. One cluster of 4.3.1 for all, with clients of
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from random import Random
 
 import pytest
 
 from harness.base import wait
 from harness.base.json_value import Json
-from harness.evidence.operation import Outcome, Value
+from harness.evidence.history.operation import Outcome, Value
 from harness.faults.fault_target import FaultTarget
 from harness.faults.frame_rule import Rule, Then, When
 from harness.faults.frame_toxic import EVERY_ID, FrameToxic, add_rule, lanes_of, links_of
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
 from harness.wire.requests.log.list_offsets import ListOffsets
-from suites.selfcheck.fixtures.live_clients import PARTITIONS, WIRE, Crowd, options, site_of
+from suites.selfcheck.fixtures.live_clients import PARTITIONS, WIRE, BusyClients, fault_target_with_topic, options
 from suites.selfcheck.fixtures.toxic_files import find_toxics
 
 pytestmark = pytest.mark.live
@@ -31,21 +32,21 @@ SURE: Mapping[str, Json] = {"transactional_id": EVERY_ID, "percent": 60, "ms": 3
 @pytest.fixture(scope="module")
 def fault_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultTarget]:
     """One cluster for all toxics."""
-    with site_of("4.3.1", tmp_path_factory.mktemp("frames"), TOPIC) as made:
+    with fault_target_with_topic("4.3.1", tmp_path_factory.mktemp("frames"), TOPIC) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def clients(fault_target: FaultTarget) -> Iterator[Crowd]:
+def clients(fault_target: FaultTarget) -> Iterator[BusyClients]:
     """Clients at work for the whole time."""
-    running = Crowd(fault_target=fault_target, topic=TOPIC, adapters=WIRE)
+    running = BusyClients(fault_target=fault_target, topic=TOPIC, adapters=WIRE)
     running.begin()
     running.goes_on(2, committed=True)
     yield running
     running.end()
 
 
-def struck(toxic: FrameToxic, fault_target: FaultTarget, clients: Crowd, seed: int) -> StrikeCount:
+def struck(toxic: FrameToxic, fault_target: FaultTarget, clients: BusyClients, seed: int) -> StrikeCount:
     """Strike while clients are at work; heal, and heal again."""
     drawn = toxic.draw(SHAPE, Random(seed))
     strike = toxic.strike(fault_target, {**drawn, **{key: value for key, value in SURE.items() if key in drawn}})
@@ -58,7 +59,7 @@ def struck(toxic: FrameToxic, fault_target: FaultTarget, clients: Crowd, seed: i
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", TOXICS)
 def test_a_toxic_strikes_heals_twice_and_leaves_nothing(
-    name: str, seed: int, fault_target: FaultTarget, clients: Crowd
+    name: str, seed: int, fault_target: FaultTarget, clients: BusyClients
 ) -> None:
     toxic = TOXICS[name]
     assert isinstance(toxic, FrameToxic)
@@ -70,7 +71,7 @@ def test_a_toxic_strikes_heals_twice_and_leaves_nothing(
 
 
 def test_a_rule_that_nothing_fits_strikes_nothing_and_reads_everything(
-    fault_target: FaultTarget, clients: Crowd
+    fault_target: FaultTarget, clients: BusyClients
 ) -> None:
     proxies = (*lanes_of(fault_target), *links_of(fault_target))
     when = When(apis=("Produce",), transactional_ids=("nobody",))
@@ -81,11 +82,11 @@ def test_a_rule_that_nothing_fits_strikes_nothing_and_reads_everything(
     assert (report.struck, report.unreadable) == (0, 0)
 
 
-def test_when_all_clients_end_no_transaction_is_left_open(fault_target: FaultTarget, clients: Crowd) -> None:
+def test_when_all_clients_end_no_transaction_is_left_open(fault_target: FaultTarget, clients: BusyClients) -> None:
     clients.end()
     try:
         for index in range(PARTITIONS):
-            wait.until(lambda index=index: stable(fault_target, index), what=f"LSO = HW of {index}", within=SETTLED)  # type: ignore[misc]
+            wait.until(partial(stable, fault_target, index), what=f"LSO = HW of {index}", timeout_seconds=SETTLED)
     finally:
         clients.begin()  # the other tests come in any order
 
@@ -93,7 +94,7 @@ def test_when_all_clients_end_no_transaction_is_left_open(fault_target: FaultTar
 def test_a_late_record_leaves_a_hanging_transaction_on_an_old_kafka(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    with site_of("3.5.2", tmp_path_factory.mktemp("undefended"), TOPIC) as fault_target:
+    with fault_target_with_topic("3.5.2", tmp_path_factory.mktemp("undefended"), TOPIC) as fault_target:
         chosen: Mapping[str, Json] = {
             "transactional_id": "late", "seed": 0, "every": 1, "after_ms": 200, "persistent": True, "hang_up": True,
         }  # fmt: skip
@@ -103,7 +104,9 @@ def test_a_late_record_leaves_a_hanging_transaction_on_an_old_kafka(
         with TOXICS["late-produce"].strike(fault_target, chosen) as strikes:
             assert client.produce(TOPIC, 0, Value(txn=1, ordinal=0, size=1)).outcome is Outcome.UNSURE
             assert client.abort().done
-            wait.until(lambda: end_offset(fault_target, 0, isolation=0) > 0, what="the late record", within=SETTLED)
+            wait.until(
+                lambda: end_offset(fault_target, 0, isolation=0) > 0, what="the late record", timeout_seconds=SETTLED
+            )
         client.close()
         assert strikes.struck > 0
         assert not stable(fault_target, 0)

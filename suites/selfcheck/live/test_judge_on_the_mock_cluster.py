@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.evidence.judgement import Judgement
+from harness.evidence.history.judgement import Judgement
 from harness.evidence.status import Status
 from harness.judge import judge
 from harness.spark.history.history_frames import open_history

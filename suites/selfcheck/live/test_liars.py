@@ -21,8 +21,8 @@ from harness.base.clock import RunClock
 from harness.base.paths import ROOT
 from harness.chaos.observe.drain import Scope, drain
 from harness.clients.recording_client import RecordingClient
-from harness.evidence.history_writer import CHAOS_FORMAT, HistoryWriter
-from harness.evidence.judgement import Judgement
+from harness.evidence.history.history_journal import CHAOS_FORMAT, HistoryJournal
+from harness.evidence.history.judgement import Judgement
 from harness.evidence.status import Status
 from harness.faults.fault_target import FaultTarget
 from harness.faults.liar import Liar
@@ -31,7 +31,7 @@ from harness.spark.history.history_frames import open_history
 from harness.spark.history.seal import seal
 from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.wire.requests.log.list_offsets import ListOffsets
-from suites.selfcheck.fixtures.live_clients import PARTITIONS, WIRE, options, site_of
+from suites.selfcheck.fixtures.live_clients import PARTITIONS, WIRE, fault_target_with_topic, options
 from toxics.liars import (
     forged_acknowledgement,
     forgiven_fencing,
@@ -60,7 +60,7 @@ class LiarRun:
 
     fault_target: FaultTarget
     folder: Path
-    history_writer: HistoryWriter
+    history_journal: HistoryJournal
     clock: RunClock = field(default_factory=RunClock)
     topics: list[str] = field(default_factory=list)
     clients: list[RecordingClient] = field(default_factory=list)
@@ -73,8 +73,8 @@ class LiarRun:
         lanes = self.fault_target.cluster.topology.lanes
         places = [(topic, index) for topic in self.topics for index in range(PARTITIONS)]
         scope = Scope(partitions=places, broker_addresses=lanes[log_lane], reader_addresses=lanes[FALSIFIED])
-        assert drain(scope, self.history_writer, self.clock).notes == []
-        self.history_writer.close()
+        assert drain(scope, self.history_journal, self.clock).notes == []
+        self.history_journal.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class LiarWorkload:
             actor=actor,
             transactional_id=real,
             clock=self.run.clock,
-            history_writer=self.run.history_writer,
+            history_journal=self.run.history_journal,
         )
         self.run.clients.append(made)
         assert made.init().done
@@ -111,7 +111,7 @@ class LiarWorkload:
 
     def settled(self) -> None:
         """Wait until no transaction is open on any partition."""
-        wait.until(lambda: all(map(self._stable, range(PARTITIONS))), what="LSO = HW", within=SETTLE_SECONDS)
+        wait.until(lambda: all(map(self._stable, range(PARTITIONS))), what="LSO = HW", timeout_seconds=SETTLE_SECONDS)
 
     def _stable(self, index: int) -> bool:
         fault_target = self.run.fault_target
@@ -187,7 +187,7 @@ def new_run(fault_target: FaultTarget, folder: Path) -> LiarRun:
     """A run with an empty folder."""
     folder.mkdir()
     (folder / "run.json").write_text(json.dumps({"kind": "chaos", "format": CHAOS_FORMAT}))
-    return LiarRun(fault_target=fault_target, folder=folder, history_writer=HistoryWriter(folder / "history"))
+    return LiarRun(fault_target=fault_target, folder=folder, history_journal=HistoryJournal(folder / "history"))
 
 
 def run_case(run: LiarRun, case: Case, topic: str) -> None:
@@ -226,7 +226,7 @@ def liar_folders(tmp_path_factory: pytest.TempPathFactory) -> LiarFolders:
     """All workloads run on one cluster, which has ended when the judge begins."""
     place = tmp_path_factory.mktemp("liars")
     changed = {}
-    with site_of("4.3.1", place, "unused") as fault_target:
+    with fault_target_with_topic("4.3.1", place, "unused") as fault_target:
         for case in CASES:
             run = new_run(fault_target, place / case.liar.name)
             with case.liar.on_lane(fault_target, FALSIFIED) as handle:

@@ -150,9 +150,9 @@ def test_what_a_run_killed_with_9_left_goes_at_once(
         assert family
         process.kill()
         process.wait(30)
-        wait.until(lambda: running_on_engine() <= already_running, what="the end of the containers", within=2)
-        wait.until(lambda: left_on_engine() == before, what="a clean engine", within=30, every=0.1)
-        wait.until(lambda: none_left(family), what="the watchdog's end", within=10)
+        wait.until(lambda: running_on_engine() <= already_running, what="the end of the containers", timeout_seconds=2)
+        wait.until(lambda: left_on_engine() == before, what="a clean engine", timeout_seconds=30, interval_seconds=0.1)
+        wait.until(lambda: none_left(family), what="the watchdog's end", timeout_seconds=10)
     assert readiness_probe.brokers(cluster.topology.lanes["observer"][1]) == cluster.topology.lanes["observer"]
 
 
@@ -180,7 +180,9 @@ def allow_ryuk(patch: pytest.MonkeyPatch, disabled: str) -> None:
 
 def await_more(before: set[str], moment: int) -> None:
     """Wait until so many things are there that were not there before."""
-    wait.until(lambda: len(left_on_engine() - before) >= moment, what="the moment", within=90, every=0.02)
+    wait.until(
+        lambda: len(left_on_engine() - before) >= moment, what="the moment", timeout_seconds=90, interval_seconds=0.02
+    )
 
 
 def test_ryuk_may_remove_our_things_while_we_do() -> None:

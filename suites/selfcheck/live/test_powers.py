@@ -70,7 +70,7 @@ def cluster(backend: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     running.close()
 
 
-def transaction_possible(cluster: Cluster, within: float = 20.0) -> bool:
+def transaction_possible(cluster: Cluster, timeout_seconds: float = 20.0) -> bool:
     """Whether a producer id is handed out, now or soon."""
     observer = cluster.topology.lanes["observer"]
 
@@ -78,7 +78,7 @@ def transaction_possible(cluster: Cluster, within: float = 20.0) -> bool:
         found = readiness_probe.coordinator(observer[1], "selfcheck")
         return found is not None and readiness_probe.transaction_possible(observer[found], "selfcheck")
 
-    return wait.holds_after(handed_out, within=within) is not None
+    return wait.elapsed_ms_until(handed_out, timeout_seconds=timeout_seconds) is not None
 
 
 def test_a_killed_broker_comes_back_with_its_data_and_its_address(cluster: Cluster) -> None:
@@ -109,7 +109,9 @@ def test_a_paused_broker_does_not_answer_until_it_is_resumed(cluster: Cluster, m
     assert readiness_probe.brokers(observer[3]) is None
     monkeypatch.undo()
     cluster.resume(3)
-    assert wait.holds_after(lambda: readiness_probe.brokers(observer[1]) == observer, within=20) is not None
+    assert (
+        wait.elapsed_ms_until(lambda: readiness_probe.brokers(observer[1]) == observer, timeout_seconds=20) is not None
+    )
 
 
 def test_a_metric_that_is_not_there_is_a_lookup_error(cluster: Cluster) -> None:
@@ -123,10 +125,10 @@ def test_broken_code_is_broken_until_it_is_restored_and_also_after_a_restart(clu
     assert isinstance(cluster, Kill)
     assert transaction_possible(cluster)
     cluster.load_rules(NO_IDS)
-    assert not transaction_possible(cluster, within=0.2)
+    assert not transaction_possible(cluster, timeout_seconds=0.2)
     cluster.kill(1)
     cluster.restart(1)
-    assert not transaction_possible(cluster, within=0.2)
+    assert not transaction_possible(cluster, timeout_seconds=0.2)
     cluster.unload_rules()
     assert transaction_possible(cluster)
 

@@ -70,7 +70,7 @@ class Traffic:
         wait.until(
             lambda: all(self.tried[node] >= before[node] + times for node in before),
             what=f"{times} tries on every lane",
-            within=30,
+            timeout_seconds=30,
         )
 
     def _produce(self, node: int) -> None:
@@ -78,7 +78,7 @@ class Traffic:
         part = PartitionBatch(topic=TOPIC, partition=node - 1, batch=batch, topic_id=None)
         while not self.over.is_set():
             try:
-                self.client.call(node, Produce(transactional_id=None, batches=(part,)), 9, within=0.3)
+                self.client.call(node, Produce(transactional_id=None, batches=(part,)), 9, timeout_seconds=0.3)
             except WireError:
                 wait.pause(0.02)
             self.tried[node] += 1
@@ -131,7 +131,7 @@ def struck(toxic: Toxic, fault_target: FaultTarget, chosen: Mapping[str, Json], 
         wait.until(
             lambda: has_struck(toxic, fault_target, chosen, strikes),
             what=f"{toxic.name} to strike",
-            within=BOUND_SECONDS,
+            timeout_seconds=BOUND_SECONDS,
         )
     strike.__exit__(None, None, None)
     return strikes
@@ -156,14 +156,14 @@ def nothing_is_left(fault_target: FaultTarget) -> None:
     wait.until(
         lambda: all(map(fault_target.registered, fault_target.brokers)),
         what="every broker registered",
-        within=BOUND_SECONDS,
+        timeout_seconds=BOUND_SECONDS,
     )
-    wait.until(fault_target.replicated, what="full ISR", within=BOUND_SECONDS, every=0.05)
+    wait.until(fault_target.replicated, what="full ISR", timeout_seconds=BOUND_SECONDS, interval_seconds=0.05)
     lane = StepRecorder("victim", client(fault_target.cluster, "victim"), EvidenceBuilder(), fault_target.clock, {})
     coordinator, leader = fault_target.coordinator("teller"), fault_target.leader(TOPIC, 0)
     assert coordinator is not None
     assert leader is not None
-    producer = Producer(asker=lane, transactional_id=ID, coordinator=coordinator)
+    producer = Producer(step_recorder=lane, transactional_id=ID, coordinator=coordinator)
     producer.init()
     producer.write(Partition(alias="P1", topic=TOPIC, index=0, leader=leader))
     assert producer.end(commit=True).error == 0

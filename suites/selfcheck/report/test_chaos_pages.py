@@ -10,16 +10,16 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from harness.base.user_error import ExitCode
-from harness.evidence.json_codec import from_json
-from harness.evidence.judgement import CheckResult, Judgement
-from harness.evidence.timeline import (
-    DrawnOperation,
+from harness.evidence.history.judgement import CheckResult, Judgement
+from harness.evidence.history.timeline import (
     Timeline,
+    TimelineOperation,
     WatermarkLine,
     WatermarkPoint,
     load_timeline,
     save_timeline,
 )
+from harness.evidence.json_codec import from_json
 from harness.report.chaos import publish_round, publish_session
 from harness.report.chaos.round_facts import facts
 from harness.report.chaos.round_picture import left_out, picture
@@ -255,11 +255,11 @@ def test_an_accused_operation_that_the_lot_left_out_is_drawn_from_its_finding(br
     kept = operations_of_findings(judgement, timeline)
     assert len(kept) == 1
     assert operations_of_findings(judgement, replace(timeline, drawn=())) == kept
-    assert isinstance(kept[0], DrawnOperation)
+    assert isinstance(kept[0], TimelineOperation)
 
 
 def test_facts_of_any_shape_are_shown_as_text() -> None:
-    settle = {"settled_ms": 164.5, "in_sync": {"ms": 58.7, "amiss": []}, "stable": {"amiss": ["accounts-1"]}}
+    settle = {"settled_ms": 164.5, "in_sync": {"ms": 58.7, "not_yet": []}, "stable": {"not_yet": ["accounts-1"]}}
     probes = [{"broker": 1, "committed": True, "ms": 352.6}, {"broker": 2, "committed": False, "ms": 9_000.0}]
     spark = {"batches": 11, "restarts": [{"cause": "killed", "in_mid_batch": True, "resumed_after": 0}]}
     noted: dict[str, Any] = {

@@ -13,7 +13,7 @@ ITEM = """
 import json
 from pathlib import Path
 from harness.evidence.json_codec import from_json
-from harness.evidence.judgement import Judgement
+from harness.evidence.history.judgement import Judgement
 from harness.report.shared import allure
 
 def test_round():

@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 from harness.base.user_error import ExitCode, UserError
-from harness.evidence.history_writer import TABLES
+from harness.evidence.history.history_journal import TABLES
+from harness.evidence.history.operation import Operation
 from harness.evidence.json_codec import to_json
-from harness.evidence.operation import Operation
 from harness.spark.history import seal as seal_module
 from harness.spark.history.history_frames import History, open_history
 from harness.spark.history.seal import Sealing, read_sealed, seal

@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from harness.evidence.operation import Outcome
-from harness.evidence.timeline import LEVELS_KEPT, OPERATIONS_KEPT, PARTITIONS_KEPT, STRETCHES, Timeline
+from harness.evidence.history.operation import Outcome
+from harness.evidence.history.timeline import INTERVALS, OPERATIONS_KEPT, PARTITIONS_KEPT, POINTS_KEPT, Timeline
 from harness.report.chaos.round_picture import picture
 from harness.spark.history.history_frames import History
 from harness.spark.history.table_schema import schema, table_fields
@@ -63,17 +63,19 @@ def test_a_large_history_stays_small_and_keeps_every_failure(large: Timeline) ->
     assert large.operations == large.drawable == LARGE
     assert unsure == list(range(0, LARGE, UNSURE_EVERY))
     assert OPERATIONS_KEPT * 0.8 < len(large.drawn) <= OPERATIONS_KEPT
-    assert len(large.paces) <= STRETCHES
+    assert len(large.paces) <= INTERVALS
     assert sum(pace.records for pace in large.paces) == LARGE - len(unsure)
     assert (large.latencies[0].count, large.latencies[0].p50, large.latencies[0].longest) == (LARGE, 4.0, 9.0)
 
 
 def test_the_worst_partitions_are_kept_and_a_gap_of_one_sample_survives_the_thinning(large: Timeline) -> None:
     assert (len(large.levels), large.partitions_in_all) == (PARTITIONS_KEPT, PARTITIONS)
-    assert sorted(line.behind for line in large.levels) == list(range(PARTITIONS - PARTITIONS_KEPT, PARTITIONS))
+    assert sorted(line.last_stable_offset_lag for line in large.levels) == list(
+        range(PARTITIONS - PARTITIONS_KEPT, PARTITIONS)
+    )
     for line in large.levels:
         assert line.samples == 1_000
-        assert 100 < len(line.points) <= LEVELS_KEPT
+        assert 100 < len(line.points) <= POINTS_KEPT
         assert max(point.high_watermark - point.last_stable_offset for point in line.points) == 777
 
 

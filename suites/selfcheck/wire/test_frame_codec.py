@@ -44,7 +44,7 @@ def test_a_request_that_is_read_and_written_again_is_the_same(api_request: ApiRe
     frame = frame_of(api_request, version)
     head = frame_codec.request_header(frame)
     assert (head.api, head.version, head.correlation, head.client_id) == (api_request.api, version, 4711, "who")
-    assert frame_codec.rewritten_request(frame, head, frame_codec.opened_request(frame, head)) == frame
+    assert frame_codec.request_with_body(frame, head, frame_codec.read_request(frame, head)) == frame
 
 
 def test_another_correlation_id_is_all_that_a_twin_differs_in() -> None:
@@ -57,17 +57,17 @@ def test_another_correlation_id_is_all_that_a_twin_differs_in() -> None:
 @pytest.mark.parametrize("frame", [b"", b"\0\1", struct.pack(">hhih", 9999, 0, 1, -1) + b"more"])
 def test_what_is_no_request_is_refused(frame: bytes) -> None:
     with pytest.raises(frame_codec.UnreadableRequest):
-        frame_codec.opened_request(frame, frame_codec.request_header(frame))
+        frame_codec.read_request(frame, frame_codec.request_header(frame))
 
 
 @pytest.mark.parametrize("version", known_versions("Produce"))
 def test_a_forged_answer_is_read_as_an_answer(version: int) -> None:
     head = frame_codec.RequestHeader(key_of("Produce"), version, 12, "who", 0)
     parts = ({"index": 1, "base_offset": 40, "error_code": 0},)
-    body = frame_codec.forged_response(head, responses=({"name": "x", "partition_responses": parts},))
-    frame = frame_codec.written_response(head, body)
+    body = frame_codec.make_response(head, responses=({"name": "x", "partition_responses": parts},))
+    frame = frame_codec.write_response(head, body)
     assert struct.unpack_from(">i", frame) == (12,)
-    answer = ResponseFields(frame_codec.opened_response(head, frame)).first("responses").first("partition_responses")
+    answer = ResponseFields(frame_codec.read_response(head, frame)).first("responses").first("partition_responses")
     assert (answer.number("index"), answer.number("base_offset"), answer.error()) == (1, 40, 0)
 
 
@@ -76,17 +76,17 @@ def test_an_answer_that_is_read_and_written_again_is_the_same(version: int) -> N
     head = frame_codec.RequestHeader(key_of("Fetch"), version, 12, "who", 0)
     aborted = ({"producer_id": 7, "first_offset": 3},)
     part = {"partition_index": 1, "high_watermark": 9, "last_stable_offset": 8, "records": BATCH.encode()}
-    body = frame_codec.forged_response(
+    body = frame_codec.make_response(
         head, responses=({"topic": "x", "partitions": ({**part, "aborted_transactions": aborted},)},)
     )
-    frame = frame_codec.written_response(head, body)
-    assert frame_codec.written_response(head, frame_codec.opened_response(head, frame)) == frame
+    frame = frame_codec.write_response(head, body)
+    assert frame_codec.write_response(head, frame_codec.read_response(head, frame)) == frame
 
 
 def test_errors_of_an_answer_are_found_at_every_depth() -> None:
     head = frame_codec.RequestHeader(key_of("Produce"), 9, 1, "who", 0)
     parts = tuple({"index": i, "error_code": error} for i, error in enumerate((0, 47)))
-    body = frame_codec.forged_response(head, responses=({"name": "x", "partition_responses": parts},))
+    body = frame_codec.make_response(head, responses=({"name": "x", "partition_responses": parts},))
     assert list(frame_codec.errors_in(body)) == [0, 47]
 
 

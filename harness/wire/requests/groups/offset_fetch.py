@@ -12,7 +12,7 @@ from harness.wire.codec.response_fields import ResponseFields, first_error
 from harness.wire.topic_partitions import by_topic, partition_name
 from harness.wire.wire_errors import CannotBuild
 
-NONE = -1
+NO_OFFSET = -1
 """The offset of a partition for which the group has committed none."""
 
 

@@ -33,7 +33,7 @@ def check(seen: Evidence) -> Observations:
     for init in inits:
         yield expect.accepted(init, otherwise="init-never-succeeds")
         yield expect.shows(init, producer_epoch=2, otherwise="wrong-returned-epoch")
-    markers = tuple(("ABORT", 1, init.number("producer_id")) for init in inits)
+    markers = tuple(("ABORT", 1, init.answer_int("producer_id")) for init in inits)
     yield from expect.sound(seen, committed=(), markers=markers, shown="aborted-record-shown")
 
 

@@ -35,7 +35,7 @@ def check(seen: Evidence) -> Observations:
     for result, ended in zip(Result, seen.all("ended"), strict=True):
         yield expect.keeps(ended, state=result.completed, otherwise="never-ended")
     for init, kept in zip(seen.all("own identity"), seen.all("kept"), strict=True):
-        own, epoch = init.asked("producer_id"), init.asked("producer_epoch") + 1
+        own, epoch = init.request_int("producer_id"), init.request_int("producer_epoch") + 1
         yield expect.accepted(init, otherwise="own-identity-refused")
         yield expect.identity(init, own, epoch, otherwise="wrong-returned-identity")
         yield expect.keeps(kept, producer_id=own, epoch=epoch, otherwise="wrong-stored-identity")

@@ -30,7 +30,7 @@ def check(seen: Evidence) -> Observations:
     """Every answer is the first one's, the coordinator keeps it; after a rival's takeover it is fenced."""
     repetitions = iter(seen.all("repeated"))
     for bump, kept in zip(seen.all("bump"), seen.all("kept"), strict=True):
-        own, epoch = bump.asked("producer_id"), bump.asked("producer_epoch") + 1
+        own, epoch = bump.request_int("producer_id"), bump.request_int("producer_epoch") + 1
         yield expect.accepted(bump, otherwise="own-identity-refused")
         for again in (next(repetitions) for _ in range(REPEATS)):
             yield expect.accepted(again, otherwise="repetition-fenced")

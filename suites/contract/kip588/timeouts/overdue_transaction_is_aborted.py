@@ -25,7 +25,7 @@ def stimulus(lab: Lab) -> None:
     in_time.write(other)
     overdue.add(partition, as_="add")
     overdue.produce(partition, as_="overdue write")
-    lab.reached(overdue, "CompleteAbort", as_="aborted", within=BOUND_SECONDS)
+    lab.reached(overdue, "CompleteAbort", as_="aborted", timeout_seconds=BOUND_SECONDS)
     lab.observer.transaction(in_time.transactional_id, in_time.coordinator, as_="in time")
     in_time.end(commit=True, as_="commit in time")
 

@@ -38,12 +38,12 @@ def stimulus(lab: Lab) -> None:
 def check(seen: Evidence) -> Observations:
     """Each from its own first batch, the oldest at the LSO; none any more after the markers."""
     for writes in (seen.all("old"), seen.all("young")):
-        own, first = writes[0].asked("producer_id"), writes[0].number("base_offset")
+        own, first = writes[0].request_int("producer_id"), writes[0].answer_int("base_offset")
         for write in writes:
             yield expect.accepted(write, otherwise="write-refused")
         yield expect.open_since(seen["while open"], own, first, otherwise="wrong-start-offset")
         yield expect.open_since(seen["afterwards"], own, -1, otherwise="still-open-after-marker")
-    lso, oldest = seen.sample("open").last_stable_offset, seen.all("old")[0].number("base_offset")
+    lso, oldest = seen.sample("open").last_stable_offset, seen.all("old")[0].answer_int("base_offset")
     yield expect.agree("LSO while open", lso, oldest, seen["while open"], otherwise="lso-not-at-oldest")
     yield expect.agree("LSO", seen.log().last_stable_offset, seen.log().high_watermark, otherwise="stuck-lso")
 

@@ -37,7 +37,7 @@ def check(seen: Evidence) -> Observations:
     """It hung; the marker is taken, the LSO reaches the high watermark, and only the rival's record is shown."""
     writes, described = seen.all("hanging write"), zip(seen.all("hanging"), seen.all("ended"), strict=True)
     for write, marker, (before, after) in zip(writes, seen.all("marker"), described, strict=True):
-        own, truth = write.asked("producer_id"), seen.log(f"P{marker.version}")
+        own, truth = write.request_int("producer_id"), seen.log(f"P{marker.version}")
         hanging = seen.sample(f"hanging {marker.version}")
         if write.error != 0 or hanging.last_stable_offset >= hanging.high_watermark:
             raise NotSeen("no transaction could be made to hang")

@@ -46,7 +46,7 @@ def _name(version: int, result: Result) -> str:
 def check(seen: Evidence) -> Observations:
     """Retriable while it ends; then the same is accepted, the opposite and another epoch are refused."""
     ends = seen.all("end")
-    results, epoch = [Result.of(end.request["committed"]) for end in ends], ends[0].asked("producer_epoch")
+    results, epoch = [Result.of(end.request["committed"]) for end in ends], ends[0].request_int("producer_epoch")
     for end, result in zip(ends, results, strict=True):
         expect.prepared(seen, _name(end.version, result), end=end)
         yield expect.accepted(end, otherwise="end-refused")

@@ -48,7 +48,7 @@ def check(seen: Evidence) -> Observations:
         yield expect.refused(opposite, *sorted(codes), otherwise="opposite-end-accepted")
         yield expect.identity(opposite, -1, -1, otherwise="identity-returned")
         yield expect.keeps(after, state=decided.completed, otherwise="decision-changed")
-        yield expect.keeps(after, epoch=before.number("producer_epoch"), otherwise="epoch-changed")
+        yield expect.keeps(after, epoch=before.answer_int("producer_epoch"), otherwise="epoch-changed")
     markers = tuple((decided.marker,) for decided in CASES.values())
     yield from expect.sound(seen, committed=seen.log().values()[:1], markers=markers)
 

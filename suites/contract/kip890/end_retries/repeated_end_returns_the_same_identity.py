@@ -30,11 +30,11 @@ def stimulus(lab: Lab, result: Result) -> None:
 def check(seen: Evidence, result: Result) -> Observations:
     """Every repetition gets the producer id and the bumped epoch that the end itself got; nothing more happens."""
     end, kept = seen["end"], seen["kept"]
-    own, epoch = end.asked("producer_id"), end.asked("producer_epoch")
+    own, epoch = end.request_int("producer_id"), end.request_int("producer_epoch")
     for once in (seen["first end"], end):
         yield expect.accepted(once, otherwise="end-refused")
     for again in seen.all("end again"):
-        asked = again.asked("producer_epoch")
+        asked = again.request_int("producer_epoch")
         yield expect.agree("epoch of the repetition", asked, epoch, again, otherwise="not-a-repetition")
         yield expect.accepted(again, otherwise="repetition-refused")
         yield expect.shows(again, producer_id=own, otherwise="wrong-producer-id")

@@ -30,7 +30,7 @@ def check(seen: Evidence) -> Observations:
     """Each abort is accepted with the next epoch, which is kept; the only marker is that of the commit."""
     for state in STATES:
         before, end, after = seen[f"before, {state}"], seen[f"abort in {state}"], seen[f"after, {state}"]
-        own, bumped = end.asked("producer_id"), end.asked("producer_epoch") + 1
+        own, bumped = end.request_int("producer_id"), end.request_int("producer_epoch") + 1
         yield expect.keeps(before, state=state, epoch=bumped - 1, otherwise="wrong-state-before")
         yield expect.accepted(end, otherwise="empty-abort-refused")
         yield expect.shows(end, producer_id=own, otherwise="wrong-producer-id")
@@ -40,7 +40,7 @@ def check(seen: Evidence) -> Observations:
     end = seen["commit"]
     yield expect.accepted(seen["write"], otherwise="returned-epoch-refused")
     yield expect.accepted(end, otherwise="commit-refused")
-    yield expect.marks(seen, "P1", ("COMMIT", end.asked("producer_epoch") + 1))
+    yield expect.marks(seen, "P1", ("COMMIT", end.request_int("producer_epoch") + 1))
 
 
 GOOD = adopted(__file__, "KIP890-BUMP-10")

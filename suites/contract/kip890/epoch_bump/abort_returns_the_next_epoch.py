@@ -26,7 +26,7 @@ def check(seen: Evidence) -> Observations:
     """The abort returns the next epoch; PrepareAbort and CompleteAbort both keep it; nothing is shown."""
     expect.prepared(seen, "markers")
     end = seen["abort"]
-    own, bumped = end.asked("producer_id"), end.asked("producer_epoch") + 1
+    own, bumped = end.request_int("producer_id"), end.request_int("producer_epoch") + 1
     yield expect.accepted(end, otherwise="abort-refused")
     yield expect.shows(end, producer_id=own, otherwise="wrong-producer-id")
     yield expect.shows(end, producer_epoch=bumped, otherwise="epoch-not-bumped")

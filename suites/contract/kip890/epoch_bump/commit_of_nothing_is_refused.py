@@ -31,7 +31,7 @@ def check(seen: Evidence) -> Observations:
     """Each commit is refused without an identity; state and epoch are as before; no marker is written for it."""
     for state in STATES:
         before, end, after = seen[f"before, {state}"], seen[f"commit in {state}"], seen[f"after, {state}"]
-        own, epoch = end.asked("producer_id"), end.asked("producer_epoch")
+        own, epoch = end.request_int("producer_id"), end.request_int("producer_epoch")
         yield expect.keeps(before, state=state, epoch=epoch, otherwise="wrong-state-before")
         yield expect.refused(end, INVALID, otherwise="empty-commit-accepted")
         yield expect.identity(end, -1, -1, otherwise="identity-returned")

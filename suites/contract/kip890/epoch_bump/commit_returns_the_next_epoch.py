@@ -24,7 +24,7 @@ def check(seen: Evidence) -> Observations:
     for write in seen.all("write"):
         yield expect.accepted(write, otherwise="returned-epoch-refused")
     for end, kept in zip(seen.all("commit"), seen.all("kept"), strict=True):
-        own, bumped = end.asked("producer_id"), end.asked("producer_epoch") + 1
+        own, bumped = end.request_int("producer_id"), end.request_int("producer_epoch") + 1
         yield expect.accepted(end, otherwise="commit-refused")
         yield expect.shows(end, producer_id=own, otherwise="wrong-producer-id")
         yield expect.shows(end, producer_epoch=bumped, otherwise="epoch-not-bumped")

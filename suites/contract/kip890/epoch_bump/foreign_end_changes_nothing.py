@@ -42,7 +42,7 @@ def check(seen: Evidence) -> Observations:
             yield expect.refused(end, error, otherwise="foreign-end-accepted")
             yield expect.identity(end, -1, -1, otherwise="identity-returned")
     own_end, kept = seen["own end"], seen["kept"]
-    own, epoch = own_end.asked("producer_id"), own_end.asked("producer_epoch")
+    own, epoch = own_end.request_int("producer_id"), own_end.request_int("producer_epoch")
     yield expect.keeps(kept, state="Ongoing", producer_id=own, epoch=epoch, otherwise="transaction-changed")
     yield expect.agree("LSO before its own end", seen.sample("after").last_stable_offset, 0, otherwise="early-marker")
     yield expect.accepted(own_end, otherwise="own-end-refused")

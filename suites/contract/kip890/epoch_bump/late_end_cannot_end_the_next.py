@@ -40,13 +40,13 @@ def stimulus(lab: Lab) -> None:
 def check(seen: Evidence) -> Observations:
     """Both delayed ends are fenced; transaction 2 stays open and whole until its own end."""
     end, before, after = seen["end of transaction 2"], seen["transaction 2 before"], seen["transaction 2 after"]
-    own, epoch = end.asked("producer_id"), end.asked("producer_epoch")
+    own, epoch = end.request_int("producer_id"), end.request_int("producer_epoch")
     yield expect.accepted(seen["end of transaction 1"], otherwise="own-end-refused")
     yield expect.accepted(seen["write of transaction 2"], otherwise="transaction-2-not-begun")
     yield expect.keeps(before, state="Ongoing", epoch=epoch, otherwise="transaction-2-not-begun")
     for late in seen.all("delayed end"):
         expect.struck(seen, late, by="lane")
-        asked = late.asked("producer_epoch")
+        asked = late.request_int("producer_epoch")
         yield expect.agree("epoch of the delayed end", asked, epoch - 1, late, otherwise="epoch-not-bumped")
         yield expect.refused(late, FENCED, otherwise="delayed-end-accepted")
     yield expect.keeps(after, state="Ongoing", producer_id=own, epoch=epoch, otherwise="next-transaction-ended")

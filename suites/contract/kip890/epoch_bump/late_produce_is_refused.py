@@ -43,7 +43,7 @@ def stimulus(lab: Lab) -> None:
 def check(seen: Evidence) -> Observations:
     """Each late produce, held past the end of its transaction, is refused as stale and leaves no trace."""
     end = seen["end"]
-    own, bumped = end.asked("producer_id"), end.asked("producer_epoch") + 1
+    own, bumped = end.request_int("producer_id"), end.request_int("producer_epoch") + 1
     yield expect.accepted(end, otherwise="end-refused")
     for late in seen.all("late produce"):
         expect.struck(seen, late, by="lane", after=end)

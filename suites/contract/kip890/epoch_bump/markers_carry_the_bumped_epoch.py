@@ -40,7 +40,7 @@ def check(seen: Evidence) -> Observations:
 
 
 def _in_log(seen: Evidence, end: Step, alias: str) -> Observations:
-    own, epoch = end.asked("producer_id"), end.asked("producer_epoch")
+    own, epoch = end.request_int("producer_id"), end.request_int("producer_epoch")
     kind, coordinator = Result.of(end.request["committed"]).marker, seen.fact(f"coordinator epoch of {own}")
     batches = [batch for batch in seen.log(alias).batches if batch.producer_id == own]
     markers = [batch for batch in batches if batch.control]
@@ -55,7 +55,7 @@ def _in_log(seen: Evidence, end: Step, alias: str) -> Observations:
 
 
 def _at_leader(seen: Evidence, end: Step, alias: str) -> Observations:
-    own, epoch = end.asked("producer_id"), end.asked("producer_epoch") + 1
+    own, epoch = end.request_int("producer_id"), end.request_int("producer_epoch") + 1
     kept, coordinator = seen[f"producers of {alias} after {own}"], seen.fact(f"coordinator epoch of {own}")
     fresh = {"producer_epoch": epoch, "last_sequence": -1, "current_txn_start_offset": -1}
     yield expect.producer(kept, own, otherwise="leader-state-not-renewed", **fresh)

@@ -27,7 +27,7 @@ def stimulus(lab: Lab) -> None:
 def check(seen: Evidence) -> Observations:
     """Every transaction is accepted in the first epoch, ends as asked, and its marker and id stay in that epoch."""
     ends = seen.all("end")
-    results, epoch = [Result.of(end.request["committed"]) for end in ends], ends[0].asked("producer_epoch")
+    results, epoch = [Result.of(end.request["committed"]) for end in ends], ends[0].request_int("producer_epoch")
     for begun in (*seen.all("add"), *seen.all("write")):
         yield expect.accepted(begun, otherwise="next-transaction-refused")
     for end, result, kept in zip(ends, results, seen.all("kept"), strict=True):

@@ -50,7 +50,7 @@ def _ask_all(lab: Lab, as_: str) -> None:
 
 def check(seen: Evidence) -> Observations:
     """Answers, epochs, partitions and markers as the request's version has them; records as the level has them."""
-    own, first = seen["first end"].asked("producer_id"), seen["first end"].asked("producer_epoch")
+    own, first = seen["first end"].request_int("producer_id"), seen["first end"].request_int("producer_epoch")
     for name, epoch in (("first", first + 1), ("second", first + 2)):
         end, after = seen[f"{name} end"], seen[f"{name} transaction"]
         yield expect.accepted(end, otherwise="new-end-refused")
@@ -62,7 +62,7 @@ def check(seen: Evidence) -> Observations:
     yield expect.agree("partitions of the transaction", opened, {"P2", "offsets"}, otherwise="partition-not-added")
     for name in ("old write", "old end"):
         yield expect.accepted(seen[name], otherwise="old-protocol-refused")
-    old = seen["old end"].asked("producer_epoch")
+    old = seen["old end"].request_int("producer_epoch")
     for place, epoch in (("P1", first + 1), ("P2", first + 2), ("offsets", first + 2), ("P3", old)):
         yield expect.marks(seen, place, ("COMMIT", epoch), otherwise="wrong-marker")
     for level in (1, 0):

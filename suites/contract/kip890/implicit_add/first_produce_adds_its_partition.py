@@ -26,7 +26,7 @@ def check(seen: Evidence) -> Observations:
     """Accepted, kept by the coordinator, open on the leader from its own offset, and committed."""
     writes = seen.all("first write")
     for write, kept, leader in zip(writes, seen.all("transaction"), seen.all("producers"), strict=True):
-        own, first = write.asked("producer_id"), write.number("base_offset")
+        own, first = write.request_int("producer_id"), write.answer_int("base_offset")
         yield expect.accepted(write, otherwise="implicit-add-refused")
         yield expect.keeps(kept, state="Ongoing", otherwise="transaction-not-ongoing")
         yield expect.keeps(kept, partitions=["P1"], otherwise="partition-not-added")

@@ -33,7 +33,7 @@ def check(seen: Evidence) -> Observations:
         yield expect.refused(write, KafkaError.MESSAGE_TOO_LARGE, otherwise="oversized-write-accepted")
         yield expect.keeps(kept, state="Ongoing", otherwise="transaction-not-ongoing")
         yield expect.keeps(kept, partitions=["P1"], otherwise="partition-not-recorded")
-    markers = [("ABORT", 1, write.asked("producer_id")) for write in writes]
+    markers = [("ABORT", 1, write.request_int("producer_id")) for write in writes]
     yield from expect.sound(seen, "P1", (), markers=markers, appended="failed-record-appended")
     for end, completed in zip(seen.all("abort"), seen.all("completed"), strict=True):
         yield expect.accepted(end, otherwise="abort-refused")

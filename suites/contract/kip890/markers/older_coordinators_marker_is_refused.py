@@ -33,8 +33,8 @@ def stimulus(lab: Lab) -> None:
 
 def check(seen: Evidence) -> Observations:
     """Refused, the open transaction untouched, its own marker taken; and the control taken too."""
-    stale, control, own = seen["stale marker"], seen["same generation"], seen["stale marker"].asked("producer_id")
-    kept = control.asked("coordinator_epoch")
+    stale, control, own = seen["stale marker"], seen["same generation"], seen["stale marker"].request_int("producer_id")
+    kept = control.request_int("coordinator_epoch")
     yield expect.producer(seen["known"], own, coordinator_epoch=kept, otherwise="generation-not-kept")
     yield expect.refused(stale, FENCED, otherwise="stale-marker-accepted")
     yield expect.unstable(seen.sample("after the stale marker"), stale, otherwise="ended-by-stale-marker")

@@ -33,7 +33,7 @@ def stimulus(lab: Lab) -> None:
     lane = one.lane_to(p1.leader)  # where there is none to hold, Spark need not be started
     with lab.committed_reader(p1, p2, p3) as reader:
         write(rival, COMMITTED, p1, p2, p3).end(commit=True)
-        reader.catch_up(within=BOUND)
+        reader.catch_up(timeout_seconds=BOUND)
         write(one, ABORTED, p1, p2, p3).end(commit=False)
         write(one, ABORTED, p1)
         write(two, COMMITTED, p2)
@@ -46,7 +46,7 @@ def stimulus(lab: Lab) -> None:
             for name, produce in zip(LATE, late, strict=True):
                 produce.answer(as_=name)
         write(rival, COMMITTED, p1, p2, p3).end(commit=True)
-        reader.catch_up(within=BOUND)
+        reader.catch_up(timeout_seconds=BOUND)
         lab.sample("after reading")
         lab.note("reader", reader.account())
 

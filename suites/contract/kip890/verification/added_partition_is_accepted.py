@@ -39,8 +39,8 @@ def check(seen: Evidence) -> Observations:
     for write in writes:
         yield expect.accepted(write, otherwise="added-write-refused")
         if write.error == 0:
-            known, base = seen[f"producers v{write.version}"], write.number("base_offset")
-            yield expect.open_since(known, write.asked("producer_id"), base, otherwise="transaction-not-opened")
+            known, base = seen[f"producers v{write.version}"], write.answer_int("base_offset")
+            yield expect.open_since(known, write.request_int("producer_id"), base, otherwise="transaction-not-opened")
             lso = seen.sample(f"open v{write.version}").last_stable_offset
             yield expect.agree("last stable offset", lso, base, write, otherwise="reader-not-stopped")
     values = [value for write in writes for value in write.written()]

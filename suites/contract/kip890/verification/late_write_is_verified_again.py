@@ -32,7 +32,7 @@ def stimulus(lab: Lab) -> None:
 def check(seen: Evidence) -> Observations:
     """After the marker nothing is open; the late write is refused and leaves no trace."""
     for late in seen.all("late write"):
-        version, own = late.version, late.asked("producer_id")
+        version, own = late.version, late.request_int("producer_id")
         expect.struck(seen, late, by=f"hold v{version}")
         yield expect.not_open(seen[f"producers v{version}"], own, otherwise="transaction-not-closed")
         yield expect.refused(late, unadded(version), otherwise="late-write-accepted")

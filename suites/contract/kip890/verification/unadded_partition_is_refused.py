@@ -28,7 +28,7 @@ def check(seen: Evidence) -> Observations:
         yield expect.refused(write, unadded(write.version), otherwise="unadded-write-accepted", message=message)
     yield from expect.sound(seen, "P1", (), appended="unadded-record-appended", stuck="hanging-transaction")
     yield expect.stable(seen.sample("after"), otherwise="hanging-transaction")
-    yield expect.not_open(seen["producers"], write.asked("producer_id"))
+    yield expect.not_open(seen["producers"], write.request_int("producer_id"))
 
 
 GOOD = evidence(

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from harness.evidence.journal import Journal
-from harness.evidence.operation import (
+from harness.evidence.history.operation import (
     FaultWindow,
     GroupOffset,
     KeptTransaction,
@@ -31,6 +30,7 @@ from harness.evidence.operation import (
     ReaderEnd,
     WatermarkSample,
 )
+from harness.evidence.journal import Journal
 
 CHAOS_FORMAT = 1
 """Version of the tables, in ``run.json`` as ``format``; a judge refuses another one."""
@@ -55,7 +55,7 @@ REQUIRED = ("operations", "log", "partitions")
 
 
 @dataclass(slots=True)
-class HistoryWriter:
+class HistoryJournal:
     """A chaos run's journals, one a table; safe to call from any thread."""
 
     folder: Path

@@ -10,28 +10,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.atomic_write import write_atomically
+from harness.evidence.history.operation import FaultWindow, Outcome, Phase, Verb
 from harness.evidence.json_codec import Malformed, from_json, to_json
-from harness.evidence.operation import FaultWindow, Outcome, Phase, Verb
 
 TIMELINE = "timeline.json"
 """The file's name in a round's folder."""
 
 OPERATIONS_KEPT = 1_500
-LEVELS_KEPT = 400
+POINTS_KEPT = 400
 """Points of one partition."""
 PARTITIONS_KEPT = 48
 ACTORS_KEPT = 1_000
 WINDOWS_KEPT = 200
 """Of faults, and of phases."""
-STRETCHES = 600
+INTERVALS = 600
 """Intervals of throughput, of a second each; a run of more seconds has longer ones."""
-TALLIES_KEPT = 60
+OUTCOMES_KEPT = 60
 
 _SUCCESSOR_NUMBER = re.compile(r"\.\d+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnOperation:
+class TimelineOperation:
     """An operation in the picture; ``place`` is ``topic-partition``."""
 
     number: int
@@ -89,7 +89,7 @@ class WatermarkLine:
     end: WatermarkPoint | None = None
 
     @property
-    def behind(self) -> int:
+    def last_stable_offset_lag(self) -> int:
         """By how many offsets the last stable offset is behind the high watermark, at the last moment that is known."""
         last = self.end or (self.points[-1] if self.points else None)
         return last.high_watermark - last.last_stable_offset if last else 0
@@ -151,7 +151,7 @@ class Timeline:
     operations: int
     drawable: int
     committed: int
-    drawn: tuple[DrawnOperation, ...] = ()
+    drawn: tuple[TimelineOperation, ...] = ()
     actors: tuple[ActorSpan, ...] = ()
     actors_in_all: int = 0
     levels: tuple[WatermarkLine, ...] = ()

@@ -26,7 +26,7 @@ class FindingContext:
 class HistoryFinding:
     """A broken promise in a history; :class:`harness.contract.expect.Finding` is one in the evidence of a requirement.
 
-    :param anomaly: A name of :data:`harness.evidence.anomalies.ANOMALIES`.
+    :param anomaly: A name of :data:`harness.evidence.history.anomalies.ANOMALIES`.
     :param detail: One sentence with the numbers.
     :param view: The reader that delivered it; ``log`` for the committed log; empty where no view is concerned.
     :param lasted_ms: For ``stuck-lso``: for how long the last stable offset has been stuck.

@@ -23,9 +23,8 @@ from pathlib import Path
 
 from harness.base.bound_values import bound
 from harness.base.kafka_error import KafkaError
+from harness.base.paths import ANOMALIES
 from harness.evidence.anomaly import Anomaly
-
-FOLDER = Path(__file__).resolve().parents[2] / "suites" / "anomalies"
 
 FENCING = (KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.INVALID_PRODUCER_ID_MAPPING, KafkaError.PRODUCER_FENCED)
 """Errors that a broker answers to a fenced producer."""
@@ -40,7 +39,7 @@ probe: it was brought to its end when any of them has a commit that was done.
 
 
 @cache
-def find_anomalies(folder: Path = FOLDER) -> Mapping[str, Anomaly]:
+def find_anomalies(folder: Path = ANOMALIES) -> Mapping[str, Anomaly]:
     """Every anomaly by its name, in their order: the files under ``suites/anomalies`` that bind ``ANOMALY``.
 
     :raises ValueError: When two files give the same name or order.
