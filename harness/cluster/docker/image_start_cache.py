@@ -15,6 +15,7 @@ from typing import Any
 
 from harness.base import wait
 from harness.base.addresses import Address
+from harness.base.paths import COMPOSE
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster.distribution import version_of
 from harness.cluster.docker import container_files, images, networks
@@ -26,7 +27,7 @@ from harness.cluster.nodes import node_properties, readiness_probe
 from harness.cluster.nodes.jvm_command import Launch, class_path
 from harness.cluster.nodes.node_addresses import Listeners
 from harness.cluster.nodes.node_ports import LANE_PORTS, LINK, OBSERVER, QUORUM
-from harness.cluster.nodes.node_properties import COMPOSE, name, render
+from harness.cluster.nodes.node_properties import name, render
 from harness.cluster.nodes.readiness import PROBE_ID
 from harness.cluster.nodes.startup_error import not_ready
 from harness.cluster.nodes.storage import STORAGE_FILES, new_id

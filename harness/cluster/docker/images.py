@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.base.paths import COMPOSE
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster import distribution, toxiproxy
 from harness.cluster.backend import Progress
@@ -27,7 +28,6 @@ from harness.cluster.docker.engine import (
     mentions_full_disk,
     reach,
 )
-from harness.cluster.nodes.node_properties import COMPOSE
 from harness.cluster.target import KAFKA_HOME, Distribution, External, Image, Released, Target
 
 NO_PROGRESS_SECONDS = 10.0  # after which a pull is given up

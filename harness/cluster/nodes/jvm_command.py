@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.cluster.nodes.node_properties import COMPOSE
+from harness.base.paths import COMPOSE
 from harness.machine.toolchain import Java
 
 # C1 only: a node lives for minutes, too short for the second compiler to gain anything.

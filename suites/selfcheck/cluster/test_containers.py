@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from harness.base.addresses import LANES
+from harness.base.paths import COMPOSE
 from harness.base.user_error import ExitCode
 from harness.cluster import opening
 from harness.cluster.docker import docker_backend, engine, images, ownership
 from harness.cluster.docker.container_addresses import BLOCKS, EDGE, ContainerBlock, edge_ports
 from harness.cluster.docker.docker_cluster import files_named_in
 from harness.cluster.docker.ownership import MACHINE, PID, STARTED, StartLatch
-from harness.cluster.nodes.node_properties import COMPOSE, name
+from harness.cluster.nodes.node_properties import name
 from harness.cluster.target import Distribution, Image, parse_target
 from harness.cluster.topology import NODES, owned_topology
 from suites.selfcheck.fixtures.user_errors import raises_user_error

@@ -11,11 +11,11 @@ import pytest
 
 from harness.base import wait
 from harness.base.addresses import Address
+from harness.base.paths import COMPOSE
 from harness.base.user_error import ExitCode
 from harness.cluster.docker import images
 from harness.cluster.docker.container_addresses import lane_port
 from harness.cluster.nodes import readiness_probe
-from harness.cluster.nodes.node_properties import COMPOSE
 from harness.cluster.target import Released
 from harness.cluster.topology import BROKERS
 from suites.selfcheck.fixtures.engines import engine

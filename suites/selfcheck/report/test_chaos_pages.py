@@ -272,7 +272,7 @@ def test_facts_of_any_shape_are_shown_as_text() -> None:
     assert dict(facts({"facts": noted})) == {
         "settle settled": "164 ms",
         "settle in sync": "59 ms",
-        "settle stable amiss": "accounts-1",
+        "settle stable not yet": "accounts-1",
         "probes": "1 of 2 committed, the slowest in 9 s",
         "spark batches": "11",
         "spark restarts": "1: cause killed, resumed after 0, in mid batch",
