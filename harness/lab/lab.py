@@ -156,10 +156,8 @@ class Lab:
             WriteTxnMarkers(partitions=(partition.topic_partition,), **fields),
             self.step_recorder("observer"),
         )
-        version = recorder.client.highest(partition.leader, request.api)
-        return recorder.ask(
-            partition.leader, request, version, as_=as_, request={"partition": str(partition), **fields}
-        )
+        used = recorder.client.highest(partition.leader, request.api) if version is None else version
+        return recorder.ask(partition.leader, request, used, as_=as_, request={"partition": str(partition), **fields})
 
     def coordinator_epoch(self, producer: Producer) -> int:
         """The leader epoch of the ``__transaction_state`` partition that keeps the producer's transactional id."""
