@@ -150,7 +150,8 @@ def test_a_client_knows_its_producer_id_and_epoch(subject: AdapterUnderTest) -> 
     wrote(client, topic, [0])
     bumps = subject.adapter.protocol == "v2"
     assert (client.commit().epoch, client.kind) == (1 if bumps else 0, subject.adapter.kind)
-    assert (client.protocol, client.kind == "wire-v2") == (subject.adapter.protocol, bumps)
+    assert client.protocol == subject.adapter.protocol
+    assert bumps or client.kind != "wire-v2"
     client.close()
 
 
