@@ -14,6 +14,7 @@ from pathlib import Path
 
 from harness.base import wait
 from harness.base.paths import ROOT
+from harness.machine import orphans
 
 PARENT_END_SECONDS = 20.0
 
@@ -36,12 +37,10 @@ def start_watchdog(folder: Path, also_run: Sequence[str] = ()) -> subprocess.Pop
 def main(parent: int, folder: Path, also_run: Sequence[str]) -> None:
     """Wait for the parent's end, then end what it left.
 
-    :raises harness.base.wait.NotInTime: When the parent closed the pipe and lives on.
+    :raises harness.base.wait.TimedOut: When the parent closed the pipe and lives on.
     """
     sys.stdin.buffer.read()
     wait.until(lambda: os.getppid() != parent, what="the parent's end", timeout_seconds=PARENT_END_SECONDS)
-    from harness.machine import orphans  # slow to import, and nearly always for nothing
-
     orphans.end_processes_of(folder)
     for module in also_run:
         runpy.run_module(module, run_name="__main__")

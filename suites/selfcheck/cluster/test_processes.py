@@ -123,9 +123,11 @@ def runs(pid: int) -> bool:
         return False
 
 
-def test_the_watchdog_ends_within_two_seconds_what_a_run_killed_with_9_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+WATCHDOG_SECONDS = 10
+"""It takes one on a calm machine, most of it for Python to start; a busy one must not turn the test red."""
+
+
+def test_the_watchdog_ends_what_a_run_killed_with_9_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     (tmp_path / "run_afterwards.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
@@ -133,7 +135,9 @@ def test_the_watchdog_ends_within_two_seconds_what_a_run_killed_with_9_left(
         [sys.executable, "-c", KILLED_RUN, "run_afterwards"], stdout=subprocess.PIPE, text=True, check=False
     )
     *pids, folder = killed.stdout.split()
-    wait.until(lambda: not any(runs(int(pid)) for pid in pids), what="the end of everything", timeout_seconds=2)
+    wait.until(
+        lambda: not any(runs(int(pid)) for pid in pids), what="the end of everything", timeout_seconds=WATCHDOG_SECONDS
+    )
     assert killed.returncode == -9
     assert not Path(folder).exists()
     assert (tmp_path / "ran").exists()

@@ -150,7 +150,7 @@ def test_what_a_run_killed_with_9_left_goes_at_once(
         assert family
         process.kill()
         process.wait(30)
-        wait.until(lambda: running_on_engine() <= already_running, what="the end of the containers", timeout_seconds=2)
+        wait.until(lambda: running_on_engine() <= already_running, what="the end of the containers", timeout_seconds=10)
         wait.until(lambda: left_on_engine() == before, what="a clean engine", timeout_seconds=30, interval_seconds=0.1)
         wait.until(lambda: none_left(family), what="the watchdog's end", timeout_seconds=10)
     assert readiness_probe.brokers(cluster.topology.lanes["observer"][1]) == cluster.topology.lanes["observer"]
