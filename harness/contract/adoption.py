@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from harness.base.json_value import Json
 from harness.base.user_error import ExitCode, UserError
@@ -17,7 +17,7 @@ from harness.contract.doctored import PRODUCER
 from harness.contract.judge import judge
 from harness.contract.requirement import Requirement
 from harness.contract.verdict import Status
-from harness.evidence.json_codec import to_json
+from harness.evidence.json_codec import to_plain
 from harness.evidence.requirement_evidence import Batch, Evidence, Fault, LogTruth, Sample, Step
 
 TICK_MS = 10.0
@@ -159,7 +159,7 @@ def _ranked_step(step: Step, tick: Mapping[float, float]) -> Step:
 def _short(value: Step | Fault | Sample | Batch | LogTruth | Evidence) -> dict[str, Any]:
     """The fields that differ from their default."""
     short: dict[str, Any] = {}
-    plain = json.loads(to_json(value))
+    plain = cast(dict[str, Any], to_plain(value))
     for field in fields(value):
         default = field.default_factory() if field.default_factory is not MISSING else field.default
         if (item := getattr(value, field.name)) != default:
