@@ -11,11 +11,12 @@ from harness.contract import Evidence, KafkaError, Observations, Offers, Order, 
 from harness.contract.byteman import verification_rules as rules
 from harness.contract.doctored import adopted, data, log, unsound
 from harness.contract.refuters import Failpoint
+from harness.contract.version_tables import unverified_message
 from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab
 
 RETRIABLE = KafkaError.NOT_ENOUGH_REPLICAS
-WHY = "Unable to verify the partition has been added to the transaction. Underlying error: NETWORK_EXCEPTION"
+WHY = unverified_message(KafkaError.NETWORK_EXCEPTION)
 
 
 def stimulus(lab: Lab) -> None:
