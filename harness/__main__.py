@@ -5,6 +5,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from harness.base.interrupts import is_interrupt
+
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
@@ -19,8 +21,10 @@ def main() -> int:
         from harness.app.cli import main as command
 
         code = command()
-    except KeyboardInterrupt:
+    except BaseException as error:
         ignore_interrupts()
+        if not is_interrupt(error):
+            raise
         sys.stderr.write("fencepost: interrupted\n")
         return 130  # ExitCode.INTERRUPTED, which may not be imported yet
     ignore_interrupts()
@@ -28,9 +32,14 @@ def main() -> int:
 
 
 def ignore_interrupts() -> None:
-    """The exit code is decided: one that comes now, perhaps a second time, would end Python by the signal instead."""
+    """The exit code is decided: one that comes now, perhaps a second time, would end Python by the signal instead.
+
+    So would one that came while a string was executed, as dataclasses do: CPython remembers it as not handled
+    (``_PyRuntime.signals.unhandled_keyboard_interrupt``) until another string is executed.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    exec("")  # noqa: S102
 
 
 def handle_interrupts() -> None:

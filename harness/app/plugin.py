@@ -19,6 +19,7 @@ from harness.app.contract_plugin import ContractPlugin
 from harness.app.contract_session import ContractOptions, ContractSession
 from harness.app.judging_item import JudgingItem, JudgingSession
 from harness.app.options import chaos_options, contract_options, declare, print_progress
+from harness.base.interrupts import is_interrupt
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.machine.download_cache import full_disk, room_needed
@@ -113,6 +114,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
             return (yield)
     except UserError as error:
         _give_up(error)
+    except Exception as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from error
+        raise
     finally:
         if isinstance(item, JudgingItem):
             item.label()

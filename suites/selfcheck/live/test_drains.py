@@ -184,6 +184,7 @@ def test_a_drain_has_every_record_of_the_log_with_its_markers(
 
 def test_a_drain_has_what_brokers_keep(environment: DrainEnvironment, history_journal: HistoryJournal) -> None:
     sample = drain_sample(environment.lab)
+    environment.lab.reached(sample.writer, "CompleteCommit", as_="writer")
     drained(
         environment, environment.scope(sample.both, sample.writer, sample.idler, groups=["nobody"]), history_journal
     )
