@@ -13,6 +13,7 @@ from typing import assert_never
 
 from harness.base import wait
 from harness.base.clock import RunClock
+from harness.base.unprepared import OutOfReach
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster.cluster import Cluster
 from harness.cluster.opening import choose_backend, open_cluster
@@ -63,7 +64,9 @@ def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None 
         heal(lab)
         settle(lab)
         logs = drain(lab)
-    evidence = seal(run, name_of(requirement, refuter), lab.evidence(logs, unprepared=unprepared))
+    beyond = isinstance(unprepared, OutOfReach) and not cluster.owned  # one of ours must have every power
+    reason = None if unprepared is None else str(unprepared)
+    evidence = seal(run, name_of(requirement, refuter), lab.evidence(logs, unprepared=reason, out_of_reach=beyond))
     verdict = judge(requirement, evidence, seconds=time.monotonic() - started)
     return publish(run, verdict)
 
@@ -96,6 +99,7 @@ def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: Requ
         clock=run.clock,
         recorder=run.journal,
         readers=run.readers,
+        permissions=run.options.permissions,
     )
     try:
         yield lab
@@ -106,10 +110,14 @@ def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: Requ
         lab.close()
 
 
-def drive(lab: Lab, requirement: Requirement[Lab], refuter: Refuter | None = None) -> str | None:
+def drive(lab: Lab, requirement: Requirement[Lab], refuter: Refuter | None = None) -> Exception | None:
     """Step 3: the stimulus; the reason is returned when the situation could not be brought about."""
     with made_to_fail(lab, refuter):
-        return _why_not(lambda: requirement.stimulus(lab))
+        lab.accessed.clear()  # what breaks the cluster is no wish of the requirement's
+        reason = _why_not(lambda: requirement.stimulus(lab))
+    undeclared = lab.accessed - set(requirement.access)
+    assert not undeclared, f"{requirement.id} does not declare its access: {sorted(undeclared)}"
+    return reason
 
 
 def heal(lab: Lab) -> None:
@@ -185,9 +193,9 @@ def made_to_fail(lab: Lab, refuter: Refuter | None) -> AbstractContextManager[ob
     assert_never(refuter)
 
 
-def _why_not(action: Callable[[], object]) -> str | None:
+def _why_not(action: Callable[[], object]) -> Exception | None:
     try:
         action()
     except (Unprepared, WireError, wait.TimedOut) as reason:
-        return str(reason)
+        return reason
     return None

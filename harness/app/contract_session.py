@@ -19,6 +19,7 @@ from harness.base.paths import KNOWN_FAILING
 from harness.cluster.run_options import RunOptions
 from harness.contract import Verdict
 from harness.contract.known_failures import KnownFailures, read_known
+from harness.contract.level import Profile
 from harness.contract.requirement_catalogue import RequirementRow
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.publish import publish
@@ -33,10 +34,15 @@ class ContractOptions:
     run: RunOptions
     falsify: bool = False
     select: str = ""
+    profile: Profile = Profile.KAFKA
+    known_failing: Path | None = None
+    write_known_failing: Path | None = None
+    plan: bool = False
 
     def command(self, target: str) -> str:
         """The one command that does the same again on ``target``."""
         own = ["--seed", str(self.run.seed.value), *(["--select", self.select] if self.select else [])]
+        own += ["--profile", self.profile, *(["--known-failing", str(self.known_failing)] * bool(self.known_failing))]
         return replace(self.run, target=target).command("qualify", *own)
 
 
@@ -123,6 +129,7 @@ class ContractSession:
             "seed": self.options.run.seed.value,
             "backend_wanted": self.options.run.backend,
             "selection": self.options.select,
+            "profile": self.options.profile.value,
             "command": self.options.command(target),
             "fencepost": installed_version("fencepost"),
         }

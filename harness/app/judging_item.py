@@ -39,6 +39,10 @@ class JudgingItem(pytest.Item):
         """End as skipped: the target does not advertise what the item needs."""
         pytest.skip(f"NOT_OFFERED: {lack}")
 
+    def skip_out_of_reach(self, lack: str) -> NoReturn:
+        """End as skipped: nobody may, or can from here, bring the situation about on this target."""
+        pytest.skip(f"OUT_OF_REACH: {lack}")
+
     def fail_as_expected(self, reason: str) -> NoReturn:
         """End as an expected failure: a known one, or of a promise that is no MUST."""
         pytest.xfail(reason)

@@ -21,8 +21,9 @@ from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
 from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
 from harness.cluster.cluster import ClusterOptions
-from harness.cluster.run_options import RunOptions
-from harness.cluster.target import parse_target
+from harness.cluster.run_options import PREFIX, Permissions, RunOptions
+from harness.cluster.target import External, parse_target
+from harness.contract.level import Profile
 
 JVM_OPTS, PROPERTIES = "FENCEPOST_BROKER_JVM_OPTS", "FENCEPOST_BROKER_PROPERTIES"
 TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | image:<reference>[#folder] | external:<host:port,…>"
@@ -30,6 +31,8 @@ TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | image:<reference>[#fold
 
 CLUSTER = ("qualify", "falsify", "chaos", "up", "pytest")
 RUN = ("qualify", "falsify", "chaos", "pytest")
+RUNNING = ("qualify", "chaos", "pytest")
+JUDGED = ("qualify", "pytest")
 CHAOS = ("chaos", "pytest")
 BACKENDS = {"default": AUTO, "choices": BACKEND_NAMES}
 
@@ -91,6 +94,55 @@ OPTIONS = (
         {"type": int, "metavar": "N"},
         "a number that fixes everything the run draws; printed and saved when not given",
     ),
+    Option(
+        "--profile",
+        JUDGED,
+        {"choices": tuple(Profile)},
+        "which promises decide the exit code: kip, what a KIP promises (default on external:), or kafka, also how"
+        " Apache Kafka itself does it (default on releases)",
+    ),
+    Option(
+        "--known-failing",
+        JUDGED,
+        {"type": Path, "metavar": "FILE"},
+        "requirements that are known to fail, a line each: id | reason | link (default for releases: our own list)",
+    ),
+    Option(
+        "--write-known-failing",
+        JUDGED,
+        {"type": Path, "metavar": "FILE"},
+        "write such a file from what this run finds VIOLATED",
+    ),
+    Option(
+        "--client-properties",
+        (*RUNNING, "up"),
+        {"type": Path, "metavar": "FILE"},
+        "external: how clients connect, in Kafka's own format (security.protocol, sasl.jaas.config, ssl.truststore…)",
+    ),
+    Option(
+        "--prefix",
+        RUNNING,
+        {"default": PREFIX, "metavar": "TEXT"},
+        "external: what the names of our topics, groups and transactional ids begin with (default: %(default)s)",
+    ),
+    Option(
+        "--topics",
+        RUNNING,
+        {"default": "", "metavar": "NAME,…"},
+        "external: write to these topics of yours, where none may be created",
+    ),
+    Option(
+        "--allow-changes",
+        RUNNING,
+        {"action": "store_true"},
+        "external: also run what changes settings or feature levels or writes markers; all is set back",
+    ),
+    Option(
+        "--plan",
+        JUDGED,
+        {"action": "store_true"},
+        "print what would be created and changed on the target, and do nothing",
+    ),
     Option("--report-dir", RUN, {"type": Path, "metavar": "DIR"}, "the run folder (default: one in reports/runs)"),
 )
 
@@ -105,7 +157,17 @@ def declare(command: str, add: Callable[..., object]) -> None:
 def contract_options(given: Namespace, *, target: str | None, falsify: bool = False) -> ContractOptions:
     """The options of a qualification; :raises UserError: when one of them is malformed."""
     run = _run_options(given, target or "", folder_name=target or "falsify")
-    return ContractOptions(run=run, falsify=falsify, select=given.select)
+    external = bool(target) and isinstance(parse_target(target or ""), External)
+    profile = Profile(getattr(given, "profile", None) or (Profile.KIP if external else Profile.KAFKA))
+    return ContractOptions(
+        run=run,
+        falsify=falsify,
+        select=given.select,
+        profile=profile,
+        known_failing=getattr(given, "known_failing", None),
+        write_known_failing=getattr(given, "write_known_failing", None),
+        plan=getattr(given, "plan", False),
+    )
 
 
 def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
@@ -123,7 +185,17 @@ def cluster_options(given: Namespace) -> ClusterOptions:
     """What the command line gives for brokers, after what the environment gives."""
     jvm = (*shlex.split(os.environ.get(JVM_OPTS, "")), *given.broker_jvm_opt)
     lines = (*os.environ.get(PROPERTIES, "").splitlines(), *given.broker_property)
-    return ClusterOptions(jvm_options=jvm, properties=parse_properties(lines))
+    secured = getattr(given, "client_properties", None)
+    return ClusterOptions(
+        jvm_options=jvm, properties=parse_properties(lines), client_properties=secured and secured.absolute()
+    )
+
+
+def _permissions(given: Namespace) -> Permissions:
+    """``falsify`` has none of these options: it runs on clusters of ours alone."""
+    topics = tuple(filter(None, (name.strip() for name in getattr(given, "topics", "").split(","))))
+    prefix, changes = getattr(given, "prefix", PREFIX), getattr(given, "allow_changes", False)
+    return Permissions(prefix=prefix, topics=topics, changes=changes)
 
 
 def print_progress(sentence: str) -> None:
@@ -139,6 +211,7 @@ def _run_options(given: Namespace, target: str, *, folder_name: str) -> RunOptio
         backend=given.backend,
         seed=Seed.fresh() if given.seed is None else Seed(given.seed),
         cluster=cluster_options(given),
+        permissions=_permissions(given),
         progress=print_progress,
     )
 

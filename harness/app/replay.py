@@ -14,6 +14,7 @@ from harness.evidence.json_codec import Malformed, from_json
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.publish import publish
 from harness.report.contract.terminal import conclude
+from harness.report.shared.run_metadata import run_metadata
 
 
 def replay(folder: Path, *, master: str, progress: Callable[[str], None]) -> bool:
@@ -34,7 +35,8 @@ def _contract(folder: RunFolder) -> bool:
     rows = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]
     judged = [row for row in rows if row.id in {verdict.id for verdict in verdicts}]
     conclude(sys.stdout, folder, judged, verdicts, publish(folder, judged, verdicts))
-    return all(map(kept, verdicts))
+    profile = run_metadata(folder.run()).profile
+    return all(kept(verdict, profile) for verdict in verdicts)
 
 
 def _judged_again(folder: RunFolder, given: dict[str, Verdict]) -> dict[str, Verdict]:

@@ -129,7 +129,9 @@ class LiveItem(ExaminedItem):
         verdict = self.verdict = examine(self.session_.run(), self.requirement)
         if verdict.status == Status.NOT_OFFERED:
             self.skip_not_offered(verdict.reason or "")
-        if not kept(verdict):
+        if verdict.status == Status.OUT_OF_REACH:
+            self.skip_out_of_reach(verdict.reason or "")
+        if not kept(verdict, self.session_.options.profile):
             stale = f"stale known failure ({verdict.known_failure}): " if verdict.known_failure else ""
             raise NotGreen(stale + sentence(verdict))
         if verdict.status != Status.HOLDS:

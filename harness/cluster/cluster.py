@@ -72,11 +72,13 @@ class ClusterOptions:
     :param jvm_options: Extra JVM options of every broker and the controller, after ours (``-javaagent:…``).
     :param properties: Extra broker properties; they win over ours.
     :param breakable: Load the Byteman agent, so that the cluster offers :class:`BreakCode`.
+    :param client_properties: Of a cluster that is not ours: a file in Kafka's format that says how clients connect.
     """
 
     jvm_options: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
     breakable: bool = False
+    client_properties: Path | None = None
 
 
 class Cluster(Protocol):

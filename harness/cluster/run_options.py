@@ -8,6 +8,23 @@ from pathlib import Path
 from harness.base.seed import Seed
 from harness.cluster.cluster import ClusterOptions
 
+PREFIX = "fencepost-"
+"""What the names of all topics, groups and transactional ids of ours begin with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permissions:
+    """What a run may do to a cluster that is not ours; one that we start may be changed freely.
+
+    :param prefix: What the names of all topics, groups and transactional ids of ours begin with.
+    :param topics: Topics of the owner's that may be written to, where none may be created; () to create our own.
+    :param changes: Whether settings and feature levels may be changed, and markers written.
+    """
+
+    prefix: str = PREFIX
+    topics: tuple[str, ...] = ()
+    changes: bool = False
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
@@ -23,6 +40,7 @@ class RunOptions:
     backend: str = "auto"
     seed: Seed = field(default_factory=Seed.fresh)
     cluster: ClusterOptions = field(default_factory=ClusterOptions)
+    permissions: Permissions = field(default_factory=Permissions)
     progress: Callable[[str], None] = print
 
     def command(self, verb: str, *own: str) -> str:
@@ -30,4 +48,12 @@ class RunOptions:
         words = ["fencepost", verb, self.target, *own, "--backend", self.backend]
         words += [f"--broker-jvm-opt={option}" for option in self.cluster.jvm_options]
         words += [f"--broker-property={key}={value}" for key, value in self.cluster.properties.items()]
+        words += self._permitted()
         return shlex.join(words)
+
+    def _permitted(self) -> list[str]:
+        given = self.permissions
+        words = [] if given.prefix == PREFIX else [f"--prefix={given.prefix}"]
+        words += [f"--topics={','.join(given.topics)}"] if given.topics else []
+        words += [f"--client-properties={self.cluster.client_properties}"] if self.cluster.client_properties else []
+        return words + (["--allow-changes"] if given.changes else [])

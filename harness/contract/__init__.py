@@ -7,12 +7,14 @@ from harness.base.kafka_error import KafkaError
 from harness.contract import expect
 from harness.contract.expect import (
     Finding,
+    NotLooked,
     Observation,
     Observations,
     Witness,
     accepted,
     agree,
     finding,
+    habit,
     refused,
     row,
     shows,
@@ -21,13 +23,15 @@ from harness.contract.expect import (
     witness,
 )
 from harness.contract.judge import judge
+from harness.contract.level import Level, Profile
 from harness.contract.refuters import Failpoint, Refuter, Release, Setting, Unrefuted
-from harness.contract.requirement import Feature, Level, Need, Offers, Order, Refusal, Requirement, Source
+from harness.contract.requirement import Access, Feature, Need, Offers, Order, Refusal, Requirement, Source
 from harness.contract.transaction_result import TransactionResult
 from harness.contract.verdict import Status, Verdict, kept
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 
 __all__ = [
+    "Access",
     "Evidence",
     "Failpoint",
     "Feature",
@@ -35,11 +39,13 @@ __all__ = [
     "KafkaError",
     "Level",
     "Need",
+    "NotLooked",
     "NotSeen",
     "Observation",
     "Observations",
     "Offers",
     "Order",
+    "Profile",
     "Refusal",
     "Refuter",
     "Release",
@@ -55,6 +61,7 @@ __all__ = [
     "agree",
     "expect",
     "finding",
+    "habit",
     "judge",
     "kept",
     "refused",

@@ -6,11 +6,12 @@ its verdict is NOT_EXERCISED. Every expectation names its anomaly by ``otherwise
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
+from harness.contract.level import Level
 from harness.evidence.requirement_evidence import Batch, Evidence, Fault, NotSeen, Sample, Step
 
 
@@ -24,14 +25,25 @@ class Witness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A broken promise: the anomaly's name, a sentence with what was seen, and the steps that show it."""
+    """A broken promise: the anomaly's name, a sentence with what was seen, and the steps that show it.
+
+    :param level: MUST where a KIP promises what was not kept; see :func:`habit`.
+    """
 
     anomaly: str
     detail: str
     steps: tuple[str, ...] = ()
+    level: Level = Level.MUST
 
 
-Observation: TypeAlias = Witness | Finding
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotLooked:
+    """A look at what a broker keeps that this target does not offer: neither a witness nor a finding."""
+
+    what: str
+
+
+Observation: TypeAlias = Witness | Finding | NotLooked
 Observations: TypeAlias = Iterator[Observation]
 MarkerRow: TypeAlias = tuple[str] | tuple[str, int] | tuple[str, int, int]
 """Type of a marker; type and producer epoch; or type, producer epoch and producer id."""
@@ -47,21 +59,32 @@ def finding(anomaly: str, detail: str, *steps: Step) -> Finding:
     return Finding(anomaly=anomaly, detail=detail, steps=tuple(step.name for step in steps))
 
 
-def refused(step: Step, *codes: int, otherwise: str, message: str | None = None) -> Observation:
-    """The step must be refused with one of ``codes`` (and, where given, this error message or its end).
+def habit(observation: Observation, level: Level = Level.SHOULD) -> Observation:
+    """The same, where no KIP promises it and only Kafka does it so: a finding of a lower level."""
+    return replace(observation, level=level) if isinstance(observation, Finding) else observation
 
-    Success is the anomaly ``otherwise``; no answer is ``unanswered``; another code is ``wrong-error``; another message
-    is ``wrong-message``.
+
+def refused(
+    step: Step, *codes: int, otherwise: str, message: str | None = None, code: Level = Level.MUST
+) -> Observation:
+    """The step must be refused with one of ``codes`` (and, where given, an error message that ends like this one).
+
+    Success is the anomaly ``otherwise``; no answer is ``unanswered``; another code is ``wrong-error``; no message where
+    one is expected is ``no-message``, and another text, which is Kafka's habit, ``wrong-message``.
+
+    :param code: Who promises the code: SHOULD where the KIP promises the refusal and Kafka chose the code.
     """
     if step.error == 0:
         return finding(otherwise, f"{_said(step)}; expected {_names(codes)}", step)
     if step.error is None:
         return finding("unanswered", f"{_said(step)}; expected {_names(codes)}", step)
     if step.error not in codes:
-        return finding("wrong-error", f"{_said(step)}; expected {_names(codes)}", step)
+        return habit(finding("wrong-error", f"{_said(step)}; expected {_names(codes)}", step), code)
     said = str(step.fields.get("error_message") or "")
+    if message is not None and not said:
+        return finding("no-message", f"{_said(step)} without a message; expected {message!r}", step)
     if message is not None and not said.endswith(message):
-        return finding("wrong-message", f"{_said(step)} with message {said!r}; expected {message!r}", step)
+        return habit(finding("wrong-message", f"{_said(step)} with message {said!r}; expected {message!r}", step))
     return witness(_said(step), step)
 
 
@@ -81,6 +104,8 @@ def agree(what: str, seen: object, promised: object, *steps: Step, otherwise: st
 
 def shows(step: Step, *, otherwise: str, **promised: Json) -> Observation:
     """The named fields of the answer must have these values; else the anomaly ``otherwise``."""
+    if not step.looked:
+        return NotLooked(what=f"{step.name}: {step.api}")
     seen = {name: step.fields.get(name) for name in promised}
     return agree(f"{step.name}: {step.api} v{step.version} shows", seen, promised, step, otherwise=otherwise)
 
@@ -119,6 +144,8 @@ def identity(step: Step, producer_id: int, epoch: int, *, otherwise: str = "wron
 
 def producer(step: Step, producer_id: int, *, otherwise: str = "wrong-producer-state", **promised: Json) -> Observation:
     """DescribeProducers: the leader keeps this producer, with these fields (``producer_epoch=1``, …)."""
+    if not step.looked:
+        return NotLooked(what=f"{step.name}: {step.api}")
     kept = row(step, "producers", producer_id=producer_id)
     seen = {name: kept.get(name) for name in promised}
     return agree(f"{step.name}: producer {producer_id} shows", seen, promised, step, otherwise=otherwise)
@@ -136,6 +163,8 @@ def fenced(step: Step, producer_id: int, epoch: int, *, otherwise: str = "leader
 
 def not_open(step: Step, producer_id: int, *, otherwise: str = "transaction-opened") -> Observation:
     """DescribeProducers: the leader knows of no open transaction of the producer; it need not know the producer."""
+    if not step.looked:
+        return NotLooked(what=f"{step.name}: {step.api}")
     since = row(step, "producers", producer_id=producer_id).get("current_txn_start_offset", -1)
     return agree(f"{step.name}: start of an open transaction of {producer_id}", since, -1, step, otherwise=otherwise)
 

@@ -1,8 +1,11 @@
 """From evidence to verdict: pure, offline, and the same for today's run and last week's folder."""
 
 import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
-from harness.contract.expect import Finding, Witness
+from harness.contract.expect import Finding, NotLooked, Observation, Witness
+from harness.contract.level import strongest, weaker
 from harness.contract.requirement import LabT, Requirement
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.requirement_evidence import Evidence, NotSeen
@@ -11,43 +14,75 @@ from harness.evidence.requirement_evidence import Evidence, NotSeen
 def judge(requirement: Requirement[LabT], evidence: Evidence, *, seconds: float = 0.0) -> Verdict:
     """The verdict on the evidence.
 
-    Any finding is VIOLATED. No finding and no witness is NOT_EXERCISED, never HOLDS; so is a situation that the
-    evidence lacks. A check that crashes is UNDECIDED with its trace: a crash proves nothing about the broker.
+    The check always runs on what there is. Any finding is VIOLATED, whatever was missing or crashed after it; the
+    reason stands beside it. Else a situation that was not brought about, or that the evidence lacks, is NOT_EXERCISED
+    (OUT_OF_REACH where the target gives no power over it), and so is a check without any witness. A check that
+    crashes is UNDECIDED with its trace: a crash proves nothing about the broker.
+
+    What a stimulus that ended early left open is no fault of the broker: its logs are not shown to the check.
     """
-    if evidence.unprepared is not None:
-        return _verdict(requirement, Status.NOT_EXERCISED, seconds, reason=evidence.unprepared)
-    findings: list[Finding] = []
-    witnesses: list[Witness] = []
-    try:
-        for observation in requirement.check(evidence):
-            (findings if isinstance(observation, Finding) else witnesses).append(observation)  # type: ignore[arg-type]
-    except NotSeen as missing:
-        if not findings:
-            return _verdict(requirement, Status.NOT_EXERCISED, seconds, reason=str(missing), witnesses=len(witnesses))
-    except Exception:  # noqa: BLE001  the judge is the one place where any crash becomes a verdict
-        return _verdict(requirement, Status.UNDECIDED, seconds, reason=traceback.format_exc(limit=-3))
-    if findings:
-        return _verdict(requirement, Status.VIOLATED, seconds, findings=tuple(findings), witnesses=len(witnesses))
-    if not witnesses:
-        return _verdict(requirement, Status.NOT_EXERCISED, seconds, reason="the check examined no situation")
-    return _verdict(requirement, Status.HOLDS, seconds, witnesses=len(witnesses))
-
-
-def _verdict(
-    requirement: Requirement[LabT],
-    status: Status,
-    seconds: float,
-    *,
-    findings: tuple[Finding, ...] = (),
-    witnesses: int = 0,
-    reason: str | None = None,
-) -> Verdict:
+    cut_short = evidence.unprepared is not None
+    seen = _observed(requirement.check(replace(evidence, logs={}) if cut_short else evidence))
+    status, reason = seen.conclusion()
+    if cut_short and status is not Status.VIOLATED:
+        status = Status.OUT_OF_REACH if evidence.out_of_reach else Status.NOT_EXERCISED
+    if cut_short:
+        reason = evidence.unprepared
+    levels = {found.level for found in seen.findings}
     return Verdict(
         id=requirement.id,
-        level=requirement.level,
+        level=weaker(requirement.level, strongest(levels)) if levels else requirement.level,
         status=status,
-        witnesses=witnesses,
-        findings=findings,
+        witnesses=seen.witnesses,
+        findings=tuple(seen.findings),
         reason=reason,
         seconds=seconds,
     )
+
+
+@dataclass(slots=True, kw_only=True)
+class Observed:
+    """What a check yielded until it ended.
+
+    :param missing: What the evidence lacks.
+    :param crash: The trace of a check that crashed.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    witnesses: int = 0
+    not_looked: list[str] = field(default_factory=list)
+    missing: str | None = None
+    crash: str | None = None
+
+    def add(self, observation: Observation) -> None:
+        match observation:
+            case Finding():
+                self.findings.append(observation)
+            case Witness():
+                self.witnesses += 1
+            case NotLooked(what=what):
+                self.not_looked.append(what)
+
+    def conclusion(self) -> tuple[Status, str | None]:
+        """The status, and why for every status but HOLDS; of VIOLATED only what ended the check early."""
+        early = self.missing or self.crash
+        if self.findings:
+            return Status.VIOLATED, early
+        if early:
+            return (Status.UNDECIDED if self.crash else Status.NOT_EXERCISED), early
+        if self.witnesses:
+            return Status.HOLDS, None
+        unseen = f"; not offered: {', '.join(dict.fromkeys(self.not_looked))}" if self.not_looked else ""
+        return Status.NOT_EXERCISED, f"the check examined no situation{unseen}"
+
+
+def _observed(check: Iterable[Observation]) -> Observed:
+    seen = Observed()
+    try:
+        for observation in check:
+            seen.add(observation)
+    except NotSeen as missing:
+        seen.missing = str(missing)
+    except Exception:  # noqa: BLE001  the judge is the one place where any crash becomes a verdict
+        seen.crash = traceback.format_exc(limit=-3)
+    return seen

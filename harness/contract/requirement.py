@@ -11,6 +11,7 @@ from enum import Enum, StrEnum
 from typing import Generic, TypeAlias, TypeVar
 
 from harness.contract.expect import Observation
+from harness.contract.level import Level
 from harness.contract.refuters import Refuter
 from harness.evidence.requirement_evidence import Evidence
 
@@ -18,12 +19,13 @@ LabT = TypeVar("LabT", contravariant=True)
 Check: TypeAlias = Callable[[Evidence], Iterable[Observation]]
 
 
-class Level(StrEnum):
-    """How binding the promise is: a MUST decides the exit code."""
+class Access(StrEnum):
+    """What a requirement needs of a cluster beyond topics and ids of its own; a running cluster may not give it."""
 
-    MUST = "MUST"
-    SHOULD = "SHOULD"
-    MAY = "MAY"
+    LANES = "lanes"  # proxies between clients and brokers, to hold or cut what a client sends
+    LINKS = "links"  # proxies between brokers
+    BROKERS = "brokers"  # a second broker
+    CHANGES = "changes"  # a setting, a feature level or a marker; only with --allow-changes
 
 
 class Order(Enum):
@@ -85,6 +87,8 @@ class Requirement(Generic[LabT]):
     :param accepts: Evidence (shape and values as a sound broker gives) on which the verdict is HOLDS.
     :param refuses: Doctored evidence, each with the anomaly it must give, and no other.
     :param refuted_by: Live targets or failpoints on which the verdict must turn VIOLATED; or why there are none.
+    :param level: MUST where a KIP promises it; a finding may be of a lower level (:func:`expect.habit`).
+    :param access: All that the stimulus uses beyond its own topics and ids; a live run compares.
     """
 
     id: str
@@ -98,6 +102,7 @@ class Requirement(Generic[LabT]):
     refuted_by: tuple[Refuter, ...]
     level: Level = Level.MUST
     order: Order = Order.CALM
+    access: tuple[Access, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a requirement that is not proven able to fail."""

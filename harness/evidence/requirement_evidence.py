@@ -42,6 +42,7 @@ class Step:
     :param held: For how long the request lay on a held link.
     :param tries: How many requests were sent; all but the last were answered with an error that may be retried.
     :param exchange: The number of the last try's exchange in the journal; 0 for a step that never was on a wire.
+    :param looked: False for a look at what a broker keeps that was not taken, because the target does not offer it.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Step:
     held: float = 0.0
     tries: int = 1
     exchange: int = 0
+    looked: bool = True
 
     def answer_int(self, name: str) -> int:
         """The integer field ``name`` of the answer; :raises NotSeen: when the answer has no such integer field."""
@@ -160,6 +162,7 @@ class Evidence:
     :param logs: Each partition's log by its alias.
     :param facts: Plain values that the stimulus or the run noted, by name.
     :param unprepared: Why the stimulus could not be carried out; None when it was.
+    :param out_of_reach: Whether that is because the target gives no power over what was needed.
     """
 
     steps: tuple[Step, ...] = ()
@@ -168,6 +171,7 @@ class Evidence:
     samples: tuple[Sample, ...] = ()
     facts: Mapping[str, Json] = field(default_factory=dict)
     unprepared: str | None = None
+    out_of_reach: bool = False
 
     def __getitem__(self, name: str) -> Step:
         """The one step of that name; :raises NotSeen: when there is none or more than one."""

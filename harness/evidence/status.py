@@ -11,6 +11,7 @@ class Status(StrEnum):
     VIOLATED = "VIOLATED"
     UNDECIDED = "UNDECIDED"  # the evidence is ambiguous, or the check itself crashed
     NOT_EXERCISED = "NOT_EXERCISED"  # the situation never came about
+    OUT_OF_REACH = "OUT_OF_REACH"  # on a cluster that is not ours: nobody may, or can from here, bring it about
     NOT_OFFERED = "NOT_OFFERED"  # the target does not advertise the API version or feature; of requirements only
 
 

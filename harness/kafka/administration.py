@@ -4,7 +4,7 @@ These are what any Kafka offers, so they need no power of the backend; settings 
 block, also after an error. Exchanges are recorded if the client records.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TypeVar
@@ -37,10 +37,14 @@ CONTROLLER_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Administration:
-    """Changes that an administrator may make, and what is read for them; the first broker is asked."""
+    """Changes that an administrator may make, and what is read for them; the first broker is asked.
+
+    :param before_change: Called with a phrase before a setting or level is changed; raises where it may not be.
+    """
 
     client: WireClient
     brokers: Sequence[int]
+    before_change: Callable[[str], None] = lambda _what: None
 
     def create_topic(
         self, name: str, assignment: Mapping[int, tuple[int, ...]], configs: Mapping[str, str] | None = None
@@ -100,6 +104,7 @@ class Administration:
     @contextmanager
     def setting(self, key: str, value: str) -> Iterator[None]:
         """A dynamic setting on every broker for the length of the block."""
+        self.before_change(f"changing {key}")
         self._set(key, value)
         try:
             yield
@@ -109,6 +114,7 @@ class Administration:
     @contextmanager
     def feature(self, name: str, level: int) -> Iterator[None]:
         """A feature at this level for the length of the block; 0 is shown by the feature's absence."""
+        self.before_change(f"changing the level of {name}")
         before = self._finalized(self.brokers[0]).get(name, 0)
         self._finalize(name, before, level)
         try:

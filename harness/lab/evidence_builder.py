@@ -40,7 +40,9 @@ class EvidenceBuilder:
         self.steps.append(RecordedStep(step=short, proxy=proxy))
         return short
 
-    def evidence(self, logs: Mapping[str, LogTruth], *, unprepared: str | None = None) -> Evidence:
+    def evidence(
+        self, logs: Mapping[str, LogTruth], *, unprepared: str | None = None, out_of_reach: bool = False
+    ) -> Evidence:
         """All of it, steps in the order of sending, each with the time that it lay on a held link."""
         return Evidence(
             steps=tuple(sorted(map(self._with_hold, self.steps), key=lambda step: step.sent)),
@@ -49,6 +51,7 @@ class EvidenceBuilder:
             samples=tuple(sorted(self.samples, key=lambda sample: sample.at)),
             facts=self.facts,
             unprepared=unprepared,
+            out_of_reach=out_of_reach,
         )
 
     def shorten(self, value: Json) -> Json:

@@ -15,7 +15,10 @@ from harness.base import wait
 from harness.base.addresses import LANES, Lane
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
+from harness.base.unprepared import OutOfReach
 from harness.cluster.cluster import BreakCode, Cluster, Links
+from harness.cluster.run_options import Permissions
+from harness.contract import Access
 from harness.evidence.recorder import Recorder
 from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
 from harness.kafka.administration import Administration
@@ -51,6 +54,8 @@ class Lab:
     partitions: list[Partition] = field(default_factory=list)
     producers: list[Producer] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)
+    permissions: Permissions = field(default_factory=Permissions)
+    accessed: set[Access] = field(default_factory=set)
     _askers: dict[Lane, StepRecorder] = field(default_factory=dict)
 
     # Partitions, groups, producers
@@ -132,7 +137,14 @@ class Lab:
     @property
     def admin(self) -> Administration:
         """Changes topics, settings and feature levels, over the observer's lane."""
-        return Administration(self.step_recorder("observer").client, self.cluster.topology.brokers)
+        client, brokers = self.step_recorder("observer").client, self.cluster.topology.brokers
+        return Administration(client, brokers, before_change=self._ask_for_change)
+
+    def _ask_for_change(self, what: str) -> None:
+        """:raises OutOfReach: When the cluster is not ours and changes are not allowed."""
+        self.accessed.add(Access.CHANGES)
+        if not self.cluster.owned and not self.permissions.changes:
+            raise OutOfReach(f"{what} needs --allow-changes on a cluster that is not ours")
 
     def write_marker(
         self,
@@ -146,6 +158,7 @@ class Lab:
         as_: str | None = None,
     ) -> Step:
         """WriteTxnMarkers to the partition's leader, as an operator ends a hanging transaction (KIP-664)."""
+        self._ask_for_change("writing a marker")
         fields: dict[str, Any] = {
             "producer_id": producer_id,
             "producer_epoch": epoch,
@@ -170,36 +183,44 @@ class Lab:
         return tuple(v for v in versions if all(low <= v <= high for low, high in ranges))
 
     def another_broker(self, *others: int) -> int:
-        """The first broker that is none of these; :raises Unprepared: when there is none."""
+        """The first broker that is none of these; :raises OutOfReach: when there is none."""
+        self.accessed.add(Access.BROKERS)
         found = [broker for broker in self.cluster.topology.brokers if broker not in others]
-        self.unless(lambda: bool(found), f"the cluster has no broker beside {others}")
+        if not found:
+            raise OutOfReach(f"the cluster has no broker beside {', '.join(map(str, sorted(set(others))))}")
         return found[0]
 
     # Faults
 
     @property
     def links(self) -> Links:
-        """The cluster's proxies; :raises Unprepared: when there are none."""
+        """The cluster's proxies; :raises OutOfReach: when there are none."""
         if self.cluster.links is None:
-            raise Unprepared("this backend has no proxies, so no link can be held")
+            raise OutOfReach("no proxies stand before this cluster, so nothing can be held")
         return self.cluster.links
 
     def link(self, source: int, target: int) -> str:
-        """The proxy that carries what broker ``source`` asks of ``target``; :raises Unprepared: when there is none."""
+        """The proxy that carries what broker ``source`` asks of ``target``; :raises OutOfReach: when there is none."""
+        self.accessed.add(Access.LINKS)
         if proxy := self.cluster.topology.links.get((source, target)):
             return proxy
-        raise Unprepared(f"this backend has no proxy between brokers {source} and {target}")
+        raise OutOfReach("no proxies stand between these brokers, so no link between them can be held")
 
     def hold(self, proxy: str, *, name: str) -> AbstractContextManager[Hold]:
         """Hold what is sent through ``proxy`` (a link or a lane) for the block, or until ``release`` within it.
 
         :raises Unprepared: When there is no proxy.
         """
+        self._note_access(proxy)
         return holding(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
 
     def cut(self, proxy: str, *, name: str) -> AbstractContextManager[None]:
         """Cut ``proxy`` (a link or a lane) for the block; :raises Unprepared: when there is no proxy."""
+        self._note_access(proxy)
         return cutting(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
+
+    def _note_access(self, proxy: str) -> None:
+        self.accessed.add(Access.LINKS if proxy in self.cluster.topology.links.values() else Access.LANES)
 
     @contextmanager
     def preparing(
@@ -258,8 +279,13 @@ class Lab:
         """Wait, bounded, until the coordinator keeps one of ``states`` for the id; the last answer is the step.
 
         The coordinator changes its state a moment after the markers can be read, so its state is waited for. When the
-        bound is over, the answer with another state is noted all the same: the check judges it.
+        bound is over, the answer with another state is noted all the same: the check judges it. Where the broker cannot
+        be asked, it is waited until nothing is open on this requirement's partitions, if the state is a completed one.
         """
+        if not self.observer.describes_transactions(producer.coordinator):
+            if all(state.startswith("Complete") for state in states):
+                wait.elapsed_ms_until(self._all_stable, timeout_seconds=timeout_seconds)
+            return self.observer.transaction(producer.transactional_id, producer.coordinator, as_=as_)
 
         def fits() -> bool:
             return self.observer.state(producer.transactional_id, producer.coordinator) in states
@@ -282,8 +308,10 @@ class Lab:
         ids = {producer.producer_id for producer in self.producers}
         return written | {group.offsets.alias: self.observer.offsets(group, ids) for group in self.groups}
 
-    def evidence(self, logs: Mapping[str, LogTruth], *, unprepared: str | None = None) -> Evidence:
-        return self.notes.evidence(logs, unprepared=unprepared)
+    def evidence(
+        self, logs: Mapping[str, LogTruth], *, unprepared: str | None = None, out_of_reach: bool = False
+    ) -> Evidence:
+        return self.notes.evidence(logs, unprepared=unprepared, out_of_reach=out_of_reach)
 
     def tidy(self) -> None:
         """Delete the topics of this requirement; for a cluster that lives on without us."""
@@ -304,6 +332,9 @@ class Lab:
             assert lane in LANES
             self._askers[lane] = StepRecorder(lane, self._client(lane), self.notes, self.clock, self._proxies(lane))
         return self._askers[lane]
+
+    def _all_stable(self) -> bool:
+        return all(map(self._stable, self.partitions))
 
     def _stable(self, partition: Partition) -> bool:
         sample = self.observer.sample(partition)

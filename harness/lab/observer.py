@@ -11,7 +11,8 @@ from harness.kafka.raw_log import fetch_all
 from harness.kafka.routing import RoutingTable
 from harness.lab.group import Group
 from harness.lab.partition import Partition
-from harness.lab.step_recorder import StepRecorder
+from harness.lab.step_recorder import ResultT, StepRecorder
+from harness.wire.api_request import ApiRequest
 from harness.wire.records.isolation import committed_records
 from harness.wire.records.record_batch import text
 from harness.wire.records.transaction_state import TOPIC, decode_state
@@ -58,15 +59,16 @@ class Observer:
     def producers(self, partition: Partition, *, as_: str | None = None) -> Step:
         """DescribeProducers: the answer's ``producers`` is a list of producer states (KIP-664)."""
         request = DescribeProducers(topic=partition.topic, partition=partition.index)
-        version = self.recorder.client.highest(partition.leader, request.api)
-        return self.recorder.ask(partition.leader, request, version, as_=as_, request={"partition": str(partition)})
+        return self._look(partition.leader, request, as_, {"partition": str(partition)})
 
     def transaction(self, transactional_id: str, coordinator: int, *, as_: str | None = None) -> Step:
         """DescribeTransactions: state, producer id, epoch, partitions."""
         request = DescribeTransactions(transactional_id=transactional_id)
-        version = self.recorder.client.highest(coordinator, request.api)
-        noted: dict[str, Json] = {"transactional_id": transactional_id}
-        return self.recorder.ask(coordinator, request, version, as_=as_, request=noted)
+        return self._look(coordinator, request, as_, {"transactional_id": transactional_id})
+
+    def describes_transactions(self, coordinator: int) -> bool:
+        """Whether the broker offers DescribeTransactions (KIP-664); one that does not is judged without these looks."""
+        return self._offers(coordinator, DescribeTransactions.api)
 
     def state(self, transactional_id: str, coordinator: int) -> str:
         """The state that the coordinator keeps for the id now, in Kafka's words; not noted as a step."""
@@ -114,6 +116,16 @@ class Observer:
             last_stable_offset=raw[-1].last_stable_offset,
             committed=tuple(text(record.value) for record in committed),
         )
+
+    def _look(self, node: int, request: ApiRequest[ResultT], as_: str | None, fields: dict[str, Json]) -> Step:
+        """A step; one that says that nothing was looked at where the broker does not offer the API."""
+        if not self._offers(node, request.api):
+            return self.recorder.not_looked(node, request.api, as_=as_, request=fields)
+        version = self.recorder.client.highest(node, request.api)
+        return self.recorder.ask(node, request, version, as_=as_, request=fields)
+
+    def _offers(self, node: int, api: str) -> bool:
+        return api in self.recorder.client.offered(node).apis
 
     def _read(self, partition: Partition, isolation: int) -> list[FetchResult]:
         return list(

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from harness.base.json_value import Json
+from harness.base.unprepared import OutOfReach
 from harness.evidence.requirement_evidence import Step
 from harness.kafka.producer_state import ProducerState
 from harness.kafka.transaction_protocol import V1, V2
 from harness.lab.group import Group
 from harness.lab.partition import Partition
-from harness.lab.step_recorder import BOUND, RETRIABLE, ResultT, StepRecorder, Unprepared
+from harness.lab.step_recorder import BOUND, RETRIABLE, ResultT, StepRecorder
 from harness.wire.api_results import ProducerIdAndEpoch
 from harness.wire.records.record_batch import NewBatch
 from harness.wire.requests.log.produce import Produce, ProduceResult
@@ -79,10 +80,10 @@ class Producer:
         return self.step_recorder.actor
 
     def lane_to(self, node: int) -> str:
-        """The proxy through which this producer reaches ``node``; :raises Unprepared: when there is none."""
+        """The proxy through which this producer reaches ``node``; :raises OutOfReach: when there is none."""
         if proxy := self.step_recorder.proxies.get(node):
             return proxy
-        raise Unprepared(f"no proxy stands between the {self.lane} and broker {node}")
+        raise OutOfReach("no proxies stand between clients and this cluster, so no request can be held")
 
     def version(self, api: str, cap: int | None = None) -> int:
         """The highest version of ``api`` that this producer's protocol uses and the broker offers."""

@@ -93,6 +93,22 @@ class StepRecorder:
         """Wait for the answer of a request that was started; noted as :meth:`ask` does."""
         return self.kept(self._step(pending, as_ or pending.api, request, 1, timeout_seconds), as_)
 
+    def not_looked(self, node: int, api: str, *, as_: str | None, request: Mapping[str, Json]) -> Step:
+        """A look that the target does not offer, noted where it has a name: its absence is no evidence."""
+        step = Step(
+            name=as_ or api,
+            api=api,
+            version=-1,
+            error=None,
+            request=request,
+            actor=self.actor,
+            node=node,
+            sent=self.clock.now(),
+            answered=None,
+            looked=False,
+        )
+        return step if as_ is None else self.kept(step, as_)
+
     def kept(self, step: Step, as_: str | None) -> Step:
         """Note a named step; of an unnamed one demand success; :raises Unprepared: when it failed."""
         if as_ is not None:

@@ -3,19 +3,20 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.contract.requirement import Level
+from harness.contract.level import Profile
 from harness.contract.requirement_catalogue import RequirementRow
-from harness.contract.verdict import Status, Verdict
+from harness.contract.verdict import Status, Verdict, kept
 from harness.report.shared.status_marks import counted
 from harness.report.shared.words import NOT_JUDGED, ORDER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequirementResult:
-    """A requirement and its verdict; None where the run ended before it."""
+    """A requirement and its verdict; None where the run ended before it. The profile says whether it decides."""
 
     row: RequirementRow
     verdict: Verdict | None
+    profile: Profile = Profile.KAFKA
 
     @property
     def status(self) -> str:
@@ -34,12 +35,13 @@ class RequirementResult:
 
     @property
     def prevents_passing(self) -> bool:
-        """Keeps the exit code from 0: a MUST that is not kept and not known, or a stale known failure."""
-        fine = self.known or self.status in (Status.HOLDS, Status.NOT_OFFERED)
-        return self.stale or (self.row.level == Level.MUST and not fine)
+        """Keeps the exit code from 0 (:func:`harness.contract.verdict.kept`); so does one that was not reached."""
+        return not kept(self.verdict, self.profile) if self.verdict else self.profile.asks_for(self.row.level)
 
 
-def join(rows: Sequence[RequirementRow], verdicts: Sequence[Verdict]) -> tuple[RequirementResult, ...]:
+def join(
+    rows: Sequence[RequirementRow], verdicts: Sequence[Verdict], profile: Profile = Profile.KAFKA
+) -> tuple[RequirementResult, ...]:
     """Every row with its verdict, then every verdict that has no row (its requirement has left the catalogue).
 
     Where a requirement was judged twice, the worse verdict counts: trying again must not hide a failure.
@@ -50,7 +52,8 @@ def join(rows: Sequence[RequirementRow], verdicts: Sequence[Verdict]) -> tuple[R
     known = {row.id for row in rows}
     bare = [_bare(verdict) for verdict in worst.values() if verdict.id not in known]
     return tuple(
-        RequirementResult(row=row, verdict=worst.get(row.id)) for row in (*rows, *sorted(bare, key=lambda r: r.id))
+        RequirementResult(row=row, verdict=worst.get(row.id), profile=profile)
+        for row in (*rows, *sorted(bare, key=lambda r: r.id))
     )
 
 
@@ -73,9 +76,13 @@ def explanation(entries: Sequence[RequirementResult]) -> str:
     if not any(entry.verdict for entry in entries):
         return "Nothing can be said of this target."
     if not ways:
-        return "It passes: every MUST holds, is not offered, or is a known failure that still fails."
+        return f"It passes: {_asked(entries)} holds, is not offered, is out of reach, or is a known failure."
     named = ", ".join(ways[:4]) + (f" and {len(ways) - 4} more" if len(ways) > 4 else "")
     return f"It does not pass, because of {len(ways)} {'promise' if len(ways) == 1 else 'promises'}: {named}."
+
+
+def _asked(entries: Sequence[RequirementResult]) -> str:
+    return "every MUST" if entries[0].profile is Profile.KIP else "every promise"
 
 
 def _head(name: str, entries: Sequence[RequirementResult], found: Mapping[str, int]) -> str:
@@ -96,6 +103,7 @@ def _tail(entries: Sequence[RequirementResult], found: Mapping[str, int]) -> lis
     phrases = {
         Status.NOT_OFFERED.value: "not offered",
         Status.NOT_EXERCISED.value: "not exercised",
+        Status.OUT_OF_REACH.value: "out of reach",
         Status.UNDECIDED.value: "undecided",
         NOT_JUDGED: "not judged",
     }

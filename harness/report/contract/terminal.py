@@ -48,15 +48,15 @@ def conclude(
     stream: TextIO, folder: RunFolder, rows: Sequence[RequirementRow], verdicts: Sequence[Verdict], page: Path | None
 ) -> None:
     """The end of a run: the table, what did not hold, the headline, where the report is, how to replay."""
-    console, entries = open_console(stream), join(rows, verdicts)
+    console, about = open_console(stream), run_metadata(folder.run())
+    entries = join(rows, verdicts, about.profile)
     if entries:
         console.print(_table(entries))
     for status in (Status.VIOLATED, Status.UNDECIDED, Status.NOT_EXERCISED):
         _print_group(console, label(status), STYLES[status], [entry for entry in entries if entry.status == status])
     _print_group(console, "Known failures that no longer fail", "yellow", [entry for entry in entries if entry.stale])
-    name = run_metadata(folder.run()).name
     good = any(entry.verdict for entry in entries) and not any(entry.prevents_passing for entry in entries)
-    print_headline(console, headline(name, entries), explanation(entries), passes=good)
+    print_headline(console, headline(about.name, entries), explanation(entries), passes=good)
     print_report_paths(console, folder.path, page)
 
 

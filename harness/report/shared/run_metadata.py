@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.base.json_value import Json
+from harness.contract.level import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,7 @@ class RunMetadata:
     seconds: float | None
     selection: str
     fencepost: str
+    profile: Profile = Profile.KAFKA
 
 
 def run_metadata(run: Mapping[str, Json]) -> RunMetadata:
@@ -52,6 +54,7 @@ def run_metadata(run: Mapping[str, Json]) -> RunMetadata:
         seconds=_number(run.get("seconds")),
         selection=field_text(run.get("selection")),
         fencepost=field_text(run.get("fencepost") or run.get("fencepost_version")),
+        profile=Profile(field_text(run.get("profile")) or Profile.KAFKA),
     )
 
 

@@ -14,7 +14,7 @@ NOT_JUDGED = "NOT_JUDGED"
 """Shown for a requirement without a verdict: the run ended before it. It is no :class:`Status`; nothing was judged."""
 
 ORDER = (*(status.value for status in (Status.VIOLATED, Status.UNDECIDED, Status.NOT_EXERCISED)), NOT_JUDGED)
-ORDER = (*ORDER, Status.NOT_OFFERED.value, Status.HOLDS.value)
+ORDER = (*ORDER, Status.OUT_OF_REACH.value, Status.NOT_OFFERED.value, Status.HOLDS.value)
 """Statuses, the worst first: the order of lists, and which of two verdicts on one requirement counts."""
 
 _LABELS: Mapping[str, str] = {
@@ -22,6 +22,7 @@ _LABELS: Mapping[str, str] = {
     "VIOLATED": "Violated",
     "UNDECIDED": "Undecided",
     "NOT_EXERCISED": "Not exercised",
+    "OUT_OF_REACH": "Out of reach",
     "NOT_OFFERED": "Not offered",
     NOT_JUDGED: "Not judged",
 }
@@ -31,6 +32,7 @@ _MEANINGS: Mapping[str, str] = {
     "VIOLATED": "tried, and broken",
     "UNDECIDED": "the evidence is ambiguous",
     "NOT_EXERCISED": "the situation never came about",
+    "OUT_OF_REACH": "nobody may, or can from here, bring the situation about on this target",
     "NOT_OFFERED": "the target does not advertise what it needs",
     NOT_JUDGED: "the run ended before it",
 }

@@ -9,6 +9,7 @@ from harness.contract import (
     Level,
     Observation,
     Offers,
+    Profile,
     Refusal,
     Release,
     Requirement,
@@ -113,12 +114,22 @@ def test_a_requirement_without_its_proof_cannot_be_made(field: str) -> None:
         ("MUST", Status.NOT_EXERCISED, None, False),
         ("MUST", Status.VIOLATED, "KAFKA-1", True),
         ("MUST", Status.HOLDS, "KAFKA-1", False),
+        ("MUST", Status.OUT_OF_REACH, None, True),
+        ("MUST", Status.OUT_OF_REACH, "KAFKA-1", True),
         ("SHOULD", Status.VIOLATED, None, True),
+        ("MAY", Status.NOT_EXERCISED, None, True),
     ],
 )
 def test_what_lets_the_exit_code_be_0(level: str, status: Status, known: str | None, green: bool) -> None:
     verdict = replace(judge(REQUIREMENT, GOOD), level=level, status=status, known_failure=known)
-    assert kept(verdict) is green
+    assert kept(verdict, Profile.KIP) is green
+
+
+@pytest.mark.parametrize("level", Level)
+def test_of_kafka_itself_all_levels_are_asked(level: Level) -> None:
+    verdict = replace(judge(REQUIREMENT, GOOD), level=level)
+    assert kept(verdict, Profile.KAFKA)
+    assert not kept(replace(verdict, status=Status.VIOLATED), Profile.KAFKA)
 
 
 def test_refused_distinguishes_success_no_answer_and_the_wrong_code() -> None:

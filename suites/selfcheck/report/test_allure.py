@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.contract.requirement import Level
+from harness.contract.level import Level
 from harness.report.shared.allure import SEVERITIES
 
 ITEM = """

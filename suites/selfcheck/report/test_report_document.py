@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
+from harness.contract.level import Profile
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.publish import publish
@@ -103,8 +104,8 @@ def test_the_headline_in_one_sentence(statuses: str, expected: str) -> None:
 
 
 def verdicts_of(statuses: str) -> list[Verdict]:
-    """One MUST verdict a letter: Holds, Violated, Undecided, not Exercised, not Offered."""
-    kinds = dict(zip("HVUEO", Status, strict=True))
+    """One MUST verdict a letter: Holds, Violated, Undecided, not Exercised, out of Reach, not Offered."""
+    kinds = dict(zip("HVUERO", Status, strict=True))
     return [Verdict(id=f"KIP1-A-{i:02}", level="MUST", status=kinds[letter]) for i, letter in enumerate(statuses)]
 
 
@@ -119,7 +120,7 @@ def test_known_failures_do_not_stand_in_the_way_but_stale_ones_do() -> None:
     assert explanation(join((), [replace(broken, known_failure="KAFKA-1")])).startswith("It passes")
     assert "because of 1 promise" in explanation(join((), [replace(held, known_failure="KAFKA-1")]))
     assert "because of 1 promise" in explanation(join((), [broken]))
-    assert explanation(join((), [replace(broken, level="SHOULD")])).startswith("It passes")
+    assert explanation(join((), [replace(broken, level="SHOULD")], Profile.KIP)).startswith("It passes")
 
 
 def test_the_name_of_the_target() -> None:

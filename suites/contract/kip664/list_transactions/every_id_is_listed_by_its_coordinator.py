@@ -7,7 +7,18 @@ coordinator sends its markers. Dead is a state of removal and is never listed.
 from dataclasses import replace
 
 from harness.base.json_value import Json
-from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman.coordinator_rules import PREPARING_IDS_NOT_LISTED
 from harness.contract.doctored import evidence, sample, step
 from harness.contract.refuters import Failpoint
@@ -87,6 +98,7 @@ REQUIREMENT = Requirement(
     statement="Each broker lists the transactional ids that it coordinates, with producer id and the state's name.",
     needs=(Offers("ListTransactions", 0), Offers("DescribeTransactions", 0)),
     order=Order.HOLDS_LINKS,
+    access=(Access.LINKS,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

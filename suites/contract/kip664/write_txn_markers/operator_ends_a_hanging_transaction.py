@@ -5,7 +5,18 @@ clients switched off where the broker has it (that switch is the broker's, hence
 committed after it shows what a hanging transaction costs: it is invisible until the marker.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman.leader_rules import ABORT_MARKER_ENDS_NOTHING
 from harness.contract.doctored import abort, commit, data, evidence, known_producer, log, sample, step, written
 from harness.contract.refuters import Failpoint
@@ -67,6 +78,7 @@ REQUIREMENT = Requirement(
     statement="An operator's abort marker ends a hanging transaction: the LSO moves on, its records stay hidden.",
     needs=(Offers("WriteTxnMarkers", 1), Offers("DescribeProducers", 0)),
     order=Order.CHANGES_SETTINGS,
+    access=(Access.CHANGES,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

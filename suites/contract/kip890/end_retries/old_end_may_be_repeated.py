@@ -4,7 +4,18 @@ Every version up to 4, committing and aborting. The marker is held on the link f
 that the repetition also meets a transaction that is still being ended; ten holds make this take about a second.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import OLD_END_NOT_REPEATABLE, OPPOSITE_END_TAKEN_FOR_REPETITION
 from harness.contract.doctored import adopted, commit, log
@@ -70,6 +81,7 @@ REQUIREMENT = Requirement(
     statement="With EndTxn up to v4 a repeated end of the same kind is idempotent in the same epoch.",
     needs=(Offers("EndTxn", 3),),
     order=Order.HOLDS_LINKS,
+    access=(Access.LINKS,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

@@ -4,7 +4,18 @@ The marker is held on the link from the coordinator to the leader, so that the t
 being aborted; the rollback itself must not wait for the answer to be used.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman.transaction_metadata_rules import ABORT_WITHOUT_BUMP, ABORTED_KEEPS_THE_LAST_EPOCH
 from harness.contract.doctored import abort, data, described, ended, evidence, log, sample, unsound
 from harness.contract.refuters import Failpoint
@@ -68,4 +79,5 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ABORTED_KEEPS_THE_LAST_EPOCH, anomaly="another-identity-kept"),
     ),
     order=Order.HOLDS_LINKS,
+    access=(Access.LINKS,),
 )

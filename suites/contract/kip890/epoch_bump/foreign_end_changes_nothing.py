@@ -4,7 +4,7 @@ Every offered version is tried. That a user without Write on the transactional i
 (TRANSACTIONAL_ID_AUTHORIZATION_FAILED) cannot be seen on a cluster without an authorizer, so it is not tried here.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Access, Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import ANY_PRODUCER_ID_MAY_END, UNKNOWN_ID_ANSWERED_AS_STALE
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, sample
 from harness.contract.refuters import Failpoint
@@ -62,6 +62,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Bump Epoch on Each Transaction for New Clients (1)"),
     statement="EndTxn with an unknown or foreign identity is refused and changes nothing.",
     needs=(Offers("EndTxn", 3),),
+    access=(Access.BROKERS,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

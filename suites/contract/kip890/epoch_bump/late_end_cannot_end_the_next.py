@@ -4,7 +4,7 @@ The producer's commit and abort lie on its lane to the coordinator; it tries aga
 connection broke, and begins its next transaction. Then the delayed requests arrive.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Access, Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import DELAYED_END_TAKEN_FOR_CURRENT
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
@@ -65,6 +65,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Bump Epoch on Each Transaction for New Clients (1)"),
     statement="A delayed EndTxn of the previous transaction is fenced and cannot end the next one.",
     needs=(Offers("EndTxn", 5), Offers("Produce", 12)),
+    access=(Access.LANES,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

@@ -6,7 +6,7 @@ Coordinator and leader each refuse them, and one would hide the other's failure;
 is no coordinator's business, so that its refusal is the leader's own.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Access, Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.leader_rules import EVERY_TRANSACTION_ONGOING, NO_CHECK_OF_DATA, NO_EPOCH_CHECK
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import adopted, unsound
@@ -65,6 +65,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Bump Epoch on Each Transaction for New Clients (1)"),
     statement="A record of the finished transaction that arrives late is refused on every partition of it.",
     needs=(Offers("EndTxn", 5), Offers("Produce", 12)),
+    access=(Access.LANES,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

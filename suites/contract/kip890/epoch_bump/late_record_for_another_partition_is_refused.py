@@ -6,7 +6,18 @@ ended, CONCURRENT_TRANSACTIONS is right as well for a produce that would add its
 the pending transition before the epoch (released brokers do), and the client that tries again is then fenced.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman.coordinator_rules import ADD_IN_THE_CURRENT_EPOCH
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import adopted, data, log
@@ -85,4 +96,5 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ADD_IN_THE_CURRENT_EPOCH, anomaly="transaction-reopened"),
     ),
     order=Order.HOLDS_LINKS,
+    access=(Access.LANES, Access.LINKS, Access.BROKERS),
 )

@@ -6,7 +6,18 @@ Tried at level 1, because at level 0 Kafka cannot write down what the new protoc
 at level 0 the old protocol is tried.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman.transaction_metadata_rules import END_TAKEN_AS_OF_THE_LEVEL, RECORDS_AS_OF_LEVEL_1
 from harness.contract.byteman.verification_rules import CLIENT_WITHOUT_ABORTABLE_ERROR
 from harness.contract.doctored import adopted, commit, log
@@ -97,6 +108,7 @@ REQUIREMENT = Requirement(
     statement="The broker chooses the transaction protocol by the request's version, not by the finalized level.",
     needs=(Offers("EndTxn", 5), Offers("Produce", 12), Offers("UpdateFeatures", 1), Feature(FEATURE, 2)),
     order=Order.CHANGES_SETTINGS,
+    access=(Access.CHANGES,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

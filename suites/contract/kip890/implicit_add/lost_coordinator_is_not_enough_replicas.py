@@ -7,7 +7,18 @@ controller is cut, which the controller fences after two seconds; the same lines
 Takes a second a version: the leader copies the coordinator's log over the same link, and pauses that long after a cut.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman import verification_rules as rules
 from harness.contract.doctored import adopted, data, log, unsound
 from harness.contract.refuters import Failpoint
@@ -62,6 +73,7 @@ REQUIREMENT = Requirement(
     statement="A new client's write whose coordinator cannot be reached is refused with NOT_ENOUGH_REPLICAS.",
     needs=(Offers("Produce", 12), Offers("EndTxn", 5)),
     order=Order.HOLDS_LINKS,
+    access=(Access.LINKS,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
@@ -69,7 +81,8 @@ REQUIREMENT = Requirement(
         Refusal("unadded-write-accepted", GOOD.with_step("lost write", error=0)),
         Refusal("unanswered", GOOD.with_step("lost write", error=None)),
         Refusal("wrong-error", GOOD.with_step("lost write", error=KafkaError.NETWORK_EXCEPTION)),
-        Refusal("wrong-message", GOOD.with_step("lost write", error_message=None)),
+        Refusal("no-message", GOOD.with_step("lost write", error_message=None)),
+        Refusal("wrong-message", GOOD.with_step("lost write", error_message="another text")),
         Refusal("appended-before-add", GOOD.with_sample("held v12", high_watermark=3)),
         Refusal("lost-record-appended", GOOD.with_log("P12", log(_FIRST, _COMMIT, data(7, 1, "lost"), *_LATER))),
         Refusal("refused-after-mending", GOOD.with_step("later write", error=RETRIABLE)),

@@ -4,7 +4,18 @@ An old client's write without an add is the proof that the switch is off: it is 
 know of it. It hangs, so an operator's marker ends it. Changes a broker setting for as long as the writes take.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman.verification_rules import NEW_CLIENT_TAKEN_FOR_OLD
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, unsound, written
 from harness.contract.refuters import Failpoint
@@ -58,6 +69,7 @@ REQUIREMENT = Requirement(
     statement="Switching partition verification off does not turn off the implicit add of new clients.",
     needs=(Offers("Produce", 12), Offers("EndTxn", 5)),
     order=Order.CHANGES_SETTINGS,
+    access=(Access.CHANGES,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

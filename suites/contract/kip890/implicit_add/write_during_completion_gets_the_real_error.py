@@ -5,7 +5,18 @@ The marker link is held, so that the transaction stays in PrepareCommit. The bro
 NOT_ENOUGH_REPLICAS and knows no such retry). Only a lower bound of that time is judged: half of it, for coarse clocks.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman.verification_rules import NEWEST_CLIENT_TAKEN_FOR_OLD, NO_RETRY_OF_ADDS
 from harness.contract.doctored import adopted, commit, data, log, unsound
 from harness.contract.refuters import Failpoint
@@ -67,6 +78,7 @@ REQUIREMENT = Requirement(
     statement="While the previous transaction completes, a new client's write gets CONCURRENT_TRANSACTIONS.",
     needs=(Offers("Produce", 12), Offers("EndTxn", 5)),
     order=Order.HOLDS_LINKS,
+    access=(Access.LINKS,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

@@ -5,7 +5,7 @@ by the operator, one coordinator epoch below the one that the partition keeps; a
 counter-proof that nothing else was wrong with it.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Access, Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.leader_rules import NO_COORDINATOR_EPOCH_CHECK
 from harness.contract.doctored import abort, commit, data, ended, evidence, known_producer, log, sample, step, unsound
 from harness.contract.refuters import Failpoint
@@ -58,6 +58,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Background: transaction markers and coordinator epochs"),
     statement="A marker with an older coordinator epoch than the partition knows for the producer is refused.",
     needs=(Offers("WriteTxnMarkers", 1), Offers("DescribeProducers", 0)),
+    access=(Access.CHANGES,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

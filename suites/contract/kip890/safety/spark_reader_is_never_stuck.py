@@ -9,7 +9,7 @@ against the high watermark that the observer read.
 from dataclasses import replace
 from itertools import chain
 
-from harness.contract import Evidence, NotSeen, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Access, Evidence, NotSeen, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.doctored import adopted
 from harness.contract.refuters import VERIFICATION, Release, Setting
 from harness.contract.stream_checks import delivered_once, out_of_reach, reached
@@ -119,6 +119,7 @@ REQUIREMENT = Requirement(
     statement="A read_committed stream reaches the high watermark after late records of ended transactions, "
     "and delivers exactly the committed records, each once.",
     needs=(Offers("Produce", 9), Offers("EndTxn", 3)),
+    access=(Access.LANES,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

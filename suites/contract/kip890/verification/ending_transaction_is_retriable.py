@@ -4,7 +4,18 @@ A partition whose marker is written may take the next transaction's write before
 partitions. The coordinator's CONCURRENT_TRANSACTIONS would be fatal for older clients; NOT_ENOUGH_REPLICAS is not.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman.verification_rules import OLD_CLIENT_TAKEN_FOR_NEW
 from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, sample, step, unsound, written
 from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
@@ -73,13 +84,15 @@ REQUIREMENT = Requirement(
     statement="While the coordinator is ending the last transaction, an older client's write gets a retriable error.",
     needs=(Offers("Produce", 9),),
     order=Order.HOLDS_LINKS,
+    access=(Access.LINKS,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
     refuses=(
         Refusal("early-write-accepted", GOOD.with_step("early write", error=0)),
         Refusal("wrong-error", GOOD.with_step("early write", error=KafkaError.CONCURRENT_TRANSACTIONS)),
-        Refusal("wrong-message", GOOD.with_step("early write", error_message=None)),
+        Refusal("no-message", GOOD.with_step("early write", error_message=None)),
+        Refusal("wrong-message", GOOD.with_step("early write", error_message="another text")),
         Refusal("unanswered", GOOD.with_step("early write", error=None)),
         Refusal("retry-refused", GOOD.with_step("write again", error=KafkaError.INVALID_TXN_STATE)),
         *unsound(

@@ -4,7 +4,7 @@ The leader remembers for the length of one transaction that its partition was ve
 out. An older client keeps its epoch, so only the verification tells the late write from one of a next transaction.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Access, Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.leader_rules import EVERY_TRANSACTION_ONGOING, NO_GUARD_AT_THE_APPEND
 from harness.contract.doctored import commit, data, evidence, known_producer, log, producer_row, refused_write, sample
 from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
@@ -59,6 +59,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Ensure Ongoing Transaction for Older Clients (3)"),
     statement="After a transaction's marker, the next first write to the partition is verified again.",
     needs=(Offers("Produce", 9),),
+    access=(Access.LANES,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD, NEWER),

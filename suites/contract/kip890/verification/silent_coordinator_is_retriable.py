@@ -5,7 +5,18 @@ is the same as the coordinator's silence for a whole request timeout (30 s), and
 this case; Kafka answers it as the others since 3.7.1 and 3.8 (KAFKA-16386).
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman.verification_rules import LOST_COORDINATOR_IS_INVALID_STATE
 from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, unsound, written
 from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
@@ -59,13 +70,15 @@ REQUIREMENT = Requirement(
     statement="A write that cannot be verified because the coordinator is out of reach gets a retriable error.",
     needs=(Offers("Produce", 9),),
     order=Order.HOLDS_LINKS,
+    access=(Access.LINKS,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
     refuses=(
         Refusal("unverified-write-accepted", GOOD.with_step("unverified write", error=0, answered=5)),
         Refusal("wrong-error", GOOD.with_step("unverified write", error=KafkaError.NETWORK_EXCEPTION)),
-        Refusal("wrong-message", GOOD.with_step("unverified write", error_message=None)),
+        Refusal("no-message", GOOD.with_step("unverified write", error_message=None)),
+        Refusal("wrong-message", GOOD.with_step("unverified write", error_message="another text")),
         Refusal("unanswered", GOOD.with_step("unverified write", error=None, answered=None)),
         Refusal("retry-refused", GOOD.with_step("write again", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("retry-refused", GOOD.with_step("end", error=KafkaError.INVALID_TXN_STATE)),

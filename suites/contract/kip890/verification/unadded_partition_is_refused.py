@@ -50,7 +50,8 @@ REQUIREMENT = Requirement(
     refuses=(
         Refusal("unadded-write-accepted", GOOD.with_step("unadded write", error=0)),
         Refusal("wrong-error", GOOD.with_step("unadded write", error=KafkaError.TRANSACTION_ABORTABLE)),
-        Refusal("wrong-message", GOOD.with_step("unadded write", error_message=None)),
+        Refusal("no-message", GOOD.with_step("unadded write", error_message=None)),
+        Refusal("wrong-message", GOOD.with_step("unadded write", error_message="another text")),
         Refusal("unanswered", GOOD.with_step("unadded write", error=None)),
         *unsound(GOOD, "P1", appended="unadded-record-appended", stuck="hanging-transaction"),
         Refusal("hanging-transaction", GOOD.with_sample("after", high_watermark=1)),
