@@ -15,6 +15,7 @@ from harness.base import wait
 from harness.base.addresses import LANES, Lane
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
+from harness.base.patience import Patience
 from harness.base.unprepared import OutOfReach
 from harness.cluster.cluster import BreakCode, Cluster, Links
 from harness.cluster.run_options import Permissions
@@ -22,8 +23,10 @@ from harness.contract import Access
 from harness.evidence.recorder import Recorder
 from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
 from harness.kafka.administration import Administration
+from harness.kafka.routing import RoutingTable
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.group import CONSUMER_OFFSETS, Group
+from harness.lab.leader_reads import LeaderReads
 from harness.lab.link_faults import Hold, cutting, holding
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
@@ -56,6 +59,8 @@ class Lab:
     groups: list[Group] = field(default_factory=list)
     permissions: Permissions = field(default_factory=Permissions)
     accessed: set[Access] = field(default_factory=set)
+    patience: Patience = field(default_factory=Patience)
+    _routing: RoutingTable = field(default_factory=RoutingTable)
     _askers: dict[Lane, StepRecorder] = field(default_factory=dict)
 
     # Partitions, groups, producers
@@ -132,7 +137,8 @@ class Lab:
 
     @property
     def observer(self) -> Observer:
-        return Observer(self.step_recorder("observer"))
+        recorder = self.step_recorder("observer")
+        return Observer(recorder, LeaderReads(recorder, self.cluster.topology.brokers, self._routing))
 
     @property
     def admin(self) -> Administration:
@@ -330,7 +336,9 @@ class Lab:
         """The lane's one client, opened at first use."""
         if lane not in self._askers:
             assert lane in LANES
-            self._askers[lane] = StepRecorder(lane, self._client(lane), self.notes, self.clock, self._proxies(lane))
+            self._askers[lane] = StepRecorder(
+                lane, self._client(lane), self.notes, self.clock, self._proxies(lane), self.patience
+            )
         return self._askers[lane]
 
     def _all_stable(self) -> bool:

@@ -1,0 +1,75 @@
+"""How long a run still waits for what has failed to come about, so that a broken broker does not cost all bounds.
+
+Each *kind* of wait (a request that is refused with one and the same error, an answer to an API, a state, a last stable
+offset) has its full bound until it was exhausted twice in the run without having been met in between. From then on it
+has about a second, and the full bound again once it is met. What a sound broker does within its bound is thus never
+cut short by anything but its own two failures, and a verdict rests on what was seen, with how long was waited for it.
+
+A wait whose length is the promise itself (an overdue transaction is aborted within so many seconds) takes no part.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from harness.base import wait
+
+EXHAUSTED_BEFORE = 2
+"""Full bounds that may pass in vain before a kind of wait is shortened."""
+SHORT_SECONDS = 1.0
+"""What a kind of wait has after that."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Patience:
+    """One for a run, shared by all its labs.
+
+    :param now: Seconds on a monotonic clock.
+    """
+
+    now: Callable[[], float] = time.monotonic
+    pause: Callable[[float], None] = wait.pause
+    _in_vain: dict[str, int] = field(default_factory=dict)
+
+    def bound(self, full_seconds: float, *kinds: str) -> float:
+        """Seconds that a wait of these kinds may take now."""
+        short = any(self._in_vain.get(kind, 0) >= EXHAUSTED_BEFORE for kind in kinds)
+        return min(full_seconds, SHORT_SECONDS) if short else full_seconds
+
+    def met(self, *kinds: str) -> None:
+        """What was waited for has come."""
+        for kind in kinds:
+            self._in_vain.pop(kind, None)
+
+    def exhausted(self, *kinds: str) -> None:
+        """The bound has passed in vain."""
+        for kind in kinds:
+            self._in_vain[kind] = self._in_vain.get(kind, 0) + 1
+
+    def until(
+        self,
+        condition: Callable[[], bool],
+        *,
+        kind: str,
+        timeout_seconds: float,
+        hopeless: Callable[[], bool] = lambda: False,
+        interval_seconds: float = 0.005,
+    ) -> bool:
+        """Wait for a condition; whether it was met.
+
+        One that is met at once was no wait, and one that has become hopeless has not exhausted its bound.
+
+        :param hopeless: Whether it can no longer be met, because a state that only moves forward has passed it.
+        """
+        if condition():
+            return True
+        deadline = self.now() + self.bound(timeout_seconds, kind)
+        while not hopeless():
+            if self.now() >= deadline:
+                self.exhausted(kind)
+                return False
+            self.pause(interval_seconds)
+            if condition():
+                self.met(kind)
+                return True
+        return condition()
