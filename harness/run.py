@@ -13,6 +13,7 @@ from typing import assert_never
 
 from harness.base import wait
 from harness.base.clock import RunClock
+from harness.base.patience import Patience
 from harness.base.unprepared import OutOfReach
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster.cluster import Cluster
@@ -30,9 +31,6 @@ from harness.lab import Lab, Unprepared
 from harness.spark.readers.spark_readers import Readers
 from harness.wire.wire_errors import WireError
 
-SETTLE_BOUND = 3.0
-"""Seconds that the partitions of a requirement may take until no transaction is open on them."""
-
 
 @dataclass(slots=True, kw_only=True)
 class Run:
@@ -46,6 +44,7 @@ class Run:
     offer: TargetFeatures | None = None
     known: KnownFailures = field(default_factory=KnownFailures)
     verdicts: list[Verdict] = field(default_factory=list)
+    patience: Patience = field(default_factory=Patience)
     readers: Readers = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,6 +99,7 @@ def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: Requ
         recorder=run.journal,
         readers=run.readers,
         permissions=run.options.permissions,
+        patience=run.patience,
     )
     try:
         yield lab
@@ -130,8 +130,9 @@ def heal(lab: Lab) -> None:
 def settle(lab: Lab) -> None:
     """Step 5: wait, bounded, until no transaction is open; how long it took (or None: too long) is evidence."""
     started = lab.now()
-    stuck = _why_not(lambda: lab.completed(timeout_seconds=SETTLE_BOUND))
-    lab.note("settled_ms", None if stuck else round(lab.now() - started, 3))
+    settled = list[bool]()
+    _why_not(lambda: settled.append(lab.settled()))
+    lab.note("settled_ms", round(lab.now() - started, 3) if settled == [True] else None)
 
 
 def drain(lab: Lab) -> Mapping[str, LogTruth]:

@@ -31,6 +31,10 @@ class Patience:
     pause: Callable[[float], None] = wait.pause
     _in_vain: dict[str, int] = field(default_factory=dict)
 
+    def fresh(self) -> "Patience":
+        """One that knows of nothing in vain, on the same clock: for a wait that must have all of its bound."""
+        return Patience(now=self.now, pause=self.pause)
+
     def bound(self, full_seconds: float, *kinds: str) -> float:
         """Seconds that a wait of these kinds may take now."""
         short = any(self._in_vain.get(kind, 0) >= EXHAUSTED_BEFORE for kind in kinds)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
 
-from harness.base import wait
 from harness.base.addresses import LANES, Lane
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
@@ -31,6 +30,7 @@ from harness.lab.link_faults import Hold, cutting, holding
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
+from harness.lab.progress import Progress
 from harness.lab.step_recorder import StepRecorder, Unprepared
 from harness.lab.stream_reading import StreamReaders, StreamReading, stream_of
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
@@ -270,34 +270,30 @@ class Lab:
         for partition in partitions or self.partitions:
             self.observer.sample(partition, name)
 
-    def completed(self, *partitions: Partition, timeout_seconds: float = 5.0) -> None:
+    def completed(self, *partitions: Partition, timeout_seconds: float | None = None) -> None:
         """Wait until no transaction is open on these partitions (or any): their markers are written.
 
         :raises TimedOut: When one is still open.
         """
-        wait.until(
-            lambda: all(map(self._stable, partitions or self.partitions)),
-            what="last stable offset = high watermark",
-            timeout_seconds=timeout_seconds,
-        )
+        self._progress.complete(partitions or self.partitions, timeout_seconds)
 
-    def reached(self, producer: Producer, *states: str, as_: str, timeout_seconds: float = 5.0) -> Step:
+    def settled(self) -> bool:
+        """Wait, bounded, until no transaction is open on any partition; whether that came about."""
+        return self._progress.settle(self.partitions)
+
+    def reached(self, producer: Producer, *states: str, as_: str, timeout_seconds: float | None = None) -> Step:
         """Wait, bounded, until the coordinator keeps one of ``states`` for the id; the last answer is the step.
 
         The coordinator changes its state a moment after the markers can be read, so its state is waited for. When the
-        bound is over, the answer with another state is noted all the same: the check judges it. Where the broker cannot
-        be asked, it is waited until nothing is open on this requirement's partitions, if the state is a completed one.
+        bound is over, the answer with another state is noted all the same: the check judges it.
+
+        :param timeout_seconds: A bound that the promise itself names; None: the lab's, by its patience.
         """
-        if not self.observer.describes_transactions(producer.coordinator):
-            if all(state.startswith("Complete") for state in states):
-                wait.elapsed_ms_until(self._all_stable, timeout_seconds=timeout_seconds)
-            return self.observer.transaction(producer.transactional_id, producer.coordinator, as_=as_)
+        return self._progress.reach(producer, states, self.partitions, as_=as_, timeout_seconds=timeout_seconds)
 
-        def fits() -> bool:
-            return self.observer.state(producer.transactional_id, producer.coordinator) in states
-
-        wait.elapsed_ms_until(fits, timeout_seconds=timeout_seconds)
-        return self.observer.transaction(producer.transactional_id, producer.coordinator, as_=as_)
+    @property
+    def _progress(self) -> Progress:
+        return Progress(self.observer, self.patience)
 
     def note(self, name: str, value: Json) -> None:
         """A plain fact for the check, partitions under their short names."""
@@ -340,13 +336,6 @@ class Lab:
                 lane, self._client(lane), self.notes, self.clock, self._proxies(lane), self.patience
             )
         return self._askers[lane]
-
-    def _all_stable(self) -> bool:
-        return all(map(self._stable, self.partitions))
-
-    def _stable(self, partition: Partition) -> bool:
-        sample = self.observer.sample(partition)
-        return sample.last_stable_offset == sample.high_watermark
 
     def _client(self, lane: Lane) -> WireClient:
         return WireClient(

@@ -71,8 +71,13 @@ class Observer:
         before = self._led_in(partition)
         return self._look(partition.leader, request, as_, fields, lambda: self._led_in(partition) == before is not None)
 
-    def transaction(self, transactional_id: str, coordinator: int, *, as_: str | None = None) -> Step:
-        """DescribeTransactions: state, producer id, epoch, partitions."""
+    def transaction(
+        self, transactional_id: str, coordinator: int, *, as_: str | None = None, began: float | None = None
+    ) -> Step:
+        """DescribeTransactions: state, producer id, epoch, partitions.
+
+        :param began: Since when it was waited for what is kept; None: since now.
+        """
         request = DescribeTransactions(transactional_id=transactional_id)
         fields: dict[str, Json] = {"transactional_id": transactional_id}
         before = self.reads.coordination(coordinator, transactional_id)
@@ -80,7 +85,7 @@ class Observer:
         def stands() -> bool:
             return before == self.reads.coordination(coordinator, transactional_id) is not None
 
-        return self._look(coordinator, request, as_, fields, stands)
+        return self._look(coordinator, request, as_, fields, stands, began)
 
     def describes_transactions(self, coordinator: int) -> bool:
         """Whether the broker offers DescribeTransactions (KIP-664); one that does not is judged without these looks."""
@@ -142,12 +147,15 @@ class Observer:
         as_: str | None,
         fields: dict[str, Json],
         stands: Callable[[], bool],
+        began: float | None = None,
     ) -> Step:
         """A step; one that says that nothing was looked at where the broker does not offer the API."""
         if not self._offers(node, request.api):
             return self.recorder.not_looked(node, request.api, as_=as_, request=fields)
         version = self.recorder.client.highest(node, request.api)
-        return self._kept(self.recorder.asked(node, request, version, as_=as_, request=fields), as_, stands)
+        step = self.recorder.asked(node, request, version, as_=as_, request=fields)
+        waited = step.waited_ms if began is None else round(self.recorder.clock.now() - began, 3)
+        return self._kept(replace(step, waited_ms=waited), as_, stands)
 
     def _led_in(self, partition: Partition) -> int | None:
         """The epoch in which the partition's broker leads it now; None when it does not."""

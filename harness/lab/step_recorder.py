@@ -85,18 +85,18 @@ class StepRecorder:
     ) -> Step:
         """As :meth:`ask`, for an answer that must still be seen to count: nothing is noted, nothing is demanded."""
         patience, full = self._patience(timeout_seconds), BOUND if timeout_seconds is None else timeout_seconds
-        began, started, tries, refused = self.clock.now(), patience.now(), 1, ""
+        began, started, tries, refused = self.clock.now(), patience.now(), 1, tuple[str, ...]()
         while True:
             left = max(0.1, started + full - patience.now())
             pending = self.start(node, api_request, version)
             step = self._step(pending, as_ or api_request.api, request or {}, tries, left, patience)
             if step.error not in retry:
-                if refused and step.error is not None:
-                    patience.met(refused)
+                if step.error is not None:
+                    patience.met(*refused)
                 break
-            refused = f"{step.api} answered {error_name(step.error)}"
-            if patience.now() - started >= patience.bound(full, refused):
-                patience.exhausted(refused)
+            refused = _refusal(step)
+            if patience.now() - started >= patience.bound(full, *refused):
+                patience.exhausted(*refused)
                 break
             tries += 1
             patience.pause(min(0.01 * tries, 0.1))
@@ -161,7 +161,7 @@ class StepRecorder:
 
     def _patience(self, timeout_seconds: float | None) -> Patience:
         """The run's, or where a bound is given, one that knows of nothing in vain."""
-        return self.patience if timeout_seconds is None else Patience(now=self.patience.now, pause=self.patience.pause)
+        return self.patience if timeout_seconds is None else self.patience.fresh()
 
     def _step(
         self,
@@ -205,6 +205,12 @@ class StepRecorder:
 def _silence(api: str, node: int) -> tuple[str, str]:
     """Kinds of waits that an unanswered request is one of."""
     return f"an answer to {api}", f"an answer of broker {node}"
+
+
+def _refusal(step: Step) -> tuple[str, ...]:
+    """Likewise of a request that is refused for now: the error alone is one too, whatever the API."""
+    error = error_name(step.error or 0)
+    return error, f"{step.api} answered {error}"
 
 
 def _fields(result: ApiResult) -> dict[str, Json]:
