@@ -66,6 +66,7 @@ REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     DeleteTopics(topics=("t", "u"), timeout_ms=1234),
     DescribeConfigs(resource_type=4, resource_name="21", keys=("retention.ms",)),
     DescribeConfigs(resource_type=2, resource_name="t"),
+    DescribeConfigs(resource_type=4, resource_name="21", synonyms=True),
     DescribeProducers(topic="t", partition=6),
     DescribeQuorum(),
     DescribeTransactions(transactional_id="who"),
