@@ -2,14 +2,15 @@
 
 Each *kind* of wait (a request that is refused with one and the same error, an answer to an API, a state, a last stable
 offset) has its full bound until it was exhausted twice in the run without having been met in between. From then on it
-has about a second, and the full bound again once it is met. What a sound broker does within its bound is thus never
-cut short by anything but its own two failures, and a verdict rests on what was seen, with how long was waited for it.
+has a second, half of that after each further time in vain, a tenth of a second at least; and the full bound again once
+it is met. What a sound broker does within its bound is thus never cut short by anything but two failures of the same
+kind just before, and evidence says how long was waited.
 
 A wait whose length is the promise itself (an overdue transaction is aborted within so many seconds) takes no part.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from harness.base import wait
@@ -17,7 +18,9 @@ from harness.base import wait
 EXHAUSTED_BEFORE = 2
 """Full bounds that may pass in vain before a kind of wait is shortened."""
 SHORT_SECONDS = 1.0
-"""What a kind of wait has after that."""
+"""What a kind of wait has after that, at first."""
+LEAST_SECONDS = 0.1
+"""What it has in any case."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,9 +39,9 @@ class Patience:
         return Patience(now=self.now, pause=self.pause)
 
     def bound(self, full_seconds: float, *kinds: str) -> float:
-        """Seconds that a wait of these kinds may take now."""
-        short = any(self._in_vain.get(kind, 0) >= EXHAUSTED_BEFORE for kind in kinds)
-        return min(full_seconds, SHORT_SECONDS) if short else full_seconds
+        """Seconds that a wait of these kinds may take now; the one that was in vain most often decides."""
+        times = max((self._in_vain.get(kind, 0) for kind in kinds), default=0) - EXHAUSTED_BEFORE
+        return full_seconds if times < 0 else min(full_seconds, max(LEAST_SECONDS, SHORT_SECONDS / 2**times))
 
     def met(self, *kinds: str) -> None:
         """What was waited for has come."""
@@ -54,7 +57,7 @@ class Patience:
         self,
         condition: Callable[[], bool],
         *,
-        kind: str,
+        kinds: Sequence[str],
         timeout_seconds: float,
         hopeless: Callable[[], bool] = lambda: False,
         interval_seconds: float = 0.005,
@@ -67,13 +70,13 @@ class Patience:
         """
         if condition():
             return True
-        deadline = self.now() + self.bound(timeout_seconds, kind)
+        deadline = self.now() + self.bound(timeout_seconds, *kinds)
         while not hopeless():
             if self.now() >= deadline:
-                self.exhausted(kind)
+                self.exhausted(*kinds)
                 return False
             self.pause(interval_seconds)
             if condition():
-                self.met(kind)
+                self.met(*kinds)
                 return True
         return condition()

@@ -15,6 +15,8 @@ from harness.lab.observer import Observer
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
 
+COMPLETION = "completion"
+"""What all waits for markers have in common."""
 BOUND_SECONDS = 5.0
 """For a state or a last stable offset, on a cluster that nothing disturbs."""
 SETTLE_SECONDS = 3.0
@@ -38,13 +40,15 @@ class Progress:
 
     def complete(self, partitions: Sequence[Partition], timeout_seconds: float | None = None) -> None:
         """Wait until no transaction is open on these partitions; :raises TimedOut: when one still is."""
-        full = BOUND_SECONDS if timeout_seconds is None else timeout_seconds
-        if not self._wait(lambda: self._stable(partitions), "last stable offset", full, timeout_seconds is None):
-            raise TimedOut(f"last stable offset = high watermark did not come about within {full:g} s")
+        full, began = BOUND_SECONDS if timeout_seconds is None else timeout_seconds, self.patience.now()
+        kinds = COMPLETION, "last stable offset"
+        if not self._wait(lambda: self._stable(partitions), full, timeout_seconds is None, *kinds):
+            waited = self.patience.now() - began
+            raise TimedOut(f"last stable offset = high watermark did not come about within {waited:.3g} s")
 
     def settle(self, partitions: Sequence[Partition]) -> bool:
         """Whether nothing is open on these partitions after the stimulus, within :data:`SETTLE_SECONDS`."""
-        return self._wait(lambda: self._stable(partitions), "settling", SETTLE_SECONDS, True)
+        return self._wait(lambda: self._stable(partitions), SETTLE_SECONDS, True, COMPLETION, "settling")
 
     def reach(
         self,
@@ -65,21 +69,23 @@ class Progress:
         patient = timeout_seconds is None
         if self.observer.describes_transactions(producer.coordinator):
             look = StateLook(observer=self.observer, producer=producer, states=states)
-            self._wait(look.fits, "state", full, patient, hopeless=look.passed)
+            self._wait(look.got_on, full, patient, "state", hopeless=look.passed)
+            if look.preparing:  # markers alone are missing now, whatever came before was to take
+                self._wait(look.fits, BOUND_SECONDS, True, COMPLETION, "markers", hopeless=look.passed)
         elif all(state.startswith("Complete") for state in states):
-            self._wait(lambda: self._stable(partitions), "last stable offset", full, patient)
+            self._wait(lambda: self._stable(partitions), full, patient, COMPLETION, "last stable offset")
         return self.observer.transaction(producer.transactional_id, producer.coordinator, as_=as_, began=began)
 
     def _wait(
         self,
         condition: Callable[[], bool],
-        kind: str,
         full_seconds: float,
         patient: bool,
+        *kinds: str,
         hopeless: Callable[[], bool] = lambda: False,
     ) -> bool:
         patience = self.patience if patient else self.patience.fresh()
-        return patience.until(condition, kind=kind, timeout_seconds=full_seconds, hopeless=hopeless)
+        return patience.until(condition, kinds=kinds, timeout_seconds=full_seconds, hopeless=hopeless)
 
     def _stable(self, partitions: Sequence[Partition]) -> bool:
         samples = map(self.observer.sample, partitions)
@@ -99,6 +105,15 @@ class StateLook:
         """Look; whether it is one of those waited for."""
         self.seen = self.observer.state(self.producer.transactional_id, self.producer.coordinator)
         return self.seen in self.states
+
+    def got_on(self) -> bool:
+        """Look; whether it is one of those waited for, or markers alone are missing."""
+        return self.fits() or self.preparing
+
+    @property
+    def preparing(self) -> bool:
+        """Whether the state that was seen last is not waited for, and waits for markers."""
+        return self.seen not in self.states and self.seen.startswith("Prepare")
 
     def passed(self) -> bool:
         """Whether none of them can come after what was seen."""
