@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, Literal
 
 from harness.base import wait
-from harness.base.addresses import LANES, Lane
+from harness.base.addresses import Lane
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.unprepared import OutOfReach
@@ -23,20 +23,18 @@ from harness.evidence.recorder import Recorder
 from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
 from harness.kafka.administration import Administration
 from harness.lab.evidence_builder import EvidenceBuilder
-from harness.lab.group import CONSUMER_OFFSETS, Group
+from harness.lab.group import Group
+from harness.lab.lane_clients import LaneClients
 from harness.lab.link_faults import Hold, cutting, holding
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
+from harness.lab.placement import Placement
 from harness.lab.producer import Producer
 from harness.lab.step_recorder import StepRecorder, Unprepared
 from harness.lab.stream_reading import StreamReaders, StreamReading, stream_of
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
-from harness.wire.requests.groups.find_coordinator import GROUP
 from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
-from harness.wire.wire_client import Offered, WireClient
-
-DRAWS = 50
-"""Transactional ids drawn before a coordinator away from the partitions' leaders is given up."""
+from harness.wire.wire_client import Offered
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,12 +49,33 @@ class Lab:
     recorder: Recorder
     readers: StreamReaders
     notes: EvidenceBuilder = field(default_factory=EvidenceBuilder)
-    partitions: list[Partition] = field(default_factory=list)
     producers: list[Producer] = field(default_factory=list)
-    groups: list[Group] = field(default_factory=list)
     permissions: Permissions = field(default_factory=Permissions)
     accessed: set[Access] = field(default_factory=set)
-    _askers: dict[Lane, StepRecorder] = field(default_factory=dict)
+    placement: Placement = field(init=False)
+    _lanes: LaneClients = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing is opened and placed yet."""
+        self._lanes = LaneClients(
+            topology=self.cluster.topology,
+            offered_by=self.offered_by,
+            requirement=self.requirement,
+            clock=self.clock,
+            recorder=self.recorder,
+            notes=self.notes,
+        )
+        self.placement = Placement(admin=self.admin, requirement=self.requirement, draw=self.draw)
+
+    @property
+    def partitions(self) -> Sequence[Partition]:
+        """This requirement's, in the order of their making."""
+        return self.placement.partitions
+
+    @property
+    def groups(self) -> Sequence[Group]:
+        """Likewise."""
+        return self.placement.groups
 
     # Partitions, groups, producers
 
@@ -64,25 +83,14 @@ class Lab:
         self, alias: str, *, leader: int | None = None, replicas: int = 1, configs: Mapping[str, str] | None = None
     ) -> Partition:
         """A fresh topic of one partition, led by ``leader`` or by a broker away from all coordinators so far."""
-        brokers = self.cluster.topology.brokers
-        led_by = leader if leader is not None else self._quiet_broker()
-        others = [broker for broker in brokers if broker != led_by]
-        topic = f"{self.requirement.lower()}-{alias.lower()}-{self.draw.randrange(16**8):08x}"
-        topic_id = self.admin.create_topic(topic, {0: (led_by, *others[: replicas - 1])}, configs)
-        made = Partition(alias=alias, topic=topic, index=0, leader=led_by, topic_id=topic_id)
+        made = self.placement.partition(alias, leader=leader, replicas=replicas, configs=configs)
         self.notes.aliases[str(made)] = alias
-        self.partitions.append(made)
         return made
 
     def group(self, alias: str = "offsets") -> Group:
         """A fresh group; its offsets partition is drained under ``alias``, this requirement's producers alone."""
-        name = f"{self.requirement.lower()}-group-{self.draw.randrange(16**8):08x}"
-        leader = self.admin.coordinator(name, key_type=GROUP)
-        index, _ = self.admin.key_partition(CONSUMER_OFFSETS, name)
-        offsets = Partition(alias=alias, topic=CONSUMER_OFFSETS, index=index, leader=leader)
-        self.notes.aliases[str(offsets)] = alias
-        made = Group(name=name, offsets=offsets)
-        self.groups.append(made)
+        made = self.placement.group(alias)
+        self.notes.aliases[str(made.offsets)] = alias
         return made
 
     def producer(
@@ -98,7 +106,7 @@ class Lab:
 
         Its coordinator is this broker, where one is given; else one away from the partitions' leaders so far.
         """
-        transactional_id, found = self._transactional_id(lane, coordinator)
+        transactional_id, found = self.placement.transactional_id(lane, coordinator)
         return self.same_id(transactional_id, found, lane, protocol=protocol, init=init, timeout_ms=timeout_ms)
 
     def same_id(
@@ -119,6 +127,7 @@ class Lab:
             protocol=protocol,
         )
         self.producers.append(made)
+        self.placement.coordinators.add(coordinator)
         if init:
             made.init(timeout_ms=timeout_ms)
         return made
@@ -323,15 +332,11 @@ class Lab:
 
     def close(self) -> None:
         """Close every client; requests without an answer are recorded as such."""
-        for step_recorder in self._askers.values():
-            step_recorder.client.close()
+        self._lanes.close()
 
     def step_recorder(self, lane: Lane) -> StepRecorder:
         """The lane's one client, opened at first use."""
-        if lane not in self._askers:
-            assert lane in LANES
-            self._askers[lane] = StepRecorder(lane, self._client(lane), self.notes, self.clock, self._proxies(lane))
-        return self._askers[lane]
+        return self._lanes.step_recorder(lane)
 
     def _all_stable(self) -> bool:
         return all(map(self._stable, self.partitions))
@@ -339,35 +344,3 @@ class Lab:
     def _stable(self, partition: Partition) -> bool:
         sample = self.observer.sample(partition)
         return sample.last_stable_offset == sample.high_watermark
-
-    def _client(self, lane: Lane) -> WireClient:
-        return WireClient(
-            actor=lane,
-            lane=lane,
-            addresses=self.cluster.topology.lanes[lane],
-            clock=self.clock,
-            recorder=self.recorder,
-            requirement=self.requirement,
-            offered=self.offered_by,
-        )
-
-    def _proxies(self, lane: Lane) -> Mapping[int, str]:
-        return {node: proxy for (of, node), proxy in self.cluster.topology.lane_proxies.items() if of == lane}
-
-    def _quiet_broker(self) -> int:
-        brokers = self.cluster.topology.brokers
-        busy = {producer.coordinator for producer in self.producers}
-        leading = {partition.leader for partition in self.partitions}
-        return min(brokers, key=lambda broker: (broker in busy, broker in leading, self.draw.random()))
-
-    def _transactional_id(self, lane: Lane, wanted: int | None) -> tuple[str, int]:
-        leading = {partition.leader for partition in self.partitions}
-        brokers = set(self.cluster.topology.brokers)
-        fitting = {wanted} if wanted is not None else (brokers - leading or brokers)
-        for _ in range(DRAWS):
-            drawn = f"{self.requirement.lower()}-{lane}-{self.draw.randrange(16**8):08x}"
-            coordinator = self.admin.coordinator(drawn)
-            if coordinator in fitting:
-                break
-        self.unless(lambda: wanted in (None, coordinator), f"{DRAWS} drawn ids, none coordinated by broker {wanted}")
-        return drawn, coordinator
