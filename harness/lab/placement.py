@@ -11,17 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from harness.base import wait
 from harness.base.unprepared import OutOfReach, Unprepared
-from harness.kafka.any_broker import AnyBroker
+from harness.kafka.any_broker import AnyBroker, told
 from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import Coordinators, transactional_id_for
-from harness.kafka.topics import TopicLayout, Topics
+from harness.kafka.retriable import READ_AGAIN
+from harness.kafka.topics import PROPAGATION_SECONDS, TopicLayout, Topics
 from harness.lab.group import CONSUMER_OFFSETS, Group
 from harness.lab.partition import UNKNOWN, Partition
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
 from harness.wire.requests.groups.find_coordinator import GROUP
 from harness.wire.requests.log.fetch import READ_COMMITTED, READ_UNCOMMITTED
-from harness.wire.requests.log.list_offsets import LATEST, ListOffsets
+from harness.wire.requests.log.list_offsets import LATEST, ListOffsets, ListOffsetsResult
 from harness.wire.topic_partitions import TopicPartition, partition_name
 from harness.wire.wire_errors import WireError
 
@@ -186,10 +188,18 @@ class Placement:
             return UNKNOWN, 0
 
     def _end(self, place: TopicPartition, leader: int, isolation: int) -> int:
+        """Waited for while the leader of a topic that was just made does not serve it yet."""
         request = ListOffsets(topic=place[0], partition=place[1], timestamp=LATEST, isolation=isolation)
-        result = self.cluster.client.call(leader, request).result
+
+        def served() -> ListOffsetsResult | None:
+            result = self.cluster.client.call(leader, request).result
+            return None if result.error in READ_AGAIN else result
+
+        where = partition_name(*place)
+        what = f"the end of {where} on broker {leader}"
+        result = wait.until(served, what=what, timeout_seconds=PROPAGATION_SECONDS, interval_seconds=0.01)
         if result.error:
-            raise Unprepared(f"ListOffsets of {partition_name(*place)} answered {result.error}")
+            raise Unprepared(f"ListOffsets of {where} answered {told(result)}")
         return result.offset
 
     def _id_of(self, lane: str, broker: int) -> tuple[str, int]:
