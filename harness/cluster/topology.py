@@ -27,8 +27,8 @@ class Topology:
     :param lanes: For each lane, the address of each broker on it.
     :param links: For each ordered pair (from, to) of nodes, the proxy's name; empty for an external cluster.
     :param lane_proxies: For each (lane, broker), the proxy's name; the observer's lane has none.
-    :param security: How clients connect on every lane.
-    :param server_names: For each broker the host that its certificate is for, which a proxy's address is not.
+    :param security: How clients connect, and which names brokers have in their certificates.
+    :param plain_lanes: Lanes on which a proxy of ours speaks TLS and SASL to the brokers, and plaintext to clients.
     """
 
     brokers: tuple[int, ...]
@@ -37,7 +37,16 @@ class Topology:
     links: Mapping[tuple[int, int], str] = field(default_factory=dict)
     lane_proxies: Mapping[tuple[Lane, int], str] = field(default_factory=dict)
     security: Security = PLAINTEXT
-    server_names: Mapping[int, str] = field(default_factory=dict)
+    plain_lanes: frozenset[Lane] = frozenset()
+
+    def secured(self, lane: str) -> Security:
+        """How clients connect on that lane."""
+        return PLAINTEXT if lane in self.plain_lanes else self.security
+
+    @property
+    def server_names(self) -> Mapping[int, str]:
+        """For each broker the host that its certificate is for, which a proxy's address is not."""
+        return self.security.names
 
     def bootstrap(self, lane: Lane) -> str:
         """The lane's addresses as a client's ``bootstrap.servers``."""
