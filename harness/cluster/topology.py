@@ -12,6 +12,7 @@ from itertools import count as count_from
 from itertools import islice, permutations
 
 from harness.base.addresses import LANES, Address, Lane
+from harness.wire.security.security import PLAINTEXT, Security
 
 CONTROLLER = 4
 MOST_BROKERS = 9  # what the addresses of a loopback block have room for
@@ -64,6 +65,8 @@ class Topology:
     :param links: For each ordered pair (from, to) of nodes, the proxy's name; empty for an external cluster.
     :param lane_proxies: For each (lane, broker), the proxy's name; the observer's lane has none.
     :param listeners: For each extra listener, by its name, the address of each broker on it; no proxy is in front.
+    :param security: How clients connect, and which names brokers have in their certificates.
+    :param plain_lanes: Lanes on which a proxy of ours speaks TLS and SASL to the brokers, and plaintext to clients.
     """
 
     brokers: tuple[int, ...]
@@ -72,6 +75,17 @@ class Topology:
     links: Mapping[tuple[int, int], str] = field(default_factory=dict)
     lane_proxies: Mapping[tuple[Lane, int], str] = field(default_factory=dict)
     listeners: Mapping[str, Mapping[int, Address]] = field(default_factory=dict)
+    security: Security = PLAINTEXT
+    plain_lanes: frozenset[Lane] = frozenset()
+
+    def secured(self, lane: str) -> Security:
+        """How clients connect on that lane."""
+        return PLAINTEXT if lane in self.plain_lanes else self.security
+
+    @property
+    def server_names(self) -> Mapping[int, str]:
+        """For each broker the host that its certificate is for, which a proxy's address is not."""
+        return self.security.names
 
     def bootstrap(self, lane: Lane) -> str:
         """The lane's addresses as a client's ``bootstrap.servers``."""

@@ -44,6 +44,7 @@ class LaneClients:
             recorder=self.recorder,
             requirement=self.requirement,
             offered=self.offered_by,
+            security=self.topology.secured(lane),
         )
 
     def _proxies(self, lane: Lane) -> Mapping[int, str]:
