@@ -23,12 +23,15 @@ from harness.contract import Failpoint, Refuter, Release, Requirement, Setting, 
 from harness.contract.known_failures import KnownFailures
 from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import to_json
+from harness.evidence.recorder import NullRecorder
 from harness.evidence.requirement_evidence import Evidence, LogTruth
 from harness.evidence.run_folder import RunFolder
+from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
 from harness.lab import Lab, Unprepared
 from harness.spark.readers.spark_readers import Readers
+from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import WireError
 
 SETTLE_BOUND = 3.0
@@ -163,12 +166,33 @@ def publish(run: Run, verdict: Verdict) -> Verdict:
 
 
 def close(run: Run) -> None:
-    """End the cluster and the journal; may be called twice."""
+    """End the cluster and the journal; may be called twice. Nothing of ours stays on a cluster that lives on."""
     cluster, run.cluster = run.cluster, None
     if cluster is not None:
+        if not cluster.owned:
+            leave(run, cluster)
         cluster.close()
     run.readers.close()  # after the cluster: should this be cut short, Spark's JVM ends with us anyway
     run.journal.close()
+
+
+def leave(run: Run, cluster: Cluster) -> None:
+    """Remove what no requirement could remove, and tell once what stays."""
+    lanes = cluster.topology.lanes["observer"]
+    client = WireClient(
+        actor="observer",
+        lane="observer",
+        addresses=lanes,
+        clock=run.clock,
+        recorder=NullRecorder(),
+        security=cluster.topology.secured("observer"),
+    )
+    try:
+        run.belongings.remove_all(AnyBroker(client, cluster.topology.brokers))
+    finally:
+        client.close()
+    for sentence in run.belongings.left():
+        run.options.progress(sentence)
 
 
 def not_offered(requirement: Requirement[Lab], missing: str) -> Verdict:
