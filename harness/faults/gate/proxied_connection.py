@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from harness.base.addresses import Address
 from harness.faults.gate.active_rule import ActiveRule, StruckRequest
 from harness.faults.gate.framed_protocol import FramedProtocol
+from harness.faults.gate.lane_addresses import LaneAddresses
 from harness.faults.gate.lie import LiedRequest, LiedResponse
 from harness.faults.gate.request_info import RequestInfo
 from harness.faults.gate.rulebook import DecodedRequest, Rulebook
@@ -20,6 +21,7 @@ from harness.wire.frame_codec import (
     errors_in,
     read_response,
     renumbered,
+    request_header,
     request_with_body,
     write_response,
 )
@@ -34,9 +36,13 @@ LAST_RESPONSES_SECONDS = 10.0
 
 @dataclass(slots=True, kw_only=True)
 class OutstandingRequest:
-    """A forwarded request whose response the gate decodes."""
+    """A forwarded request whose response the gate reads.
+
+    :param ruled: Whether rules have to do with it; else only addresses in its response may be replaced.
+    """
 
     info: RequestInfo
+    ruled: bool = True
     struck: StruckRequest | None = None
     drop_response: bool = False
     hang_up: bool = False
@@ -56,10 +62,13 @@ class QueuedRequest:
 class ProxiedConnection:
     """The client's and the broker's side of one connection, and the requests between them."""
 
-    def __init__(self, proxy: str, upstream: Address, rulebook: Rulebook) -> None:
+    def __init__(
+        self, proxy: str, upstream: Address, rulebook: Rulebook, lane_addresses: LaneAddresses | None = None
+    ) -> None:
         self._proxy = proxy
         self._upstream = upstream
         self._rulebook = rulebook
+        self._lane_addresses = lane_addresses
         self._queue: deque[QueuedRequest] = deque()
         self._held_alone: set[QueuedRequest] = set()
         self._outstanding: dict[int, OutstandingRequest] = {}
@@ -90,11 +99,17 @@ class ProxiedConnection:
             return
         request = self._match(raw)
         if request is None:
-            self._forward(QueuedRequest(raw, None))
+            self._forward(QueuedRequest(raw, self._readdressing(raw)))
         elif request.rule is None:
             self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info)))
         else:
             ACTIONS[request.rule.rule.then.action](self, request, request.rule, raw)
+
+    def _readdressing(self, raw: bytes) -> OutstandingRequest | None:
+        """What the response needs of a request that no rule has to do with; None where it passes as it comes."""
+        if self._lane_addresses is None or not self._lane_addresses.concerns(*_key_and_version(raw)):
+            return None
+        return OutstandingRequest(info=RequestInfo(header=request_header(raw[4:])), ruled=False)
 
     def _match(self, raw: bytes) -> DecodedRequest | None:
         try:
@@ -178,7 +193,12 @@ class ProxiedConnection:
         outstanding = self._outstanding.pop(int.from_bytes(raw[4:8], "big"), None) if self._outstanding else None
         if outstanding is None:
             self.client_side.send(raw)
-            return
+        elif outstanding.ruled:
+            self._answer_by_rules(outstanding, raw)
+        else:
+            self.client_side.send(self._readdressed(outstanding, raw))
+
+    def _answer_by_rules(self, outstanding: OutstandingRequest, raw: bytes) -> None:
         body, error = self._read(outstanding.info, raw)
         if outstanding.struck is not None:
             outstanding.struck.note("answered", error=error)
@@ -187,7 +207,17 @@ class ProxiedConnection:
             if outstanding.hang_up:
                 self.client_side.abort()
             return
-        self.client_side.send(self._rewritten(outstanding, body, raw))
+        self.client_side.send(self._readdressed(outstanding, self._rewritten(outstanding, body, raw)))
+
+    def _readdressed(self, outstanding: OutstandingRequest, raw: bytes) -> bytes:
+        header = outstanding.info.header
+        if self._lane_addresses is None or not self._lane_addresses.concerns(header.key, header.version):
+            return raw
+        try:
+            return self._lane_addresses.replaced(header, raw)
+        except WireError as error:
+            self._rulebook.note_error(f"brokers' addresses on {self._proxy} were not replaced: {error}")
+            return raw
 
     def _read(self, info: RequestInfo, raw: bytes) -> tuple[object, int | None]:
         try:
@@ -238,6 +268,10 @@ ACTIONS: Mapping[str, Callable[[ProxiedConnection, DecodedRequest, ActiveRule, b
     "repeat": ProxiedConnection._repeat,
     "lie": ProxiedConnection._lie,
 }
+
+
+def _key_and_version(raw: bytes) -> tuple[int, int]:
+    return int.from_bytes(raw[4:6], "big"), int.from_bytes(raw[6:8], "big")
 
 
 def _with_length(frame: bytes) -> bytes:
