@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import permutations
 
 from harness.base.addresses import LANES, Address, Lane
+from harness.wire.security.security import PLAINTEXT, Security
 
 CONTROLLER = 4
 BROKERS = (1, 2, 3)
@@ -26,6 +27,8 @@ class Topology:
     :param lanes: For each lane, the address of each broker on it.
     :param links: For each ordered pair (from, to) of nodes, the proxy's name; empty for an external cluster.
     :param lane_proxies: For each (lane, broker), the proxy's name; the observer's lane has none.
+    :param security: How clients connect on every lane.
+    :param server_names: For each broker the host that its certificate is for, which a proxy's address is not.
     """
 
     brokers: tuple[int, ...]
@@ -33,6 +36,8 @@ class Topology:
     lanes: Mapping[Lane, Mapping[int, Address]]
     links: Mapping[tuple[int, int], str] = field(default_factory=dict)
     lane_proxies: Mapping[tuple[Lane, int], str] = field(default_factory=dict)
+    security: Security = PLAINTEXT
+    server_names: Mapping[int, str] = field(default_factory=dict)
 
     def bootstrap(self, lane: Lane) -> str:
         """The lane's addresses as a client's ``bootstrap.servers``."""
