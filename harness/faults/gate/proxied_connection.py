@@ -5,12 +5,14 @@ When the client is gone, held requests are delivered all the same, and then the 
 """
 
 import asyncio
+import ssl
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from harness.base.addresses import Address
 from harness.faults.gate.active_rule import ActiveRule, StruckRequest
+from harness.faults.gate.broker_login import BrokerLogin
 from harness.faults.gate.framed_protocol import FramedProtocol
 from harness.faults.gate.lane_addresses import LaneAddresses
 from harness.faults.gate.lie import LiedRequest, LiedResponse
@@ -25,13 +27,31 @@ from harness.wire.frame_codec import (
     request_with_body,
     write_response,
 )
-from harness.wire.wire_errors import WireError
+from harness.wire.security.security import PLAINTEXT, Security
+from harness.wire.security.tls_context import tls_context
+from harness.wire.security.tls_refusals import tls_refused
+from harness.wire.wire_errors import ConnectionClosed, SecurityRefused, WireError
 
 FIRST_DUPLICATE = 0x60000000
 """Correlation ids of repeated requests begin here, far from any that a client counts up to."""
 MOST_OUTSTANDING = 10_000
 LAST_RESPONSES_SECONDS = 10.0
 """Seconds that the broker has for responses once the client is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayToBroker:
+    """Where the connections of a proxy lead.
+
+    :param server_name: The name that the broker's certificate is for.
+    :param lane_addresses: What brokers' addresses in answers are replaced by; None to leave them.
+    """
+
+    proxy: str
+    upstream: Address
+    security: Security = PLAINTEXT
+    server_name: str = ""
+    lane_addresses: LaneAddresses | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,13 +82,10 @@ class QueuedRequest:
 class ProxiedConnection:
     """The client's and the broker's side of one connection, and the requests between them."""
 
-    def __init__(
-        self, proxy: str, upstream: Address, rulebook: Rulebook, lane_addresses: LaneAddresses | None = None
-    ) -> None:
-        self._proxy = proxy
-        self._upstream = upstream
+    def __init__(self, way: WayToBroker, rulebook: Rulebook) -> None:
+        self._way = way
+        self._proxy = way.proxy
         self._rulebook = rulebook
-        self._lane_addresses = lane_addresses
         self._queue: deque[QueuedRequest] = deque()
         self._held_alone: set[QueuedRequest] = set()
         self._outstanding: dict[int, OutstandingRequest] = {}
@@ -76,20 +93,45 @@ class ProxiedConnection:
         self._open = False
         self.client_side = FramedProtocol(self._on_request, self._client_ended)
         self._broker_side = FramedProtocol(self._on_response, self._broker_ended)
+        self._login = BrokerLogin(security=way.security, broker=way.upstream, send=self._broker_side.send)
+        self._logging_in: asyncio.Task[None] | None = None
         self.client_side.peer, self._broker_side.peer = self._broker_side, self.client_side
 
     async def connect(self) -> None:
         """Connect to the broker; where that is refused the client's side ends too."""
+        tls, address = self._way.security.tls, self._way.upstream
         try:
             await asyncio.get_running_loop().create_connection(
-                lambda: self._broker_side, self._upstream.host, self._upstream.port
+                lambda: self._broker_side,
+                address.host,
+                address.port,
+                ssl=tls_context(tls) if tls else None,
+                server_hostname=self._way.server_name if tls else None,
             )
+        except ssl.SSLError as error:
+            self._refused(tls_refused(error, address, self._way.server_name, self._way.security))
         except OSError:
             self._broker_side.abort()
+        else:
+            await self._open_up()
+
+    async def _open_up(self) -> None:
+        """Let requests pass, authenticated where that is due."""
+        try:
+            if self._login.due:
+                await self._login.perform()
+        except ConnectionClosed as error:
+            self._refused(error)
             return
         self._open = True
         self._flush()
         self._finish_if_over()
+
+    def _refused(self, error: ConnectionClosed) -> None:
+        """That a connection ended is nothing new to a client; that we are not let in is."""
+        if isinstance(error, SecurityRefused):
+            self._rulebook.note_error(f"{self._proxy}: {error}")
+        self._broker_side.abort()
 
     # Requests
 
@@ -107,7 +149,7 @@ class ProxiedConnection:
 
     def _readdressing(self, raw: bytes) -> OutstandingRequest | None:
         """What the response needs of a request that no rule has to do with; None where it passes as it comes."""
-        if self._lane_addresses is None or not self._lane_addresses.concerns(*_key_and_version(raw)):
+        if self._way.lane_addresses is None or not self._way.lane_addresses.concerns(*_key_and_version(raw)):
             return None
         return OutstandingRequest(info=RequestInfo(header=request_header(raw[4:])), ruled=False)
 
@@ -176,6 +218,10 @@ class ProxiedConnection:
 
     def _flush(self) -> None:
         while self._open and self._queue and self._queue[0].ready:
+            if self._login.due:
+                self._open = False
+                self._logging_in = asyncio.get_running_loop().create_task(self._open_up())
+                return
             self._write(self._queue.popleft())
 
     def _write(self, queued: QueuedRequest) -> None:
@@ -190,6 +236,8 @@ class ProxiedConnection:
     # Responses
 
     def _on_response(self, raw: bytes) -> None:
+        if self._login.takes(raw):
+            return
         outstanding = self._outstanding.pop(int.from_bytes(raw[4:8], "big"), None) if self._outstanding else None
         if outstanding is None:
             self.client_side.send(raw)
@@ -211,10 +259,10 @@ class ProxiedConnection:
 
     def _readdressed(self, outstanding: OutstandingRequest, raw: bytes) -> bytes:
         header = outstanding.info.header
-        if self._lane_addresses is None or not self._lane_addresses.concerns(header.key, header.version):
+        if self._way.lane_addresses is None or not self._way.lane_addresses.concerns(header.key, header.version):
             return raw
         try:
-            return self._lane_addresses.replaced(header, raw)
+            return self._way.lane_addresses.replaced(header, raw)
         except WireError as error:
             self._rulebook.note_error(f"brokers' addresses on {self._proxy} were not replaced: {error}")
             return raw
@@ -258,6 +306,7 @@ class ProxiedConnection:
         self._queue.clear()
         self._held_alone.clear()
         self._outstanding.clear()
+        self._login.end()
         self.client_side.close()
 
 
