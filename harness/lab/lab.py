@@ -349,6 +349,7 @@ class Lab:
             recorder=self.recorder,
             requirement=self.requirement,
             offered=self.offered_by,
+            security=self.cluster.topology.secured(lane),
         )
 
     def _proxies(self, lane: Lane) -> Mapping[int, str]:

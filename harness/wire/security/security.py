@@ -105,13 +105,15 @@ Protocol: TypeAlias = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Security:
-    """How to connect to a listener.
+    """How to connect to the brokers of a cluster.
 
+    :param names: For each node the host that its certificate is for, where clients connect to another (a proxy).
     :param file: Where it was read from, for sentences about what is wrong with it.
     """
 
     tls: TlsSettings | None = None
     sasl: SaslSettings | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
     file: str = field(default="", compare=False)
 
     @property
