@@ -145,8 +145,8 @@ def test_a_new_list_keeps_what_is_still_true_of_the_one_that_was_read(tmp_path: 
     assert qualified(tmp_path / "run", *words, outcomes={BROKEN: VIOLATED}).returncode == ExitCode.KEPT
     assert path.read_text(encoding="utf-8") == known.read_text(encoding="utf-8")
     ours = tmp_path / "ours.txt"
-    words = ("--select", "KIP360-INIT-04", "--write-known-failing", str(ours))
-    qualified(tmp_path / "release", *words, outcomes={"KIP360-INIT-04": VIOLATED}, target="kafka:4.0.0")
+    select = ("--select", "KIP360-INIT-04", "--write-known-failing", str(ours))
+    qualified(tmp_path / "release", *select, outcomes={"KIP360-INIT-04": VIOLATED}, target="kafka:4.0.0")
     assert "KAFKA-19367" in read_known(ours).entries["KIP360-INIT-04"].link
 
 
