@@ -25,6 +25,7 @@ from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import to_json
 from harness.evidence.requirement_evidence import Evidence, LogTruth
 from harness.evidence.run_folder import RunFolder
+from harness.kafka.belongings import Belongings
 from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
 from harness.lab import Lab, Unprepared
 from harness.spark.readers.spark_readers import Readers
@@ -47,9 +48,11 @@ class Run:
     known: KnownFailures = field(default_factory=KnownFailures)
     verdicts: list[Verdict] = field(default_factory=list)
     readers: Readers = field(init=False)
+    belongings: Belongings = field(init=False)
 
     def __post_init__(self) -> None:
         """Spark's readers write into the run's folder; its JVM starts with the first of them."""
+        self.belongings = Belongings(permissions=self.options.permissions)
         self.readers = Readers(folder=self.folder.path / "spark", progress=self.options.progress)
 
 
@@ -100,6 +103,7 @@ def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: Requ
         recorder=run.journal,
         readers=run.readers,
         permissions=run.options.permissions,
+        belongings=run.belongings,
     )
     try:
         yield lab

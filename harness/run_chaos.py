@@ -104,8 +104,13 @@ def drive(context: RoundContext, round_: Round) -> None:
 def sampled(context: RoundContext) -> AbstractContextManager[object]:
     """Watermarks of every partition are sampled for the length of the block."""
     target = context.fault_target
+    topology = target.cluster.topology
     return sampling(
-        target.cluster.topology.lanes["observer"], context.partitions, context.history_journal, target.clock
+        topology.lanes["observer"],
+        context.partitions,
+        context.history_journal,
+        target.clock,
+        security=topology.secured("observer"),
     )
 
 
@@ -143,9 +148,11 @@ def settle(environment: Environment, context: RoundContext) -> None:
 
 def drain(environment: Environment, context: RoundContext) -> None:
     """Step 6: the raw log, what brokers keep, every read_committed reader up to its end, and the gate's own errors."""
+    topology = context.fault_target.cluster.topology
     scope = Scope(
         partitions=context.partitions,
-        broker_addresses=context.fault_target.cluster.topology.lanes["observer"],
+        broker_addresses=topology.lanes["observer"],
+        security=topology.secured("observer"),
         transactional_ids=context.transactional_ids,
         groups=context.groups,
     )

@@ -23,6 +23,7 @@ from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
 from harness.cluster.cluster import ClusterOptions
 from harness.cluster.run_options import PREFIX, Permissions, RunOptions
 from harness.cluster.target import External, parse_target
+from harness.cluster.topology import BROKERS, MOST_BROKERS
 from harness.contract.level import Profile
 
 JVM_OPTS, PROPERTIES = "FENCEPOST_BROKER_JVM_OPTS", "FENCEPOST_BROKER_PROPERTIES"
@@ -70,6 +71,12 @@ OPTIONS = (
         "Spark's master for readers and judge: local[*] (default), spark://…, yarn, k8s://…",
     ),
     Option("--backend", CLUSTER, BACKENDS, "where it runs (default: auto)"),
+    Option(
+        "--brokers",
+        ("up",),
+        {"type": int, "default": len(BROKERS), "metavar": "N", "choices": range(1, MOST_BROKERS + 1)},
+        f"how many brokers, 1 to {MOST_BROKERS} (default: %(default)s; containers are always three)",
+    ),
     Option(
         "--broker-jvm-opt",
         CLUSTER,
@@ -187,7 +194,10 @@ def cluster_options(given: Namespace) -> ClusterOptions:
     lines = (*os.environ.get(PROPERTIES, "").splitlines(), *given.broker_property)
     secured = getattr(given, "client_properties", None)
     return ClusterOptions(
-        jvm_options=jvm, properties=parse_properties(lines), client_properties=secured and secured.absolute()
+        jvm_options=jvm,
+        properties=parse_properties(lines),
+        brokers=getattr(given, "brokers", len(BROKERS)),
+        client_properties=secured and secured.absolute(),
     )
 
 

@@ -8,7 +8,7 @@ take their addresses from the topology stay on their lane; one that follows the 
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.addresses import LANES, Address, Lane
@@ -23,6 +23,9 @@ from harness.cluster.target import External, Target
 from harness.cluster.topology import Topology, lane_name
 from harness.cluster.toxiproxy import Proxy, ToxiproxyLinks
 from harness.machine.run_processes import open_run_processes
+from harness.wire.security.client_properties import read_client_properties
+from harness.wire.security.security import PLAINTEXT, Security
+from harness.wire.wire_errors import SecurityRefused, WireError
 
 FIRST_HOST = 2  # of a block; 1 is Toxiproxy's API
 
@@ -61,19 +64,21 @@ class ExternalCluster:
         self.cleanup.close()
 
 
-def open_external(target: Target, _options: ClusterOptions, run_dir: Path, progress: Progress) -> ExternalCluster:
+def open_external(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> ExternalCluster:
     """Learn the brokers and put our proxies in front.
 
     :raises UserError: TARGET_UNREACHABLE, when an address does not answer as Kafka does.
     """
     if not isinstance(target, External):
         raise UserError(f"{target} is not a running cluster", exit=ExitCode.USAGE)
-    brokers = learn_brokers(target.addresses)
+    given = options.client_properties
+    security = PLAINTEXT if given is None else read_client_properties(given)
+    brokers = learn_brokers(target.addresses, security)
     with ExitStack() as cleanup:
         links, lanes = _lanes(brokers, cleanup, run_dir, progress)
         return ExternalCluster(
             identity=f"{target} ({len(brokers)} brokers), external backend",
-            topology=_topology(brokers, lanes),
+            topology=_topology(brokers, lanes, security),
             links=links,
             versions={"toxiproxy": links.version()} if links else {},
             cleanup=cleanup.pop_all(),
@@ -81,28 +86,37 @@ def open_external(target: Target, _options: ClusterOptions, run_dir: Path, progr
     raise AssertionError("an ExitStack that swallows nothing")
 
 
-def learn_brokers(given: Sequence[Address]) -> Mapping[int, Address]:
+def learn_brokers(given: Sequence[Address], security: Security = PLAINTEXT) -> Mapping[int, Address]:
     """Every broker's id and address: as the caller wrote it where it is among the given, else as it is advertised.
 
-    :raises UserError: TARGET_UNREACHABLE.
+    :raises UserError: TARGET_UNREACHABLE; where TLS or SASL failed, in a sentence that names the property.
     """
-    listed = next(filter(None, map(readiness_probe.brokers, given)), None)
+    listed = next(filter(None, (_listed(address, security) for address in given)), None)
     if listed is None:
-        raise _unreachable(", ".join(map(str, given)))
+        raise _unreachable(", ".join(map(str, given)), security)
     if len(listed) == len(given) == 1:  # a mapped port: what it advertises may be unreachable from here
         return dict.fromkeys(listed, given[0])
     written = {_resolved(address): address for address in given}
     brokers = {node: written.get(_resolved(address), address) for node, address in sorted(listed.items())}
     for node, address in brokers.items():
-        if readiness_probe.brokers(address) is None:
-            raise _unreachable(f"broker {node} at {address}")
+        if _listed(address, security) is None:
+            raise _unreachable(f"broker {node} at {address}", security)
     return brokers
 
 
-def _unreachable(who: str) -> UserError:
+def _listed(address: Address, security: Security) -> Mapping[int, Address] | None:
+    try:
+        return readiness_probe.listed(address, security)
+    except SecurityRefused as refused:
+        raise UserError(str(refused), exit=ExitCode.TARGET_UNREACHABLE) from refused
+    except WireError:
+        return None
+
+
+def _unreachable(who: str, security: Security) -> UserError:
     return UserError(
         f"{who} did not answer a Metadata request; check that a Kafka listens there, that it can be reached from this"
-        " machine, and that its listener is plaintext",
+        f" machine, and that its listener speaks {security.protocol}: see {security.key('security.protocol')}",
         exit=ExitCode.TARGET_UNREACHABLE,
     )
 
@@ -150,7 +164,9 @@ def _listen(block: LoopbackBlock, index: int, lane: Lane) -> Address:
     return Address(block.host(FIRST_HOST + index), LANE_PORTS[lane])
 
 
-def _topology(brokers: Mapping[int, Address], proxied: Sequence[tuple[Lane, int, Proxy]]) -> Topology:
+def _topology(
+    brokers: Mapping[int, Address], proxied: Sequence[tuple[Lane, int, Proxy]], security: Security
+) -> Topology:
     proxies = {(lane, node): proxy for lane, node, proxy in proxied}
     return Topology(
         brokers=tuple(brokers),
@@ -160,6 +176,7 @@ def _topology(brokers: Mapping[int, Address], proxied: Sequence[tuple[Lane, int,
             for lane in LANES
         },
         lane_proxies={(lane, n): proxies[lane, n].name for lane in LANES for n in brokers if (lane, n) in proxies},
+        security=replace(security, names={n: address.host for n, address in brokers.items()}),
     )
 
 

@@ -47,6 +47,8 @@ Observation: TypeAlias = Witness | Finding | NotLooked
 Observations: TypeAlias = Iterator[Observation]
 MarkerRow: TypeAlias = tuple[str] | tuple[str, int] | tuple[str, int, int]
 """Type of a marker; type and producer epoch; or type, producer epoch and producer id."""
+GOING_ON = frozenset({"Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"})
+"""Kafka's states of a transaction that has not ended yet (``TransactionState``)."""
 
 
 def witness(what: str, *steps: Step) -> Witness:
@@ -127,6 +129,11 @@ def unless(kept: bool, what: str, *steps: Step, otherwise: str) -> Observation:
     return witness(what, *steps) if kept else finding(otherwise, f"not so: {what}", *steps)
 
 
+def taken(seen: Evidence, name: str) -> tuple[Step, ...]:
+    """Every step of that name, in order of sending; () where the stimulus had no power to take it on this target."""
+    return tuple(step for step in seen.steps if step.name == name)
+
+
 def row(step: Step, field: str, **keys: Json) -> Mapping[str, Json]:
     """The row of the answer's list ``field`` that has these keys (a producer, a transaction); {} when there is none."""
     rows = step.fields.get(field)
@@ -157,6 +164,25 @@ def keeps(
     promised["partitions"] = None if partitions is None else _in_order(list(partitions))
     step = replace(step, fields={name: _in_order(value) for name, value in step.fields.items()})
     return shows(step, otherwise=otherwise, **{name: value for name, value in promised.items() if value is not None})
+
+
+def over(step: Step, *, otherwise: str = "transaction-not-over") -> Observation:
+    """DescribeTransactions: no transaction of the id is going on, by whatever name the broker calls that state.
+
+    KIP-664 names one state, ``Ongoing``; which completed ones a broker tells apart is its own affair.
+    """
+    if not step.looked:
+        return NotLooked(what=f"{step.name}: {step.api}")
+    state = step.fields.get("state")
+    what = f"{step.name}: no transaction is going on in the state {state!r}"
+    return unless(state not in GOING_ON, what, step, otherwise=otherwise)
+
+
+def unchanged(before: Step, after: Step, *fields: str, otherwise: str) -> Observation:
+    """Two looks at the same thing: these fields of the answer are the same in both."""
+    if not before.looked:
+        return NotLooked(what=f"{before.name}: {before.api}")
+    return shows(after, otherwise=otherwise, **{name: before.fields.get(name) for name in fields})
 
 
 def identity(step: Step, producer_id: int, epoch: int, *, otherwise: str = "wrong-identity-returned") -> Observation:

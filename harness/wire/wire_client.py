@@ -18,6 +18,7 @@ from harness.wire.frames import decode, encode
 from harness.wire.offered import Offered
 from harness.wire.pending_request import PendingResponse, Response
 from harness.wire.requests.cluster.api_versions import ApiVersions
+from harness.wire.security.security import PLAINTEXT, Security
 from harness.wire.wire_errors import CannotBuild, ConnectionClosed, NotOffered, UnreadableAnswer
 
 __all__ = ["Offered", "PendingResponse", "Response", "WireClient"]
@@ -42,6 +43,7 @@ class WireClient:
         recorder: Recorder,
         requirement: str | None = None,
         offered: Mapping[int, Offered] | None = None,
+        security: Security = PLAINTEXT,
     ) -> None:
         """:param actor: Who this is in the journal, and the client id that brokers see.
 
@@ -54,6 +56,7 @@ class WireClient:
         self._clock = clock
         self._recorder = recorder
         self._requirement = requirement
+        self._security = security
         self._connections: dict[int, Connection] = {}
         self._offered: dict[int, Offered] = dict(offered or {})
         self._asking = {node: Lock() for node in addresses}
@@ -171,10 +174,14 @@ class WireClient:
             current = self._connections.get(node)
             if current is None or current.closed:
                 try:
-                    current = self._connections[node] = Connection(self._addresses[node], self._clock)
+                    current = self._connections[node] = self._connected(node)
                 except ConnectionClosed as error:
                     return error
             return current
+
+    def _connected(self, node: int) -> Connection:
+        name = self._security.names.get(node)
+        return Connection(self._addresses[node], self._clock, self._security, name, actor=self._actor)
 
 
 def _reader(

@@ -88,6 +88,7 @@ class Environment:
             clock=clock,
             recorder=NullRecorder(),
             offered=self.features.brokers if self.features else None,
+            security=cluster.topology.secured("observer"),
         )
         return FaultTarget(
             cluster=cluster,

@@ -145,6 +145,7 @@ class RoundContext:
             timeout_ms=role.timeout_ms,
             request_ms=role.request_ms,
             group=None if role.group is None else self.real_name(role.group),
+            security=self.fault_target.cluster.topology.secured(role.lane),
         )
         return self._recording(self.adapters[index % len(self.adapters)], options)
 
@@ -152,7 +153,12 @@ class RoundContext:
         """A fresh client for a probe, over the lane that carries no toxic."""
         bootstrap = self.bootstrap("observer")
         options = ClientOptions(
-            actor=actor, lane="observer", bootstrap=bootstrap, transactional_id=transactional_id, request_ms=5_000
+            actor=actor,
+            lane="observer",
+            bootstrap=bootstrap,
+            transactional_id=transactional_id,
+            request_ms=5_000,
+            security=self.fault_target.cluster.topology.secured("observer"),
         )
         return self._recording(self.adapters[0], options)
 
@@ -218,6 +224,7 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         bootstrap=fault_target.cluster.topology.bootstrap("observer"),
         topics=list(topics.values()),
         folder=round_.folder / "spark" / READER,
+        security=fault_target.cluster.topology.secured("observer"),
     )
     return RoundContext(
         scenario=scenario,
