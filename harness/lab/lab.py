@@ -254,6 +254,14 @@ class Lab(LabFaults):
             timeout_seconds=timeout_seconds,
         )
 
+    def passed(self, partition: Partition, offset: int, *, timeout_seconds: float = 5.0) -> None:
+        """Wait, bounded, until readers are past ``offset``: what was open there is over. The check judges where not."""
+
+        def beyond() -> bool:
+            return self.observer.sample(partition).last_stable_offset > offset
+
+        wait.elapsed_ms_until(beyond, timeout_seconds=timeout_seconds)
+
     def reached(self, producer: Producer, *states: str, as_: str, timeout_seconds: float = 5.0) -> Step:
         """Wait, bounded, until the coordinator keeps one of ``states`` for the id; the last answer is the step.
 
