@@ -118,7 +118,7 @@ OPTIONS = (
         "--write-known-failing",
         JUDGED,
         {"type": Path, "metavar": "FILE"},
-        "write such a file from what this run finds VIOLATED",
+        "write such a list from what this run finds VIOLATED; over the file of --known-failing, what is still true stays",
     ),
     Option(
         "--client-properties",
