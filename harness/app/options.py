@@ -118,7 +118,7 @@ OPTIONS = (
         "--write-known-failing",
         JUDGED,
         {"type": Path, "metavar": "FILE"},
-        "write such a list from what this run finds VIOLATED; over the file of --known-failing, what is still true stays",
+        "write such a list from what this run finds VIOLATED; of the one that it read, what is still true stays",
     ),
     Option(
         "--client-properties",
