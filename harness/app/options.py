@@ -124,7 +124,7 @@ OPTIONS = (
         "--write-known-failing",
         JUDGED,
         {"type": Path, "metavar": "FILE"},
-        "write such a file from what this run finds VIOLATED",
+        "write such a list from what this run finds VIOLATED; of the one that it read, what is still true stays",
     ),
     Option(
         "--client-properties",

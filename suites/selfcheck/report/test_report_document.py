@@ -165,6 +165,18 @@ def test_equal_reasons_are_one(report: dict[str, Any]) -> None:
     assert not [status for status, _, _ in told if status in ("VIOLATED", "HOLDS")]
 
 
+def test_reasons_that_differ_in_a_number_or_a_drawn_name_are_one() -> None:
+    said = "Produce v12 to broker {} answered NOT_LEADER (6), {} tries"
+    named = "Metadata of mine-1a2b-kip1-a-0{}-p1-00ff answered 3"
+    texts = (said.format(1, 2), said.format(3, 1), said.format(1, 2), named.format(1), named.format(2), "broker 1 left")
+    unseen = [
+        replace(verdict, status=Status.NOT_EXERCISED, reason=text)
+        for verdict, text in zip(verdicts_of("E" * len(texts)), texts, strict=True)
+    ]
+    told = [(one.reason, len(one.entries)) for one in shared_reasons(join((), unseen))]
+    assert told == [(said.format("…", "…"), 3), ("Metadata of … answered 3", 2), ("broker 1 left", 1)]
+
+
 def test_levels_and_what_decides_are_in_the_document(tmp_path: Path) -> None:
     report = published(contract_folder.make(tmp_path / "run", Profile.KIP), contract_folder.verdicts())
     check(report)
