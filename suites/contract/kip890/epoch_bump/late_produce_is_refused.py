@@ -8,7 +8,18 @@ the transactional flag, on a partition of its own, is no coordinator's business,
 The KIP promises that such records are fenced. With which code, and that the leader fences by itself, is Kafka's habit.
 """
 
-from harness.contract import Access, Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Level,
+    Observations,
+    Offers,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.leader_rules import EVERY_TRANSACTION_ONGOING, NO_CHECK_OF_DATA, NO_EPOCH_CHECK
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
