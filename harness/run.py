@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from harness import preflight
 from harness.base import wait
 from harness.base.clock import RunClock
 from harness.base.unprepared import OutOfReach
@@ -65,7 +66,7 @@ def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None 
     started = time.monotonic()
     if missing := lacking(requirement.needs, offer):
         return publish(run, not_offered(requirement, missing))
-    with connect(run, cluster, offer, requirement) as lab:
+    with connect(run, cluster, offer, requirement.id) as lab:
         unprepared = drive(lab, requirement, refuter)
         heal(lab)
         settle(lab)
@@ -88,20 +89,24 @@ def open_target(run: Run) -> tuple[Cluster, TargetFeatures]:
             target, backend=given.backend, options=given.cluster, run_dir=run.folder.path, progress=given.progress
         )
     if run.offer is None:
-        run.offer = read_target_features(run.cluster, run.clock, run.journal)
-        run.folder.add_to_run(run.offer.described(run.cluster))
+        offer = read_target_features(run.cluster, run.clock, run.journal)
+        run.folder.add_to_run(offer.described(run.cluster))
+        if not run.cluster.owned:
+            with connect(run, run.cluster, offer, preflight.NAME) as lab:
+                preflight.require_transactions(lab, offer)
+        run.offer = offer
     return run.cluster, run.offer
 
 
 @contextmanager
-def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: Requirement[Lab]) -> Iterator[Lab]:
+def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: str) -> Iterator[Lab]:
     """Step 2: a lab whose clients record into the run's one journal on the run's one clock; healed when it closes."""
-    again = sum(verdict.id == requirement.id for verdict in run.verdicts)  # with refuters: topics need fresh names
+    again = sum(verdict.id == requirement for verdict in run.verdicts)  # with refuters: topics need fresh names
     lab = Lab(
         cluster=cluster,
         offered_by=offer.brokers,
-        requirement=requirement.id,
-        draw=run.options.seed.stream(f"{requirement.id}/{again}"),
+        requirement=requirement,
+        draw=run.options.seed.stream(f"{requirement}/{again}"),
         clock=run.clock,
         recorder=run.journal,
         readers=run.readers,
