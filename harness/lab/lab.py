@@ -145,8 +145,8 @@ class Lab(LabFaults):
         """Spark reading these partitions with read_committed over the observer's lane, for the length of the block."""
         if self.permissions.topics:
             raise OutOfReach("a stream reads topics from their beginning, and those that were given are not ours")
-        bootstrap, topics = self.cluster.topology.bootstrap("observer"), [partition.topic for partition in partitions]
-        with stream_of(self.readers, bootstrap, topics) as reader:
+        topology, topics = self.cluster.topology, [partition.topic for partition in partitions]
+        with stream_of(self.readers, topology.bootstrap("observer"), topics, topology.secured("observer")) as reader:
             yield StreamReading(observer=self.observer, reader=reader, partitions=partitions)
 
     @property

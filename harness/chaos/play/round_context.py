@@ -224,6 +224,7 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         bootstrap=fault_target.cluster.topology.bootstrap("observer"),
         topics=list(topics.values()),
         folder=round_.folder / "spark" / READER,
+        security=fault_target.cluster.topology.secured("observer"),
     )
     return RoundContext(
         scenario=scenario,

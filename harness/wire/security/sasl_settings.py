@@ -105,6 +105,7 @@ def _unsecured(given: GivenProperties, options: Mapping[str, str]) -> UnsecuredL
     return UnsecuredLogin(
         claims=tuple(claims.items()),
         principal=name,
+        principal_claim=principal,
         lifetime_seconds=lifetime,
         extensions=_after(f"{_UNSECURED}Extension_", options),
     )

@@ -62,10 +62,12 @@ class UnsecuredLogin:
     """A token without signature, as Kafka's ``OAuthBearerUnsecuredLoginCallbackHandler`` makes it, for tests.
 
     :param claims: As JSON texts by name, without ``iat`` and ``exp``.
+    :param principal: The value of ``principal_claim``.
     """
 
     claims: tuple[tuple[str, str], ...]
     principal: str
+    principal_claim: str = "sub"
     lifetime_seconds: int = 3600
     extensions: tuple[tuple[str, str], ...] = ()
 
