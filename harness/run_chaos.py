@@ -79,7 +79,13 @@ def connect(environment: Environment, round_: Round) -> Iterator[RoundContext]:
 
 
 def prepare(context: RoundContext) -> None:
-    """Prepare toxics before clients connect; a missing power is reported when the toxic is to strike."""
+    """Prepare toxics before clients connect; a missing power is reported when the toxic is to strike.
+
+    On a cluster that is not ours the gate goes behind every lane first.
+    """
+    target = context.fault_target
+    if not target.cluster.owned and target.cluster.links is not None:
+        assert target.gate is not None
     for toxic in context.scenario.toxics:
         if isinstance(toxic, PreparedToxic):
             with suppress(Powerless):
@@ -152,7 +158,9 @@ def drain(environment: Environment, context: RoundContext) -> None:
     scope = Scope(
         partitions=context.partitions,
         broker_addresses=topology.lanes["observer"],
+        reader_addresses=environment.reading.addresses,
         security=topology.secured("observer"),
+        reader_security=environment.reading.security,
         transactional_ids=context.transactional_ids,
         groups=context.groups,
     )
@@ -161,7 +169,7 @@ def drain(environment: Environment, context: RoundContext) -> None:
         environment.wanted.progress("the target is gone: no broker answers; what was recorded is kept and judged")
     context.history_journal.write(*context.reader.finish(drained.high_watermarks, timeout_seconds=READ_SECONDS))
     context.facts["spark"] = context.reader.facts()
-    context.facts[DRAIN_NOTES] = list(drained.notes)
+    context.facts[DRAIN_NOTES] = [*drained.notes, *context.fault_target.gate_notes()]
     context.facts[GATE_ERRORS] = list(context.fault_target.gate_errors())
 
 

@@ -17,6 +17,7 @@ from harness.app.contract_session import ContractOptions
 from harness.base.paths import SCENARIOS, runs_folder
 from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
+from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
 from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
@@ -179,8 +180,11 @@ def contract_options(given: Namespace, *, target: str | None, falsify: bool = Fa
 
 def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     """The options of a session of chaos; :raises UserError: when one of them is malformed."""
+    run = _run_options(given, target, folder_name=f"chaos-{target}")
+    if run.permissions.topics:
+        raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
     return ChaosOptions(
-        run=_run_options(given, target, folder_name=f"chaos-{target}"),
+        run=run,
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         round_seconds=given.seconds,
         scenarios=select_scenarios(given.scenarios, find_scenarios(SCENARIOS)),
