@@ -20,10 +20,11 @@ from harness.chaos.plan.schedule import schedule
 from harness.chaos.play.environment import Environment
 from harness.chaos.play.fault_runner import run_faults
 from harness.chaos.play.judgement_limits import DRAIN_NOTES, GATE_ERRORS, limited
-from harness.chaos.play.round_context import RoundContext, create_round
+from harness.chaos.play.round_context import OUT_OF_REACH, RoundContext, ScenarioOutOfReach, create_round
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.history.operation import Phase
 from harness.faults.fault_target import Powerless
+from harness.faults.frame_toxic import lanes_of
 from harness.faults.toxic import PreparedToxic
 from harness.judge import judge as judge_history
 from harness.report.chaos import publish_round
@@ -67,7 +68,12 @@ def open_target(environment: Environment, round_: Round) -> None:
 @contextmanager
 def connect(environment: Environment, round_: Round) -> Iterator[RoundContext]:
     """Step 2: fresh topics and ids, recording clients, and Spark as a reader; healed and closed in any case."""
-    context = create_round(environment, round_)
+    try:
+        context = create_round(environment, round_)
+    except ScenarioOutOfReach as beyond:
+        round_.add({OUT_OF_REACH: str(beyond)})
+        publish(round_.folder)
+        raise
     try:
         context.create_topics()
         prepare(context)
@@ -85,7 +91,7 @@ def prepare(context: RoundContext) -> None:
     """
     target = context.fault_target
     if not target.cluster.owned and target.cluster.links is not None:
-        assert target.gate is not None
+        target.gate.intercept(*lanes_of(target))
     for toxic in context.scenario.toxics:
         if isinstance(toxic, PreparedToxic):
             with suppress(Powerless):

@@ -32,9 +32,8 @@ class CoordinatorIsolation:
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """``transactional_id`` (by the workload's name), and ``from``: ``brokers`` or ``clients``."""
-        places = [
-            place for place, reach in ((BROKERS, ToxicReach.LINKS), (CLIENTS, ToxicReach.LANES)) if reach in shape.reach
-        ]
+        needs = {BROKERS: ToxicReach.LINKS, CLIENTS: ToxicReach.LANES}
+        places = [place for place, reach in needs.items() if reach in shape.reach]
         return {"transactional_id": draw.choice(shape.transactional_ids), "from": draw.choice(places)}
 
     @contextmanager

@@ -158,6 +158,7 @@ class RoundContext:
     def probe_client(self, actor: str, transactional_id: str) -> RecordingClient:
         """A fresh client for a probe, over the lane that carries no toxic."""
         bootstrap = self.bootstrap("observer")
+        self.environment.belongings.transactional_ids += 1
         options = ClientOptions(
             actor=actor,
             lane="observer",

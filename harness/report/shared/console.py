@@ -19,6 +19,7 @@ STYLES: Mapping[str, str] = {
     "VIOLATED": "bold red",
     "UNDECIDED": "yellow",
     "NOT_EXERCISED": "magenta",
+    "OUT_OF_REACH": "dim",
     "NOT_OFFERED": "dim",
     NOT_JUDGED: "dim",
 }
