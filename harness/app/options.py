@@ -185,8 +185,11 @@ def contract_options(given: Namespace, *, target: str | None, falsify: bool = Fa
 
 def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     """The options of a session of chaos; :raises UserError: when one of them is malformed."""
+    run = _run_options(given, target, folder_name=f"chaos-{target}")
+    if run.permissions.topics:
+        raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
     return ChaosOptions(
-        run=_run_options(given, target, folder_name=f"chaos-{target}"),
+        run=run,
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         round_seconds=given.seconds,
         scenarios=select_scenarios(given.scenarios, find_scenarios(SCENARIOS)),
