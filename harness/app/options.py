@@ -5,6 +5,7 @@ The only place that reads the environment for the product: ``FENCEPOST_BROKER_JV
 """
 
 import os
+import re
 import shlex
 import sys
 from argparse import Namespace
@@ -17,12 +18,14 @@ from harness.app.contract_session import ContractOptions
 from harness.base.paths import SCENARIOS, runs_folder
 from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
+from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
 from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
 from harness.cluster.cluster import ClusterOptions
 from harness.cluster.run_options import PREFIX, Permissions, RunOptions
 from harness.cluster.target import External, parse_target
+from harness.cluster.topology import BROKERS, MOST_BROKERS
 from harness.contract.level import Profile
 
 JVM_OPTS, PROPERTIES = "FENCEPOST_BROKER_JVM_OPTS", "FENCEPOST_BROKER_PROPERTIES"
@@ -35,6 +38,10 @@ RUNNING = ("qualify", "chaos", "pytest")
 JUDGED = ("qualify", "pytest")
 CHAOS = ("chaos", "pytest")
 BACKENDS = {"default": AUTO, "choices": BACKEND_NAMES}
+
+
+NAME = r"[a-z0-9._-]{1,100}"
+"""What names of ours may begin with; they are written in small letters."""
 
 
 class Option(NamedTuple):
@@ -70,6 +77,12 @@ OPTIONS = (
         "Spark's master for readers and judge: local[*] (default), spark://…, yarn, k8s://…",
     ),
     Option("--backend", CLUSTER, BACKENDS, "where it runs (default: auto)"),
+    Option(
+        "--brokers",
+        ("up",),
+        {"type": int, "default": len(BROKERS), "metavar": "N", "choices": range(1, MOST_BROKERS + 1)},
+        f"how many brokers, 1 to {MOST_BROKERS} (default: %(default)s; containers are always three)",
+    ),
     Option(
         "--broker-jvm-opt",
         CLUSTER,
@@ -111,7 +124,7 @@ OPTIONS = (
         "--write-known-failing",
         JUDGED,
         {"type": Path, "metavar": "FILE"},
-        "write such a file from what this run finds VIOLATED",
+        "write such a list from what this run finds VIOLATED; of the one that it read, what is still true stays",
     ),
     Option(
         "--client-properties",
@@ -172,8 +185,11 @@ def contract_options(given: Namespace, *, target: str | None, falsify: bool = Fa
 
 def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     """The options of a session of chaos; :raises UserError: when one of them is malformed."""
+    run = _run_options(given, target, folder_name=f"chaos-{target}")
+    if run.permissions.topics:
+        raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
     return ChaosOptions(
-        run=_run_options(given, target, folder_name=f"chaos-{target}"),
+        run=run,
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         round_seconds=given.seconds,
         scenarios=select_scenarios(given.scenarios, find_scenarios(SCENARIOS)),
@@ -187,7 +203,10 @@ def cluster_options(given: Namespace) -> ClusterOptions:
     lines = (*os.environ.get(PROPERTIES, "").splitlines(), *given.broker_property)
     secured = getattr(given, "client_properties", None)
     return ClusterOptions(
-        jvm_options=jvm, properties=parse_properties(lines), client_properties=secured and secured.absolute()
+        jvm_options=jvm,
+        properties=parse_properties(lines),
+        brokers=getattr(given, "brokers", len(BROKERS)),
+        client_properties=secured and secured.absolute(),
     )
 
 
@@ -195,6 +214,11 @@ def _permissions(given: Namespace) -> Permissions:
     """``falsify`` has none of these options: it runs on clusters of ours alone."""
     topics = tuple(filter(None, (name.strip() for name in getattr(given, "topics", "").split(","))))
     prefix, changes = getattr(given, "prefix", PREFIX), getattr(given, "allow_changes", False)
+    if not re.fullmatch(NAME, prefix):
+        raise UserError(
+            f"--prefix {prefix!r} cannot begin a topic's name: write 1 to 100 letters a–z, digits, '.', '_' or '-'",
+            exit=ExitCode.USAGE,
+        )
     return Permissions(prefix=prefix, topics=topics, changes=changes)
 
 

@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 from harness.evidence.history.delivered_record import DeliveredRecord
 from harness.evidence.history.operation import Outcome, Value
 from harness.wire.offered import Offered
+from harness.wire.security.security import PLAINTEXT, Security
 
 SHORTEST_SESSION_MS = 6_000
 """Kafka's default ``group.min.session.timeout.ms``."""
@@ -64,6 +65,7 @@ class ClientOptions:
     :param timeout_ms: ``transaction.timeout.ms``.
     :param request_ms: How long one operation may take, retries included; then it is unsure (or refused).
     :param group: Consumer group of ``subscribe``; None where the client never consumes.
+    :param security: How clients connect on that lane.
     """
 
     actor: str
@@ -73,6 +75,7 @@ class ClientOptions:
     timeout_ms: int = 10_000
     request_ms: int = 5_000
     group: str | None = None
+    security: Security = PLAINTEXT
 
     @property
     def session_timeout_ms(self) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from harness.base.addresses import Address
-from harness.cluster.topology import Topology
+from harness.cluster.topology import BROKERS, ExtraListener, Topology
 
 Direction: TypeAlias = Literal["upstream", "downstream"]
 
@@ -71,12 +71,16 @@ class ClusterOptions:
 
     :param jvm_options: Extra JVM options of every broker and the controller, after ours (``-javaagent:…``).
     :param properties: Extra broker properties; they win over ours.
+    :param brokers: How many brokers a cluster that we start has.
+    :param listeners: Listeners for clients that each broker of ours has beside the lanes.
     :param breakable: Load the Byteman agent, so that the cluster offers :class:`BreakCode`.
     :param client_properties: Of a cluster that is not ours: a file in Kafka's format that says how clients connect.
     """
 
     jvm_options: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
+    brokers: int = len(BROKERS)
+    listeners: tuple[ExtraListener, ...] = ()
     breakable: bool = False
     client_properties: Path | None = None
 

@@ -42,7 +42,7 @@ class OwnedCluster(Generic[AnyNode, AnyBlock]):
 
     @property
     def topology(self) -> Topology:
-        return owned_topology(self.block.lane)
+        return owned_topology(self.block.lane, self.block.brokers, self.block.extra_listeners)
 
     @property
     def toxiproxy_api(self) -> str:

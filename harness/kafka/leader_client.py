@@ -19,6 +19,7 @@ from harness.kafka.routing import RoutingTable, find_coordinator, first_answer
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.requests.cluster.metadata import Metadata, MetadataResult
 from harness.wire.requests.groups.find_coordinator import TRANSACTION
+from harness.wire.security.security import PLAINTEXT, Security
 from harness.wire.topic_partitions import TopicPartition, partition_name
 from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import CannotBuild, NotOffered, UnreadableAnswer, WireError
@@ -51,10 +52,22 @@ class LeaderClient:
     _reason: str = "no broker was asked"
 
     @classmethod
-    def over(cls, addresses: Mapping[int, Address], clock: RunClock, lane: Lane = "observer") -> "LeaderClient":
+    def over(
+        cls,
+        addresses: Mapping[int, Address],
+        clock: RunClock,
+        lane: Lane = "observer",
+        *,
+        security: Security = PLAINTEXT,
+    ) -> "LeaderClient":
         """One with a wire client of its own, whose exchanges are not kept."""
         client = WireClient(
-            actor=f"leader-client-{lane}", lane=lane, addresses=addresses, clock=clock, recorder=NullRecorder()
+            actor=f"leader-client-{lane}",
+            lane=lane,
+            addresses=addresses,
+            clock=clock,
+            recorder=NullRecorder(),
+            security=security,
         )
         return cls(client=client, brokers=tuple(addresses))
 

@@ -46,7 +46,12 @@ class TargetFeatures:
 def read_target_features(cluster: Cluster, clock: RunClock, recorder: Recorder) -> TargetFeatures:
     """Ask every broker what it offers; :raises UserError: when one is silent or knows no transactions."""
     client = WireClient(
-        actor="observer", lane="observer", addresses=cluster.topology.lanes["observer"], clock=clock, recorder=recorder
+        actor="observer",
+        lane="observer",
+        addresses=cluster.topology.lanes["observer"],
+        clock=clock,
+        recorder=recorder,
+        security=cluster.topology.secured("observer"),
     )
     try:
         answers = {broker: client.offered(broker) for broker in cluster.topology.brokers}

@@ -14,8 +14,7 @@ from harness.base.unprepared import OutOfReach
 from harness.evidence.requirement_evidence import Step
 from harness.kafka.producer_state import ProducerState
 from harness.kafka.transaction_protocol import V1, V2
-from harness.lab.group import Group
-from harness.lab.partition import Partition
+from harness.lab.partition import Group, Partition
 from harness.lab.step_recorder import RETRIABLE, ResultT, StepRecorder
 from harness.wire.api_results import ProducerIdAndEpoch
 from harness.wire.records.record_batch import NewBatch

@@ -2,14 +2,13 @@
 
 A state that only moves forward ends the wait for one that it has passed. A last stable offset ends none early, though
 the coordinator may call the transaction complete: markers may be visible later than that. It has its bound, and when
-that was in vain before, less of it (:mod:`harness.base.patience`).
+that was in vain before, less of it (:mod:`harness.base.wait`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.base.patience import Patience
-from harness.base.wait import TimedOut
+from harness.base.wait import Patience, TimedOut
 from harness.evidence.requirement_evidence import Step
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
@@ -45,6 +44,13 @@ class Progress:
         if not self._wait(lambda: self._stable(partitions), full, timeout_seconds is None, *kinds):
             waited = self.patience.now() - began
             raise TimedOut(f"last stable offset = high watermark did not come about within {waited:.3g} s")
+
+    def pass_by(self, partition: Partition, offset: int) -> bool:
+        """Whether the last stable offset gets beyond ``offset``."""
+        kinds = COMPLETION, "last stable offset"
+        return self._wait(
+            lambda: self.observer.sample(partition).last_stable_offset > offset, BOUND_SECONDS, True, *kinds
+        )
 
     def settle(self, partitions: Sequence[Partition]) -> bool:
         """Whether nothing is open on these partitions after the stimulus, within :data:`SETTLE_SECONDS`."""

@@ -3,7 +3,7 @@
 A sound broker may answer NOT_ENOUGH_REPLICAS or CONCURRENT_TRANSACTIONS for a moment (coordinator not yet found,
 markers under way). Tries are counted in the step, and every exchange is in the journal; a step that
 judges a transient refusal turns repeating off with ``retry=()``.
-Where the same refusal, or silence, has used up the bound before, less is waited (:mod:`harness.base.patience`).
+Where the same refusal, or silence, has used up the bound before, less is waited (:mod:`harness.base.wait`).
 """
 
 from collections.abc import Collection, Mapping
@@ -13,12 +13,13 @@ from typing import TypeVar
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
-from harness.base.patience import SHORT_SECONDS, Patience
 from harness.base.unprepared import Unprepared
+from harness.base.wait import SHORT_SECONDS, Patience
 from harness.evidence.json_codec import to_plain
 from harness.evidence.requirement_evidence import Step
 from harness.kafka.retriable import TRANSIENT
 from harness.lab.evidence_builder import EvidenceBuilder
+from harness.lab.told_offsets import told_step
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.wire_client import PendingResponse, WireClient
 from harness.wire.wire_errors import NoAnswer, WireError
@@ -186,7 +187,7 @@ class StepRecorder:
         else:
             patience.met(*kinds)
             error, answered, values = answer.result.error, answer.exchange.answered, _fields(answer.result)
-        return Step(
+        step = Step(
             name=name,
             api=pending.api,
             version=pending.version,
@@ -200,6 +201,7 @@ class StepRecorder:
             tries=tries,
             exchange=pending.number,
         )
+        return told_step(step, self.notes.starts)
 
 
 def _silence(api: str, node: int) -> tuple[str, str]:

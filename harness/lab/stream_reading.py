@@ -16,6 +16,7 @@ from harness.lab.observer import Observer
 from harness.lab.partition import Partition
 from harness.lab.progress import COMPLETION
 from harness.lab.step_recorder import Unprepared
+from harness.wire.security.security import PLAINTEXT, Security
 
 
 class StreamReader(Protocol):
@@ -31,7 +32,9 @@ class StreamReader(Protocol):
 class StreamReaders(Protocol):
     """Where readers come from."""
 
-    def committed(self, *, bootstrap: str, topics: Sequence[str]) -> AbstractContextManager[StreamReader]:
+    def committed(
+        self, *, bootstrap: str, topics: Sequence[str], security: Security
+    ) -> AbstractContextManager[StreamReader]:
         """A reader of the topics for the length of the block; :raises UserError: when a tool for it is missing."""
 
 
@@ -68,7 +71,9 @@ class StreamReading:
 
 
 @contextmanager
-def stream_of(readers: StreamReaders, bootstrap: str, topics: Sequence[str]) -> Iterator[StreamReader]:
+def stream_of(
+    readers: StreamReaders, bootstrap: str, topics: Sequence[str], security: Security = PLAINTEXT
+) -> Iterator[StreamReader]:
     """A running stream over the topics.
 
     :raises Unprepared: When there can be no Spark (no Java, no connector): that is no evidence about the judged Kafka.
@@ -76,7 +81,7 @@ def stream_of(readers: StreamReaders, bootstrap: str, topics: Sequence[str]) -> 
     """
     with ExitStack() as stack:
         try:
-            reader = stack.enter_context(readers.committed(bootstrap=bootstrap, topics=topics))
+            reader = stack.enter_context(readers.committed(bootstrap=bootstrap, topics=topics, security=security))
         except UserError as error:
             if error.exit is ExitCode.NO_ROOM:
                 raise

@@ -9,7 +9,7 @@ from harness.base.json_value import Json
 from harness.evidence.exchange import Exchange
 from harness.evidence.recorder import Recorder
 from harness.wire.api_request import ApiResult
-from harness.wire.wire_errors import ConnectionClosed, NoAnswer, UnreadableAnswer, WireError
+from harness.wire.wire_errors import ConnectionClosed, NoAnswer, SecurityRefused, UnreadableAnswer, WireError
 
 R = TypeVar("R", bound=ApiResult)
 Reader = Callable[[bytes], tuple[R, Mapping[str, Json]]]
@@ -90,10 +90,11 @@ class PendingResponse(Generic[R]):
             exchange = replace(self._unanswered, answered=at, answer=answer)
             self._settle(exchange, Response(result=result, exchange=exchange))
 
-    def failed(self, reason: str) -> None:
+    def failed(self, reason: str | SecurityRefused) -> None:
         """No answer will come; ``reason`` goes into the record."""
-        error = ConnectionClosed(f"{self._description()}: {reason}")
-        self._settle(replace(self._unanswered, failure=reason), error)
+        told = ConnectionClosed(f"{self._description()}: {reason}")
+        error = reason if isinstance(reason, SecurityRefused) else told
+        self._settle(replace(self._unanswered, failure=str(reason)), error)
 
     def _settle(self, exchange: Exchange, outcome: Response[R] | WireError) -> None:
         if not self._settled.acquire(blocking=False):

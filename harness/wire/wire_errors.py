@@ -30,3 +30,7 @@ class UnreadableAnswer(WireError):
 
 class UnreadableRecords(WireError):
     """Bytes that are not a log of record batches: wrong magic, checksum or length, or an unsupported compression."""
+
+
+class SecurityRefused(ConnectionClosed):
+    """TLS or SASL failed; the text is one sentence that names the property to look at, and nothing secret."""

@@ -99,7 +99,10 @@ def coordinated(fault_target: FaultTarget, prefix: str, timeout_seconds: float) 
 
     A broker that coordinates none of those tried gets one all the same: a probe that is never tried shows nothing.
     """
-    leader_client = LeaderClient.over(fault_target.cluster.topology.lanes["observer"], fault_target.clock)
+    topology = fault_target.cluster.topology
+    leader_client = LeaderClient.over(
+        topology.lanes["observer"], fault_target.clock, security=topology.secured("observer")
+    )
     brokers = fault_target.cluster.topology.brokers
     found: dict[int, str] = {}
     try:

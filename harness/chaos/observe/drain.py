@@ -28,6 +28,7 @@ from harness.wire.requests.groups.find_coordinator import GROUP
 from harness.wire.requests.groups.offset_fetch import NO_OFFSET, OffsetFetch
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
+from harness.wire.security.security import PLAINTEXT, Security
 from harness.wire.topic_partitions import TopicPartition, partition_name
 
 EVENTS_AT_A_TIME = 5_000
@@ -45,11 +46,15 @@ class Scope:
     :param groups: Consumer groups of the run, likewise.
     :param broker_addresses: Brokers' addresses for the raw log and for the state that brokers keep.
     :param reader_addresses: Brokers' addresses for the readers; None: the same.
+    :param security: How clients connect to brokers.
+    :param reader_security: How readers do; None: the same.
     """
 
     partitions: Sequence[TopicPartition]
     broker_addresses: Mapping[int, Address]
     reader_addresses: Mapping[int, Address] | None = None
+    security: Security = PLAINTEXT
+    reader_security: Security | None = None
     transactional_ids: Sequence[str] = ()
     groups: Sequence[str] = ()
 
@@ -72,7 +77,7 @@ def drain(scope: Scope, history_journal: HistoryJournal, clock: RunClock, *, tim
     :param timeout_seconds: Seconds for each single answer, and those that a reader may go without getting any further.
     """
     drained = Drained()
-    leader_client = LeaderClient.over(scope.broker_addresses, clock)
+    leader_client = LeaderClient.over(scope.broker_addresses, clock, security=scope.security)
     try:
         for partition in scope.partitions:
             with _noting(drained):
@@ -192,10 +197,11 @@ def _readers(
 ) -> None:
     """All readers at once, each in a thread, so that only the longest wait counts."""
     addresses = scope.broker_addresses if scope.reader_addresses is None else scope.reader_addresses
+    security = scope.security if scope.reader_security is None else scope.reader_security
     bootstrap = ",".join(map(str, addresses.values()))
 
     def by_wire(wanted: Mapping[TopicPartition, int], deliver: Deliver) -> Mapping[TopicPartition, int]:
-        leader_client = LeaderClient.over(addresses, clock)
+        leader_client = LeaderClient.over(addresses, clock, security=security)
         try:
             return wire_log_reader.read_committed(
                 leader_client, wanted, timeout_seconds=timeout_seconds, deliver=deliver
@@ -204,7 +210,9 @@ def _readers(
             leader_client.close()
 
     def by_librdkafka(wanted: Mapping[TopicPartition, int], deliver: Deliver) -> Mapping[TopicPartition, int]:
-        return librdkafka.read_committed(bootstrap, wanted, timeout_seconds=timeout_seconds, deliver=deliver)
+        return librdkafka.read_committed(
+            bootstrap, wanted, timeout_seconds=timeout_seconds, deliver=deliver, security=security
+        )
 
     with ThreadPoolExecutor(2) as threads:
         readers = [

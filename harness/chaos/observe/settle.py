@@ -104,7 +104,10 @@ def settle(
     :return: ``settled_ms`` (None when it did not settle); by condition (``in_sync``, ``stable``,
         ``no_open_transaction``) ``ms``, after which it was met to the end, and ``not_yet``, what did not meet it.
     """
-    leader_client = LeaderClient.over(fault_target.cluster.topology.lanes["observer"], fault_target.clock)
+    topology = fault_target.cluster.topology
+    leader_client = LeaderClient.over(
+        topology.lanes["observer"], fault_target.clock, security=topology.secured("observer")
+    )
     conditions = SettleConditions(
         leader_client=leader_client, partitions=partitions, transactional_ids=transactional_ids
     )

@@ -24,6 +24,7 @@ from harness.kafka.leader_client import LeaderClient
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks, FetchWatermarksResult
 from harness.wire.requests.log.list_offsets import ListOffsets, ListOffsetsResult
+from harness.wire.security.security import PLAINTEXT, Security
 from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_client import PendingResponse
 from harness.wire.wire_errors import NoAnswer, WireError
@@ -140,9 +141,10 @@ def sampling(
     clock: RunClock,
     *,
     interval_seconds: float = SAMPLE_SECONDS,
+    security: Security = PLAINTEXT,
 ) -> Iterator[WatermarkSampler]:
     """Samples of all partitions every ``every`` seconds from a thread of their own, for the length of the block."""
-    leader_client = LeaderClient.over(addresses, clock)
+    leader_client = LeaderClient.over(addresses, clock, security=security)
     leader_client.answer_seconds = ANSWER_SECONDS
     sampler = WatermarkSampler(leader_client=leader_client, partitions=partitions, history_journal=history_journal)
     over = Event()

@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
 
 from harness.clients.librdkafka.librdkafka_consumer import delivered
+from harness.clients.librdkafka.librdkafka_security import security_settings
 from harness.evidence.history.delivered_record import DeliveredRecord
+from harness.wire.security.security import PLAINTEXT, Security
 
 MESSAGES_PER_CALL = 2_000
 CALL_SECONDS = 0.1
@@ -24,6 +26,7 @@ def read_committed(
     *,
     timeout_seconds: float,
     deliver: Callable[[Sequence[DeliveredRecord]], None],
+    security: Security = PLAINTEXT,
 ) -> Mapping[tuple[str, int], int]:
     """Read each topic and partition from its beginning until it is at its wanted offset.
 
@@ -33,7 +36,7 @@ def read_committed(
     :return: For each partition, the offset that would be read next; 0 where nothing came.
     """
     ends = dict.fromkeys(wanted, 0)
-    consumer = Consumer(_settings(bootstrap))
+    consumer = Consumer({**_settings(bootstrap), **security_settings(security)})
     try:
         consumer.assign([TopicPartition(topic, index, OFFSET_BEGINNING) for topic, index in wanted])
         moved = time.monotonic()

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from harness.clients.client import ClientOptions
+from harness.clients.librdkafka.librdkafka_security import SecuritySetting, security_settings
 
-Setting: TypeAlias = "str | int | bool | Callable[[str], None] | Callable[[object], None] | logging.Logger"
+Setting: TypeAlias = "SecuritySetting | int | Callable[[str], None] | Callable[[object], None] | logging.Logger"
 
 STATISTICS_MS = 100
 
@@ -34,6 +35,7 @@ def common(options: ClientOptions) -> dict[str, Setting]:
         "error_cb": _ignored,
         "reconnect.backoff.ms": 20,
         "reconnect.backoff.max.ms": 200,
+        **security_settings(options.security),
     }
 
 

@@ -48,6 +48,7 @@ class Connections:
             addresses=addresses,
             clock=RunClock(),
             recorder=NullRecorder(),
+            security=options.security,
         )
         return cls(client, {**CONSUMER_VERSIONS, **protocol.highest_versions}, tuple(sorted(addresses)))
 

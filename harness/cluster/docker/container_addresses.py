@@ -31,6 +31,16 @@ class ContainerBlock:
     network: IPv4Network
     published: Mapping[int, int] = field(default_factory=dict)
 
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        """The three that there always are."""
+        return BROKERS
+
+    @property
+    def extra_listeners(self) -> Mapping[str, Mapping[int, Address]]:
+        """None: every port is published when the containers are made."""
+        return {}
+
     def network_of(self, node: int) -> IPv4Network:
         """A node's network, or the edge's."""
         return list(self.network.subnets(new_prefix=28))[node]

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from harness.base.user_error import ExitCode, UserError
 from harness.cluster.backend import Backend, Progress
 from harness.cluster.cluster import Cluster, ClusterOptions
 from harness.cluster.target import Distribution, Image, Released, Target
+from harness.cluster.topology import BROKERS
 from harness.machine import download_cache
 
 # Sockets of engines, and the file that names another one.
@@ -25,6 +27,11 @@ def _unavailable(target: Target) -> str | None:
 
 
 def _open(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:
+    if options.brokers != len(BROKERS) or options.listeners:
+        raise UserError(
+            "containers are started for three brokers with our own listeners; for others take --backend process",
+            exit=ExitCode.USAGE,
+        )
     from harness.cluster.docker.docker_cluster import open_docker
 
     return open_docker(target, options, run_dir, progress)

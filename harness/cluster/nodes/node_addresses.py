@@ -6,19 +6,32 @@ from typing import Protocol
 
 from harness.base.addresses import LANES, Address, Lane
 from harness.cluster.nodes.node_ports import LANE_PORTS
+from harness.cluster.topology import ExtraListener
 from harness.cluster.toxiproxy import Proxy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listeners:
-    """Where a broker binds, and what it advertises, by the listener's name (``LINK``, ``VICTIM``, …)."""
+    """Where a broker binds, and what it advertises, by the listener's name (``LINK``, ``VICTIM``, …).
+
+    :param extra: Those beside the link and the lanes, which are plaintext.
+    """
 
     bound: Mapping[str, Address]
     advertised: Mapping[str, Address]
+    extra: Sequence[ExtraListener] = ()
 
 
 class NodeAddresses(Protocol):
     """The addresses of one cluster."""
+
+    @property
+    def brokers(self) -> Sequence[int]:
+        """Node ids of its brokers."""
+
+    @property
+    def extra_listeners(self) -> Mapping[str, Mapping[int, Address]]:
+        """For each listener beside the lanes, the address of each broker on it."""
 
     def node(self, node: int, port: int) -> Address:
         """Where a node itself listens, as seen by itself and from this machine."""
@@ -33,8 +46,13 @@ class NodeAddresses(Protocol):
         """Every proxy of the cluster."""
 
 
-def listeners_of(block: NodeAddresses, broker: int, link: Address) -> Listeners:
-    """A broker's listeners: ``link`` for other nodes, which know it by its name, and one for each lane."""
+def listeners_of(block: NodeAddresses, broker: int, link: Address, extra: Sequence[ExtraListener] = ()) -> Listeners:
+    """A broker's listeners: ``link`` for other nodes, which know it by its name, one for each lane, and the extra."""
+    beside = {name: at[broker] for name, at in block.extra_listeners.items()}
     bound = {lane.upper(): block.node(broker, port) for lane, port in LANE_PORTS.items()}
     advertised = {lane.upper(): block.lane(lane, broker) for lane in LANES}
-    return Listeners(bound={"LINK": block.node(broker, link.port), **bound}, advertised={"LINK": link, **advertised})
+    return Listeners(
+        bound={"LINK": block.node(broker, link.port), **bound, **beside},
+        advertised={"LINK": link, **advertised, **beside},
+        extra=extra,
+    )

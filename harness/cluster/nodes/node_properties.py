@@ -4,12 +4,12 @@ Broker *k* is advertised to the others by the name ``b<k>``, which each backend 
 the link from that very node. So no broker can go round a proxy.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from harness.base.addresses import LANES, Address
 from harness.base.paths import COMPOSE
 from harness.cluster.nodes.node_addresses import Listeners, NodeAddresses
-from harness.cluster.topology import CONTROLLER
+from harness.cluster.topology import CONTROLLER, ExtraListener
 
 
 def shared() -> Mapping[str, str]:
@@ -36,15 +36,15 @@ def of_node(
         own = {"process.roles": "controller", "listeners": _controller(quorum)}
     else:
         own = {"process.roles": "broker", **_broker(addresses.listeners(node))}
-    return {**shared(), **_quorum(CONTROLLER, quorum), **own, "node.id": str(node), "log.dirs": data, **extra}
+    common = {**shared(), **_replication(len(addresses.brokers)), **_quorum(CONTROLLER, quorum)}
+    return {**common, **own, "node.id": str(node), "log.dirs": data, **extra}
 
 
 def of_training(listeners: Listeners, *, quorum: int, data: str) -> Mapping[str, str]:
     """All settings of the one combined node that trains an archive: it loads the classes of both roles."""
-    one = {"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1"}
     broker = _broker(listeners)
     both = {"process.roles": "broker,controller", "listeners": f"{broker['listeners']},{_controller(quorum)}"}
-    return {**shared(), **_quorum(1, quorum), **broker, **both, **one, "node.id": "1", "log.dirs": data}
+    return {**shared(), **_replication(1), **_quorum(1, quorum), **broker, **both, "node.id": "1", "log.dirs": data}
 
 
 def name(node: int) -> str:
@@ -57,15 +57,26 @@ def render(settings: Mapping[str, str]) -> str:
     return "".join(f"{key}={value.replace(chr(92), chr(92) * 2)}\n" for key, value in settings.items())
 
 
+def _replication(brokers: int) -> Mapping[str, str]:
+    """Of internal topics, where there are fewer brokers than the shared settings ask copies of."""
+    wanted = shared()
+    copies = ("transaction.state.log.replication.factor", "transaction.state.log.min.isr")
+    return {key: str(min(int(wanted[key]), brokers)) for key in (*copies, "offsets.topic.replication.factor")}
+
+
 def _quorum(voter: int, port: int) -> Mapping[str, str]:
     # Static voters, not controller.quorum.bootstrap.servers: every release from 3.3 to 4.x understands them.
     return {
         "controller.quorum.voters": f"{voter}@{name(CONTROLLER)}:{port}",
         "controller.listener.names": "CONTROLLER",
-        "listener.security.protocol.map": ",".join(
-            f"{listener}:PLAINTEXT" for listener in ("CONTROLLER", "LINK", *(lane.upper() for lane in LANES))
-        ),
+        "listener.security.protocol.map": _protocols(()),
     }
+
+
+def _protocols(extra: Iterable[ExtraListener]) -> str:
+    ours = dict.fromkeys(("CONTROLLER", "LINK", *(lane.upper() for lane in LANES)), "PLAINTEXT")
+    named = {**ours, **{listener.name: listener.protocol for listener in extra}}
+    return ",".join(f"{name}:{protocol}" for name, protocol in named.items())
 
 
 def _controller(port: int) -> str:
@@ -79,6 +90,8 @@ def _broker(listeners: Listeners) -> Mapping[str, str]:
         "inter.broker.listener.name": "LINK",
         "listeners": _joined(listeners.bound),
         "advertised.listeners": _joined(listeners.advertised),
+        "listener.security.protocol.map": _protocols(listeners.extra),
+        **{key: value for listener in listeners.extra for key, value in listener.properties.items()},
     }
 
 

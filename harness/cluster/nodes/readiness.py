@@ -12,7 +12,7 @@ from harness.cluster.nodes import readiness_probe
 from harness.cluster.nodes.node import Node
 from harness.cluster.nodes.node_addresses import NodeAddresses
 from harness.cluster.nodes.startup_error import not_ready
-from harness.cluster.topology import BROKERS, CONTROLLER
+from harness.cluster.topology import CONTROLLER
 
 # On an idle machine it takes 2 to 3 s; on one that runs much else it can take twenty times that.
 READY_SECONDS = 60.0
@@ -27,19 +27,19 @@ def await_cluster(nodes: Iterable[Node], addresses: NodeAddresses) -> None:
     :raises UserError: NOT_READY with the log of the node that is missing.
     """
     by_number = {node.number: node for node in nodes}
-    expected = {broker: addresses.lane("observer", broker) for broker in BROKERS}
-    for broker in BROKERS:
+    expected = {broker: addresses.lane("observer", broker) for broker in addresses.brokers}
+    for broker in expected:
         _await(
             lambda broker=broker: readiness_probe.brokers(expected[broker]) == expected,  # type: ignore[misc]
             by_number[broker],
             others=by_number.values(),
         )
-    _await(lambda: first_transaction(addresses), by_number[BROKERS[0]], others=by_number.values())
+    _await(lambda: first_transaction(addresses), by_number[addresses.brokers[0]], others=by_number.values())
 
 
 def first_transaction(addresses: NodeAddresses) -> bool:
     """True when a producer id is handed out."""
-    found = readiness_probe.coordinator(addresses.lane("observer", BROKERS[0]), PROBE_ID)
+    found = readiness_probe.coordinator(addresses.lane("observer", addresses.brokers[0]), PROBE_ID)
     return found is not None and readiness_probe.transaction_possible(addresses.lane("observer", found), PROBE_ID)
 
 

@@ -7,12 +7,12 @@ import socket
 
 from harness.cluster.nodes.node_properties import name
 from harness.cluster.process.loopback_addresses import LoopbackBlock
-from harness.cluster.topology import CONTROLLER, NODES
+from harness.cluster.topology import CONTROLLER
 
 
 def hosts_file(block: LoopbackBlock, node: int) -> str:
     """The text for a node. Java then asks no other resolver, so it has the machine's own names too."""
-    links = [f"{block.link(node, other).host} {name(other)}" for other in NODES]
+    links = [f"{block.link(node, other).host} {name(other)}" for other in block.nodes]
     own = sorted({"localhost", socket.gethostname()})
     return "\n".join([*links, *(f"127.0.0.1 {machine}" for machine in own), ""])
 

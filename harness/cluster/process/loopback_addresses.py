@@ -8,7 +8,7 @@ is tried once before the block is taken.
 
 import errno
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -17,6 +17,7 @@ from harness.base.user_error import ExitCode, UserError
 from harness.cluster.nodes.node_addresses import Listeners, listeners_of
 from harness.cluster.nodes.node_ports import (
     BYTEMAN,
+    FIRST_EXTRA,
     GUARD,
     JOLOKIA,
     LANE_PORTS,
@@ -28,7 +29,7 @@ from harness.cluster.nodes.node_ports import (
     VICTIM,
 )
 from harness.cluster.nodes.node_properties import name
-from harness.cluster.topology import BROKERS, CONTROLLER, NODES, lane_name, link_name
+from harness.cluster.topology import BROKERS, CONTROLLER, ExtraListener, lane_name, link_name
 from harness.cluster.toxiproxy import Proxy
 
 BLOCKS = range(77, 205)
@@ -36,10 +37,28 @@ BLOCKS = range(77, 205)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopbackBlock:
-    """The addresses of one cluster; ``guard`` holds them."""
+    """The addresses of one cluster; ``guard`` holds them.
+
+    :param extra: Listeners of every broker beside the lanes; clients reach them directly.
+    """
 
     number: int
     guard: socket.socket
+    brokers: tuple[int, ...] = BROKERS
+    extra: tuple[ExtraListener, ...] = ()
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The brokers and the controller."""
+        return (*self.brokers, CONTROLLER)
+
+    @property
+    def extra_listeners(self) -> Mapping[str, Mapping[int, Address]]:
+        """Where clients reach each broker on each listener beside the lanes."""
+        return {
+            listener.name: {broker: self.node(broker, port) for broker in self.brokers}
+            for port, listener in enumerate(self.extra, FIRST_EXTRA)
+        }
 
     def host(self, last: int) -> str:
         return f"127.0.{self.number}.{last}"
@@ -61,19 +80,19 @@ class LoopbackBlock:
         return Address(self.host(shift + broker), LANE_PORTS[lane])
 
     def listeners(self, broker: int) -> Listeners:
-        return listeners_of(self, broker, Address(name(broker), LINK))
+        return listeners_of(self, broker, Address(name(broker), LINK), self.extra)
 
     def proxies(self) -> list[Proxy]:
         """Every link, and every lane but the observer's."""
         links = [
             Proxy(name=link_name(i, j), listen=self.link(i, j), upstream=self.link(j, j))
-            for i, j in permutations(NODES, 2)
+            for i, j in permutations(self.nodes, 2)
         ]
         lanes = [
             Proxy(name=lane_name(lane, k), listen=self.lane(lane, k), upstream=self.node(k, LANE_PORTS[lane]))
             for lane in LANES
             if lane != "observer"
-            for k in BROKERS
+            for k in self.brokers
         ]
         return links + lanes
 
@@ -81,12 +100,13 @@ class LoopbackBlock:
         """Every address that something of ours will listen on."""
         yield self.toxiproxy()
         yield from (proxy.listen for proxy in self.proxies())
-        yield from (self.node(k, port) for k in BROKERS for port in (LINK, VICTIM, RIVAL, OBSERVER))
+        yield from (self.node(k, port) for k in self.brokers for port in (LINK, VICTIM, RIVAL, OBSERVER))
+        yield from (address for at in self.extra_listeners.values() for address in at.values())
         yield self.node(CONTROLLER, QUORUM)
-        yield from (self.node(k, port) for k in NODES for port in (JOLOKIA, BYTEMAN))
+        yield from (self.node(k, port) for k in self.nodes for port in (JOLOKIA, BYTEMAN))
 
 
-def claim_block() -> LoopbackBlock:
+def claim_block(brokers: tuple[int, ...] = BROKERS, extra: tuple[ExtraListener, ...] = ()) -> LoopbackBlock:
     """The first block that is free; :raises UserError: ADDRESS_IN_USE, when none is."""
     taken = None
     for number in BLOCKS:
@@ -97,7 +117,7 @@ def claim_block() -> LoopbackBlock:
             guard.close()
             taken = taken or _in_use(Address(f"127.0.{number}.1", GUARD), error)
             continue
-        block = LoopbackBlock(number=number, guard=guard)
+        block = LoopbackBlock(number=number, guard=guard, brokers=brokers, extra=extra)
         if not (busy := next(filter(_is_taken, block.all()), None)):
             return block
         guard.close()

@@ -1,4 +1,4 @@
-"""The process backend: four local JVMs from Kafka's jars, with Toxiproxy between them."""
+"""The process backend: a local JVM for each node, from Kafka's jars, with Toxiproxy between them."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from harness.cluster.process.loopback_addresses import LoopbackBlock, claim_bloc
 from harness.cluster.process.process_node import ProcessNode, prepare_node
 from harness.cluster.process.process_start_cache import StartCache, make_start_cache
 from harness.cluster.target import Distribution, Released, Target
-from harness.cluster.topology import NODES
+from harness.cluster.topology import brokers_of, count_of
 from harness.machine import download_cache, toolchain
 from harness.machine.run_processes import RunProcesses, open_run_processes
 from harness.machine.toolchain import Java
@@ -44,17 +44,17 @@ def open_process(target: Target, options: ClusterOptions, run_dir: Path, progres
     with ExitStack() as cleanup:
         processes = open_run_processes()
         cleanup.callback(processes.close)
-        block = claim_block()
+        block = claim_block(brokers_of(options.brokers), options.listeners)
         cleanup.callback(block.guard.close)
         cache = make_start_cache(files, tools.java, processes, block, logs, progress)
-        progress(f"starting three brokers and a controller of Kafka {files.version}")
+        progress(f"starting {count_of(block.brokers)} and a controller of Kafka {files.version}")
         links = toxiproxy.launch(processes, tools.toxiproxy, block.toxiproxy(), log=logs / "toxiproxy.log")
         nodes = _prepare_nodes(cache, files, tools.java, processes, block, logs, options)
         for node in reversed(nodes.values()):  # the controller first: the brokers wait for it
             node.start()
         failpoints = await_ready(nodes, block, links, breakable=options.breakable)
         return OwnedCluster(
-            identity=f"Kafka {files.version} {files.origin}, three brokers, process backend",
+            identity=f"Kafka {files.version} {files.origin}, {count_of(block.brokers)}, process backend",
             backend=PROCESS.name,
             versions={"kafka": files.version, "java": tools.java.version, "toxiproxy": links.version()},
             block=block,
@@ -86,13 +86,13 @@ def _prepare_nodes(
 ) -> dict[int, ProcessNode]:
     """Nodes with formatted storage, settings and hosts files; none of them runs yet."""
     launch, cluster_id = cache.launch(files, java, options.jvm_options), storage.new_id()
-    for number in NODES:
+    for number in block.nodes:
         cache.format(processes.folder / title(number) / "data", cluster_id=cluster_id, node=number)
     return {
         number: prepare_node(
             number, processes=processes, block=block, launch=launch, logs=logs, extra=options.properties
         )
-        for number in NODES
+        for number in block.nodes
     }
 
 

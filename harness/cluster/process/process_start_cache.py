@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base import wait
@@ -83,7 +83,9 @@ def _train(
     work = processes.folder / "training"
     work.mkdir()
     settings = work / "server.properties"
-    settings.write_text(render(of_training(block.listeners(1), quorum=QUORUM, data=str(work / "data"))))
+    settings.write_text(
+        render(of_training(replace(block, extra=()).listeners(1), quorum=QUORUM, data=str(work / "data")))
+    )
     log = logs / "preparing.log"
     _format(launch, processes, settings, log)
     _keep_storage(work / "data", draft / "storage")

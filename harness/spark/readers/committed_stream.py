@@ -15,7 +15,9 @@ from pyspark.sql import SparkSession
 from harness.evidence.stream_account import StreamAccount
 from harness.evidence.stream_reach import Reach, ReaderFailed
 from harness.spark.readers.catch_up import reached_after
+from harness.spark.readers.kafka_security import kafka_options
 from harness.spark.readers.stream_progress import StreamProgress, one_sentence, parse_progress
+from harness.wire.security.security import PLAINTEXT, Security
 
 SCHEMA = "topic STRING, partition INT, offset LONG, value STRING"
 POLL_SECONDS = 0.02
@@ -31,6 +33,7 @@ class CommittedReader:
     :param pace_ms: Least time from one micro-batch's start to the next one's; without it they follow without a pause.
     :param files: Files that a micro-batch writes at most; 0 for one a Kafka partition.
     :param options: More options of the Kafka source.
+    :param security: How to connect.
     """
 
     spark: SparkSession
@@ -40,6 +43,7 @@ class CommittedReader:
     pace_ms: int = 0
     files: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
+    security: Security = PLAINTEXT
     _query: Any = field(default=None)
 
     def start(self) -> Self:
@@ -116,6 +120,7 @@ class CommittedReader:
             "subscribe": ",".join(self.topics),
             "startingOffsets": "earliest",
             **self.options,
+            **kafka_options(self.security),
         }
         return self.spark.readStream.format("kafka").options(**options).load()
 

@@ -20,6 +20,7 @@ from harness.evidence.history.operation import ReaderEnd
 from harness.spark.readers.catch_up import reached_after
 from harness.spark.readers.checkpoint import Checkpoint
 from harness.spark.readers.committed_stream import CommittedReader
+from harness.wire.security.security import PLAINTEXT, Security
 
 PACE_MS = 1_000
 """Twice as many micro-batches took a third of a core and a visible part of a workload's throughput; these take half."""
@@ -61,7 +62,7 @@ class Restart:
 class ResumableReader:
     """One reader; its name in the history is that of ``folder``, which is ``<round>/spark/<name>``.
 
-    :param bootstrap: The addresses of the lane that it reads through.
+    :param bootstrap: The addresses of the lane that it reads through; ``security`` says how.
     """
 
     spark: SparkSession
@@ -69,6 +70,7 @@ class ResumableReader:
     topics: Sequence[str]
     folder: Path
     pace_ms: int = PACE_MS
+    security: Security = PLAINTEXT
     restarts: list[Restart] = field(default_factory=list)
     _reader: CommittedReader | None = None
     _lock: Lock = field(default_factory=Lock)
@@ -157,6 +159,7 @@ class ResumableReader:
             pace_ms=self.pace_ms,
             files=1,
             options=KAFKA_OPTIONS,
+            security=self.security,
         ).start()
 
     def _stop_query(self) -> None:

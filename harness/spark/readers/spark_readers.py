@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.wire.security.security import PLAINTEXT, Security
+
 if TYPE_CHECKING:
     from harness.spark.readers.committed_stream import CommittedReader
     from harness.spark.session.spark_session import SparkHandle
@@ -30,7 +32,9 @@ class Readers:
     _in_order: bool = True
 
     @contextmanager
-    def committed(self, *, bootstrap: str, topics: Sequence[str]) -> "Iterator[CommittedReader]":
+    def committed(
+        self, *, bootstrap: str, topics: Sequence[str], security: Security = PLAINTEXT
+    ) -> "Iterator[CommittedReader]":
         """A read_committed reader of ``topics``, for the length of the block.
 
         :raises UserError: When Java or Maven is missing, or Spark does not start.
@@ -41,7 +45,9 @@ class Readers:
         self._count += 1
         place = self.folder / f"reader-{self._count}"
         try:
-            with CommittedReader(spark=self._session.spark, bootstrap=bootstrap, topics=topics, folder=place) as reader:
+            with CommittedReader(
+                spark=self._session.spark, bootstrap=bootstrap, topics=topics, folder=place, security=security
+            ) as reader:
                 yield reader
         except BaseException:
             self._in_order = False  # an interrupted run must end now, not after it has written the class archive

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from harness.base.patience import EXHAUSTED_BEFORE, LEAST_SECONDS, SHORT_SECONDS, Patience
+from harness.base.wait import EXHAUSTED_BEFORE, LEAST_SECONDS, SHORT_SECONDS, Patience
 
 TICK = 1 / 16
 """Between two looks: a length whose sums are exact."""

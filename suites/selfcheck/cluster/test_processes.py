@@ -15,18 +15,22 @@ from harness.base import wait
 from harness.base.addresses import Address
 from harness.base.paths import ROOT
 from harness.base.user_error import ExitCode, UserError
+from harness.cluster.cluster import ClusterOptions
+from harness.cluster.docker.docker_backend import DOCKER
 from harness.cluster.nodes import jvm_command, node_ports, storage
 from harness.cluster.nodes.node_properties import name, of_node, render, shared
 from harness.cluster.nodes.startup_error import not_ready
 from harness.cluster.process import loopback_addresses
 from harness.cluster.process.hosts_file import hosts_file
-from harness.cluster.topology import BROKERS, CONTROLLER
+from harness.cluster.target import parse_target
+from harness.cluster.topology import BROKERS, CONTROLLER, MOST_BROKERS, ExtraListener, brokers_of, owned_topology
 from harness.machine import download_cache
 from harness.machine.orphans import end_orphans
 from harness.machine.run_processes import open_run_processes
 from suites.selfcheck.fixtures.user_errors import raises_user_error
 
 SLEEPER = [sys.executable, "-c", "import signal; signal.pause()"]
+SECURE = ExtraListener(name="SECURE", protocol="SSL", properties={"ssl.keystore.type": "PEM"})
 GONE = {"pid": 2**22 + 1, "started": 0.0}  # no Linux process has this id
 
 
@@ -233,6 +237,50 @@ def test_a_broker_reaches_every_other_node_only_through_proxies() -> None:
         for target in (*BROKERS, CONTROLLER):
             direct = known[name(target)] == block.link(target, target).host
             assert direct == (source == target)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, MOST_BROKERS])
+def test_every_broker_of_any_number_has_addresses_of_its_own(count: int) -> None:
+    block = loopback_addresses.claim_block(
+        brokers_of(count), (SECURE, ExtraListener(name="OPEN", protocol="PLAINTEXT"))
+    )
+    block.guard.close()
+    addresses = list(block.all())
+    assert len(set(addresses)) == len(addresses)
+    topology = owned_topology(block.lane, block.brokers, block.extra_listeners)
+    assert len(topology.brokers) == count
+    assert CONTROLLER not in topology.brokers
+    assert len(topology.links) == count * (count + 1)
+    assert {topology.listeners[name][broker] for name in ("SECURE", "OPEN") for broker in block.brokers} <= set(
+        addresses
+    )
+
+
+@pytest.mark.parametrize(("count", "copies", "in_sync"), [(1, "1", "1"), (2, "2", "2"), (3, "3", "2"), (5, "3", "2")])
+def test_internal_topics_have_as_many_copies_as_there_are_brokers(count: int, copies: str, in_sync: str) -> None:
+    block = loopback_addresses.claim_block(brokers_of(count))
+    block.guard.close()
+    settings = of_node(1, block, quorum=node_ports.QUORUM, data="/data", extra={})
+    assert settings["transaction.state.log.replication.factor"] == copies
+    assert settings["offsets.topic.replication.factor"] == copies
+    assert settings["transaction.state.log.min.isr"] == in_sync
+
+
+def test_a_broker_has_a_listener_beside_the_lanes() -> None:
+    block = loopback_addresses.claim_block(extra=(SECURE,))
+    block.guard.close()
+    settings = of_node(2, block, quorum=node_ports.QUORUM, data="/data", extra={})
+    address = block.extra_listeners["SECURE"][2]
+    assert f"SECURE://{address}" in settings["listeners"].split(",")
+    assert f"SECURE://{address}" in settings["advertised.listeners"].split(",")
+    assert settings["listener.security.protocol.map"].split(",")[-1] == "SECURE:SSL"
+    assert settings["ssl.keystore.type"] == "PEM"
+
+
+def test_containers_are_three_brokers_or_one_sentence(tmp_path: Path) -> None:
+    for options in (ClusterOptions(brokers=5), ClusterOptions(listeners=(SECURE,))):
+        with raises_user_error(ExitCode.USAGE, "--backend process"):
+            DOCKER.opener(parse_target("kafka:4.3.1"), options, tmp_path, print)
 
 
 def test_the_users_properties_win_over_ours() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.base import wait
-from harness.base.unprepared import OutOfReach
+from harness.base.unprepared import OutOfReach, Unprepared
 from harness.kafka import administration
 from harness.kafka.administration import VERIFICATION, Administration
 from harness.wire.api_results import ErrorResult
@@ -19,6 +19,7 @@ from harness.wire.requests.cluster.describe_configs import (
     DescribeConfigsResult,
 )
 from harness.wire.requests.cluster.incremental_alter_configs import IncrementalAlterConfigs
+from harness.wire.requests.cluster.metadata import Metadata
 from harness.wire.requests.cluster.update_features import SAFE_DOWNGRADE, UPGRADE, UpdateFeatures
 from harness.wire.wire_errors import NoAnswer
 
@@ -47,7 +48,7 @@ class MadeUpCluster:
     def highest(self, _node: int, _api: str) -> int:
         return 1
 
-    def call(self, node: int, request: object, _version: int, *, timeout_seconds: float) -> Any:
+    def call(self, node: int, request: object, _version: int = 1, *, timeout_seconds: float = 10) -> Any:
         """As the wire client's."""
         assert timeout_seconds > 0
         if node in self.silent:
@@ -62,6 +63,8 @@ class MadeUpCluster:
 
     def _result(self, node: int, request: object) -> object:
         match request:
+            case Metadata():
+                return type("Known", (), {"controller": BROKERS[0], "error": 0})
             case DescribeConfigs():
                 return self._described(node)
             case IncrementalAlterConfigs(resource_name=resource):
@@ -121,7 +124,7 @@ def test_a_setting_that_not_every_broker_shows_in_time_is_set_back() -> None:
 
 def test_a_setting_whose_answer_was_lost_is_set_back() -> None:
     cluster = MadeUpCluster(values={"": "true"}, lost=2)
-    with pytest.raises(NoAnswer), admin(cluster).setting(VERIFICATION, "false"):
+    with pytest.raises(Unprepared, match="lost"), admin(cluster).setting(VERIFICATION, "false"):
         pass
     assert cluster.values == {"": "true"}
 

@@ -12,6 +12,7 @@ from harness.lab import Unprepared
 from harness.lab.stream_reading import stream_of
 from harness.spark.readers.committed_stream import CommittedReader
 from harness.spark.readers.spark_readers import Readers
+from harness.wire.security.security import Security
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +21,11 @@ class NoReaders:
 
     exit: ExitCode
 
-    def committed(self, *, bootstrap: str, topics: Sequence[str]) -> AbstractContextManager[CommittedReader]:
+    def committed(
+        self, *, bootstrap: str, topics: Sequence[str], security: Security
+    ) -> AbstractContextManager[CommittedReader]:
         """Always an error."""
-        raise UserError(f"java is needed to read {topics} at {bootstrap}", exit=self.exit)
+        raise UserError(f"java is needed to read {topics} at {bootstrap} ({security.protocol})", exit=self.exit)
 
 
 def open_stream(exit_: ExitCode) -> None:
