@@ -7,7 +7,7 @@ change that not every broker has shown in time. Exchanges are recorded if the cl
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
@@ -48,6 +48,7 @@ class Administration:
     client: WireClient
     brokers: Sequence[int]
     before_change: Callable[[str], None] = lambda _what: None
+    patience: wait.Patience = field(default_factory=wait.Patience)
 
     def create_topic(
         self, name: str, assignment: Mapping[int, tuple[int, ...]], configs: Mapping[str, str] | None = None
@@ -194,7 +195,7 @@ class Administration:
 
     @property
     def _any(self) -> AnyBroker:
-        return AnyBroker(self.client, self.brokers)
+        return AnyBroker(self.client, self.brokers, self.patience)
 
     def _change(self, request: ApiRequest[ResultT]) -> ResultT:
         result = self._any.controller(request)
