@@ -27,15 +27,20 @@ class ContractPlugin:
         """Select; items of other files first, in their own order; then the contract's items by their rank."""
         if not any(isinstance(item, RequirementItem) for item in items):
             return
-        rows = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]
+        catalogue = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]
+        rows = catalogue
         if self.session.options.select:
             chosen = selected(self.session.options.select, rows)
             config.hook.pytest_deselected(items=[item for item in items if _id(item) not in chosen])
             items[:] = [item for item in items if _id(item) in chosen]
-            rows = [row for row in rows if row.id in chosen]
+            rows = [row for row in catalogue if row.id in chosen]
         items.sort(key=_rank)
-        self.session.rows = rows
-        self.session.live_items = sum(isinstance(item, ExaminedItem) for item in items)
+        self.session.begin(catalogue, rows, sum(isinstance(item, ExaminedItem) for item in items))
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """A run in which nothing could be tried says nothing of its target, so it is no success."""
+        if exitstatus == pytest.ExitCode.OK and self.session.nothing_tried():
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_report_teststatus(self, report: pytest.TestReport, config: pytest.Config) -> tuple[str, str, str] | None:
         """No letters among our progress lines."""

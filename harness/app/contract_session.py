@@ -18,12 +18,17 @@ from harness.base.json_value import Json
 from harness.base.paths import KNOWN_FAILING
 from harness.cluster.run_options import RunOptions
 from harness.contract import Verdict
-from harness.contract.known_failures import KnownFailures, read_known
+from harness.contract.known_failures import KnownFailures, list_of, read_known
 from harness.contract.level import Profile
 from harness.contract.requirement_catalogue import RequirementRow
+from harness.contract.verdict import passes
 from harness.evidence.run_folder import RunFolder
+from harness.report.contract.known_failing_file import check_place, write_known
 from harness.report.contract.publish import publish
+from harness.report.contract.results import join
 from harness.report.contract.terminal import ProgressLines, conclude
+from harness.report.shared.run_metadata import run_metadata
+from harness.report.shared.words import count
 from harness.run import Run
 
 
@@ -52,11 +57,13 @@ class ContractSession:
 
     :param rows: The requirements that were selected.
     :param live_items: How many live items will run.
+    :param known: What the target is known to break.
     """
 
     options: ContractOptions
     rows: Sequence[RequirementRow] = ()
     live_items: int = 0
+    known: KnownFailures = field(default_factory=KnownFailures)
     runs: dict[str, Run] = field(default_factory=dict)
     reports: list[Path] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
@@ -71,9 +78,21 @@ class ContractSession:
         """Whether this session runs the live negative controls instead of the requirements."""
         return self.options.falsify
 
+    def begin(self, catalogue: Sequence[RequirementRow], rows: Sequence[RequirementRow], live_items: int) -> None:
+        """Before the first item: what was selected of the whole catalogue, and what is known to fail.
+
+        :raises UserError: When known failures cannot be read or written, or name no requirement of the catalogue.
+        """
+        self.rows, self.live_items = rows, live_items
+        if not self.has_target or self.falsifying:
+            return
+        if written := self.options.write_known_failing:
+            check_place(written, self.options.known_failing)
+        self.known = self._read_known()
+        self.known.check_ids(row.id for row in catalogue)
+
     def run(self) -> Run:
-        options = self.options.run
-        return self._open(options, read_known(KNOWN_FAILING, options.target))
+        return self._open(self.options.run, self.known)
 
     def falsifier(self, version: str) -> Run:
         """The run on a release that is to be broken; the one before it is ended first, so that one cluster is up."""
@@ -89,8 +108,14 @@ class ContractSession:
         return next(reversed(self.runs.values()), None)
 
     def print_progress(self, row: RequirementRow, verdict: Verdict) -> None:
-        self._progress = self._progress or ProgressLines(stream=sys.stdout, total=self.live_items)
+        if self._progress is None:
+            self._progress = ProgressLines(sys.stdout, total=self.live_items, profile=self.options.profile)
         self._progress.judged(row, verdict)
+
+    def nothing_tried(self) -> bool:
+        """Whether every item may pass and yet nothing was seen: all is out of reach or not offered."""
+        given = [verdict for run in self.runs.values() for verdict in run.verdicts]
+        return not self.falsifying and bool(given) and not passes(given, self.options.profile)
 
     def close(self) -> None:
         """End every cluster, seal every folder, write every report."""
@@ -100,6 +125,7 @@ class ContractSession:
             run.folder.add_to_run({"seconds": round(time.monotonic() - self.started, 1)})
             run.folder.seal()
             self.reports.append(publish(run.folder, self.rows_of(run), run.verdicts))
+            self._write_known(run)
 
     def print_end(self, stream: TextIO, tests: pytest.Session) -> None:
         """The verdicts of each run; of negative controls how many turned red."""
@@ -115,11 +141,31 @@ class ContractSession:
         judged = {verdict.id for verdict in run.verdicts}
         return [row for row in self.rows if row.id in judged] if self.falsifying else self.rows
 
+    @property
+    def _known_list(self) -> Path:
+        """The caller's list, else where our own of this target would be."""
+        return self.options.known_failing or list_of(KNOWN_FAILING, self.options.run.target)
+
+    def _read_known(self) -> KnownFailures:
+        """Empty where we have no list, and where the caller's is only about to be written."""
+        given, written = self.options.known_failing, self.options.write_known_failing
+        may_be_missing = given is None or (written is not None and given.resolve() == written.resolve())
+        return KnownFailures() if may_be_missing and not self._known_list.exists() else read_known(self._known_list)
+
+    def _write_known(self, run: Run) -> None:
+        """What the run found broken, where that is asked for and something was judged."""
+        path = self.options.write_known_failing
+        if path is None or self.falsifying or not run.verdicts:
+            return
+        about = run_metadata(run.folder.run())
+        entries = join(self.rows, run.verdicts, self.options.profile)
+        number = write_known(path, about, entries, read=self._known_list)
+        self.options.run.progress(f"{path} has {count(number, 'known failure', 'known failures')}")
+
     def _open(self, options: RunOptions, known: KnownFailures) -> Run:
         target = options.target
         if target not in self.runs:
-            known.check_ids(row.id for row in self.rows)
-            made = RunFolder.create(options.folder, self._described(target))
+            made = RunFolder.create(options.folder, {**self._described(target), "known_failing": dict(known.reasons)})
             self.runs[target] = Run(options=options, folder=made, journal=made.journal(), known=known)
         return self.runs[target]
 

@@ -1,14 +1,14 @@
 """``fencepost replay``: steps 8 and 9 on a folder from last week; the same judges, the same pages, no network."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from harness.base.paths import CONTRACT, ROOT
 from harness.base.user_error import ExitCode, UserError
-from harness.chaos.plan.round_folders import rounds_of
-from harness.contract import Status, Verdict, judge, kept
+from harness.chaos.plan.round_folders import rounds_of, was_played
+from harness.contract import Status, Verdict, judge, passes
 from harness.contract.requirement_catalogue import find, requirement_row
 from harness.evidence.json_codec import Malformed, from_json
 from harness.evidence.run_folder import RunFolder
@@ -28,20 +28,20 @@ def replay(folder: Path, *, master: str, progress: Callable[[str], None]) -> boo
 
 
 def _contract(folder: RunFolder) -> bool:
-    """Verdicts that rest on no evidence (NOT_OFFERED) are taken over as they were given."""
+    """Verdicts that rest on no evidence (NOT_OFFERED, a stimulus that crashed) are taken over as they were given."""
     given = {verdict.id: verdict for verdict in verdicts_of(folder)}
-    taken_over = {name: verdict for name, verdict in given.items() if verdict.status == Status.NOT_OFFERED}
-    verdicts = list({**taken_over, **_judged_again(folder, given)}.values())
+    again = _judged_again(folder, given)
+    verdicts = [verdict for id_, verdict in given.items() if id_ not in {fresh.id for fresh in again}] + again
     rows = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]
     judged = [row for row in rows if row.id in {verdict.id for verdict in verdicts}]
     conclude(sys.stdout, folder, judged, verdicts, publish(folder, judged, verdicts))
-    profile = run_metadata(folder.run()).profile
-    return all(kept(verdict, profile) for verdict in verdicts)
+    return passes(verdicts, run_metadata(folder.run()).profile)
 
 
-def _judged_again(folder: RunFolder, given: dict[str, Verdict]) -> dict[str, Verdict]:
+def _judged_again(folder: RunFolder, given: Mapping[str, Verdict]) -> list[Verdict]:
+    """The verdicts on the folder's evidence, with what was known to fail when it was made."""
     requirements = {entry.requirement.id: entry.requirement for entry in find(CONTRACT)}
-    again: dict[str, Verdict] = {}
+    known, again = _known_failing(folder, given), []
     for name, evidence in folder.evidence():
         requirement = requirements.get(name.partition("@")[0])
         if requirement is None:
@@ -49,8 +49,16 @@ def _judged_again(folder: RunFolder, given: dict[str, Verdict]) -> dict[str, Ver
             raise UserError(sentence, exit=ExitCode.EVIDENCE_UNREADABLE)
         before = given.get(requirement.id)
         fresh = judge(requirement, evidence, seconds=before.seconds if before else 0.0)
-        again[name] = replace(fresh, known_failure=before.known_failure) if before else fresh
+        again.append(replace(fresh, known_failure=known.get(requirement.id)))
     return again
+
+
+def _known_failing(folder: RunFolder, given: Mapping[str, Verdict]) -> Mapping[str, str]:
+    """From ``run.json``; older folders have it in their verdicts only."""
+    listed = folder.run().get("known_failing")
+    if isinstance(listed, dict):
+        return {id_: str(reason) for id_, reason in listed.items()}
+    return {id_: verdict.known_failure for id_, verdict in given.items() if verdict.known_failure}
 
 
 def verdicts_of(folder: RunFolder) -> list[Verdict]:
@@ -75,13 +83,13 @@ def _chaos(folder: Path, rounds: tuple[Path, ...], master: str, progress: Callab
     progress(f"starting Spark on {master}")
     with open_session(name="fencepost-replay", master=master, progress=progress, build=build) as spark:
         for number, round_ in enumerate(rounds, start=1):
-            judged.append(judge(spark, round_))
+            judged += [judge(spark, round_)] if was_played(round_) else []
             page = publish(round_)
             round_line(sys.stdout, round_, number=number, of=len(rounds))
     if folder not in rounds:
         page = publish_session(folder, rounds)
     conclude_session(sys.stdout, folder, rounds, page)
-    return all(judgement.status is Status.HOLDS for judgement in judged)
+    return bool(judged) and all(judgement.status is Status.HOLDS for judgement in judged)
 
 
 def _history_bytes(round_: Path) -> int:

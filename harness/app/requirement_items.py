@@ -14,9 +14,12 @@ from harness.base.paths import ROOT
 from harness.contract import Requirement, Status, Unrefuted, Verdict, judge, kept
 from harness.contract.refuters import LiveRefuter, describe
 from harness.contract.requirement_catalogue import CatalogueEntry, load, requirement_row
+from harness.contract.verdict import stale
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
+from harness.report.contract.results import shown_status
 from harness.report.shared import allure, junit
+from harness.report.shared.words import finding_words, title
 from harness.run import examine, publish
 
 
@@ -108,7 +111,7 @@ class ExaminedItem(RequirementItem):
     def print_outcome(self, report: pytest.TestReport, excinfo: pytest.ExceptionInfo[BaseException] | None) -> None:
         """Show the verdict as it is given; a stimulus that crashed is UNDECIDED, with its trace."""
         verdict = self.verdict or self._crashed(excinfo)
-        self.user_properties.extend(junit.properties(self.row, verdict))
+        self.user_properties.extend(junit.properties(self.row, verdict, self.session_.options.profile))
         self.print_verdict(verdict, report)
 
     def print_verdict(self, verdict: Verdict, report: pytest.TestReport) -> None:  # noqa: ARG002
@@ -125,17 +128,19 @@ class LiveItem(ExaminedItem):
     """Live: the requirement on the session's target."""
 
     def runtest(self) -> None:
-        """Examine the requirement; red unless it holds, does not apply, or is a known failure that still fails."""
+        """Examine the requirement; red unless the verdict is one that lets the exit code be 0."""
         verdict = self.verdict = examine(self.session_.run(), self.requirement)
+        profile = self.session_.options.profile
+        if not kept(verdict, profile):
+            old = f"stale known failure ({verdict.known_failure}): " if stale(verdict) else ""
+            raise NotGreen(old + sentence(verdict))
         if verdict.status == Status.NOT_OFFERED:
             self.skip_not_offered(verdict.reason or "")
         if verdict.status == Status.OUT_OF_REACH:
             self.skip_out_of_reach(verdict.reason or "")
-        if not kept(verdict, self.session_.options.profile):
-            stale = f"stale known failure ({verdict.known_failure}): " if verdict.known_failure else ""
-            raise NotGreen(stale + sentence(verdict))
         if verdict.status != Status.HOLDS:
-            self.fail_as_expected(verdict.known_failure or f"{verdict.level}: {sentence(verdict)}")
+            shown = title(shown_status(verdict, profile))
+            self.fail_as_expected(verdict.known_failure or f"{verdict.level}: {shown}: {sentence(verdict)}")
 
 
 class FalsifyItem(ExaminedItem):
@@ -169,7 +174,7 @@ class FalsifyItem(ExaminedItem):
 def sentence(verdict: Verdict) -> str:
     """The verdict with its findings, one a line."""
     lines = [f"{verdict.id} {verdict.status} ({verdict.witnesses} witnesses)"]
-    lines += [f"  {finding.anomaly}: {finding.detail}" for finding in verdict.findings]
+    lines += [f"  {finding_words(finding)}" for finding in verdict.findings]
     if verdict.reason:
         lines.append(f"  because {verdict.reason}")
     return "\n".join(lines)

@@ -10,8 +10,8 @@ from enum import IntEnum
 class ExitCode(IntEnum):
     """Exit codes of the ``fencepost`` command; 3 to 9 are left to pytest, which has meanings of its own for some."""
 
-    KEPT = 0  # every MUST is HOLDS, NOT_OFFERED, or a known failure that still fails
-    BROKEN = 1  # at least one MUST is VIOLATED, UNDECIDED or NOT_EXERCISED, or a known failure is stale
+    KEPT = 0  # every promise that the profile asks for holds, does not apply, is out of reach or a known failure
+    BROKEN = 1  # one is VIOLATED, UNDECIDED or NOT_EXERCISED, a known failure is stale, or nothing was tried
     USAGE = 2  # the command line or a selection is wrong
     TOOL_MISSING = 10  # Java, Maven, Go or an engine is missing or too old
     TARGET_UNKNOWN = 11  # no such version, unreadable or wrong tarball
@@ -20,6 +20,7 @@ class ExitCode(IntEnum):
     NO_ROOM = 14  # the disk is full
     ADDRESS_IN_USE = 15  # an address that we need is taken
     EVIDENCE_UNREADABLE = 16  # a run folder that replay cannot read
+    TRANSACTIONS_REFUSED = 17  # an external target refuses every transactional id
     INTERNAL = 70  # Fencepost itself failed; the traceback is in the run folder
     INTERRUPTED = 130  # Ctrl-C or SIGTERM
 

@@ -27,7 +27,7 @@ from harness.contract.level import Level, Profile
 from harness.contract.refuters import Failpoint, Refuter, Release, Setting, Unrefuted
 from harness.contract.requirement import Access, Feature, Need, Offers, Order, Refusal, Requirement, Source
 from harness.contract.transaction_result import TransactionResult
-from harness.contract.verdict import Status, Verdict, kept
+from harness.contract.verdict import Status, Verdict, kept, passes
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 
 __all__ = [
@@ -64,6 +64,7 @@ __all__ = [
     "habit",
     "judge",
     "kept",
+    "passes",
     "refused",
     "row",
     "shows",

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from harness.contract.expect import Finding, NotLooked, Observation, Witness
-from harness.contract.level import strongest, weaker
+from harness.contract.level import Level, strongest, weaker
 from harness.contract.requirement import LabT, Requirement
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.requirement_evidence import Evidence, NotSeen
@@ -23,18 +23,20 @@ def judge(requirement: Requirement[LabT], evidence: Evidence, *, seconds: float 
     """
     cut_short = evidence.unprepared is not None
     seen = _observed(requirement.check(replace(evidence, logs={}) if cut_short else evidence))
-    status, reason = seen.conclusion()
-    if cut_short and status is not Status.VIOLATED:
-        status = Status.OUT_OF_REACH if evidence.out_of_reach else Status.NOT_EXERCISED
+    unfound, reason = seen.conclusion()
     if cut_short:
+        unfound = Status.OUT_OF_REACH if evidence.out_of_reach else Status.NOT_EXERCISED
         reason = evidence.unprepared
-    levels = {found.level for found in seen.findings}
+    findings = tuple(replace(found, level=weaker(requirement.level, found.level)) for found in seen.findings)
+    level = strongest({found.level for found in findings} or {requirement.level})
+    only_habits = requirement.level is Level.MUST and level is not Level.MUST
     return Verdict(
         id=requirement.id,
-        level=weaker(requirement.level, strongest(levels)) if levels else requirement.level,
-        status=status,
+        level=level,
+        status=Status.VIOLATED if findings else unfound,
+        rest=unfound if only_habits and reason is not None else None,
         witnesses=seen.witnesses,
-        findings=tuple(seen.findings),
+        findings=findings,
         reason=reason,
         seconds=seconds,
     )
@@ -64,13 +66,10 @@ class Observed:
                 self.not_looked.append(what)
 
     def conclusion(self) -> tuple[Status, str | None]:
-        """The status, and why for every status but HOLDS; of VIOLATED only what ended the check early."""
-        early = self.missing or self.crash
-        if self.findings:
-            return Status.VIOLATED, early
-        if early:
+        """The status as far as there is no finding, and why for every status but HOLDS."""
+        if early := self.missing or self.crash:
             return (Status.UNDECIDED if self.crash else Status.NOT_EXERCISED), early
-        if self.witnesses:
+        if self.witnesses or self.findings:
             return Status.HOLDS, None
         unseen = f"; not offered: {', '.join(dict.fromkeys(self.not_looked))}" if self.not_looked else ""
         return Status.NOT_EXERCISED, f"the check examined no situation{unseen}"

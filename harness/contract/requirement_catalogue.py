@@ -37,6 +37,7 @@ class RequirementRow:
     accepts: int
     refuses: tuple[str, ...]
     refuted_by: tuple[str, ...]
+    access: tuple[str, ...] = ()
 
 
 BOUND_NAMES = ("REQUIREMENT", "REQUIREMENTS")
@@ -87,4 +88,5 @@ def requirement_row(entry: CatalogueEntry, *, root: Path) -> RequirementRow:
         accepts=len(stated.accepts),
         refuses=tuple(refusal.anomaly for refusal in stated.refuses),
         refuted_by=tuple(describe(refuter) for refuter in stated.refuted_by),
+        access=tuple(access.value for access in stated.access),
     )

@@ -43,6 +43,9 @@ class FrameGate(Protocol):
     def errors(self) -> tuple[str, ...]:
         """What went wrong in the gate itself, its own end included; a request that it could not judge has passed."""
 
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the round should know and what is no error: a broker that has no lane."""
+
     def close(self) -> None:
         """Proxies lead to where they led at first; held requests are lost. May be called twice; never raises."""
 

@@ -25,10 +25,30 @@ class Power(StrEnum):
     FRAMES = "frames"
 
 
+class ToxicReach(StrEnum):
+    """What a toxic acts on. On a cluster that is not ours only a part of it is within reach."""
+
+    LANES = "lanes"  # between clients and brokers: a proxy, and the gate behind it
+    LINKS = "links"  # between brokers, and from them to the controller
+    PROCESSES = "processes"  # of brokers
+    LEADERS = "leaders"  # by Kafka's own administration
+
+
+LACKS: Mapping[ToxicReach, str] = {
+    ToxicReach.LANES: "no proxy stands between clients and brokers",
+    ToxicReach.LINKS: "the links between brokers are not ours",
+    ToxicReach.PROCESSES: "the brokers are not ours to stop",
+    ToxicReach.LEADERS: "leaders cannot be moved: that takes a second broker, and on a cluster that is not ours"
+    " --allow-changes",
+}
+"""Why something is out of reach, as a clause."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterShape:
     """What a draw may depend on: the cluster's shape, never its state.
 
+    :param reach: What toxics may act on; those that act on nothing else than the rest are not drawn.
     :param topics: Topic to number of partitions (by the scenario's own names, such as ``accounts``).
     :param transactional_ids: Of the workload's roles.
     """
@@ -37,6 +57,7 @@ class ClusterShape:
     lanes: tuple[str, ...] = ("victim", "rival")
     topics: Mapping[str, int]
     transactional_ids: tuple[str, ...]
+    reach: frozenset[ToxicReach] = frozenset(ToxicReach)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,6 +85,10 @@ class Toxic(Protocol):
         """What it needs to itself."""
 
     @property
+    def acts_on(self) -> tuple[ToxicReach, ...]:
+        """What it strikes; where there are several, one that is within reach is enough."""
+
+    @property
     def disrupts_broker(self) -> bool:
         """Whether a broker is down, or cut off, while it is on."""
 
@@ -77,6 +102,13 @@ class Toxic(Protocol):
 
         :raises Powerless: When this target lacks the power; the fault window is then recorded with no strike.
         """
+
+
+def out_of_reach(toxic: Toxic, shape: ClusterShape) -> str | None:
+    """Why the toxic can strike nothing there, as a clause; None when it can."""
+    if shape.reach.intersection(toxic.acts_on):
+        return None
+    return " and ".join(LACKS[each] for each in toxic.acts_on)
 
 
 @runtime_checkable

@@ -11,28 +11,21 @@ from typing import TypeVar
 from uuid import UUID
 
 from harness.base import wait
-from harness.base.kafka_error import error_name
 from harness.base.unprepared import Unprepared
-from harness.kafka.retriable import TRANSIENT
-from harness.kafka.routing import RoutingTable, find_coordinator
+from harness.kafka.any_broker import AnyBroker, told
+from harness.kafka.coordinators import Coordinators
+from harness.kafka.topics import PROPAGATION_SECONDS, Topics
 from harness.wire.api_request import ApiRequest, ApiResult
-from harness.wire.requests.cluster.create_topic import CreateTopic
-from harness.wire.requests.cluster.delete_topics import DeleteTopics
 from harness.wire.requests.cluster.describe_configs import BROKER, DescribeConfigs
 from harness.wire.requests.cluster.incremental_alter_configs import IncrementalAlterConfigs
 from harness.wire.requests.cluster.update_features import SAFE_DOWNGRADE, UPGRADE, UpdateFeatures
 from harness.wire.requests.groups.find_coordinator import TRANSACTION
-from harness.wire.requests.log.list_offsets import LATEST, ListOffsets
 from harness.wire.wire_client import WireClient
 
 ResultT = TypeVar("ResultT", bound=ApiResult)
 
 VERIFICATION = "transaction.partition.verification.enable"
 """The switch of KIP-890's defence for old clients; older brokers have neither the switch nor the defence."""
-PROPAGATION_SECONDS = 10.0
-"""Within which a metadata change must have reached every broker."""
-CONTROLLER_SECONDS = 30.0
-"""That the controller may take for one change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,43 +44,24 @@ class Administration:
     ) -> UUID | None:
         """A topic whose partition ``i`` has the replicas ``assignment[i]``, leader first; returns when it serves.
 
+        Where the cluster takes no assignment it has so many partitions and replicas all the same.
+
         :raises Unprepared: When the controller refuses.
         :raises TimedOut: When a leader does not serve its partition in time.
         """
-        result = self._change(CreateTopic(name=name, assignment=assignment, configs=dict(configs or {})))
-        for index, replicas in assignment.items():
-            wait.until(
-                lambda index=index, leader=replicas[0]: self._serves(name, index, leader),  # type: ignore[misc]
-                what=f"topic {name}-{index} on broker {replicas[0]}",
-                timeout_seconds=PROPAGATION_SECONDS,
-                interval_seconds=0.002,
-            )
-        return UUID(result.topic_id) if result.topic_id else None
-
-    def delete_topics(self, names: Sequence[str]) -> None:
-        """Delete them; returns when the controller has accepted it."""
-        self._change(DeleteTopics(topics=tuple(names)))
+        topics, replicas = Topics(self._any), max(map(len, assignment.values()))
+        made = topics.create(
+            name, partitions=len(assignment), replicas=replicas, assignment=assignment, configs=configs
+        )
+        topics.await_served(made, tuple(made.partitions))
+        return made.topic_id
 
     def coordinator(self, key: str, key_type: int = TRANSACTION) -> int:
         """The broker that coordinates the transactional id, or the group with key type ``GROUP`` (FindCoordinator).
 
         :raises Unprepared: When the broker answers with an error that does not pass.
         """
-        return wait.until(
-            lambda: find_coordinator(key, key_type, self._ask),
-            what=f"a coordinator of {key}",
-            timeout_seconds=PROPAGATION_SECONDS,
-            interval_seconds=0.02,
-        )
-
-    def key_partition(self, topic: str, key: str) -> tuple[int, int]:
-        """Index and leader epoch of the partition of an internal topic that keeps a transactional id or group."""
-        table = RoutingTable()
-        table.refresh((topic,), self._first)  # a partition without leader is an error of Metadata, and no matter here
-        found = table.key_partition(topic, key)
-        if found is None:
-            raise Unprepared(f"broker {self.brokers[0]} knows no partitions of {topic}")
-        return found[1], table.partitions(topic)[found[1]]["leader_epoch"]
+        return Coordinators(self._any).of(key, key_type)
 
     def config(self, broker: int, key: str) -> str | None:
         """A broker's setting as it is now, or None where this release has no such setting."""
@@ -151,28 +125,15 @@ class Administration:
         now = self.config(broker, key)
         return now == value if value is not None else now != before
 
-    def _serves(self, topic: str, index: int, leader: int) -> bool:
-        return self._call(leader, ListOffsets(topic=topic, partition=index, timestamp=LATEST)).error == 0
+    @property
+    def _any(self) -> AnyBroker:
+        return AnyBroker(self.client, self.brokers)
 
     def _change(self, request: ApiRequest[ResultT]) -> ResultT:
-        version = self.client.highest(self.brokers[0], request.api)
-        result = self.client.call(self.brokers[0], request, version, timeout_seconds=CONTROLLER_SECONDS).result
+        result = self._any.controller(request)
         if result.error:
-            answer = f"{error_name(result.error)} ({result.error}) {result.error_message or ''}".strip()
-            raise Unprepared(f"{request.api} v{version} answered {answer}")
+            raise Unprepared(f"{request.api} answered {told(result)}")
         return result
-
-    def _ask(self, request: ApiRequest[ResultT]) -> ResultT | None:
-        """The first broker's answer, None while its error may pass; :raises Unprepared: for any other error."""
-        result = self._first(request)
-        if result.error in TRANSIENT:
-            return None
-        if result.error:
-            raise Unprepared(f"{request.api} answered {error_name(result.error)} ({result.error})")
-        return result
-
-    def _first(self, request: ApiRequest[ResultT]) -> ResultT:
-        return self._call(self.brokers[0], request)
 
     def _call(self, node: int, request: ApiRequest[ResultT]) -> ResultT:
         return self.client.call(node, request, self.client.highest(node, request.api)).result

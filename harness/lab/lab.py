@@ -6,83 +6,99 @@ id whose coordinator leads none of the partitions so far, so that Produce and En
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
 
 from harness.base import wait
-from harness.base.addresses import LANES, Lane
-from harness.base.clock import RunClock
+from harness.base.addresses import Lane
 from harness.base.json_value import Json
 from harness.base.unprepared import OutOfReach
-from harness.cluster.cluster import BreakCode, Cluster, Links
 from harness.cluster.run_options import Permissions
 from harness.contract import Access
 from harness.evidence.recorder import Recorder
 from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
 from harness.kafka.administration import Administration
-from harness.lab.evidence_builder import EvidenceBuilder
-from harness.lab.group import CONSUMER_OFFSETS, Group
-from harness.lab.link_faults import Hold, cutting, holding
+from harness.kafka.any_broker import AnyBroker
+from harness.kafka.belongings import Belongings
+from harness.kafka.coordinators import Coordinators
+from harness.lab.group import Group
+from harness.lab.lab_faults import LabFaults
+from harness.lab.lane_clients import LaneClients
+from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
+from harness.lab.placement import Placement
 from harness.lab.producer import Producer
 from harness.lab.step_recorder import StepRecorder, Unprepared
 from harness.lab.stream_reading import StreamReaders, StreamReading, stream_of
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
-from harness.wire.requests.groups.find_coordinator import GROUP
 from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
-from harness.wire.wire_client import Offered, WireClient
-
-DRAWS = 50
-"""Transactional ids drawn before a coordinator away from the partitions' leaders is given up."""
+from harness.wire.wire_client import Offered
 
 
 @dataclass(slots=True, kw_only=True)
-class Lab:
+class Lab(LabFaults):
     """What a stimulus drives. Made by ``connect`` in :mod:`harness.run`; closed by it too."""
 
-    cluster: Cluster
     offered_by: Mapping[int, Offered]
     requirement: str
     draw: Random
-    clock: RunClock
     recorder: Recorder
     readers: StreamReaders
-    notes: EvidenceBuilder = field(default_factory=EvidenceBuilder)
-    partitions: list[Partition] = field(default_factory=list)
     producers: list[Producer] = field(default_factory=list)
-    groups: list[Group] = field(default_factory=list)
     permissions: Permissions = field(default_factory=Permissions)
-    accessed: set[Access] = field(default_factory=set)
-    _askers: dict[Lane, StepRecorder] = field(default_factory=dict)
+    belongings: Belongings = field(default_factory=Belongings)
+    placement: Placement = field(init=False)
+    _lanes: LaneClients = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing is opened and placed yet."""
+        self._lanes = LaneClients(
+            topology=self.cluster.topology,
+            offered_by=self.offered_by,
+            requirement=self.requirement,
+            clock=self.clock,
+            recorder=self.recorder,
+            notes=self.notes,
+        )
+        self.placement = Placement(
+            cluster=AnyBroker(self.step_recorder("observer").client, self.cluster.topology.brokers),
+            belongings=self.belongings,
+            requirement=self.requirement,
+            draw=self.draw,
+            starts=self.notes.starts,
+        )
+
+    @property
+    def partitions(self) -> Sequence[Partition]:
+        """This requirement's, in the order of their making."""
+        return self.placement.partitions
+
+    @property
+    def groups(self) -> Sequence[Group]:
+        """Likewise."""
+        return self.placement.groups
 
     # Partitions, groups, producers
 
     def partition(
         self, alias: str, *, leader: int | None = None, replicas: int = 1, configs: Mapping[str, str] | None = None
     ) -> Partition:
-        """A fresh topic of one partition, led by ``leader`` or by a broker away from all coordinators so far."""
-        brokers = self.cluster.topology.brokers
-        led_by = leader if leader is not None else self._quiet_broker()
-        others = [broker for broker in brokers if broker != led_by]
-        topic = f"{self.requirement.lower()}-{alias.lower()}-{self.draw.randrange(16**8):08x}"
-        topic_id = self.admin.create_topic(topic, {0: (led_by, *others[: replicas - 1])}, configs)
-        made = Partition(alias=alias, topic=topic, index=0, leader=led_by, topic_id=topic_id)
+        """A partition of its own, led by ``leader`` or if possible by a broker away from all coordinators so far.
+
+        :param configs: The settings of its topic.
+        :raises Unprepared: See :meth:`harness.lab.placement.Placement.partition`.
+        """
+        made = self.placement.partition(alias, leader=leader, replicas=replicas, configs=configs)
         self.notes.aliases[str(made)] = alias
-        self.partitions.append(made)
         return made
 
     def group(self, alias: str = "offsets") -> Group:
         """A fresh group; its offsets partition is drained under ``alias``, this requirement's producers alone."""
-        name = f"{self.requirement.lower()}-group-{self.draw.randrange(16**8):08x}"
-        leader = self.admin.coordinator(name, key_type=GROUP)
-        index, _ = self.admin.key_partition(CONSUMER_OFFSETS, name)
-        offsets = Partition(alias=alias, topic=CONSUMER_OFFSETS, index=index, leader=leader)
-        self.notes.aliases[str(offsets)] = alias
-        made = Group(name=name, offsets=offsets)
-        self.groups.append(made)
+        made = self.placement.group(alias)
+        self.notes.aliases[str(made.offsets)] = alias
         return made
 
     def producer(
@@ -98,7 +114,7 @@ class Lab:
 
         Its coordinator is this broker, where one is given; else one away from the partitions' leaders so far.
         """
-        transactional_id, found = self._transactional_id(lane, coordinator)
+        transactional_id, found = self.placement.transactional_id(lane, coordinator)
         return self.same_id(transactional_id, found, lane, protocol=protocol, init=init, timeout_ms=timeout_ms)
 
     def same_id(
@@ -119,6 +135,7 @@ class Lab:
             protocol=protocol,
         )
         self.producers.append(made)
+        self.placement.coordinators.add(coordinator)
         if init:
             made.init(timeout_ms=timeout_ms)
         return made
@@ -126,6 +143,8 @@ class Lab:
     @contextmanager
     def committed_reader(self, *partitions: Partition) -> Iterator[StreamReading]:
         """Spark reading these partitions with read_committed over the observer's lane, for the length of the block."""
+        if self.permissions.topics:
+            raise OutOfReach("a stream reads topics from their beginning, and those that were given are not ours")
         topology, topics = self.cluster.topology, [partition.topic for partition in partitions]
         with stream_of(self.readers, topology.bootstrap("observer"), topics, topology.secured("observer")) as reader:
             yield StreamReading(observer=self.observer, reader=reader, partitions=partitions)
@@ -174,7 +193,10 @@ class Lab:
 
     def coordinator_epoch(self, producer: Producer) -> int:
         """The leader epoch of the ``__transaction_state`` partition that keeps the producer's transactional id."""
-        return self.admin.key_partition(TRANSACTION_STATE, producer.transactional_id)[1]
+        found = Coordinators(self.placement.cluster).key_partition(TRANSACTION_STATE, producer.transactional_id)
+        if found is None:
+            raise Unprepared(f"{TRANSACTION_STATE} is not shown, so nobody knows the coordinator's epoch")
+        return found[1]
 
     def offered(self, api: str, versions: Sequence[int]) -> tuple[int, ...]:
         """Those of ``versions`` that every broker advertises."""
@@ -189,38 +211,6 @@ class Lab:
         if not found:
             raise OutOfReach(f"the cluster has no broker beside {', '.join(map(str, sorted(set(others))))}")
         return found[0]
-
-    # Faults
-
-    @property
-    def links(self) -> Links:
-        """The cluster's proxies; :raises OutOfReach: when there are none."""
-        if self.cluster.links is None:
-            raise OutOfReach("no proxies stand before this cluster, so nothing can be held")
-        return self.cluster.links
-
-    def link(self, source: int, target: int) -> str:
-        """The proxy that carries what broker ``source`` asks of ``target``; :raises OutOfReach: when there is none."""
-        self.accessed.add(Access.LINKS)
-        if proxy := self.cluster.topology.links.get((source, target)):
-            return proxy
-        raise OutOfReach("no proxies stand between these brokers, so no link between them can be held")
-
-    def hold(self, proxy: str, *, name: str) -> AbstractContextManager[Hold]:
-        """Hold what is sent through ``proxy`` (a link or a lane) for the block, or until ``release`` within it.
-
-        :raises Unprepared: When there is no proxy.
-        """
-        self._note_access(proxy)
-        return holding(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
-
-    def cut(self, proxy: str, *, name: str) -> AbstractContextManager[None]:
-        """Cut ``proxy`` (a link or a lane) for the block; :raises Unprepared: when there is no proxy."""
-        self._note_access(proxy)
-        return cutting(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
-
-    def _note_access(self, proxy: str) -> None:
-        self.accessed.add(Access.LINKS if proxy in self.cluster.topology.links.values() else Access.LANES)
 
     @contextmanager
     def preparing(
@@ -246,17 +236,6 @@ class Lab:
             txn.end(commit=commit, version=version, as_=as_)
             yield held
 
-    @contextmanager
-    def broken(self, rules: str) -> Iterator[None]:
-        """Byteman rules in every node for the length of the block; only for negative controls."""
-        if not isinstance(self.cluster, BreakCode):
-            raise Unprepared("this cluster cannot load failpoints")
-        self.cluster.load_rules(rules)
-        try:
-            yield
-        finally:
-            self.cluster.unload_rules()
-
     # Evidence
 
     def sample(self, name: str, *partitions: Partition) -> None:
@@ -274,6 +253,14 @@ class Lab:
             what="last stable offset = high watermark",
             timeout_seconds=timeout_seconds,
         )
+
+    def passed(self, partition: Partition, offset: int, *, timeout_seconds: float = 5.0) -> None:
+        """Wait, bounded, until readers are past ``offset``: what was open there is over. The check judges where not."""
+
+        def beyond() -> bool:
+            return self.observer.sample(partition).last_stable_offset > offset
+
+        wait.elapsed_ms_until(beyond, timeout_seconds=timeout_seconds)
 
     def reached(self, producer: Producer, *states: str, as_: str, timeout_seconds: float = 5.0) -> Step:
         """Wait, bounded, until the coordinator keeps one of ``states`` for the id; the last answer is the step.
@@ -306,7 +293,8 @@ class Lab:
         """Every partition of this requirement, raw and as a read_committed client sees it, then the groups' offsets."""
         written = {partition.alias: self.observer.log(partition) for partition in self.partitions}
         ids = {producer.producer_id for producer in self.producers}
-        return written | {group.offsets.alias: self.observer.offsets(group, ids) for group in self.groups}
+        kept = [group for group in self.groups if group.offsets.known]
+        return written | {group.offsets.alias: self.observer.offsets(group, ids) for group in kept}
 
     def evidence(
         self, logs: Mapping[str, LogTruth], *, unprepared: str | None = None, out_of_reach: bool = False
@@ -314,24 +302,16 @@ class Lab:
         return self.notes.evidence(logs, unprepared=unprepared, out_of_reach=out_of_reach)
 
     def tidy(self) -> None:
-        """Delete the topics of this requirement; for a cluster that lives on without us."""
-        if topics := [partition.topic for partition in self.partitions]:
-            self.admin.delete_topics(topics)
-
-    def now(self) -> float:
-        return self.clock.now()
+        """Delete the topics and groups of this requirement; for a cluster that lives on without us."""
+        self.placement.end()
 
     def close(self) -> None:
         """Close every client; requests without an answer are recorded as such."""
-        for step_recorder in self._askers.values():
-            step_recorder.client.close()
+        self._lanes.close()
 
     def step_recorder(self, lane: Lane) -> StepRecorder:
         """The lane's one client, opened at first use."""
-        if lane not in self._askers:
-            assert lane in LANES
-            self._askers[lane] = StepRecorder(lane, self._client(lane), self.notes, self.clock, self._proxies(lane))
-        return self._askers[lane]
+        return self._lanes.step_recorder(lane)
 
     def _all_stable(self) -> bool:
         return all(map(self._stable, self.partitions))
@@ -339,36 +319,3 @@ class Lab:
     def _stable(self, partition: Partition) -> bool:
         sample = self.observer.sample(partition)
         return sample.last_stable_offset == sample.high_watermark
-
-    def _client(self, lane: Lane) -> WireClient:
-        return WireClient(
-            actor=lane,
-            lane=lane,
-            addresses=self.cluster.topology.lanes[lane],
-            clock=self.clock,
-            recorder=self.recorder,
-            requirement=self.requirement,
-            offered=self.offered_by,
-            security=self.cluster.topology.secured(lane),
-        )
-
-    def _proxies(self, lane: Lane) -> Mapping[int, str]:
-        return {node: proxy for (of, node), proxy in self.cluster.topology.lane_proxies.items() if of == lane}
-
-    def _quiet_broker(self) -> int:
-        brokers = self.cluster.topology.brokers
-        busy = {producer.coordinator for producer in self.producers}
-        leading = {partition.leader for partition in self.partitions}
-        return min(brokers, key=lambda broker: (broker in busy, broker in leading, self.draw.random()))
-
-    def _transactional_id(self, lane: Lane, wanted: int | None) -> tuple[str, int]:
-        leading = {partition.leader for partition in self.partitions}
-        brokers = set(self.cluster.topology.brokers)
-        fitting = {wanted} if wanted is not None else (brokers - leading or brokers)
-        for _ in range(DRAWS):
-            drawn = f"{self.requirement.lower()}-{lane}-{self.draw.randrange(16**8):08x}"
-            coordinator = self.admin.coordinator(drawn)
-            if coordinator in fitting:
-                break
-        self.unless(lambda: wanted in (None, coordinator), f"{DRAWS} drawn ids, none coordinated by broker {wanted}")
-        return drawn, coordinator

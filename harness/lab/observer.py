@@ -12,6 +12,7 @@ from harness.kafka.routing import RoutingTable
 from harness.lab.group import Group
 from harness.lab.partition import Partition
 from harness.lab.step_recorder import ResultT, StepRecorder
+from harness.lab.told_offsets import told_log, told_sample
 from harness.wire.api_request import ApiRequest
 from harness.wire.records.isolation import committed_records
 from harness.wire.records.record_batch import text
@@ -45,21 +46,24 @@ class Observer:
 
     def sample(self, partition: Partition, name: str = "") -> Sample:
         """High watermark and last stable offset in one answer; noted, so that the report can draw them."""
-        result = self._fetch(partition.leader, partition.topic_partition, 0, max_bytes=1)
-        sample = Sample(
+        result = self._fetch(partition.leader, partition.topic_partition, partition.start, max_bytes=1)
+        read = Sample(
             at=self.recorder.clock.now(),
             partition=partition.alias,
             high_watermark=result.high_watermark,
             last_stable_offset=result.last_stable_offset,
             name=name,
         )
+        sample = told_sample(read, partition.start)
         self.recorder.notes.samples.append(sample)
         return sample
 
     def producers(self, partition: Partition, *, as_: str | None = None) -> Step:
         """DescribeProducers: the answer's ``producers`` is a list of producer states (KIP-664)."""
-        request = DescribeProducers(topic=partition.topic, partition=partition.index)
-        return self._look(partition.leader, request, as_, {"partition": str(partition)})
+        request, fields = DescribeProducers(topic=partition.topic, partition=partition.index), _of(partition)
+        if not partition.known:
+            return self.recorder.not_looked(partition.leader, request.api, as_=as_, request=fields)
+        return self._look(partition.leader, request, as_, fields)
 
     def transaction(self, transactional_id: str, coordinator: int, *, as_: str | None = None) -> Step:
         """DescribeTransactions: state, producer id, epoch, partitions."""
@@ -87,14 +91,20 @@ class Observer:
     def transaction_records(self, transactional_id: str, coordinator: int) -> list[Json]:
         """Every record of ``__transaction_state`` about the id, decoded, in log order; its coordinator leads them.
 
+        What was there before the id was drawn is not read.
+
         :raises Unprepared: When the partition cannot be read to its high watermark.
         """
         kept_in = self._state_partition(transactional_id, coordinator)
+        start = self.recorder.notes.starts.get(partition_name(*kept_in))
+        if start is None:
+            raise Unprepared(f"{partition_name(*kept_in)} may not be read")
         records: list[Json] = []
-        for result in fetch_all(lambda offset: self._fetch(coordinator, kept_in, offset), 0):
+        for result in fetch_all(lambda offset: self._fetch(coordinator, kept_in, offset), start):
             batches = [batch for batch in result.batches if not batch.is_control]
             states = [decode_state(record) for batch in batches for record in batch.records]
-            records += [asdict(state) for state in states if state.transactional_id == transactional_id]
+            own = [state for state in states if state.transactional_id == transactional_id]
+            records += [asdict(replace(state, offset=state.offset - start)) for state in own]
             if result.next_offset >= result.high_watermark:
                 return records
         raise Unprepared(f"{partition_name(*kept_in)} could not be read to its end")
@@ -106,16 +116,17 @@ class Observer:
         return replace(whole, batches=tuple(replace(batch, values=()) for batch in own), committed=())
 
     def log(self, partition: Partition) -> LogTruth:
-        """The whole partition, raw and as a read_committed client sees it."""
+        """All of it from where this requirement began, raw and as a read_committed client sees it."""
         raw, shown = self._read(partition, READ_UNCOMMITTED), self._read(partition, READ_COMMITTED)
         aborted = [transaction for answer in shown for transaction in answer.aborted]
         committed = committed_records((batch for answer in shown for batch in answer.batches), aborted)
-        return LogTruth(
+        truth = LogTruth(
             batches=tuple(batch.as_evidence() for answer in raw for batch in answer.batches),
             high_watermark=raw[-1].high_watermark,
             last_stable_offset=raw[-1].last_stable_offset,
-            committed=tuple(text(record.value) for record in committed),
+            committed=tuple(text(record.value) for record in committed if record.offset >= partition.start),
         )
+        return told_log(truth, partition.start)
 
     def _look(self, node: int, request: ApiRequest[ResultT], as_: str | None, fields: dict[str, Json]) -> Step:
         """A step; one that says that nothing was looked at where the broker does not offer the API."""
@@ -128,11 +139,10 @@ class Observer:
         return api in self.recorder.client.offered(node).apis
 
     def _read(self, partition: Partition, isolation: int) -> list[FetchResult]:
-        return list(
-            fetch_all(
-                lambda offset: self._fetch(partition.leader, partition.topic_partition, offset, isolation=isolation), 0
-            )
-        )
+        def fetch(offset: int) -> FetchResult:
+            return self._fetch(partition.leader, partition.topic_partition, offset, isolation=isolation)
+
+        return list(fetch_all(fetch, partition.start))
 
     def _fetch(
         self,
@@ -166,3 +176,7 @@ class Observer:
         noted: dict[str, Json] = {"partition": str(partition), "isolation": isolation}
         step = self.recorder.ask(partition.leader, request, version, as_=as_, request=noted)
         return step.answer_int("offset")
+
+
+def _of(partition: Partition) -> dict[str, Json]:
+    return {"partition": str(partition)}

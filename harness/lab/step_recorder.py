@@ -19,6 +19,7 @@ from harness.evidence.json_codec import to_plain
 from harness.evidence.requirement_evidence import Step
 from harness.kafka.retriable import TRANSIENT
 from harness.lab.evidence_builder import EvidenceBuilder
+from harness.lab.told_offsets import told_step
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.wire_client import PendingResponse, WireClient
 from harness.wire.wire_errors import WireError
@@ -134,7 +135,7 @@ class StepRecorder:
             values["failure"] = str(failure)
         else:
             error, answered, values = answer.result.error, answer.exchange.answered, _fields(answer.result)
-        return Step(
+        step = Step(
             name=name,
             api=pending.api,
             version=pending.version,
@@ -148,6 +149,7 @@ class StepRecorder:
             tries=tries,
             exchange=pending.number,
         )
+        return told_step(step, self.notes.starts)
 
 
 def _fields(result: ApiResult) -> dict[str, Json]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from harness.chaos.plan.scenario import PlannedFault, Scenario
-from harness.faults.toxic import ClusterShape, MinimumDuration, Toxic
+from harness.faults.toxic import ClusterShape, MinimumDuration, Toxic, out_of_reach
 
 FIRST_QUIET_SECONDS = 1.0
 """Before the first fault window."""
@@ -29,19 +29,25 @@ LATEST_SECOND_SHARE = 0.4
 
 
 def schedule(scenario: Scenario, shape: ClusterShape, draw: Random, seconds: float) -> tuple[PlannedFault, ...]:
-    """The faults of a round of ``seconds``, in the order of their beginning.
+    """The faults of a round of ``seconds``, in the order of their beginning; none that is out of reach.
 
     The scenario's own plan wins. Every toxic strikes once before one strikes again; how many strikes there is time for
     is fixed by ``seconds``. Pure: the same draws give the same faults.
     """
     if scenario.plan:
-        return _ordered(scenario.plan)
-    if not scenario.toxics:
+        return _ordered([fault for fault in scenario.plan if out_of_reach(fault.toxic, shape) is None])
+    toxics = within_reach(scenario.toxics, shape)
+    if not toxics:
         return ()
-    planner = _Planner(toxics=scenario.toxics, shape=shape, draw=draw, end=seconds - LAST_QUIET_SECONDS)
+    planner = _Planner(toxics=toxics, shape=shape, draw=draw, end=seconds - LAST_QUIET_SECONDS)
     while planner.add_window():
         pass
     return _ordered(planner.planned)
+
+
+def within_reach(toxics: Sequence[Toxic], shape: ClusterShape) -> list[Toxic]:
+    """Those that can strike something on a cluster of this shape."""
+    return [toxic for toxic in toxics if out_of_reach(toxic, shape) is None]
 
 
 def _ordered(faults: Sequence[PlannedFault]) -> tuple[PlannedFault, ...]:

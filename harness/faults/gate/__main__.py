@@ -11,13 +11,18 @@ import socket
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from harness.base.addresses import Address
 from harness.base.json_value import Json
+from harness.base.user_error import UserError
 from harness.evidence.json_codec import Malformed, from_plain, to_json
 from harness.faults.frame_rule import Rule
-from harness.faults.gate.proxied_connection import ProxiedConnection
+from harness.faults.gate.lane_addresses import LaneAddresses
+from harness.faults.gate.proxied_connection import ProxiedConnection, WayToBroker
 from harness.faults.gate.rulebook import Rulebook
+from harness.wire.security.client_properties import read_client_properties
+from harness.wire.security.security import PLAINTEXT, Security
 
 PARENT_CHECK_SECONDS = 0.5
 """Seconds between two checks whether our parent still runs; as a rule the end of its pipe shows it earlier."""
@@ -25,17 +30,30 @@ PARENT_CHECK_SECONDS = 0.5
 
 @dataclass(slots=True)
 class GateServer:
-    """The listeners and the rules."""
+    """The listeners and the rules.
 
+    :param security: How every broker is connected to.
+    :param lanes: By proxy, for those whose answers are changed.
+    """
+
+    security: Security = PLAINTEXT
+    lanes: dict[str, LaneAddresses] = field(default_factory=dict)
     rulebook: Rulebook = field(default_factory=Rulebook)
     connecting: set["asyncio.Task[None]"] = field(default_factory=set)
     servers: list[asyncio.Server] = field(default_factory=list)
 
-    async def listen(self, proxy: str, host: str, upstream: Address) -> int:
+    async def listen(self, proxy: str, host: str, upstream: Address, server_name: str) -> int:
         """Listen for a proxy; the port."""
 
         def accept() -> asyncio.Protocol:
-            connection = ProxiedConnection(proxy, upstream, self.rulebook)
+            way = WayToBroker(
+                proxy=proxy,
+                upstream=upstream,
+                security=self.security,
+                server_name=server_name,
+                lane_addresses=self.lanes.get(proxy),
+            )
+            connection = ProxiedConnection(way, self.rulebook)
             task = asyncio.get_running_loop().create_task(connection.connect())
             self.connecting.add(task)
             task.add_done_callback(self.connecting.discard)
@@ -48,8 +66,16 @@ class GateServer:
     async def execute(self, command: Mapping[str, Json]) -> object:
         """Do one command; :raises Malformed, KeyError, ValueError, OSError, ImportError: when it cannot be done."""
         match command:
-            case {"do": "listen", "proxy": str(proxy), "host": str(host), "upstream": [str(to), int(port)]}:
-                return await self.listen(proxy, host, Address(to, port))
+            case {"do": "listen", "proxy": str(proxy), "host": str(host), "upstream": str(to), **rest}:
+                return await self.listen(proxy, host, Address.parse(to), str(rest["server_name"]))
+            case {"do": "secure", "file": str(file)}:
+                self.security = read_client_properties(Path(file))
+                return None
+            case {"do": "keep", "proxies": [*proxies], "nodes": dict(nodes), "hosts": [*hosts]}:
+                addresses = {int(node): Address.parse(str(address)) for node, address in nodes.items()}
+                lane = LaneAddresses(addresses=addresses, hosts=set(map(str, hosts)))
+                self.lanes |= dict.fromkeys(map(str, proxies), lane)
+                return None
             case {"do": "add", "rule": rule}:
                 self.rulebook.add(from_plain(Rule, rule))
                 return None
@@ -60,6 +86,8 @@ class GateServer:
                 return self.rulebook.rules[name].report()
             case {"do": "errors"}:
                 return self.rulebook.errors
+            case {"do": "notes"}:
+                return list(dict.fromkeys(note for lane in self.lanes.values() for note in lane.notes))
         raise ValueError(f"there is no command {command}")
 
 
@@ -79,6 +107,8 @@ async def serve(descriptor: int) -> None:
 async def _reply(server: GateServer, line: bytes) -> str:
     try:
         return to_json({"done": await server.execute(json.loads(line))})
+    except UserError as error:
+        return to_json({"refused": str(error)})
     except (Malformed, LookupError, ValueError, OSError, ImportError, AttributeError) as error:
         return to_json({"refused": f"{type(error).__name__}: {error}"})
 

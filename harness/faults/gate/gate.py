@@ -1,24 +1,19 @@
 """The gate as its users call it: starts its process, leads proxies through it, adds rules, reads what they struck."""
 
-import json
-import socket
 import subprocess
-import sys
-import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TextIO
+from threading import Lock
 
 from harness.base import wait
 from harness.base.addresses import Address
-from harness.base.json_value import Json
-from harness.cluster.cluster import Links
+from harness.cluster.cluster import Cluster, Links
 from harness.evidence.json_codec import from_plain, to_plain
 from harness.faults.frame_gate import GateFailed
 from harness.faults.frame_rule import Rule, RuleReport
+from harness.faults.gate.gate_process import GateProcess, start_gate_process
 
-END_SECONDS = 5.0
-"""Seconds that the gate's process may take to end before it is killed."""
 LAST_RESPONSES_SECONDS = 2.0
 """Seconds that brokers have, after a rule is off, to answer what it forwarded, so that its report is complete."""
 
@@ -34,7 +29,7 @@ class GateRuleHandle:
         return self.gate.report(self.rule.name)
 
     def off(self) -> RuleReport:
-        self.gate.command("off", rule=self.rule.name)
+        self.gate.gate_process.command("off", rule=self.rule.name)
         wait.elapsed_ms_until(self._complete, timeout_seconds=LAST_RESPONSES_SECONDS)
         return self.report()
 
@@ -45,15 +40,21 @@ class GateRuleHandle:
 
 @dataclass(slots=True, kw_only=True)
 class Gate:
-    """Fills :class:`harness.faults.frame_gate.FrameGate`: the gate's process, and the proxies that lead to it."""
+    """Fills :class:`harness.faults.frame_gate.FrameGate`: the gate's process, and the proxies that lead to it.
+
+    :param server_names: By proxy, the name that the certificate of its broker is for; else its upstream's host.
+    """
 
     links: Links
-    process: "subprocess.Popen[bytes]"
-    pipe: socket.socket
-    _lines: TextIO
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    gate_process: GateProcess
+    server_names: Mapping[str, str] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
     _listening: dict[str, Address] = field(default_factory=dict)
     _rules: int = 0
+
+    @property
+    def process(self) -> "subprocess.Popen[bytes]":
+        return self.gate_process.process
 
     def intercept(self, *proxies: str) -> None:
         for proxy in proxies:
@@ -68,66 +69,62 @@ class Gate:
         with self._lock:
             self._rules += 1
             numbered = replace(rule, name=f"{rule.name}-{self._rules}")
-        self.command("add", rule=to_plain(numbered))
+        self.gate_process.command("add", rule=to_plain(numbered))
         return GateRuleHandle(gate=self, rule=numbered)
 
     def report(self, name: str) -> RuleReport:
-        return from_plain(RuleReport, self.command("report", rule=name))
+        return from_plain(RuleReport, self.gate_process.command("report", rule=name))
 
     def errors(self) -> tuple[str, ...]:
         try:
-            noted = self.command("errors")
+            return self.gate_process.texts("errors")
         except GateFailed as ended:
             return (str(ended),)
-        return tuple(map(str, noted)) if isinstance(noted, list) else ()
+
+    def notes(self) -> tuple[str, ...]:
+        try:
+            return self.gate_process.texts("notes")
+        except GateFailed:
+            return ()
 
     def close(self) -> None:
         for proxy in list(self._listening):
             del self._listening[proxy]
             with suppress(OSError, LookupError):
                 self.links.restore(proxy)
-        with suppress(OSError):
-            self.pipe.shutdown(socket.SHUT_RDWR)
-        self._lines.close()
-        self.pipe.close()
-        try:
-            self.process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait(END_SECONDS)
-
-    def command(self, name: str, **arguments: Json) -> Json:
-        """One command and its reply; :raises GateFailed: when it was refused, or the gate has ended."""
-        with self._lock:
-            try:
-                self.pipe.sendall((json.dumps({"do": name, **arguments}) + "\n").encode())
-                line = self._lines.readline()
-            except (OSError, ValueError) as error:
-                raise GateFailed(f"the gate is gone: {error}") from error
-        if not line:
-            raise GateFailed("the gate is gone")
-        reply = json.loads(line)
-        if "refused" in reply:
-            raise GateFailed(f"the gate cannot {name}: {reply['refused']}")
-        done: Json = reply["done"]
-        return done
+        self.gate_process.close()
 
     def _listen(self, proxy: str, upstream: Address) -> Address:
-        host = self.links.host_for_proxies
-        port = self.command("listen", proxy=proxy, host=host, upstream=[upstream.host, upstream.port])
-        assert isinstance(port, int)
-        return Address(host, port)
+        return self.gate_process.listen(
+            proxy, self.links.host_for_proxies, upstream, self.server_names.get(proxy, upstream.host)
+        )
 
 
 def open_gate(links: Links) -> Gate:
     """Start the gate's process; no proxy leads to it yet."""
-    ours, its = socket.socketpair()
-    with its:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "harness.faults.gate", str(its.fileno())],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[its.fileno()],
-            start_new_session=True,  # a terminal's Ctrl-C reaches us alone, and we end it in our order
-        )
-    return Gate(links=links, process=process, pipe=ours, _lines=ours.makefile("r", encoding="utf-8"))
+    return Gate(links=links, gate_process=start_gate_process())
+
+
+def open_lane_gate(cluster: Cluster) -> Gate:
+    """The gate for a cluster that is not ours; it goes behind every lane's proxies before anyone connects.
+
+    Clients speak plaintext to it, as to a listener of a lane, and it speaks to brokers as their owner asks; a client
+    that follows brokers' Metadata stays on its lane.
+
+    :raises GateFailed: When it cannot.
+    """
+    assert cluster.links is not None, "a lane has a proxy"
+    topology = cluster.topology
+    proxies = {proxy: node for (_, node), proxy in topology.lane_proxies.items()}
+    names = {proxy: name for proxy, node in proxies.items() if (name := topology.server_names.get(node))}
+    gate = Gate(links=cluster.links, gate_process=start_gate_process(), server_names=names)
+    try:
+        gate.gate_process.secure(topology.security)
+        for lane in dict.fromkeys(lane for lane, _ in topology.lane_proxies):
+            own = [proxy for (of, _), proxy in topology.lane_proxies.items() if of == lane]
+            hosts = [address.host for address in topology.lanes["observer"].values()]
+            gate.gate_process.keep_on_lane(own, topology.lanes[lane], hosts)
+    except BaseException:
+        gate.close()
+        raise
+    return gate

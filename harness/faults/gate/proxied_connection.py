@@ -5,13 +5,16 @@ When the client is gone, held requests are delivered all the same, and then the 
 """
 
 import asyncio
+import ssl
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from harness.base.addresses import Address
 from harness.faults.gate.active_rule import ActiveRule, StruckRequest
+from harness.faults.gate.broker_login import BrokerLogin
 from harness.faults.gate.framed_protocol import FramedProtocol
+from harness.faults.gate.lane_addresses import LaneAddresses
 from harness.faults.gate.lie import LiedRequest, LiedResponse
 from harness.faults.gate.request_info import RequestInfo
 from harness.faults.gate.rulebook import DecodedRequest, Rulebook
@@ -20,10 +23,14 @@ from harness.wire.frame_codec import (
     errors_in,
     read_response,
     renumbered,
+    request_header,
     request_with_body,
     write_response,
 )
-from harness.wire.wire_errors import WireError
+from harness.wire.security.security import PLAINTEXT, Security
+from harness.wire.security.tls_context import tls_context
+from harness.wire.security.tls_refusals import tls_refused
+from harness.wire.wire_errors import ConnectionClosed, SecurityRefused, WireError
 
 FIRST_DUPLICATE = 0x60000000
 """Correlation ids of repeated requests begin here, far from any that a client counts up to."""
@@ -32,11 +39,30 @@ LAST_RESPONSES_SECONDS = 10.0
 """Seconds that the broker has for responses once the client is gone."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayToBroker:
+    """Where the connections of a proxy lead.
+
+    :param server_name: The name that the broker's certificate is for.
+    :param lane_addresses: What brokers' addresses in answers are replaced by; None to leave them.
+    """
+
+    proxy: str
+    upstream: Address
+    security: Security = PLAINTEXT
+    server_name: str = ""
+    lane_addresses: LaneAddresses | None = None
+
+
 @dataclass(slots=True, kw_only=True)
 class OutstandingRequest:
-    """A forwarded request whose response the gate decodes."""
+    """A forwarded request whose response the gate reads.
+
+    :param ruled: Whether rules have to do with it; else only addresses in its response may be replaced.
+    """
 
     info: RequestInfo
+    ruled: bool = True
     struck: StruckRequest | None = None
     drop_response: bool = False
     hang_up: bool = False
@@ -56,9 +82,9 @@ class QueuedRequest:
 class ProxiedConnection:
     """The client's and the broker's side of one connection, and the requests between them."""
 
-    def __init__(self, proxy: str, upstream: Address, rulebook: Rulebook) -> None:
-        self._proxy = proxy
-        self._upstream = upstream
+    def __init__(self, way: WayToBroker, rulebook: Rulebook) -> None:
+        self._way = way
+        self._proxy = way.proxy
         self._rulebook = rulebook
         self._queue: deque[QueuedRequest] = deque()
         self._held_alone: set[QueuedRequest] = set()
@@ -67,20 +93,45 @@ class ProxiedConnection:
         self._open = False
         self.client_side = FramedProtocol(self._on_request, self._client_ended)
         self._broker_side = FramedProtocol(self._on_response, self._broker_ended)
+        self._login = BrokerLogin(security=way.security, broker=way.upstream, send=self._broker_side.send)
+        self._logging_in: asyncio.Task[None] | None = None
         self.client_side.peer, self._broker_side.peer = self._broker_side, self.client_side
 
     async def connect(self) -> None:
         """Connect to the broker; where that is refused the client's side ends too."""
+        tls, address = self._way.security.tls, self._way.upstream
         try:
             await asyncio.get_running_loop().create_connection(
-                lambda: self._broker_side, self._upstream.host, self._upstream.port
+                lambda: self._broker_side,
+                address.host,
+                address.port,
+                ssl=tls_context(tls) if tls else None,
+                server_hostname=self._way.server_name if tls else None,
             )
+        except ssl.SSLError as error:
+            self._refused(tls_refused(error, address, self._way.server_name, self._way.security))
         except OSError:
             self._broker_side.abort()
+        else:
+            await self._open_up()
+
+    async def _open_up(self) -> None:
+        """Let requests pass, authenticated where that is due."""
+        try:
+            if self._login.due:
+                await self._login.perform()
+        except ConnectionClosed as error:
+            self._refused(error)
             return
         self._open = True
         self._flush()
         self._finish_if_over()
+
+    def _refused(self, error: ConnectionClosed) -> None:
+        """That a connection ended is nothing new to a client; that we are not let in is."""
+        if isinstance(error, SecurityRefused):
+            self._rulebook.note_error(f"{self._proxy}: {error}")
+        self._broker_side.abort()
 
     # Requests
 
@@ -90,11 +141,17 @@ class ProxiedConnection:
             return
         request = self._match(raw)
         if request is None:
-            self._forward(QueuedRequest(raw, None))
+            self._forward(QueuedRequest(raw, self._readdressing(raw)))
         elif request.rule is None:
             self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info)))
         else:
             ACTIONS[request.rule.rule.then.action](self, request, request.rule, raw)
+
+    def _readdressing(self, raw: bytes) -> OutstandingRequest | None:
+        """What the response needs of a request that no rule has to do with; None where it passes as it comes."""
+        if self._way.lane_addresses is None or not self._way.lane_addresses.concerns(*_key_and_version(raw)):
+            return None
+        return OutstandingRequest(info=RequestInfo(header=request_header(raw[4:])), ruled=False)
 
     def _match(self, raw: bytes) -> DecodedRequest | None:
         try:
@@ -161,6 +218,10 @@ class ProxiedConnection:
 
     def _flush(self) -> None:
         while self._open and self._queue and self._queue[0].ready:
+            if self._login.due:
+                self._open = False
+                self._logging_in = asyncio.get_running_loop().create_task(self._open_up())
+                return
             self._write(self._queue.popleft())
 
     def _write(self, queued: QueuedRequest) -> None:
@@ -175,10 +236,17 @@ class ProxiedConnection:
     # Responses
 
     def _on_response(self, raw: bytes) -> None:
+        if self._login.takes(raw):
+            return
         outstanding = self._outstanding.pop(int.from_bytes(raw[4:8], "big"), None) if self._outstanding else None
         if outstanding is None:
             self.client_side.send(raw)
-            return
+        elif outstanding.ruled:
+            self._answer_by_rules(outstanding, raw)
+        else:
+            self.client_side.send(self._readdressed(outstanding, raw))
+
+    def _answer_by_rules(self, outstanding: OutstandingRequest, raw: bytes) -> None:
         body, error = self._read(outstanding.info, raw)
         if outstanding.struck is not None:
             outstanding.struck.note("answered", error=error)
@@ -187,7 +255,17 @@ class ProxiedConnection:
             if outstanding.hang_up:
                 self.client_side.abort()
             return
-        self.client_side.send(self._rewritten(outstanding, body, raw))
+        self.client_side.send(self._readdressed(outstanding, self._rewritten(outstanding, body, raw)))
+
+    def _readdressed(self, outstanding: OutstandingRequest, raw: bytes) -> bytes:
+        header = outstanding.info.header
+        if self._way.lane_addresses is None or not self._way.lane_addresses.concerns(header.key, header.version):
+            return raw
+        try:
+            return self._way.lane_addresses.replaced(header, raw)
+        except WireError as error:
+            self._rulebook.note_error(f"brokers' addresses on {self._proxy} were not replaced: {error}")
+            return raw
 
     def _read(self, info: RequestInfo, raw: bytes) -> tuple[object, int | None]:
         try:
@@ -228,6 +306,7 @@ class ProxiedConnection:
         self._queue.clear()
         self._held_alone.clear()
         self._outstanding.clear()
+        self._login.end()
         self.client_side.close()
 
 
@@ -238,6 +317,10 @@ ACTIONS: Mapping[str, Callable[[ProxiedConnection, DecodedRequest, ActiveRule, b
     "repeat": ProxiedConnection._repeat,
     "lie": ProxiedConnection._lie,
 }
+
+
+def _key_and_version(raw: bytes) -> tuple[int, int]:
+    return int.from_bytes(raw[4:6], "big"), int.from_bytes(raw[6:8], "big")
 
 
 def _with_length(frame: bytes) -> bytes:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from harness.base.json_value import Json
 from harness.contract.verdict import Verdict
-from harness.report.contract.results import RequirementResult, counts, headline
+from harness.report.contract.results import RequirementResult, all_pass, headline
 from harness.report.shared.run_metadata import RunMetadata
+from harness.report.shared.status_marks import counted
 
 REPORT_FORMAT = 1
 """Version of the document; a field may be added without a new one."""
@@ -25,7 +26,9 @@ def document(about: RunMetadata, entries: Sequence[RequirementResult], notes: Se
         "started": about.started,
         "seconds": about.seconds,
         "fencepost": about.fencepost,
-        "summary": dict(counts([entry for entry in entries if entry.verdict])),
+        "profile": about.profile.value,
+        "passes": all_pass(entries),
+        "summary": dict(counted(entry.verdict.status.value for entry in entries if entry.verdict)),
         "verdicts": [_verdict(entry, entry.verdict) for entry in entries if entry.verdict],
         "not_judged": [entry.row.id for entry in entries if not entry.verdict],
         "notes": list(notes),
@@ -51,10 +54,17 @@ def _verdict(entry: RequirementResult, verdict: Verdict) -> Json:
         "group": entry.row.group,
         "level": str(verdict.level),
         "status": verdict.status.value,
+        "rest": verdict.rest.value if verdict.rest else None,
+        "passes": not entry.prevents_passing,
         "known_failure": verdict.known_failure,
         "witnesses": verdict.witnesses,
         "findings": [
-            {"anomaly": finding.anomaly, "detail": finding.detail, "steps": list(finding.steps)}
+            {
+                "anomaly": finding.anomaly,
+                "level": str(finding.level),
+                "detail": finding.detail,
+                "steps": list(finding.steps),
+            }
             for finding in verdict.findings
         ],
         "reason": verdict.reason,
@@ -63,4 +73,5 @@ def _verdict(entry: RequirementResult, verdict: Verdict) -> Json:
         "statement": entry.row.statement,
         "section": entry.row.section,
         "link": entry.row.link,
+        "access": list(entry.row.access),
     }

@@ -9,16 +9,19 @@ from harness.contract.requirement_catalogue import RequirementRow
 
 
 def listing(rows: Sequence[RequirementRow]) -> None:
-    """Print every requirement with level, source and how it is proven able to fail."""
-    table = Table(title=f"{len(rows)} requirements", title_justify="left", box=None, pad_edge=False)
-    for heading in ("id", "level", "source", "proven by", "statement"):
-        table.add_column(heading, no_wrap=heading in ("id", "level"), overflow="fold")
+    """Print every requirement with level, access, source and how it is proven able to fail."""
+    changing = sum("changes" in row.access for row in rows)
+    title = f"{len(rows)} requirements; {changing} with access 'changes' need --allow-changes on external:"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for heading in ("id", "level", "access", "source", "proven by", "statement"):
+        table.add_column(heading, no_wrap=heading in ("id", "level", "access"), overflow="fold")
     for row in rows:
         live = sum(1 for refuter in row.refuted_by if not refuter.startswith("none:"))
         strikes = f"{row.accepts} accepts, {len(row.refuses)} refuses, " + (
             f"{live} live" if live else "no live refuter"
         )
-        table.add_row(row.id, row.level, f"{row.kip} {row.section}", strikes, row.statement)
+        access = ", ".join(row.access) or "–"
+        table.add_row(row.id, row.level, access, f"{row.kip} {row.section}", strikes, row.statement)
     console = Console()
     # A pipe has no width; a folded row would be hard to grep.
     console.width = console.width if console.is_terminal else 400

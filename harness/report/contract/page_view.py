@@ -6,16 +6,34 @@ The template only places what it finds here; nothing is judged, counted or cut t
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from harness.contract.level import Level, Profile
 from harness.contract.requirement_catalogue import RequirementRow
-from harness.contract.verdict import Verdict
+from harness.contract.verdict import Status, Verdict
 from harness.evidence.exchange import Exchange
 from harness.evidence.requirement_evidence import Evidence
 from harness.report.contract.log_view import LogView, OffsetsView, logs, offsets
-from harness.report.contract.results import RequirementResult, counts, explanation, headline
+from harness.report.contract.results import RequirementResult, all_pass, counts, explanation, headline, kept_of
+from harness.report.contract.shared_reasons import shared_reasons
 from harness.report.contract.steps import Band, ExchangeView, StepView, bands, span_of, steps, unnamed
 from harness.report.shared.run_metadata import RunMetadata, span
 from harness.report.shared.status_marks import StatusMark, StatusTally, mark, tallies
-from harness.report.shared.words import count, duration, first_line, moment, pairs
+from harness.report.shared.words import (
+    NOT_JUDGED,
+    access_words,
+    count,
+    duration,
+    first_line,
+    label,
+    moment,
+    pairs,
+    title,
+)
+
+PROFILES = {
+    Profile.KIP: "kip: what a KIP promises decides",
+    Profile.KAFKA: "kafka: also how Apache Kafka itself does it decides",
+}
+CLOSED = (Status.HOLDS, Status.OUT_OF_REACH, Status.NOT_OFFERED, NOT_JUDGED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +65,26 @@ class Kip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingView:
-    """A broken promise; ``steps`` are names with the anchors of the step rows that show it."""
+    """A broken promise; ``steps`` are names with the anchors of the step rows that show it.
+
+    ``level`` says that only Kafka does it so; empty where a KIP promises it.
+    """
 
     anomaly: str
+    level: str
     detail: str
     steps: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasonView:
+    """A reason for which something was not shown, once, and the ids of the requirements that have it."""
+
+    anchor: str
+    mark: StatusMark
+    reason: str
+    number: str
+    ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +103,16 @@ class EvidenceView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """The page's part for one requirement; ``shown`` is None where there is no evidence."""
+    """The page's part for one requirement; ``shown`` is None where there is no evidence.
+
+    ``words`` is the status with what qualifies it; ``shared`` the reason that others have too, if any.
+    """
 
     row: RequirementRow
     mark: StatusMark
+    words: str
+    access: str
+    shared: ReasonView | None
     open: bool
     known_failure: str
     stale: bool
@@ -101,9 +140,11 @@ class Page:
     versions: tuple[tuple[str, str], ...]
     supported: tuple[tuple[str, str], ...]
     finalized: tuple[tuple[str, str], ...]
+    profile: str
     replay: str
     notes: tuple[str, ...]
     tallies: tuple[StatusTally, ...]
+    reasons: tuple[ReasonView, ...]
     kips: tuple[Kip, ...]
 
 
@@ -117,13 +158,13 @@ def page(
     notes: Sequence[str] = (),
 ) -> Page:
     """The whole page; ``evidence`` is by requirement id, ``replay`` the command that judges the folder again."""
-    judged = any(entry.verdict for entry in entries)
+    reasons = _reasons(entries)
     return Page(
         about=about,
         title=f"{about.name}: transaction promises",
         headline=headline(about.name, entries),
         explanation=explanation(entries),
-        good=judged and not any(entry.prevents_passing for entry in entries),
+        good=all_pass(entries),
         started=moment(about.started),
         took="" if about.seconds is None else duration(about.seconds * 1000),
         advertised=f"{count(len(about.apis), 'API', 'APIs')}, {count(len(about.supported), 'feature', 'features')}",
@@ -131,42 +172,45 @@ def page(
         versions=pairs(about.versions),
         supported=pairs(about.supported),
         finalized=pairs(about.finalized),
+        profile=PROFILES[about.profile],
         replay=replay,
         notes=tuple(notes),
         tallies=tallies(counts(entries), digits=3),
-        kips=_kips(entries, evidence, exchanges),
+        reasons=reasons,
+        kips=_kips(entries, evidence, exchanges, {id_: reason for reason in reasons for id_ in reason.ids}),
+    )
+
+
+def _reasons(entries: Sequence[RequirementResult]) -> tuple[ReasonView, ...]:
+    return tuple(
+        ReasonView(anchor=f"reason-{number}", mark=mark(one.status), reason=one.reason, number=one.number, ids=one.ids)
+        for number, one in enumerate(shared_reasons(entries), start=1)
     )
 
 
 def _kips(
-    entries: Sequence[RequirementResult], evidence: Mapping[str, Evidence], exchanges: Sequence[Exchange]
-) -> tuple[Kip, ...]:
-    journal = _by_requirement(exchanges)
-    names = dict.fromkeys(entry.row.kip for entry in entries)
-    return tuple(_kip(name, [e for e in entries if e.row.kip == name], evidence, journal) for name in names)
-
-
-def _kip(
-    name: str,
     entries: Sequence[RequirementResult],
     evidence: Mapping[str, Evidence],
-    journal: Mapping[str, Sequence[Exchange]],
-) -> Kip:
-    groups = dict.fromkeys(entry.row.group for entry in entries)
-    return Kip(
-        name=name,
-        kept=_kept(entries),
-        groups=tuple(_group(group, [e for e in entries if e.row.group == group]) for group in groups),
-        sections=tuple(
-            section(entry, evidence_of(entry, evidence), journal.get(entry.row.id, ())) for entry in entries
-        ),
-    )
+    exchanges: Sequence[Exchange],
+    reasons: Mapping[str, ReasonView],
+) -> tuple[Kip, ...]:
+    journal, kips = _by_requirement(exchanges), []
+    for name in dict.fromkeys(entry.row.kip for entry in entries):
+        own = [entry for entry in entries if entry.row.kip == name]
+        sections = (section(e, evidence_of(e, evidence), journal.get(e.row.id, ()), reasons.get(e.row.id)) for e in own)
+        kips.append(Kip(name=name, kept=_kept(own), groups=_groups(own), sections=tuple(sections)))
+    return tuple(kips)
 
 
 def _kept(entries: Sequence[RequirementResult]) -> str:
     found = counts(entries)
-    aside = f", {found['NOT_OFFERED']} not offered" if "NOT_OFFERED" in found else ""
-    return f"{found.get('HOLDS', 0)} of {len(entries)} kept{aside}"
+    asides = [f", {found[s]} {label(s).lower()}" for s in ("OUT_OF_REACH", "NOT_OFFERED") if s in found]
+    return f"{kept_of(found)} of {len(entries)} kept{''.join(asides)}"
+
+
+def _groups(entries: Sequence[RequirementResult]) -> tuple[GroupView, ...]:
+    names = dict.fromkeys(entry.row.group for entry in entries)
+    return tuple(_group(name, [entry for entry in entries if entry.row.group == name]) for name in names)
 
 
 def _group(name: str, entries: Sequence[RequirementResult]) -> GroupView:
@@ -193,15 +237,27 @@ def evidence_of(entry: RequirementResult, evidence: Mapping[str, Evidence]) -> E
     return next((evidence[name] for name in (*names, *controls) if name in evidence), None)
 
 
-def section(entry: RequirementResult, evidence: Evidence | None, exchanges: Sequence[Exchange]) -> Section:
-    """The page's part for one requirement; ``exchanges`` are the journal's that belong to it."""
+def section(
+    entry: RequirementResult,
+    evidence: Evidence | None,
+    exchanges: Sequence[Exchange],
+    reason_shown: ReasonView | None = None,
+) -> Section:
+    """The page's part for one requirement; ``exchanges`` are the journal's that belong to it.
+
+    It is open where there is something to see that is not told above it, once for several requirements.
+    """
     verdict = entry.verdict
     shown = _shown(entry, evidence, exchanges)
+    shared = reason_shown if reason_shown and len(reason_shown.ids) > 1 else None
     reason = (verdict.reason if verdict else None) or ""
     return Section(
         row=entry.row,
         mark=mark(entry.status),
-        open=entry.status not in ("HOLDS", "NOT_OFFERED", "NOT_JUDGED") or entry.stale,
+        words=_words(entry),
+        access=access_words(entry.row.access),
+        shared=shared,
+        open=(entry.status not in CLOSED and not shared) or entry.stale,
         known_failure=(verdict.known_failure if verdict else None) or "",
         stale=entry.stale,
         reason=first_line(reason),
@@ -213,6 +269,13 @@ def section(entry: RequirementResult, evidence: Evidence | None, exchanges: Sequ
         took=duration(verdict.seconds * 1000) if verdict and verdict.seconds else "",
         shown=shown,
     )
+
+
+def _words(entry: RequirementResult) -> str:
+    """``Violated, known``; ``Violated, SHOULD`` where what is broken is less binding than the requirement."""
+    lower = entry.verdict and entry.status == Status.VIOLATED and entry.verdict.level != entry.row.level
+    level = f", {entry.verdict.level}" if entry.verdict and lower else ""
+    return title(entry.status) + level + ", known" * entry.known
 
 
 def _shown(entry: RequirementResult, evidence: Evidence | None, exchanges: Sequence[Exchange]) -> EvidenceView | None:
@@ -240,6 +303,7 @@ def _findings(verdict: Verdict | None, shown: EvidenceView | None) -> tuple[Find
     return tuple(
         FindingView(
             anomaly=finding.anomaly,
+            level="" if finding.level == Level.MUST else f"{finding.level}: Kafka does so, no KIP promises it",
             detail=finding.detail,
             steps=tuple((name, anchors.get(name, "")) for name in dict.fromkeys(finding.steps)),
         )

@@ -13,16 +13,29 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from harness.contract.expect import Finding
+from harness.contract.level import Level, Profile
 from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.run_folder import RunFolder
-from harness.report.contract.results import RequirementResult, counts, explanation, headline, join
+from harness.report.contract.results import (
+    RequirementResult,
+    all_pass,
+    counts,
+    explanation,
+    headline,
+    join,
+    shown_status,
+)
+from harness.report.contract.shared_reasons import SharedReason, shared_reasons
 from harness.report.shared.console import STYLES, bare_table, counter, open_console, print_headline, print_report_paths
 from harness.report.shared.run_metadata import run_metadata
-from harness.report.shared.words import ORDER, duration, first_line, label, short
+from harness.report.shared.words import DIFFERS, ORDER, duration, first_line, label, meaning, short, title
 
 LISTED = 25
-"""Requirements listed below the table for each status; the page has them all."""
+"""Requirements listed one by one below the table for each status; the page has them all."""
+SHORTLY = (Status.OUT_OF_REACH.value, Status.NOT_OFFERED.value)
+"""What does not fail is told by its reason alone, also where only one requirement has it."""
 
 
 @dataclass(slots=True)
@@ -31,16 +44,17 @@ class ProgressLines:
 
     stream: TextIO
     total: int
+    profile: Profile = Profile.KAFKA
     done: int = 0
 
     def judged(self, row: RequirementRow, verdict: Verdict) -> None:
         """``[12/40] KIP890-VERIFY-01    HOLDS           34 ms  A transactional produce …``"""
         self.done += 1
-        console = open_console(self.stream)
+        console, status = open_console(self.stream), shown_status(verdict, self.profile)
         line = Text(f"{counter(self.done, self.total)} {row.id:<18}  ")
-        line.append(f"{verdict.status.value:<13}", style=STYLES[verdict.status.value])
+        line.append(f"{status:<13}", style=STYLES[status])
         line.append(f" {duration(verdict.seconds * 1000):>8}  ")
-        line.append(short(_remark(row, verdict), max(console.width - len(line.plain) - 1, 20)), style="dim")
+        line.append(short(_remark(row, verdict, status), max(console.width - len(line.plain) - 1, 20)), style="dim")
         console.print(line, soft_wrap=True)
 
 
@@ -52,24 +66,26 @@ def conclude(
     entries = join(rows, verdicts, about.profile)
     if entries:
         console.print(_table(entries))
-    for status in (Status.VIOLATED, Status.UNDECIDED, Status.NOT_EXERCISED):
-        _print_group(console, label(status), STYLES[status], [entry for entry in entries if entry.status == status])
+    for status in (Status.VIOLATED.value, DIFFERS, Status.UNDECIDED.value, Status.NOT_EXERCISED.value, *SHORTLY):
+        _print_status(console, status, [entry for entry in entries if entry.status == status])
     _print_group(console, "Known failures that no longer fail", "yellow", [entry for entry in entries if entry.stale])
-    good = any(entry.verdict for entry in entries) and not any(entry.prevents_passing for entry in entries)
-    print_headline(console, headline(about.name, entries), explanation(entries), passes=good)
+    print_headline(console, headline(about.name, entries), explanation(entries), passes=all_pass(entries))
     print_report_paths(console, folder.path, page)
 
 
-def _remark(row: RequirementRow, verdict: Verdict) -> str:
-    if verdict.status is Status.VIOLATED:
-        known = "known: " if verdict.known_failure else ""
-        return known + ", ".join(dict.fromkeys(finding.anomaly for finding in verdict.findings))
+def _remark(row: RequirementRow, verdict: Verdict, status: str) -> str:
+    anomalies = ", ".join(dict.fromkeys(finding.anomaly for finding in verdict.findings))
+    if status == DIFFERS:
+        return f"{meaning(DIFFERS)}: {anomalies}"
+    if status == Status.VIOLATED:
+        level = "" if verdict.level == Level.MUST else f"{verdict.level}: "
+        return f"{'known: ' if verdict.known_failure else ''}{level}{anomalies}"
     return first_line(verdict.reason) if verdict.reason else row.statement
 
 
 def _table(entries: Sequence[RequirementResult]) -> Table:
     shown = [status for status in reversed(ORDER) if status in counts(entries)]
-    table = bare_table()
+    table = bare_table(gap=2 if len(shown) < 6 else 1)  # all of them still fit 80 columns
     table.add_column("KIP", no_wrap=True)
     table.add_column("group", no_wrap=True)
     for status in shown:
@@ -77,8 +93,8 @@ def _table(entries: Sequence[RequirementResult]) -> Table:
     groups = dict.fromkeys((entry.row.kip, entry.row.group) for entry in entries)
     kips = [kip for kip, _ in groups]
     for place, (kip, group) in enumerate(groups):
-        timeout_seconds = [entry for entry in entries if (entry.row.kip, entry.row.group) == (kip, group)]
-        table.add_row("" if kip in kips[:place] else kip, group, *_numbers(timeout_seconds, shown))
+        own = [entry for entry in entries if (entry.row.kip, entry.row.group) == (kip, group)]
+        table.add_row("" if kip in kips[:place] else kip, group, *_numbers(own, shown))
     table.add_section()
     table.add_row("all", "", *_numbers(entries, shown))
     return table
@@ -89,9 +105,26 @@ def _numbers(entries: Sequence[RequirementResult], shown: Sequence[str]) -> list
     return [Text(str(found[s]), style=STYLES[s]) if s in found else Text("·", style="dim") for s in shown]
 
 
-def _print_group(console: Console, title: str, style: str, entries: Sequence[RequirementResult]) -> None:
-    if entries:
-        console.print(Text(f"\n{title}", style=style))
+def _print_status(console: Console, status: str, entries: Sequence[RequirementResult]) -> None:
+    """All of one status: what has a reason in common by that reason, the rest one by one."""
+    without_findings = [entry for entry in entries if entry.verdict and not entry.verdict.findings]
+    common = [one for one in shared_reasons(without_findings) if status in SHORTLY or len(one.entries) > 1]
+    by_reason = {id_ for reason in common for id_ in reason.ids}
+    _print_group(console, title(status), STYLES[status], [e for e in entries if e.row.id not in by_reason], common)
+
+
+def _print_group(
+    console: Console,
+    heading: str,
+    style: str,
+    entries: Sequence[RequirementResult],
+    common: Sequence[SharedReason] = (),
+) -> None:
+    if entries or common:
+        console.print(Text(f"\n{heading}", style=style))
+    for reason in common:
+        console.print(Padding(Text(f"{short(reason.reason, 400)}:"), (0, 0, 0, 2), expand=False))
+        console.print(Padding(Text(f"{reason.number}: {', '.join(reason.ids)}"), (0, 0, 0, 4), expand=False))
     for entry in entries[:LISTED]:
         console.print(Text(f"  {entry.row.id}  {entry.row.level}"))
         for line in (Text(short(entry.row.statement, 200)), *_reasons(entry)):
@@ -104,11 +137,16 @@ def _reasons(entry: RequirementResult) -> list[Text]:
     verdict = entry.verdict
     if verdict is None:
         return []
-    lines = []
-    for finding in verdict.findings:
-        lines.append(Text.assemble((finding.anomaly, "red"), f": {short(finding.detail, 400)}"))
+    lines = [_finding(finding) for finding in verdict.findings]
     if verdict.reason:
-        lines.append(Text(short(first_line(verdict.reason), 400)))
+        aside = "not examined further: " if verdict.findings else ""
+        lines.append(Text(short(aside + first_line(verdict.reason), 400)))
     if verdict.known_failure:
         lines.append(Text(f"known failure: {short(verdict.known_failure, 400)}", style="dim"))
     return lines
+
+
+def _finding(finding: Finding) -> Text:
+    """``late-produce-accepted: …``, and of a habit of Kafka's ``SHOULD wrong-message: …``."""
+    level = () if finding.level == Level.MUST else (f"{finding.level} ",)
+    return Text.assemble(*level, (finding.anomaly, "red"), f": {short(finding.detail, 400)}")

@@ -18,19 +18,19 @@ from harness.evidence.json_codec import to_json
 from harness.evidence.requirement_evidence import Evidence
 from harness.evidence.status import Status
 from harness.report.shared.run_metadata import run_metadata
-from harness.report.shared.words import short
+from harness.report.shared.words import finding_words, short
 
 SEVERITIES = {"MUST": Severity.CRITICAL, "SHOULD": Severity.NORMAL, "MAY": Severity.MINOR}
 
 
 def label(row: RequirementRow, verdict: Verdict, evidence: Evidence | None = None) -> None:
-    """KIP as epic, group as feature, level as severity and tag; the KIP's link; verdict and evidence attached."""
+    """KIP as epic, group as feature, the verdict's level as severity and tag; the KIP's link; verdict and evidence."""
     allure.dynamic.title(f"{row.id} {short(row.statement, 200)}")
     allure.dynamic.description(_description(row, verdict))
     allure.dynamic.epic(row.kip)
     allure.dynamic.feature(row.group)
-    allure.dynamic.severity(SEVERITIES.get(row.level, Severity.NORMAL))
-    allure.dynamic.tag(row.level, verdict.status.value, *(found.anomaly for found in verdict.findings))
+    allure.dynamic.severity(SEVERITIES.get(verdict.level, Severity.NORMAL))
+    allure.dynamic.tag(str(verdict.level), verdict.status.value, *(found.anomaly for found in verdict.findings))
     allure.dynamic.link(row.link, name=f"{row.kip}: {row.section}")
     _attach(f"verdict {row.id}", to_json(verdict))
     if evidence is not None:
@@ -56,8 +56,8 @@ def _round_findings(judgement: Judgement) -> list[str]:
 
 
 def _description(row: RequirementRow, verdict: Verdict) -> str:
-    parts = [row.statement, f"{row.level}: {verdict.status.value}"]
-    parts += [f"{found.anomaly}: {found.detail}" for found in verdict.findings]
+    parts = [row.statement, f"{verdict.level}: {verdict.status.value}"]
+    parts += [finding_words(found) for found in verdict.findings]
     parts += [verdict.reason] if verdict.reason else []
     parts += [f"known failure: {verdict.known_failure}"] if verdict.known_failure else []
     return "\n\n".join(parts)

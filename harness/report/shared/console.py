@@ -12,17 +12,19 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.report.shared.published_files import replay_command
-from harness.report.shared.words import NOT_JUDGED
+from harness.report.shared.words import DIFFERS, NOT_JUDGED
 
 STYLES: Mapping[str, str] = {
     "HOLDS": "green",
     "VIOLATED": "bold red",
     "UNDECIDED": "yellow",
     "NOT_EXERCISED": "magenta",
+    "OUT_OF_REACH": "blue",
     "NOT_OFFERED": "dim",
     NOT_JUDGED: "dim",
+    DIFFERS: "cyan",
 }
-"""The style of each status."""
+"""The style of each status as it is shown."""
 
 
 def open_console(stream: TextIO) -> Console:
@@ -35,9 +37,9 @@ def counter(number: int, of: int) -> str:
     return f"[{number:>{len(str(of))}}/{of}]"
 
 
-def bare_table() -> Table:
-    """A table without lines."""
-    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+def bare_table(gap: int = 2) -> Table:
+    """A table without lines, with ``gap`` blanks between its columns."""
+    return Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
 
 
 def print_headline(console: Console, headline: str, outcome: str, *, passes: bool) -> None:

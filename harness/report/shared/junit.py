@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from harness.base.json_value import Json
+from harness.contract.level import Profile
 from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Verdict
 from harness.evidence.history.judgement import Judgement
@@ -10,13 +11,17 @@ from harness.report.shared.run_metadata import run_metadata
 from harness.report.shared.words import printable
 
 
-def properties(row: RequirementRow, verdict: Verdict) -> list[tuple[str, str]]:
-    """Name and value pairs; ``anomaly`` comes once for each different one, ``known_failure`` only if listed."""
+def properties(row: RequirementRow, verdict: Verdict, profile: Profile) -> list[tuple[str, str]]:
+    """Name and value pairs; ``anomaly`` comes once for each different one, ``known_failure`` only if listed.
+
+    ``level`` is the verdict's: of VIOLATED that of its most binding finding.
+    """
     pairs = [
         ("id", row.id),
         ("kip", row.kip),
         ("group", row.group),
-        ("level", row.level),
+        ("level", str(verdict.level)),
+        ("profile", profile.value),
         ("status", verdict.status.value),
         ("witnesses", str(verdict.witnesses)),
     ]

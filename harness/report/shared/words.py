@@ -2,10 +2,12 @@
 
 import json
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from harness.base.json_value import Json
+from harness.contract.expect import Finding
+from harness.contract.level import Level
 from harness.contract.verdict import Status
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cn", "Cs", "Zl", "Zp"})  # control, direction, no character, line separators
@@ -13,8 +15,13 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cn", "Cs", "Zl", "Zp"})  # control, direction,
 NOT_JUDGED = "NOT_JUDGED"
 """Shown for a requirement without a verdict: the run ended before it. It is no :class:`Status`; nothing was judged."""
 
-ORDER = (*(status.value for status in (Status.VIOLATED, Status.UNDECIDED, Status.NOT_EXERCISED)), NOT_JUDGED)
-ORDER = (*ORDER, Status.OUT_OF_REACH.value, Status.NOT_OFFERED.value, Status.HOLDS.value)
+DIFFERS = "DIFFERS"
+"""How VIOLATED is shown where the profile does not ask for what is broken: only a habit of Kafka's is not kept."""
+
+ORDER: Sequence[str] = (
+    *(Status.VIOLATED.value, Status.UNDECIDED.value, Status.NOT_EXERCISED.value, NOT_JUDGED, DIFFERS),
+    *(Status.OUT_OF_REACH.value, Status.NOT_OFFERED.value, Status.HOLDS.value),
+)
 """Statuses, the worst first: the order of lists, and which of two verdicts on one requirement counts."""
 
 _LABELS: Mapping[str, str] = {
@@ -25,6 +32,7 @@ _LABELS: Mapping[str, str] = {
     "OUT_OF_REACH": "Out of reach",
     "NOT_OFFERED": "Not offered",
     NOT_JUDGED: "Not judged",
+    DIFFERS: "Differs",
 }
 
 _MEANINGS: Mapping[str, str] = {
@@ -35,12 +43,39 @@ _MEANINGS: Mapping[str, str] = {
     "OUT_OF_REACH": "nobody may, or can from here, bring the situation about on this target",
     "NOT_OFFERED": "the target does not advertise what it needs",
     NOT_JUDGED: "the run ended before it",
+    DIFFERS: "differs from Kafka, keeps the KIP",
 }
+
+
+_ACCESS: Mapping[str, str] = {
+    "lanes": "proxies between clients and brokers",
+    "links": "proxies between brokers",
+    "brokers": "a second broker",
+    "changes": "--allow-changes on a cluster that is not ours",
+}
+
+
+def access_words(access: Sequence[str]) -> str:
+    """What a requirement needs beyond topics and ids of its own, for a person; empty where it needs nothing.
+
+    >>> access_words(("links", "brokers"))
+    'proxies between brokers, a second broker'
+    """
+    return ", ".join(_ACCESS.get(need, need) for need in access)
 
 
 def label(status: str) -> str:
     """``Not exercised`` for ``NOT_EXERCISED``."""
     return _LABELS.get(status, status)
+
+
+def title(status: str) -> str:
+    """The status where there is room for a phrase.
+
+    >>> title("NOT_EXERCISED"), title("DIFFERS")
+    ('Not exercised', 'Differs from Kafka, keeps the KIP')
+    """
+    return meaning(status).replace("differs", "Differs") if status == DIFFERS else label(status)
 
 
 def meaning(status: str) -> str:
@@ -81,6 +116,12 @@ def moment(iso: str) -> str:
     except ValueError:
         return iso
     return f"{at.day} {at:%B %Y, %H:%M:%S} {at.tzname() or ''}".rstrip()
+
+
+def finding_words(finding: Finding) -> str:
+    """``late-produce-accepted: …``; of what no KIP promises, with its level: ``SHOULD wrong-message: …``."""
+    level = "" if finding.level == Level.MUST else f"{finding.level} "
+    return f"{level}{finding.anomaly}: {finding.detail}"
 
 
 def count(number: int, one: str, many: str) -> str:

@@ -29,7 +29,8 @@ from harness.wire.requests.cluster.elect_leaders import ElectLeaders
 from harness.wire.requests.cluster.incremental_alter_configs import IncrementalAlterConfigs
 from harness.wire.requests.cluster.metadata import Metadata
 from harness.wire.requests.cluster.update_features import UpdateFeatures
-from harness.wire.requests.groups.find_coordinator import FindCoordinator
+from harness.wire.requests.groups.delete_groups import DeleteGroups
+from harness.wire.requests.groups.find_coordinator import FindCoordinator, FindCoordinators
 from harness.wire.requests.groups.heartbeat import Heartbeat
 from harness.wire.requests.groups.join_group import JoinGroup
 from harness.wire.requests.groups.leave_group import LeaveGroup
@@ -63,6 +64,7 @@ REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     ApiVersions(),
     CreateTopic(name="t", assignment={6: (21, 22)}, configs={"retention.ms": "99"}, timeout_ms=1234),
     CreateTopic(name="t", partitions=6, replicas=3),
+    DeleteGroups(groups=("g", "h")),
     DeleteTopics(topics=("t", "u"), timeout_ms=1234),
     DescribeConfigs(resource_type=4, resource_name="21", keys=("retention.ms",)),
     DescribeConfigs(resource_type=2, resource_name="t"),
@@ -78,6 +80,7 @@ REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     FetchWatermarks(partitions=WHERE),
     FindCoordinator(key="who"),
     FindCoordinator(key="g", key_type=0),
+    FindCoordinators(keys=("who", "whom")),
     Heartbeat(group="g", generation=3, member="m"),
     IncrementalAlterConfigs(resource_type=4, resource_name="21", set={"a": "b"}, delete=("c",)),
     InitProducerId(transactional_id="who", timeout_ms=1234),
@@ -92,6 +95,7 @@ REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     ListTransactions(duration_ms=1234, pattern="w.*"),
     Metadata(topics=("t", "u")),
     Metadata(topics=None),
+    Metadata(topics=("t",), create=True),
     OffsetFetch(group="g", partitions=WHERE),
     OffsetFetch(group="g", partitions=None, require_stable=True),
     OffsetFetch(group="g", partitions=(("t", 6),), topic_ids={"t": TOPIC_ID}),
@@ -188,6 +192,7 @@ def test_each_api_can_be_built_at_every_version_unless_more_is_asked_for() -> No
         (EndTxn(**WHO, committed=True), 99),
         (Fetch(topic="t", partition=0, offset=0), 13),
         (FindCoordinator(key="who"), 0),
+        (FindCoordinators(keys=("who",)), 3),
         (InitProducerId(**WHO), 2),
         (ListTransactions(pattern="w.*"), 1),
         (OffsetFetch(group="g", partitions=WHERE), 10),

@@ -41,19 +41,23 @@ class MetadataResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
-    """Ask for ``topics`` by name: None for all, ``()`` for none (v0 then answers with all)."""
+    """Ask for ``topics`` by name: None for all, ``()`` for none (v0 then answers with all).
+
+    :param create: Whether a broker that creates topics by itself may create those that are not there.
+    """
 
     api: ClassVar[str] = "Metadata"
     topics: tuple[str, ...] | None = ()
+    create: bool = False
 
     def build(self, version: int) -> RequestPayload:
-        """v0 has no null for all topics, but an empty list; topics are never created by asking (v4+)."""
+        """v0 has no null for all topics, but an empty list; v3 and below create as ``create`` does."""
         wanted = None if self.topics is None else [{"topic_id": None, "name": name} for name in self.topics]
         return request(
             self.api,
             version,
             topics=() if version == 0 and wanted is None else wanted,
-            allow_auto_topic_creation=False,
+            allow_auto_topic_creation=self.create,
             include_cluster_authorized_operations=False,
             include_topic_authorized_operations=False,
         )

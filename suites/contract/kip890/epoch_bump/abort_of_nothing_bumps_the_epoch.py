@@ -1,10 +1,11 @@
 """KIP890-BUMP-10: an abort is legal where nothing was added, and it bumps the epoch.
 
 A new client cannot know whether its first produce added the partition before the answer was lost (KAFKA-18401), so it
-must be able to abort in every state in which nothing is open.
+must be able to abort in every state in which nothing is open. The KIP's text does not say so, only Kafka does it so:
+the requirement is a SHOULD.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import EMPTY_ABORT_TAKEN_FOR_REPETITION, NO_ABORT_AFTER_COMMIT
 from harness.contract.doctored import adopted, commit, log
 from harness.contract.refuters import Failpoint
@@ -31,16 +32,16 @@ def check(seen: Evidence) -> Observations:
     for state in STATES:
         before, end, after = seen[f"before, {state}"], seen[f"abort in {state}"], seen[f"after, {state}"]
         own, bumped = end.request_int("producer_id"), end.request_int("producer_epoch") + 1
-        yield expect.keeps(before, state=state, epoch=bumped - 1, otherwise="wrong-state-before")
+        yield expect.over(before, otherwise="wrong-state-before")
         yield expect.accepted(end, otherwise="empty-abort-refused")
         yield expect.shows(end, producer_id=own, otherwise="wrong-producer-id")
         yield expect.shows(end, producer_epoch=bumped, otherwise="epoch-not-bumped")
-        yield expect.keeps(after, state="CompleteAbort", partitions=(), otherwise="wrong-state-after")
-        yield expect.keeps(after, producer_id=own, epoch=bumped, otherwise="another-identity-kept")
+        yield expect.over(after, otherwise="wrong-state-after")
+        yield expect.keeps(after, producer_id=own, epoch=bumped, partitions=(), otherwise="another-identity-kept")
     end = seen["commit"]
     yield expect.accepted(seen["write"], otherwise="returned-epoch-refused")
     yield expect.accepted(end, otherwise="commit-refused")
-    yield expect.marks(seen, "P1", ("COMMIT", end.request_int("producer_epoch") + 1))
+    yield expect.marks(seen, "P1", ("COMMIT",))
 
 
 GOOD = adopted(__file__, "KIP890-BUMP-10")
@@ -50,6 +51,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Bump Epoch on Each Transaction for New Clients (1)"),
     statement="Aborting with EndTxn v5 when nothing was added is legal and bumps the epoch.",
     needs=(Offers("EndTxn", 5), Offers("Produce", 12)),
+    level=Level.SHOULD,
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

@@ -1,7 +1,8 @@
 """KIP890-BUMP-02: an abort bumps the epoch as a commit does, and from the prepare record on.
 
-The marker is held on the link from the coordinator to the leader, so that the transaction can be looked at while it is
-being aborted; the rollback itself must not wait for the answer to be used.
+The KIP promises the returned epoch, that the producer goes on with it, and the bumped epoch in the record and in the
+marker. Where a link from the coordinator to the leader can be held, the transaction is also looked at while it is being
+aborted; that this state is called ``PrepareAbort`` is Kafka's habit.
 """
 
 from harness.contract import (
@@ -17,42 +18,55 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.transaction_metadata_rules import ABORT_WITHOUT_BUMP, ABORTED_KEEPS_THE_LAST_EPOCH
-from harness.contract.doctored import abort, data, described, ended, evidence, log, sample, unsound
+from harness.contract.doctored import abort, data, described, ended, evidence, log, sample, unsound, written
 from harness.contract.refuters import Failpoint
-from harness.lab import Lab
+from harness.lab import Lab, Partition, Producer
 
 
 def stimulus(lab: Lab) -> None:
-    """Write, abort while the marker is held, look, release, look again."""
+    """Write, abort (where possible while the marker is held), look; then write and abort in the returned epoch."""
     txn, partition = lab.producer(protocol=2), lab.partition("P1")
     txn.write(partition)
-    lab.sample("open")
+    _abort(lab, txn, partition)
+    lab.reached(txn, "CompleteAbort", as_="kept")
+    txn.produce(partition, as_="next write")
+    txn.end(commit=False)
+    lab.reached(txn, "CompleteAbort", as_="next kept")
+
+
+def _abort(lab: Lab, txn: Producer, partition: Partition) -> None:
+    if (txn.coordinator, partition.leader) not in lab.cluster.topology.links:
+        txn.end(commit=False, as_="abort")
+        return
     with lab.preparing(txn, partition, commit=False, as_="abort"):
         lab.observer.transaction(txn.transactional_id, txn.coordinator, as_="kept while held")
-    lab.reached(txn, "CompleteAbort", as_="kept")
-    lab.sample("released")
 
 
 def check(seen: Evidence) -> Observations:
-    """The abort returns the next epoch; PrepareAbort and CompleteAbort both keep it; nothing is shown."""
-    expect.prepared(seen, "markers")
-    end = seen["abort"]
+    """The abort returns the next epoch, which is kept while it is prepared and afterwards; nothing is shown."""
+    end, kept = seen["abort"], seen["kept"]
     own, bumped = end.request_int("producer_id"), end.request_int("producer_epoch") + 1
     yield expect.accepted(end, otherwise="abort-refused")
     yield expect.shows(end, producer_id=own, otherwise="wrong-producer-id")
     yield expect.shows(end, producer_epoch=bumped, otherwise="epoch-not-bumped")
-    for name, state in (("kept while held", "PrepareAbort"), ("kept", "CompleteAbort")):
-        yield expect.keeps(seen[name], state=state, otherwise="wrong-state")
-        yield expect.keeps(seen[name], producer_id=own, epoch=bumped, otherwise="another-identity-kept")
-    yield expect.marks(seen, "P1", ("ABORT", bumped), otherwise="wrong-marker")
+    for held in expect.taken(seen, "kept while held"):
+        expect.prepared(seen, "markers", end=end)
+        yield expect.habit(expect.keeps(held, state="PrepareAbort", otherwise="wrong-state"))
+        yield expect.keeps(held, producer_id=own, epoch=bumped, otherwise="another-identity-kept")
+    yield expect.over(kept)
+    yield expect.keeps(kept, producer_id=own, epoch=bumped, otherwise="another-identity-kept")
+    yield expect.accepted(seen["next write"], otherwise="returned-epoch-refused")
+    yield expect.marks(seen, "P1", ("ABORT", bumped), ("ABORT", bumped + 1), otherwise="wrong-marker")
     yield from expect.sound(seen, committed=(), shown="aborted-record-shown")
 
 
+_LOGGED = (data(7, 0, "a"), abort(7, 1), data(7, 1, "b"))
 GOOD = evidence(
     ended("abort", committed=False),
     described("kept while held", "PrepareAbort", epoch=1),
     described("kept", "CompleteAbort", epoch=1),
-    logs={"P1": log(data(7, 0, "a"), abort(7, 1))},
+    written("next write", 12, "b"),
+    logs={"P1": log(*_LOGGED, abort(7, 2))},
     samples=(sample("markers", "P1", 1, 0),),
     held=("markers",),
 )
@@ -61,17 +75,20 @@ REQUIREMENT = Requirement(
     id="KIP890-BUMP-02",
     source=Source(890, "Bump Epoch on Each Transaction for New Clients (1)"),
     statement="An abort with EndTxn v5 returns the same producer id and the next epoch, kept from PrepareAbort on.",
-    needs=(Offers("EndTxn", 5),),
+    needs=(Offers("EndTxn", 5), Offers("Produce", 12)),
     stimulus=stimulus,
     check=check,
-    accepts=(GOOD,),
+    accepts=(GOOD, GOOD.without_step("kept while held")),
     refuses=(
         Refusal("abort-refused", GOOD.with_step("abort", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("wrong-producer-id", GOOD.with_step("abort", producer_id=-1)),
         Refusal("epoch-not-bumped", GOOD.with_step("abort", producer_epoch=0)),
-        Refusal("wrong-state", GOOD.with_step("kept", state="PrepareAbort")),
+        Refusal("wrong-state", GOOD.with_step("kept while held", state="Ongoing")),
+        Refusal("transaction-not-over", GOOD.with_step("kept", state="PrepareAbort")),
         Refusal("another-identity-kept", GOOD.with_step("kept while held", producer_epoch=0)),
-        Refusal("wrong-marker", GOOD.with_log("P1", log(data(7, 0, "a"), abort(7, 0)))),
+        Refusal("another-identity-kept", GOOD.with_step("kept", producer_epoch=0)),
+        Refusal("returned-epoch-refused", GOOD.with_step("next write", error=KafkaError.INVALID_PRODUCER_EPOCH)),
+        Refusal("wrong-marker", GOOD.with_log("P1", log(*_LOGGED, abort(7, 1)))),
         *unsound(GOOD, appended=None, shown="aborted-record-shown"),
     ),
     refuted_by=(

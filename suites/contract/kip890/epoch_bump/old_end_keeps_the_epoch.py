@@ -1,6 +1,7 @@
 """KIP890-BUMP-04: EndTxn of versions 0 to 4 ends a transaction in its own epoch, for clients that know no other.
 
-That these versions return no identity needs no check: their answers have no room for one.
+That these versions return no identity needs no check: their answers have no room for one. The KIP bumps the epoch for
+newer clients alone, so all of this is its promise; names of states are not compared.
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
@@ -30,9 +31,9 @@ def check(seen: Evidence) -> Observations:
     results, epoch = [Result.of(end.request["committed"]) for end in ends], ends[0].request_int("producer_epoch")
     for begun in (*seen.all("add"), *seen.all("write")):
         yield expect.accepted(begun, otherwise="next-transaction-refused")
-    for end, result, kept in zip(ends, results, seen.all("kept"), strict=True):
+    for end, kept in zip(ends, seen.all("kept"), strict=True):
         yield expect.accepted(end, otherwise="old-end-refused")
-        yield expect.keeps(kept, state=result.completed, otherwise="wrong-state")
+        yield expect.over(kept, otherwise="wrong-state")
         yield expect.keeps(kept, epoch=epoch, otherwise="epoch-bumped")
     yield expect.marks(seen, "P1", *((result.marker,) for result in results))
     epochs = {marker.producer_epoch for marker in seen.log().markers()}

@@ -1,0 +1,93 @@
+"""Asking a cluster when any of its brokers will do, and asking its controller.
+
+A broker that is silent or does not offer the API is passed over. What only the controller takes is sent to the one
+that Metadata names, because not every server hands such a request on as Kafka's brokers do (KIP-590).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from harness.base.kafka_error import KafkaError, error_name
+from harness.base.unprepared import Unprepared
+from harness.kafka.retriable import TRANSIENT
+from harness.wire.api_request import ApiRequest, ApiResult
+from harness.wire.requests.cluster.metadata import Metadata
+from harness.wire.wire_client import WireClient
+from harness.wire.wire_errors import UnreadableAnswer, WireError
+
+ResultT = TypeVar("ResultT", bound=ApiResult)
+
+ANSWER_SECONDS = 10.0
+"""That a broker may take for an answer of its own."""
+CONTROLLER_SECONDS = 30.0
+"""That the controller may take for one change."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnyBroker:
+    """The brokers of a cluster, asked in their order."""
+
+    client: WireClient
+    brokers: Sequence[int]
+
+    def first(self, request: ApiRequest[ResultT]) -> ResultT:
+        """The answer of the first broker that gives one; :raises WireError: the last one's, when none does."""
+        for broker in self.brokers[:-1]:
+            try:
+                return self.client.call(broker, request).result
+            except WireError:
+                continue
+        return self.client.call(self.brokers[-1], request).result
+
+    def settled(self, request: ApiRequest[ResultT]) -> ResultT | None:
+        """The first answer; None while its error may pass; :raises Unprepared: for any other error."""
+        result = self.first(request)
+        if result.error in TRANSIENT:
+            return None
+        if result.error:
+            raise Unprepared(f"{request.api} answered {told(result)}")
+        return result
+
+    def each(self, request: ApiRequest[ResultT]) -> Mapping[int, ResultT]:
+        """Every broker's answer, all asked at once; :raises WireError: when one gives none."""
+        pending = [self.client.send(node, request, self.client.highest(node, request.api)) for node in self.brokers]
+        try:
+            return {each.node: each.wait(ANSWER_SECONDS).result for each in pending}
+        except UnreadableAnswer:  # at that version; one after the other they are asked below it too
+            return {node: self.client.call(node, request).result for node in self.brokers}
+
+    def offers(self, api: str) -> bool:
+        """Whether any broker advertises the API."""
+        return any(api in self.client.offered(broker).apis for broker in self.brokers)
+
+    def controller(self, request: ApiRequest[ResultT]) -> ResultT:
+        """The answer of the controller, or of the first broker that hands the request on to it.
+
+        :raises Unprepared: When no broker takes it.
+        """
+        refusals: list[str] = []
+        for node in self._controller_first():
+            try:
+                result = self.client.call(node, request, timeout_seconds=CONTROLLER_SECONDS).result
+            except WireError as error:
+                refusals.append(str(error))
+                continue
+            if result.error != KafkaError.NOT_CONTROLLER:
+                return result
+            refusals.append(f"broker {node} is not the controller")
+        raise Unprepared(f"{request.api} was not taken: {'; '.join(refusals)}")
+
+    def _controller_first(self) -> Iterator[int]:
+        """The controller as it is named now, then the others; it is looked up again after each that is not it."""
+        left = list(self.brokers)
+        while left:
+            named = self.first(Metadata()).controller
+            node = named if named in left else left[0]
+            left.remove(node)
+            yield node
+
+
+def told(result: ApiResult) -> str:
+    """An answer's error for a sentence: ``INVALID_REQUEST (42) and the broker's own words``."""
+    return f"{error_name(result.error)} ({result.error}) {result.error_message or ''}".strip()

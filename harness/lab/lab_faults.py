@@ -1,0 +1,71 @@
+"""What a stimulus may do to the proxies of a cluster, and for a negative control to its code."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+
+from harness.base.clock import RunClock
+from harness.base.unprepared import OutOfReach, Unprepared
+from harness.cluster.cluster import BreakCode, Cluster, Links
+from harness.contract import Access
+from harness.lab.evidence_builder import EvidenceBuilder
+from harness.lab.link_faults import Hold, cutting, holding
+
+
+@dataclass(slots=True, kw_only=True)
+class LabFaults:
+    """The part of a lab that holds and cuts.
+
+    :param accessed: What the stimulus has used beyond its own topics and ids.
+    """
+
+    cluster: Cluster
+    clock: RunClock
+    notes: EvidenceBuilder = field(default_factory=EvidenceBuilder)
+    accessed: set[Access] = field(default_factory=set)
+
+    def now(self) -> float:
+        return self.clock.now()
+
+    @property
+    def links(self) -> Links:
+        """The cluster's proxies; :raises OutOfReach: when there are none."""
+        if self.cluster.links is None:
+            raise OutOfReach("no proxies stand before this cluster, so nothing can be held")
+        return self.cluster.links
+
+    def link(self, source: int, target: int) -> str:
+        """The proxy that carries what broker ``source`` asks of ``target``; :raises OutOfReach: when there is none."""
+        self.accessed.add(Access.LINKS)
+        if source == target:
+            raise OutOfReach(f"coordinator and leader are broker {source} alone, and no link lies between them")
+        if proxy := self.cluster.topology.links.get((source, target)):
+            return proxy
+        raise OutOfReach("no proxies stand between these brokers, so no link between them can be held")
+
+    def hold(self, proxy: str, *, name: str) -> AbstractContextManager[Hold]:
+        """Hold what is sent through ``proxy`` (a link or a lane) for the block, or until ``release`` within it.
+
+        :raises Unprepared: When there is no proxy.
+        """
+        self._note_access(proxy)
+        return holding(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
+
+    def cut(self, proxy: str, *, name: str) -> AbstractContextManager[None]:
+        """Cut ``proxy`` (a link or a lane) for the block; :raises Unprepared: when there is no proxy."""
+        self._note_access(proxy)
+        return cutting(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
+
+    def _note_access(self, proxy: str) -> None:
+        self.accessed.add(Access.LINKS if proxy in self.cluster.topology.links.values() else Access.LANES)
+
+    @contextmanager
+    def broken(self, rules: str) -> Iterator[None]:
+        """Byteman rules in every node for the length of the block; only for negative controls."""
+        if not isinstance(self.cluster, BreakCode):
+            raise Unprepared("this cluster cannot load failpoints")
+        self.cluster.load_rules(rules)
+        try:
+            yield
+        finally:
+            self.cluster.unload_rules()
