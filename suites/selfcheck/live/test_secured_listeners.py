@@ -18,7 +18,8 @@ from harness.base.user_error import ExitCode
 from harness.clients.client import Adapter, ClientOptions
 from harness.clients.librdkafka.full_log_reader import read_committed
 from harness.clients.librdkafka.librdkafka_adapter import ADAPTER as LIBRDKAFKA
-from harness.cluster.external import learn_brokers
+from harness.cluster.broker_finding import find_brokers
+from harness.cluster.target import External
 from harness.evidence.history.delivered_record import DeliveredRecord
 from harness.evidence.history.operation import Value
 from harness.evidence.recorder import NullRecorder
@@ -88,7 +89,7 @@ def test_every_client_goes_through(secured: SecuredCluster, way: str) -> None:
 def goes_through(secured: SecuredCluster, listener: str, security: Security, topic: str) -> None:
     """Brokers are learned; a transaction of each library is committed, and each library reads both."""
     addresses = secured.addresses(listener)
-    assert learn_brokers(tuple(addresses.values()), security) == addresses
+    assert find_brokers(External(tuple(addresses.values())), security).addresses == addresses
     client = wire_client(addresses, security)
     assert not client.call(BROKER, CreateTopic(name=topic)).result.error
     client.close()
@@ -265,7 +266,7 @@ def test_what_fails_is_told_in_one_sentence_without_secrets(secured: SecuredClus
     listener, lines, sentence = REFUSALS[case]
     security = read_client_properties(secured.client(case, lines))
     with raises_user_error(ExitCode.TARGET_UNREACHABLE, sentence) as error:
-        learn_brokers(tuple(secured.addresses(listener).values()), security)
+        find_brokers(External(tuple(secured.addresses(listener).values())), security)
     assert "wrong-pw-77" not in str(error.value)
     assert PASSWORD not in str(error.value)
 
