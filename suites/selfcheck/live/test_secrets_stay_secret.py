@@ -23,7 +23,7 @@ from suites.selfcheck.fixtures.secured_cluster import (
 
 pytestmark = pytest.mark.live
 
-SPARKS, WIRES = "KIP890-SAFE-01-SPARK", "KIP890-MARK-05"
+SPARKS, WIRES = "KIP890-SAFE-01-SPARK", "KIP890-VERIFY-01"
 HIDDEN = [text.encode() for text in (SEARCHED, STORE_PASSWORD, "PRIVATE KEY-----")]
 
 
