@@ -20,7 +20,7 @@ from harness.chaos.plan.scenario import PlannedFault, Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
 from harness.chaos.plan.schedule import schedule
 from harness.chaos.play.round_context import ScenarioOutOfReach, create_round
-from harness.chaos.play.within_reach import lost, reach_of
+from harness.chaos.play.within_reach import lost, on_external, reach_of
 from harness.cluster.run_options import Permissions, RunOptions
 from harness.cluster.topology import Topology, owned_topology
 from harness.faults.toxic import ClusterShape, ToxicReach
@@ -99,6 +99,12 @@ def test_every_toxic_that_is_left_gets_its_windows(name: str, seed: int) -> None
     left = {toxic.name for toxic in scenario.toxics} - BEYOND
     planned = schedule(scenario, THEIRS, Random(seed), 60)
     assert {fault.toxic.name for fault in planned} == left
+
+
+def test_the_list_of_scenarios_says_which_can_be_played_on_a_cluster_that_is_not_ours() -> None:
+    assert on_external(SCENARIO_FILES["late-produce"].toxics) == ""
+    assert on_external(SCENARIO_FILES["zombies-return"].toxics) == " [external: without move-coordinator]"
+    assert on_external(SCENARIO_FILES["rolling-restart"].toxics) == " [external: out of reach]"
 
 
 def test_of_a_plan_only_what_is_within_reach_is_left() -> None:
