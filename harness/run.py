@@ -27,6 +27,7 @@ from harness.evidence.json_codec import to_json
 from harness.evidence.recorder import NullRecorder
 from harness.evidence.requirement_evidence import Evidence, LogTruth
 from harness.evidence.run_folder import RunFolder
+from harness.faults.gate.reading_lane import open_reading_lane
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
@@ -88,6 +89,7 @@ def open_target(run: Run) -> tuple[Cluster, TargetFeatures]:
         run.cluster = open_cluster(
             target, backend=given.backend, options=given.cluster, run_dir=run.folder.path, progress=given.progress
         )
+        run.readers.reading = open_reading_lane(run.cluster)
     if run.offer is None:
         offer = read_target_features(run.cluster, run.clock, run.journal)
         run.folder.add_to_run(offer.described(run.cluster))
