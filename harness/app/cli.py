@@ -52,7 +52,7 @@ examples:
 
 exit codes: 0 promises kept, 1 broken or not shown, 2 wrong use, 10 tool missing, 11 no such target,
 12 target unreachable, 13 broker not ready, 14 disk full, 15 address in use, 16 evidence unreadable,
-70 Fencepost failed, 130 interrupted"""
+17 target refuses every transactional id, 70 Fencepost failed, 130 interrupted"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,6 +1,6 @@
 """The form of a requirement and the judge: what each verdict needs, and what is refused at birth."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -15,9 +15,12 @@ from harness.contract import (
     Requirement,
     Source,
     Status,
+    Witness,
     accepted,
+    habit,
     judge,
     kept,
+    passes,
     refused,
     struck,
 )
@@ -116,6 +119,9 @@ def test_a_requirement_without_its_proof_cannot_be_made(field: str) -> None:
         ("MUST", Status.HOLDS, "KAFKA-1", False),
         ("MUST", Status.OUT_OF_REACH, None, True),
         ("MUST", Status.OUT_OF_REACH, "KAFKA-1", True),
+        ("MUST", Status.NOT_OFFERED, "KAFKA-1", False),
+        ("MUST", Status.NOT_EXERCISED, "KAFKA-1", False),
+        ("SHOULD", Status.NOT_EXERCISED, "KAFKA-1", True),
         ("SHOULD", Status.VIOLATED, None, True),
         ("MAY", Status.NOT_EXERCISED, None, True),
     ],
@@ -123,6 +129,61 @@ def test_a_requirement_without_its_proof_cannot_be_made(field: str) -> None:
 def test_what_lets_the_exit_code_be_0(level: str, status: Status, known: str | None, green: bool) -> None:
     verdict = replace(judge(REQUIREMENT, GOOD), level=level, status=status, known_failure=known)
     assert kept(verdict, Profile.KIP) is green
+
+
+def habit_then(rest: Callable[[Evidence], Iterator[Observation]]) -> Requirement[Lab]:
+    """A requirement whose check finds only a habit of Kafka's broken, and goes on with ``rest``."""
+
+    def check(seen: Evidence) -> Iterator[Observation]:
+        yield habit(accepted(seen["ask"], otherwise="ask-refused"))
+        yield from rest(seen)
+
+    return replace(REQUIREMENT, check=check)
+
+
+@pytest.mark.parametrize(
+    ("unprepared", "out_of_reach", "rest", "green"),
+    [
+        (None, False, None, True),
+        ("no topic", False, Status.NOT_EXERCISED, False),
+        ("no proxy", True, Status.OUT_OF_REACH, True),
+    ],
+)
+def test_a_broken_habit_does_not_cover_a_promise_that_was_not_examined(
+    unprepared: str | None, out_of_reach: bool, rest: Status | None, green: bool
+) -> None:
+    seen = replace(GOOD.with_step("ask", error=48), unprepared=unprepared, out_of_reach=out_of_reach)
+    verdict = judge(habit_then(lambda _seen: iter(())), seen)
+    assert (verdict.status, verdict.level, verdict.rest) == (Status.VIOLATED, Level.SHOULD, rest)
+    assert kept(verdict, Profile.KIP) is green
+    assert not kept(verdict, Profile.KAFKA)
+
+
+def test_nor_one_whose_check_ended_early() -> None:
+    def crash(_seen: Evidence) -> Iterator[Observation]:
+        yield Witness(what="asked")
+        raise ZeroDivisionError
+
+    bad = GOOD.with_step("ask", error=48)
+    assert judge(habit_then(crash), bad).rest == Status.UNDECIDED
+    missing = habit_then(lambda seen: iter([accepted(seen["gone"], otherwise="gone")]))
+    assert not kept(judge(missing, bad), Profile.KIP)
+
+
+def test_a_finding_is_no_more_binding_than_its_requirement() -> None:
+    verdict = judge(replace(REQUIREMENT, level=Level.MAY), replace(GOOD.with_step("ask", error=48), unprepared="cut"))
+    assert ([found.level for found in verdict.findings], verdict.level) == ([Level.MAY], Level.MAY)
+    assert verdict.rest is None
+    assert kept(verdict, Profile.KIP)
+
+
+def test_a_run_in_which_nothing_was_seen_does_not_pass() -> None:
+    held = judge(REQUIREMENT, GOOD)
+    unseen = [replace(held, status=status) for status in (Status.OUT_OF_REACH, Status.NOT_OFFERED)]
+    assert passes([held, *unseen], Profile.KIP)
+    assert not passes(unseen, Profile.KIP)
+    assert not passes([replace(held, level=Level.SHOULD, status=Status.NOT_EXERCISED)], Profile.KIP)
+    assert not passes([], Profile.KIP)
 
 
 @pytest.mark.parametrize("level", Level)
