@@ -34,7 +34,7 @@ class Explanation:
 def read_explanations() -> Sequence[Explanation]:
     """Every entry of the file; :raises TypeError: for one that lacks a field or has a wrong one."""
     entries = tomllib.loads(FILE.read_text(encoding="utf-8")).get("explanation", [])
-    return [Explanation(**{key: _tuples(value) for key, value in entry.items()}) for entry in entries]
+    return [Explanation(**_with_tuples(entry)) for entry in entries]
 
 
 def of(explanations: Sequence[Explanation], target: str, requirement: str) -> Sequence[Explanation]:
@@ -83,5 +83,5 @@ def _unexplained(explanations: Sequence[Explanation], run: TargetRun) -> Iterato
                 yield f"{run.shape.name}: {verdict['id']} shows {anomaly}, which is not explained"
 
 
-def _tuples(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+def _with_tuples(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}

@@ -1,6 +1,6 @@
 """The targets: how each is started, and the words with which ``fencepost qualify`` is told about it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -103,7 +103,7 @@ def _mapped(block: LoopbackBlock, broker: int) -> Address:
     return Address(block.host(FIRST_MAPPED + broker), MAPPED_PORT)
 
 
-def _external(addresses: "Iterator[Address] | Sequence[Address]") -> str:
+def _external(addresses: Iterable[Address]) -> str:
     return f"external:{','.join(map(str, addresses))}"
 
 
