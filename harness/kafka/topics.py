@@ -7,6 +7,7 @@ partitions and their leaders are read back.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from harness.base import wait
@@ -99,9 +100,10 @@ class Topics:
 
         :raises TimedOut: When not every broker does in time.
         """
-        return wait.until(
+        return self.cluster.patience.get(
             lambda: self._known_alike(name),
             what=f"topic {name} on every broker",
+            kinds=("a topic that is known",),
             timeout_seconds=PROPAGATION_SECONDS,
             interval_seconds=0.002,
         )
@@ -109,9 +111,10 @@ class Topics:
     def await_served(self, layout: TopicLayout, indexes: Sequence[int]) -> None:
         """Wait until the leaders of these partitions serve them; :raises TimedOut: when one does not in time."""
         for index in indexes:
-            wait.until(
-                lambda index=index: self._serves(layout, index),  # type: ignore[misc]
+            self.cluster.patience.get(
+                partial(self._serves, layout, index),
                 what=f"topic {layout.name}-{index} on broker {layout.leader(index)}",
+                kinds=("a leader that serves",),
                 timeout_seconds=PROPAGATION_SECONDS,
                 interval_seconds=0.002,
             )
@@ -147,9 +150,10 @@ class Topics:
 
     def _create_by_asking(self, name: str) -> TopicLayout:
         try:
-            wait.until(
+            self.cluster.patience.get(
                 lambda: self.layout(name, create=True),
                 what=f"topic {name}, which is not there and was asked for",
+                kinds=("a topic that comes by itself",),
                 timeout_seconds=PROPAGATION_SECONDS,
                 interval_seconds=0.02,
             )
