@@ -215,7 +215,10 @@ REFUSED = {
         ScriptedBroker(handshake=shaken(KafkaError.UNKNOWN_SERVER_ERROR)),
         "answered SaslHandshake with UNKNOWN",
     ),
-    "too-old": (ScriptedBroker(versions=api_versions((HANDSHAKE, 0, 0))), "offers no SASL that we know: see security.prot"),
+    "too-old": (
+        ScriptedBroker(versions=api_versions((HANDSHAKE, 0, 0))),
+        "offers no SASL that we know: see security.prot",
+    ),
     "garbage": (ScriptedBroker(handshake=b"\0"), "answered SASL with bytes that are none"),
 }
 
@@ -281,7 +284,10 @@ def test_what_tls_refuses_is_told_with_its_key(tls_files: TlsFiles) -> None:
         (tls_files.server("127.0.0.1"), trusting(authority("Other")), "see ssl.truststore.location in client.prop"),
     ]
     for context, security, sentence in cases:
-        with client_of(ScriptedBroker(context=context), security) as client, pytest.raises(SecurityRefused, match=sentence):
+        with (
+            client_of(ScriptedBroker(context=context), security) as client,
+            pytest.raises(SecurityRefused, match=sentence),
+        ):
             client.call(1, END, 3)
 
 
