@@ -10,7 +10,8 @@ import pytest
 from harness.base.user_error import ExitCode
 from harness.cluster import distribution
 from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES, BACKENDS
-from harness.cluster.opening import choose_backend
+from harness.cluster.cluster import ClusterOptions
+from harness.cluster.opening import choose_backend, open_cluster
 from harness.cluster.target import Distribution, External, Image, Released, parse_target
 from harness.machine import toolchain
 from suites.selfcheck.fixtures.user_errors import raises_user_error
@@ -173,3 +174,10 @@ def test_java_must_be_new_enough(version: str, works: bool, tmp_path: Path, monk
         return
     with raises_user_error(ExitCode.TOOL_MISSING):
         toolchain.java()
+
+
+def test_clients_properties_are_refused_for_a_cluster_of_ours(tmp_path: Path) -> None:
+    """They would be read, and change nothing."""
+    options = ClusterOptions(client_properties=tmp_path / "client.properties")
+    with raises_user_error(ExitCode.USAGE, "for external targets; kafka:4.3.1 is a release"):
+        open_cluster(Released("4.3.1"), backend=AUTO, options=options, run_dir=tmp_path, progress=quiet)
