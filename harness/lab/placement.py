@@ -18,8 +18,7 @@ from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import Coordinators, transactional_id_for
 from harness.kafka.retriable import READ_AGAIN
 from harness.kafka.topics import PROPAGATION_SECONDS, TopicLayout, Topics
-from harness.lab.group import CONSUMER_OFFSETS, Group
-from harness.lab.partition import UNKNOWN, Partition
+from harness.lab.partition import CONSUMER_OFFSETS, UNKNOWN, Group, Partition
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
 from harness.wire.requests.groups.find_coordinator import GROUP
 from harness.wire.requests.log.fetch import READ_COMMITTED, READ_UNCOMMITTED
@@ -52,6 +51,11 @@ class Placement:
     groups: list[Group] = field(default_factory=list)
     coordinators: set[int] = field(default_factory=set)
     _topics: list[str] = field(default_factory=list)
+    _names: Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Names have a stream of their own: how many are drawn depends on the cluster, and nothing else may."""
+        self._names = Random(self.draw.randrange(2**32))
 
     def partition(
         self, alias: str, *, leader: int | None, replicas: int, configs: Mapping[str, str] | None
@@ -223,7 +227,7 @@ class Placement:
         return self.belongings.name(self.requirement, lane, self._drawn())
 
     def _drawn(self) -> str:
-        return f"{self.draw.randrange(16**8):08x}"
+        return f"{self._names.randrange(16**8):08x}"
 
     def _quiet_first(self) -> Sequence[int]:
         leading = {partition.leader for partition in self.partitions}

@@ -125,7 +125,7 @@ def test_an_unsecured_token_has_the_claims_of_the_file(tmp_path: Path) -> None:
     )
     security = read(tmp_path, protocol("SASL_PLAINTEXT"), bearer(options))
     assert isinstance(security.sasl, UnsecuredLogin)
-    token = unsecured_token(security.sasl, now=100.0)
+    token = unsecured_token(security.sasl, now=100.0009)
     assert (token.principal, token.expires) == ("bob", 160.0)
     header, claims, signature = token.token.reveal().split(".")
     assert (decoded(header), signature) == ({"alg": "none"}, "")
