@@ -239,6 +239,7 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         topics=list(topics.values()),
         folder=round_.folder / "spark" / READER,
         security=environment.reading.security,
+        group=f"{name}-spark",
     )
     return RoundContext(
         scenario=scenario,
