@@ -57,7 +57,9 @@ class Run:
     def __post_init__(self) -> None:
         """Spark's readers write into the run's folder; its JVM starts with the first of them."""
         self.belongings = Belongings(permissions=self.options.permissions)
-        self.readers = Readers(folder=self.folder.path / "spark", progress=self.options.progress)
+        self.readers = Readers(
+            folder=self.folder.path / "spark", progress=self.options.progress, group=self.belongings.name("spark")
+        )
 
 
 def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None = None) -> Verdict:
