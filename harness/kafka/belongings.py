@@ -51,7 +51,7 @@ class Belongings:
 
     def name(self, *parts: str) -> str:
         """A name of ours."""
-        return f"{self.permissions.prefix}{self.stamp}-{'-'.join(parts)}".lower()
+        return f"{self.permissions.prefix}{self.stamp}-{'-'.join(parts).lower()}"
 
     def new_topic(self, *parts: str) -> str:
         """The name of a topic that is about to be made."""
