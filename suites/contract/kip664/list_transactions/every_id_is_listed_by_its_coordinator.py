@@ -41,7 +41,8 @@ def stimulus(lab: Lab) -> None:
     for result in TransactionResult:
         txns[result.completed].write(partition)
         txns[result.completed].end(commit=result.commits)
-        lab.reached(txns[result.completed], result.completed, as_="reached")
+        lab.completed(partition)
+        lab.reached(txns[result.completed], result.completed, "Empty", as_="reached")
     txns["Ongoing"].write(partition)
     listed(lab, txns, *LISTS[0])
     txns["Ongoing"].end(commit=True)
