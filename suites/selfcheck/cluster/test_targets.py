@@ -40,7 +40,9 @@ def kafka_tarball(place: Path, *jars: str) -> Path:
     return packed
 
 
-@pytest.mark.parametrize("text", ["kafka:4.3.1", "external:a:9092,b:9093", "external:[::1]:9092"])
+@pytest.mark.parametrize(
+    "text", ["kafka:4.3.1", "external:a:9092,b:9093", "external:[::1]:9092", "external:1=a:9092,b:9093"]
+)
 def test_a_target_reads_as_it_was_written(text: str) -> None:
     assert str(parse_target(text)) == text
 
@@ -55,6 +57,8 @@ def test_a_target_reads_as_it_was_written(text: str) -> None:
         ("external:somewhere", ExitCode.USAGE),
         ("external:somewhere:0", ExitCode.USAGE),
         ("external:a:9092,", ExitCode.USAGE),
+        ("external:one=a:9092", ExitCode.USAGE),
+        ("external:1=a:9092,1=b:9092", ExitCode.USAGE),
         ("kafka:latest", ExitCode.TARGET_UNKNOWN),
         ("kafka:4.3", ExitCode.TARGET_UNKNOWN),
         ("kafka:3.3.1", ExitCode.TARGET_UNKNOWN),
