@@ -75,9 +75,7 @@ class Administration:
         return Coordinators(self._any).of(key, key_type)
 
     def config(self, broker: int, key: str) -> str | None:
-        """A broker's setting as it is now, or None where it has no such setting, or does not show any."""
-        if DescribeConfigs.api not in self.client.offered(broker).apis:
-            return None
+        """A broker's setting as it is now, or None where this release has no such setting."""
         return self._described(broker, key).configs.get(key)
 
     @contextmanager
