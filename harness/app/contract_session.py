@@ -141,12 +141,16 @@ class ContractSession:
         judged = {verdict.id for verdict in run.verdicts}
         return [row for row in self.rows if row.id in judged] if self.falsifying else self.rows
 
+    @property
+    def _known_list(self) -> Path:
+        """The caller's list, else where our own of this target would be."""
+        return self.options.known_failing or list_of(KNOWN_FAILING, self.options.run.target)
+
     def _read_known(self) -> KnownFailures:
-        """The caller's list, else our own of this target; empty where the caller's is only about to be written."""
+        """Empty where we have no list, and where the caller's is only about to be written."""
         given, written = self.options.known_failing, self.options.write_known_failing
-        path = given or list_of(KNOWN_FAILING, self.options.run.target)
-        missing_is_empty = given is None or (written is not None and given.resolve() == written.resolve())
-        return KnownFailures() if missing_is_empty and not path.exists() else read_known(path)
+        may_be_missing = given is None or (written is not None and given.resolve() == written.resolve())
+        return KnownFailures() if may_be_missing and not self._known_list.exists() else read_known(self._known_list)
 
     def _write_known(self, run: Run) -> None:
         """What the run found broken, where that is asked for and something was judged."""
@@ -154,7 +158,8 @@ class ContractSession:
         if path is None or self.falsifying or not run.verdicts:
             return
         about = run_metadata(run.folder.run())
-        number = write_known(path, about, join(self.rows, run.verdicts, self.options.profile))
+        entries = join(self.rows, run.verdicts, self.options.profile)
+        number = write_known(path, about, entries, read=self._known_list)
         self.options.run.progress(f"{path} has {count(number, 'known failure', 'known failures')}")
 
     def _open(self, options: RunOptions, known: KnownFailures) -> Run:

@@ -34,12 +34,13 @@ def check_place(path: Path, read: Path | None) -> None:
         raise UserError(f"known failures cannot be written: {path.parent} is no folder", exit=ExitCode.USAGE)
 
 
-def write_known(path: Path, about: RunMetadata, entries: Sequence[RequirementResult]) -> int:
+def write_known(path: Path, about: RunMetadata, entries: Sequence[RequirementResult], read: Path) -> int:
     """Write the list; how many entries it has.
 
-    Lines of the list that is there already stay as they are, comments too, but for entries that no longer fail.
+    :param read: The list that the run was given, if it is there: its lines stay as they are, comments too, but for
+        entries that no longer fail.
     """
-    before = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    before = read.read_text(encoding="utf-8").splitlines() if read.is_file() else []
     gone = {entry.row.id for entry in entries if entry.stale}
     lines = [line for line in before if id_of(line) not in gone]
     listed = {id_ for line in lines if (id_ := id_of(line))}

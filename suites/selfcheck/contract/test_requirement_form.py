@@ -1,6 +1,6 @@
 """The form of a requirement and the judge: what each verdict needs, and what is refused at birth."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -15,14 +15,17 @@ from harness.contract import (
     Requirement,
     Source,
     Status,
+    Witness,
     accepted,
+    habit,
     judge,
     kept,
+    passes,
     refused,
     struck,
 )
-from harness.contract.doctored import abort, commit, data, evidence, held_link, log, step
-from harness.contract.expect import agree, unless
+from harness.contract.doctored import abort, commit, data, described, evidence, held_link, log, step, written
+from harness.contract.expect import agree, keeps, unless, writes
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
 
@@ -116,6 +119,9 @@ def test_a_requirement_without_its_proof_cannot_be_made(field: str) -> None:
         ("MUST", Status.HOLDS, "KAFKA-1", False),
         ("MUST", Status.OUT_OF_REACH, None, True),
         ("MUST", Status.OUT_OF_REACH, "KAFKA-1", True),
+        ("MUST", Status.NOT_OFFERED, "KAFKA-1", False),
+        ("MUST", Status.NOT_EXERCISED, "KAFKA-1", False),
+        ("SHOULD", Status.NOT_EXERCISED, "KAFKA-1", True),
         ("SHOULD", Status.VIOLATED, None, True),
         ("MAY", Status.NOT_EXERCISED, None, True),
     ],
@@ -123,6 +129,61 @@ def test_a_requirement_without_its_proof_cannot_be_made(field: str) -> None:
 def test_what_lets_the_exit_code_be_0(level: str, status: Status, known: str | None, green: bool) -> None:
     verdict = replace(judge(REQUIREMENT, GOOD), level=level, status=status, known_failure=known)
     assert kept(verdict, Profile.KIP) is green
+
+
+def habit_then(rest: Callable[[Evidence], Iterator[Observation]]) -> Requirement[Lab]:
+    """A requirement whose check finds only a habit of Kafka's broken, and goes on with ``rest``."""
+
+    def check(seen: Evidence) -> Iterator[Observation]:
+        yield habit(accepted(seen["ask"], otherwise="ask-refused"))
+        yield from rest(seen)
+
+    return replace(REQUIREMENT, check=check)
+
+
+@pytest.mark.parametrize(
+    ("unprepared", "out_of_reach", "rest", "green"),
+    [
+        (None, False, None, True),
+        ("no topic", False, Status.NOT_EXERCISED, False),
+        ("no proxy", True, Status.OUT_OF_REACH, True),
+    ],
+)
+def test_a_broken_habit_does_not_cover_a_promise_that_was_not_examined(
+    unprepared: str | None, out_of_reach: bool, rest: Status | None, green: bool
+) -> None:
+    seen = replace(GOOD.with_step("ask", error=48), unprepared=unprepared, out_of_reach=out_of_reach)
+    verdict = judge(habit_then(lambda _seen: iter(())), seen)
+    assert (verdict.status, verdict.level, verdict.rest) == (Status.VIOLATED, Level.SHOULD, rest)
+    assert kept(verdict, Profile.KIP) is green
+    assert not kept(verdict, Profile.KAFKA)
+
+
+def test_nor_one_whose_check_ended_early() -> None:
+    def crash(_seen: Evidence) -> Iterator[Observation]:
+        yield Witness(what="asked")
+        raise ZeroDivisionError
+
+    bad = GOOD.with_step("ask", error=48)
+    assert judge(habit_then(crash), bad).rest == Status.UNDECIDED
+    missing = habit_then(lambda seen: iter([accepted(seen["gone"], otherwise="gone")]))
+    assert not kept(judge(missing, bad), Profile.KIP)
+
+
+def test_a_finding_is_no_more_binding_than_its_requirement() -> None:
+    verdict = judge(replace(REQUIREMENT, level=Level.MAY), replace(GOOD.with_step("ask", error=48), unprepared="cut"))
+    assert ([found.level for found in verdict.findings], verdict.level) == ([Level.MAY], Level.MAY)
+    assert verdict.rest is None
+    assert kept(verdict, Profile.KIP)
+
+
+def test_a_run_in_which_nothing_was_seen_does_not_pass() -> None:
+    held = judge(REQUIREMENT, GOOD)
+    unseen = [replace(held, status=status) for status in (Status.OUT_OF_REACH, Status.NOT_OFFERED)]
+    assert passes([held, *unseen], Profile.KIP)
+    assert not passes(unseen, Profile.KIP)
+    assert not passes([replace(held, level=Level.SHOULD, status=Status.NOT_EXERCISED)], Profile.KIP)
+    assert not passes([], Profile.KIP)
 
 
 @pytest.mark.parametrize("level", Level)
@@ -140,6 +201,31 @@ def test_refused_distinguishes_success_no_answer_and_the_wrong_code() -> None:
     ]
     assert names == [None, "let-in", "unanswered", "wrong-error"]
     assert getattr(refused(asked, 48, otherwise="let-in", message="other"), "anomaly", None) == "wrong-message"
+
+
+@pytest.mark.parametrize(("error", "level"), [(48, Level.SHOULD), (47, Level.MUST)])
+def test_a_code_that_the_kip_allows_as_well_is_only_not_kafkas(error: int, level: Level) -> None:
+    found = refused(step("ask", "Produce", 11, error=error), 120, otherwise="let-in", also=(48,))
+    assert (getattr(found, "anomaly", None), getattr(found, "level", None)) == ("wrong-error", level)
+
+
+@pytest.mark.parametrize(
+    ("said", "found"), [(None, ("no-message", Level.MUST)), ("other", ("wrong-message", Level.SHOULD))]
+)
+def test_that_there_is_a_message_binds_more_than_its_words(said: str | None, found: tuple[str, Level]) -> None:
+    seen = refused(step("ask", "Produce", 9, error=48, error_message=said), 48, otherwise="let-in", message="words")
+    assert (getattr(seen, "anomaly", None), getattr(seen, "level", None)) == found
+
+
+def test_kept_partitions_are_compared_in_any_order() -> None:
+    look = described("kept", "Ongoing", partitions=("P2", "P1"))
+    assert getattr(keeps(look, partitions=("P1", "P2"), otherwise="lost"), "anomaly", None) is None
+    assert getattr(keeps(look, partitions=("P1",), otherwise="lost"), "anomaly", None) == "lost"
+
+
+def test_writes_to_a_partition_are_those_to_it_alone() -> None:
+    seen = evidence(written("write", 9, "a"), written("write", 9, "b", to="P2"), written("other", 9, "c", to="P2"))
+    assert [one.written() for one in writes(seen, "P2", "write")] == [("b",)]
 
 
 def test_agree_and_unless_name_the_anomaly_they_were_given() -> None:

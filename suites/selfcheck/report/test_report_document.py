@@ -14,6 +14,7 @@ from harness.contract.verdict import Status, Verdict
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.publish import publish
 from harness.report.contract.results import explanation, headline, join
+from harness.report.contract.shared_reasons import shared_reasons
 from harness.report.shared.junit import properties
 from harness.report.shared.run_metadata import name_of, run_metadata
 from suites.selfcheck.fixtures import contract_folder
@@ -110,6 +111,83 @@ def verdicts_of(statuses: str) -> list[Verdict]:
     """One MUST verdict a letter: Holds, Violated, Undecided, not Exercised, out of Reach, not Offered."""
     kinds = dict(zip("HVUERO", Status, strict=True))
     return [Verdict(id=f"KIP1-A-{i:02}", level="MUST", status=kinds[letter]) for i, letter in enumerate(statuses)]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"),
+    [
+        ("HHDD", "K keeps all 4 promises, 2 of them otherwise than Kafka."),
+        ("D", "K keeps the one promise that was judged, otherwise than Kafka."),
+        ("DD", "K keeps all 2 promises, otherwise than Kafka."),
+        ("VHD", "K breaks 1 of 3 promises and keeps 2, 1 of them otherwise than Kafka."),
+        ("HDR", "K keeps 2 of 3 promises, 1 of them otherwise than Kafka; 1 is out of reach."),
+        ("HX", "K keeps 1 of 2 promises; 1 is not exercised."),
+        ("RRO", "No promise of K could be tried; 1 is not offered; 2 are out of reach."),
+    ],
+)
+def test_the_headline_accuses_nobody_of_what_the_profile_does_not_ask_for(statuses: str, expected: str) -> None:
+    assert headline("K", join((), judged(statuses), Profile.KIP)) == expected
+
+
+def judged(statuses: str) -> list[Verdict]:
+    """As :func:`verdicts_of`; D differs from Kafka only, X too, and its MUST was not examined to its end."""
+    verdicts = verdicts_of(statuses.replace("D", "V").replace("X", "V"))
+    rests = {"D": None, "X": Status.NOT_EXERCISED}
+    return [
+        replace(verdict, level="SHOULD", rest=rests[letter]) if letter in rests else verdict
+        for letter, verdict in zip(statuses, verdicts, strict=True)
+    ]
+
+
+def test_the_explanation_says_what_passes_and_by_which_profile() -> None:
+    told = explanation(join((), judged("HHDRO"), Profile.KIP))
+    assert told.startswith("It passes: every MUST holds, is not offered or is out of reach; 1 differs from Kafka and ")
+    assert told.endswith("keeps the KIP, which does not fail with --profile kip.")
+    assert explanation(join((), judged("HH"))) == "It passes: every promise holds."
+    assert "because of 1 promise" in explanation(join((), judged("HD")))
+    assert "because of 1 promise" in explanation(join((), judged("HX"), Profile.KIP))
+    assert "nothing can be said" in explanation(join((), judged("RO"), Profile.KIP))
+
+
+def test_a_harmless_verdict_does_not_hide_a_worse_one() -> None:
+    differs, unexercised = judged("DX")
+    entries = join((), [replace(unexercised, id=differs.id), differs], Profile.KIP)
+    assert [entry.status for entry in entries] == ["NOT_EXERCISED"]
+
+
+def test_equal_reasons_are_one(report: dict[str, Any]) -> None:
+    assert report["profile"] == "kafka"
+    entries = join(contract_folder.rows(), contract_folder.verdicts())
+    told = [(one.status, one.reason[:24], one.ids) for one in shared_reasons(entries)]
+    assert told[0] == ("UNDECIDED", "it crashed: KeyError: 'b", ("KIP890-VERIFY-02", "KIP890-SAFE-01"))
+    assert ("OUT_OF_REACH", contract_folder.NO_LINKS[:24], ("KIP890-VERIFY-11", "KIP890-VERIFY-12")) in told
+    assert [len(ids) for status, _, ids in told if status == "NOT_OFFERED"] == [10]
+    assert not [status for status, _, _ in told if status in ("VIOLATED", "HOLDS")]
+
+
+def test_reasons_that_differ_in_a_number_or_a_drawn_name_are_one() -> None:
+    said = "Produce v12 to broker {} answered NOT_LEADER (6), {} tries"
+    named = "Metadata of mine-1a2b-kip1-a-0{}-p1-00ff answered 3"
+    texts = (said.format(1, 2), said.format(3, 1), said.format(1, 2), named.format(1), named.format(2), "broker 1 left")
+    unseen = [
+        replace(verdict, status=Status.NOT_EXERCISED, reason=text)
+        for verdict, text in zip(verdicts_of("E" * len(texts)), texts, strict=True)
+    ]
+    told = [(one.reason, len(one.entries)) for one in shared_reasons(join((), unseen))]
+    assert told == [(said.format("…", "…"), 3), ("Metadata of … answered 3", 2), ("broker 1 left", 1)]
+
+
+def test_levels_and_what_decides_are_in_the_document(tmp_path: Path) -> None:
+    report = published(contract_folder.make(tmp_path / "run", Profile.KIP), contract_folder.verdicts())
+    check(report)
+    by_id = {verdict["id"]: verdict for verdict in report["verdicts"]}
+    habit, unfinished = by_id["KIP890-VERIFY-05"], by_id["KIP890-SAFE-02"]
+    assert (report["profile"], report["passes"]) == ("kip", False)
+    assert (habit["status"], habit["level"], habit["passes"]) == ("VIOLATED", "SHOULD", True)
+    assert habit["findings"][0]["level"] == "SHOULD"
+    assert (unfinished["rest"], unfinished["passes"]) == ("NOT_EXERCISED", False)
+    assert unfinished["access"] == ["links", "changes"]
+    assert by_id["KIP890-VERIFY-11"]["passes"]
 
 
 def test_trying_again_does_not_hide_a_failure() -> None:

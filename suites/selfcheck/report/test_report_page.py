@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from harness.contract.level import Profile
 from harness.evidence.requirement_evidence import Sample
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.lso_picture import lso_picture
 from harness.report.contract.publish import publish
 from harness.report.contract.steps import Span, error_of
+from harness.report.shared.console import STYLES
+from harness.report.shared.words import ORDER, slug
 from suites.selfcheck.fixtures import contract_folder
 from suites.selfcheck.fixtures.page_reader import PageReader
 
@@ -59,6 +62,39 @@ def test_every_requirement_has_an_anchor_and_its_status_in_words(page: str) -> N
         "held 1.42 s",
     ):
         assert words in page
+
+
+def test_a_common_reason_is_told_above_the_requirements_and_they_stay_folded(page: str) -> None:
+    above = page.partition('id="filter"')[0]
+    assert above.count(contract_folder.NO_LINKS) == 1
+    assert above.count("KeyError: &#39;base_offset&#39;") == 1
+    for id_ in ("KIP890-VERIFY-11", "KIP890-VERIFY-12", "KIP890-VERIFY-02", "KIP890-SAFE-01"):
+        assert f'<a href="#{id_}">{id_}</a>' in above
+        assert f'id="{id_}" data-status="' in page
+        assert not re.search(rf'id="{id_}" data-status="[a-z-]+" open', page)
+    assert "stands for 2 requirements" in page
+
+
+def test_levels_access_and_the_profile_are_in_words(tmp_path: Path) -> None:
+    folder = contract_folder.make(tmp_path / "run", Profile.KIP)
+    page = publish(folder, contract_folder.rows(), contract_folder.verdicts()).read_text(encoding="utf-8")
+    for words in (
+        "Differs from Kafka, keeps the KIP",
+        "SHOULD: Kafka does so, no KIP promises it",
+        "Profile kip: what a KIP promises decides",
+        "Not examined further: the end was refused",
+        "Needs proxies between brokers, --allow-changes on a cluster that is not ours",
+    ):
+        assert words in page
+    assert 'id="KIP890-VERIFY-05" data-status="differs"' in page
+    assert 'id="KIP890-SAFE-02" data-status="not-exercised" open' in page
+
+
+def test_every_status_has_its_mark_and_colour(page: str) -> None:
+    for status in ORDER:
+        assert f'id="i-{slug(status)}"' in page, status
+        assert re.search(rf"\.s-{slug(status)}\b[^}}]*--s:", page), status
+        assert status in STYLES
 
 
 def test_ids_are_unique(page: str) -> None:

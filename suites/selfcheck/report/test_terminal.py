@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.contract.level import Profile
 from harness.contract.verdict import Verdict
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.terminal import ProgressLines, conclude
+from harness.report.shared.words import DIFFERS, ORDER, title
 from suites.selfcheck.fixtures import contract_folder
 
 
@@ -44,6 +46,39 @@ def test_the_end_fits_eighty_columns_without_colour(tmp_path: Path) -> None:
 def test_an_interrupted_run_reports_what_was_not_judged(tmp_path: Path) -> None:
     printed = concluded(contract_folder.make(tmp_path / "run"), contract_folder.verdicts()[:2])
     assert "33 are not judged" in " ".join(printed.split())
+
+
+def test_equal_reasons_are_told_once_with_their_requirements(tmp_path: Path) -> None:
+    printed = concluded(contract_folder.make(tmp_path / "run"), contract_folder.verdicts())
+    plain = " ".join(printed.split())
+    assert f"{contract_folder.NO_LINKS}: 2 requirements: KIP890-VERIFY-11, KIP890-VERIFY-12" in plain
+    assert "it crashed: KeyError: 'base_offset': 2 requirements: KIP890-VERIFY-02, KIP890-SAFE-01" in plain
+    assert "needs EndTxn v5; the target offers v0–v3: 10 requirements: KIP890-BUMP-01," in plain
+    assert plain.count(contract_folder.NO_LINKS) == 1
+    assert plain.count("late-produce-accepted:") == 3  # what is broken is told one by one
+
+
+def test_levels_are_told_and_what_could_not_be_examined_beside_a_finding(tmp_path: Path) -> None:
+    printed = concluded(contract_folder.make(tmp_path / "run", Profile.KIP), contract_folder.verdicts())
+    headings = [line for line in printed.splitlines() if line in map(title, (*ORDER, DIFFERS))]
+    assert headings == [
+        *("Violated", "Differs from Kafka, keeps the KIP", "Undecided", "Not exercised", "Out of reach"),
+        "Not offered",
+    ]
+    differs, unexercised = printed.partition("Differs from")[2].split("Undecided\n")
+    assert "SHOULD wrong-message: another text" in differs
+    assert "KIP890-SAFE-02" not in differs
+    assert "not examined further: the end was refused" in unexercised
+    assert "breaks 1 of 35 promises (all known) and keeps 16, 3 of them otherwise" in " ".join(printed.split())
+
+
+def test_progress_shows_what_only_differs_from_kafka_as_such() -> None:
+    stream = io.StringIO()
+    progress = ProgressLines(stream, total=35, profile=Profile.KIP)
+    row = contract_folder.rows()[6]
+    progress.judged(row, contract_folder.verdicts()[6])
+    assert " DIFFERS  " in stream.getvalue()
+    assert "differs from Kafka, keeps" in stream.getvalue()
 
 
 def test_progress_is_one_plain_line_a_verdict() -> None:

@@ -56,6 +56,12 @@ def check(seen: Evidence) -> Observations:
             yield from _at_leader(seen, end, alias)
 
 
+def _offsets_shown(seen: Evidence) -> bool:
+    """A server may show neither the partition of a group's offsets nor its producers; data partitions are demanded."""
+    looks = (step for step in seen.steps if step.name.startswith("producers of offsets"))
+    return "offsets" in seen.logs or any(look.looked for look in looks)
+
+
 def _in_log(seen: Evidence, end: Step, alias: str) -> Observations:
     own, epoch = end.request_int("producer_id"), end.request_int("producer_epoch")
     kind, coordinator = Result.of(end.request["committed"]).marker, _coordinator_epoch(seen, own)
