@@ -69,8 +69,7 @@ def stimulus(lab: Lab) -> None:
 
 def _cleanup_ms(lab: Lab, coordinator: int) -> int:
     """How often the coordinator looks for transactions that are overdue."""
-    known = lab.admin.config(coordinator, CLEANUP) if lab.offered("DescribeConfigs", range(5)) else None
-    return int(known or DEFAULT_CLEANUP_MS)
+    return int(lab.admin.config(coordinator, CLEANUP) or DEFAULT_CLEANUP_MS)
 
 
 def check(seen: Evidence) -> Observations:
