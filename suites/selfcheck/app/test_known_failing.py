@@ -101,7 +101,7 @@ def test_a_run_writes_the_list_that_the_next_one_passes_with(tmp_path: Path) -> 
     assert ": " in entry.reason
     assert entry.link == "no link yet"
     head = path.read_text(encoding="utf-8").splitlines()[:3]
-    assert head[0].startswith("# external:127.0.0.1:9092: broken on 20")
+    assert head[0].startswith("# external:127.0.0.1:9092: what a run on 20")
     assert "3 of 3 requirements judged" in head[0]
     assert "fencepost qualify external:127.0.0.1:9092" in head[1]
     second = qualified(tmp_path / "two", *SELECT, "--known-failing", str(path), outcomes=outcomes)
