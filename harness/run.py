@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from harness import preflight
 from harness.base import wait
 from harness.base.clock import RunClock
 from harness.base.unprepared import OutOfReach
@@ -23,12 +24,16 @@ from harness.contract import Failpoint, Refuter, Release, Requirement, Setting, 
 from harness.contract.known_failures import KnownFailures
 from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import to_json
+from harness.evidence.recorder import NullRecorder
 from harness.evidence.requirement_evidence import Evidence, LogTruth
 from harness.evidence.run_folder import RunFolder
+from harness.faults.gate.reading_lane import open_reading_lane
+from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
 from harness.lab import Lab, Unprepared
 from harness.spark.readers.spark_readers import Readers
+from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import WireError
 
 SETTLE_BOUND = 3.0
@@ -62,7 +67,7 @@ def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None 
     started = time.monotonic()
     if missing := lacking(requirement.needs, offer):
         return publish(run, not_offered(requirement, missing))
-    with connect(run, cluster, offer, requirement) as lab:
+    with connect(run, cluster, offer, requirement.id) as lab:
         unprepared = drive(lab, requirement, refuter)
         heal(lab)
         settle(lab)
@@ -84,21 +89,26 @@ def open_target(run: Run) -> tuple[Cluster, TargetFeatures]:
         run.cluster = open_cluster(
             target, backend=given.backend, options=given.cluster, run_dir=run.folder.path, progress=given.progress
         )
+        run.readers.reading = open_reading_lane(run.cluster)
     if run.offer is None:
-        run.offer = read_target_features(run.cluster, run.clock, run.journal)
-        run.folder.add_to_run(run.offer.described(run.cluster))
+        offer = read_target_features(run.cluster, run.clock, run.journal)
+        run.folder.add_to_run(offer.described(run.cluster))
+        if not run.cluster.owned:
+            with connect(run, run.cluster, offer, preflight.NAME) as lab:
+                preflight.require_transactions(lab, offer)
+        run.offer = offer
     return run.cluster, run.offer
 
 
 @contextmanager
-def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: Requirement[Lab]) -> Iterator[Lab]:
+def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: str) -> Iterator[Lab]:
     """Step 2: a lab whose clients record into the run's one journal on the run's one clock; healed when it closes."""
-    again = sum(verdict.id == requirement.id for verdict in run.verdicts)  # with refuters: topics need fresh names
+    again = sum(verdict.id == requirement for verdict in run.verdicts)  # with refuters: topics need fresh names
     lab = Lab(
         cluster=cluster,
         offered_by=offer.brokers,
-        requirement=requirement.id,
-        draw=run.options.seed.stream(f"{requirement.id}/{again}"),
+        requirement=requirement,
+        draw=run.options.seed.stream(f"{requirement}/{again}"),
         clock=run.clock,
         recorder=run.journal,
         readers=run.readers,
@@ -163,12 +173,33 @@ def publish(run: Run, verdict: Verdict) -> Verdict:
 
 
 def close(run: Run) -> None:
-    """End the cluster and the journal; may be called twice."""
+    """End the cluster and the journal; may be called twice. Nothing of ours stays on a cluster that lives on."""
     cluster, run.cluster = run.cluster, None
     if cluster is not None:
+        if not cluster.owned:
+            leave(run, cluster)
         cluster.close()
     run.readers.close()  # after the cluster: should this be cut short, Spark's JVM ends with us anyway
     run.journal.close()
+
+
+def leave(run: Run, cluster: Cluster) -> None:
+    """Remove what no requirement could remove, and tell once what stays."""
+    lanes = cluster.topology.lanes["observer"]
+    client = WireClient(
+        actor="observer",
+        lane="observer",
+        addresses=lanes,
+        clock=run.clock,
+        recorder=NullRecorder(),
+        security=cluster.topology.secured("observer"),
+    )
+    try:
+        run.belongings.remove_all(AnyBroker(client, cluster.topology.brokers))
+    finally:
+        client.close()
+    for sentence in run.belongings.left():
+        run.options.progress(sentence)
 
 
 def not_offered(requirement: Requirement[Lab], missing: str) -> Verdict:

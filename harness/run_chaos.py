@@ -20,10 +20,11 @@ from harness.chaos.plan.schedule import schedule
 from harness.chaos.play.environment import Environment
 from harness.chaos.play.fault_runner import run_faults
 from harness.chaos.play.judgement_limits import DRAIN_NOTES, GATE_ERRORS, limited
-from harness.chaos.play.round_context import RoundContext, create_round
+from harness.chaos.play.round_context import OUT_OF_REACH, RoundContext, ScenarioOutOfReach, create_round
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.history.operation import Phase
 from harness.faults.fault_target import Powerless
+from harness.faults.frame_toxic import lanes_of
 from harness.faults.toxic import PreparedToxic
 from harness.judge import judge as judge_history
 from harness.report.chaos import publish_round
@@ -67,7 +68,12 @@ def open_target(environment: Environment, round_: Round) -> None:
 @contextmanager
 def connect(environment: Environment, round_: Round) -> Iterator[RoundContext]:
     """Step 2: fresh topics and ids, recording clients, and Spark as a reader; healed and closed in any case."""
-    context = create_round(environment, round_)
+    try:
+        context = create_round(environment, round_)
+    except ScenarioOutOfReach as beyond:
+        round_.add({OUT_OF_REACH: str(beyond)})
+        publish(round_.folder)
+        raise
     try:
         context.create_topics()
         prepare(context)
@@ -79,7 +85,13 @@ def connect(environment: Environment, round_: Round) -> Iterator[RoundContext]:
 
 
 def prepare(context: RoundContext) -> None:
-    """Prepare toxics before clients connect; a missing power is reported when the toxic is to strike."""
+    """Prepare toxics before clients connect; a missing power is reported when the toxic is to strike.
+
+    On a cluster that is not ours the gate goes behind every lane first.
+    """
+    target = context.fault_target
+    if not target.cluster.owned and target.cluster.links is not None:
+        target.gate.intercept(*lanes_of(target))
     for toxic in context.scenario.toxics:
         if isinstance(toxic, PreparedToxic):
             with suppress(Powerless):
@@ -152,7 +164,9 @@ def drain(environment: Environment, context: RoundContext) -> None:
     scope = Scope(
         partitions=context.partitions,
         broker_addresses=topology.lanes["observer"],
+        reader_addresses=environment.reading.addresses,
         security=topology.secured("observer"),
+        reader_security=environment.reading.security,
         transactional_ids=context.transactional_ids,
         groups=context.groups,
     )
@@ -161,7 +175,7 @@ def drain(environment: Environment, context: RoundContext) -> None:
         environment.wanted.progress("the target is gone: no broker answers; what was recorded is kept and judged")
     context.history_journal.write(*context.reader.finish(drained.high_watermarks, timeout_seconds=READ_SECONDS))
     context.facts["spark"] = context.reader.facts()
-    context.facts[DRAIN_NOTES] = list(drained.notes)
+    context.facts[DRAIN_NOTES] = [*drained.notes, *context.fault_target.gate_notes()]
     context.facts[GATE_ERRORS] = list(context.fault_target.gate_errors())
 
 

@@ -8,7 +8,7 @@ import pytest
 from harness.app.chaos_session import ChaosSession
 from harness.app.judging_item import JudgingItem, NotGreen
 from harness.chaos.plan.chaos_round import Round
-from harness.chaos.play.round_context import ClientsNotOffered
+from harness.chaos.play.round_context import ClientsNotOffered, ScenarioOutOfReach
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.status import Status
 from harness.report.chaos import not_offered_line, round_line
@@ -46,6 +46,8 @@ class ChaosItem(JudgingItem):
         except ClientsNotOffered as lack:
             self.lacking = str(lack)
             self.skip_not_offered(self.lacking)
+        except ScenarioOutOfReach as beyond:
+            self.skip_out_of_reach(str(beyond))
         if judgement.status is not Status.HOLDS:
             raise NotGreen(sentence(judgement, self.round_))
 

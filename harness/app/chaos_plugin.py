@@ -29,6 +29,12 @@ class ChaosPlugin:
         items.sort(key=lambda item: item.round_.folder.name if isinstance(item, ChaosItem) else "")
         self.session.rounds_in_all = sum(isinstance(item, ChaosItem) for item in items)
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Skipped rounds are no failure, but where nothing else was there nothing was shown."""
+        if exitstatus == pytest.ExitCode.OK and session.items and not self.session.judged:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
         """A round for which the budget does not reach is not begun."""

@@ -16,7 +16,7 @@ from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.scenario import Scenario
 from harness.chaos.play.environment import Environment
-from harness.chaos.play.round_context import ClientsNotOffered
+from harness.chaos.play.round_context import ClientsNotOffered, ScenarioOutOfReach
 from harness.evidence.history.judgement import Judgement
 from harness.report.chaos import conclude_session, publish_session
 from harness.run_chaos import perform, publish
@@ -33,6 +33,7 @@ class ChaosSession:
     """The rounds of one session.
 
     :param ended: Each round that came to its end, judged or not.
+    :param out_of_reach: Scenarios of which no toxic can strike on the target.
     :param rounds_in_all: How many items there are; the budget may not reach for all.
     """
 
@@ -40,6 +41,7 @@ class ChaosSession:
     rounds_in_all: int = 0
     rounds_printed: int = 0
     ended: list[Round] = field(default_factory=list)
+    out_of_reach: set[str] = field(default_factory=set)
     page: Path | None = None
     started: float = field(default_factory=time.monotonic)
     _environment: Environment | None = None
@@ -52,7 +54,12 @@ class ChaosSession:
         return [self._round(number, *turn, seed) for number, (turn, seed) in enumerate(numbered, start=1)]
 
     def reaches(self, round_: Round) -> bool:
-        """Whether the budget still reaches for a round; it always does for the first."""
+        """Whether the budget still reaches for a round; it always does for the first.
+
+        A scenario that is out of reach is not begun again: it stays so.
+        """
+        if round_.scenario.name in self.out_of_reach:
+            return False
         if self.options.budget_seconds is None or not self.ended:
             return True
         return time.monotonic() - self.started + round_.seconds < self.options.budget_seconds
@@ -65,6 +72,10 @@ class ChaosSession:
         environment = self._environment = self._environment or self._new_environment()
         try:
             judgement = perform(environment, round_)
+        except ScenarioOutOfReach:
+            self.out_of_reach.add(round_.scenario.name)
+            self.ended.append(round_)
+            raise
         except (ClientsNotOffered, UserError):
             raise
         except Exception as failure:
@@ -85,6 +96,11 @@ class ChaosSession:
         """The rounds together, where one came to its end."""
         if self.ended:
             conclude_session(stream, self.options.run.folder, self.folders, self.page)
+
+    @property
+    def judged(self) -> bool:
+        """Whether any round was judged."""
+        return any(round_.scenario.name not in self.out_of_reach for round_ in self.ended)
 
     def next_number(self) -> int:
         """The number of the next round that is printed, from 1."""

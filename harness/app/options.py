@@ -5,6 +5,7 @@ The only place that reads the environment for the product: ``FENCEPOST_BROKER_JV
 """
 
 import os
+import re
 import shlex
 import sys
 from argparse import Namespace
@@ -17,6 +18,7 @@ from harness.app.contract_session import ContractOptions
 from harness.base.paths import SCENARIOS, runs_folder
 from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
+from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
 from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
@@ -36,6 +38,10 @@ RUNNING = ("qualify", "chaos", "pytest")
 JUDGED = ("qualify", "pytest")
 CHAOS = ("chaos", "pytest")
 BACKENDS = {"default": AUTO, "choices": BACKEND_NAMES}
+
+
+NAME = r"[a-z0-9._-]{1,100}"
+"""What names of ours may begin with; they are written in small letters."""
 
 
 class Option(NamedTuple):
@@ -179,8 +185,11 @@ def contract_options(given: Namespace, *, target: str | None, falsify: bool = Fa
 
 def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     """The options of a session of chaos; :raises UserError: when one of them is malformed."""
+    run = _run_options(given, target, folder_name=f"chaos-{target}")
+    if run.permissions.topics:
+        raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
     return ChaosOptions(
-        run=_run_options(given, target, folder_name=f"chaos-{target}"),
+        run=run,
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         round_seconds=given.seconds,
         scenarios=select_scenarios(given.scenarios, find_scenarios(SCENARIOS)),
@@ -205,6 +214,11 @@ def _permissions(given: Namespace) -> Permissions:
     """``falsify`` has none of these options: it runs on clusters of ours alone."""
     topics = tuple(filter(None, (name.strip() for name in getattr(given, "topics", "").split(","))))
     prefix, changes = getattr(given, "prefix", PREFIX), getattr(given, "allow_changes", False)
+    if not re.fullmatch(NAME, prefix):
+        raise UserError(
+            f"--prefix {prefix!r} cannot begin a topic's name: write 1 to 100 letters a–z, digits, '.', '_' or '-'",
+            exit=ExitCode.USAGE,
+        )
     return Permissions(prefix=prefix, topics=topics, changes=changes)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.base.paths import CONTRACT, ROOT
 from harness.base.user_error import ExitCode, UserError
-from harness.chaos.plan.round_folders import rounds_of
+from harness.chaos.plan.round_folders import rounds_of, was_played
 from harness.contract import Status, Verdict, judge, passes
 from harness.contract.requirement_catalogue import find, requirement_row
 from harness.evidence.json_codec import Malformed, from_json
@@ -83,13 +83,13 @@ def _chaos(folder: Path, rounds: tuple[Path, ...], master: str, progress: Callab
     progress(f"starting Spark on {master}")
     with open_session(name="fencepost-replay", master=master, progress=progress, build=build) as spark:
         for number, round_ in enumerate(rounds, start=1):
-            judged.append(judge(spark, round_))
+            judged += [judge(spark, round_)] if was_played(round_) else []
             page = publish(round_)
             round_line(sys.stdout, round_, number=number, of=len(rounds))
     if folder not in rounds:
         page = publish_session(folder, rounds)
     conclude_session(sys.stdout, folder, rounds, page)
-    return all(judgement.status is Status.HOLDS for judgement in judged)
+    return bool(judged) and all(judgement.status is Status.HOLDS for judgement in judged)
 
 
 def _history_bytes(round_: Path) -> int:

@@ -20,6 +20,7 @@ class ExitCode(IntEnum):
     NO_ROOM = 14  # the disk is full
     ADDRESS_IN_USE = 15  # an address that we need is taken
     EVIDENCE_UNREADABLE = 16  # a run folder that replay cannot read
+    TRANSACTIONS_REFUSED = 17  # an external target refuses every transactional id
     INTERNAL = 70  # Fencepost itself failed; the traceback is in the run folder
     INTERRUPTED = 130  # Ctrl-C or SIGTERM
 

@@ -2,10 +2,10 @@
 
 Nothing can be done to its nodes and to the links between them. Clients' lanes can be disturbed all the same where a
 Toxiproxy can be started: victim and rival then go through it, and the observer connects directly. Only clients that
-take their addresses from the topology stay on their lane; one that follows the brokers' own Metadata leaves it.
+take their addresses from the topology stay on their lane; one that follows the brokers' own Metadata leaves it, and
+behind mapped ports (``Topology.advertised``) it reaches nobody.
 """
 
-import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -15,17 +15,16 @@ from harness.base.addresses import LANES, Address, Lane
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster import toxiproxy
 from harness.cluster.backend import Backend, Progress
+from harness.cluster.broker_finding import FoundBrokers, find_brokers
 from harness.cluster.cluster import ClusterOptions
-from harness.cluster.nodes import readiness_probe
 from harness.cluster.nodes.node_ports import LANE_PORTS
 from harness.cluster.process.loopback_addresses import LoopbackBlock, claim_block
 from harness.cluster.target import External, Target
-from harness.cluster.topology import Topology, lane_name
+from harness.cluster.topology import Topology, count_of, lane_name
 from harness.cluster.toxiproxy import Proxy, ToxiproxyLinks
 from harness.machine.run_processes import open_run_processes
 from harness.wire.security.client_properties import read_client_properties
 from harness.wire.security.security import PLAINTEXT, Security
-from harness.wire.wire_errors import SecurityRefused, WireError
 
 FIRST_HOST = 2  # of a block; 1 is Toxiproxy's API
 
@@ -73,60 +72,17 @@ def open_external(target: Target, options: ClusterOptions, run_dir: Path, progre
         raise UserError(f"{target} is not a running cluster", exit=ExitCode.USAGE)
     given = options.client_properties
     security = PLAINTEXT if given is None else read_client_properties(given)
-    brokers = learn_brokers(target.addresses, security)
+    found = find_brokers(target, security)
     with ExitStack() as cleanup:
-        links, lanes = _lanes(brokers, cleanup, run_dir, progress)
+        links, lanes = _lanes(found.addresses, cleanup, run_dir, progress)
         return ExternalCluster(
-            identity=f"{target} ({len(brokers)} brokers), external backend",
-            topology=_topology(brokers, lanes, security),
+            identity=f"{target} ({count_of(tuple(found.addresses))}), external backend",
+            topology=_topology(found, lanes, security),
             links=links,
             versions={"toxiproxy": links.version()} if links else {},
             cleanup=cleanup.pop_all(),
         )
     raise AssertionError("an ExitStack that swallows nothing")
-
-
-def learn_brokers(given: Sequence[Address], security: Security = PLAINTEXT) -> Mapping[int, Address]:
-    """Every broker's id and address: as the caller wrote it where it is among the given, else as it is advertised.
-
-    :raises UserError: TARGET_UNREACHABLE; where TLS or SASL failed, in a sentence that names the property.
-    """
-    listed = next(filter(None, (_listed(address, security) for address in given)), None)
-    if listed is None:
-        raise _unreachable(", ".join(map(str, given)), security)
-    if len(listed) == len(given) == 1:  # a mapped port: what it advertises may be unreachable from here
-        return dict.fromkeys(listed, given[0])
-    written = {_resolved(address): address for address in given}
-    brokers = {node: written.get(_resolved(address), address) for node, address in sorted(listed.items())}
-    for node, address in brokers.items():
-        if _listed(address, security) is None:
-            raise _unreachable(f"broker {node} at {address}", security)
-    return brokers
-
-
-def _listed(address: Address, security: Security) -> Mapping[int, Address] | None:
-    try:
-        return readiness_probe.listed(address, security)
-    except SecurityRefused as refused:
-        raise UserError(str(refused), exit=ExitCode.TARGET_UNREACHABLE) from refused
-    except WireError:
-        return None
-
-
-def _unreachable(who: str, security: Security) -> UserError:
-    return UserError(
-        f"{who} did not answer a Metadata request; check that a Kafka listens there, that it can be reached from this"
-        f" machine, and that its listener speaks {security.protocol}: see {security.key('security.protocol')}",
-        exit=ExitCode.TARGET_UNREACHABLE,
-    )
-
-
-def _resolved(address: Address) -> tuple[str, int]:
-    """The IP address and port, so that two ways to write one address are equal."""
-    try:
-        return socket.gethostbyname(address.host), address.port
-    except OSError:
-        return address.host, address.port
 
 
 def _lanes(
@@ -164,9 +120,8 @@ def _listen(block: LoopbackBlock, index: int, lane: Lane) -> Address:
     return Address(block.host(FIRST_HOST + index), LANE_PORTS[lane])
 
 
-def _topology(
-    brokers: Mapping[int, Address], proxied: Sequence[tuple[Lane, int, Proxy]], security: Security
-) -> Topology:
+def _topology(found: FoundBrokers, proxied: Sequence[tuple[Lane, int, Proxy]], security: Security) -> Topology:
+    brokers = found.addresses
     proxies = {(lane, node): proxy for lane, node, proxy in proxied}
     return Topology(
         brokers=tuple(brokers),
@@ -176,6 +131,7 @@ def _topology(
             for lane in LANES
         },
         lane_proxies={(lane, n): proxies[lane, n].name for lane in LANES for n in brokers if (lane, n) in proxies},
+        advertised=found.advertised,
         security=replace(security, names={n: address.host for n, address in brokers.items()}),
     )
 

@@ -1,4 +1,7 @@
-"""The target's syntax: ``kafka:<version>``, ``dist:<path>``, ``image:<reference>``, ``external:<host:port,…>``."""
+"""The target's syntax: ``kafka:<version>``, ``dist:<path>``, ``image:<reference>``, ``external:<host:port,…>``.
+
+A running cluster whose brokers are behind mapped ports may be given by their ids: ``external:1=host:port,2=host:port``.
+"""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +13,7 @@ from harness.base.user_error import ExitCode, UserError
 
 SYNTAX = (
     "kafka:<version> | dist:<Kafka .tgz or unpacked folder> | image:<reference>[#<Kafka's folder>]"
-    " | external:<host:port,host:port,…>"
+    " | external:<host:port,host:port,…> | external:<id=host:port,id=host:port,…>"
 )
 KAFKA_HOME = "/opt/kafka"
 OLDEST = (3, 3, 2)
@@ -52,13 +55,23 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """A running cluster that is not ours."""
+    """A running cluster that is not ours.
+
+    :param nodes: For each address the id of the broker behind it, None where the caller has not told it.
+    """
 
     kind: ClassVar[str] = "a running cluster"
     addresses: tuple[Address, ...]
+    nodes: tuple[int | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Without ids, none is known."""
+        if not self.nodes:
+            object.__setattr__(self, "nodes", (None,) * len(self.addresses))
 
     def __str__(self) -> str:
-        return "external:" + ",".join(map(str, self.addresses))
+        told = zip(self.nodes, self.addresses, strict=True)
+        return "external:" + ",".join(str(at) if node is None else f"{node}={at}" for node, at in told)
 
 
 Target: TypeAlias = Released | Distribution | Image | External
@@ -81,7 +94,7 @@ def parse_target(text: str) -> Target:
         case "image" if rest:
             return _image(rest)
         case "external" if rest:
-            return External(tuple(_address(part) for part in rest.split(",")))
+            return _external(rest)
     raise UserError(f"{text!r} is not a target; write {SYNTAX}", exit=ExitCode.USAGE)
 
 
@@ -104,6 +117,17 @@ def _image(text: str) -> Image:
     if not re.fullmatch(r"[\w.:/@-]+", reference) or not home.startswith("/"):
         raise UserError(f"{text!r} is not an image; write image:<reference>[#<Kafka's folder>]", exit=ExitCode.USAGE)
     return Image(reference, home)
+
+
+def _external(text: str) -> External:
+    """``host:port`` or ``id=host:port``, separated by commas."""
+    numbered = [re.fullmatch(r"\s*(?:(\d+)=)?(.*)", part, re.DOTALL) for part in text.split(",")]
+    parts = [(found[1], _address(found[2])) for found in numbered if found]
+    nodes = tuple(None if node is None else int(node) for node, _ in parts)
+    given = [node for node in nodes if node is not None]
+    if len(set(given)) < len(given):
+        raise UserError(f"external:{text} gives two addresses of one broker", exit=ExitCode.USAGE)
+    return External(tuple(address for _, address in parts), nodes)
 
 
 def _address(text: str) -> Address:

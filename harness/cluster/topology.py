@@ -48,11 +48,13 @@ class ExtraListener:
     :param protocol: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL.
     :param properties: Settings that it needs, the same on every broker, by Kafka's full names
         (``listener.name.secure.ssl.keystore.location``).
+    :param advertised_port: Told to clients instead of the real one, as behind a mapped port; None for the real one.
     """
 
     name: str
     protocol: str
     properties: Mapping[str, str] = field(default_factory=dict)
+    advertised_port: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,8 @@ class Topology:
     :param lanes: For each lane, the address of each broker on it.
     :param links: For each ordered pair (from, to) of nodes, the proxy's name; empty for an external cluster.
     :param lane_proxies: For each (lane, broker), the proxy's name; the observer's lane has none.
+    :param advertised: Of a cluster that is not ours, where each broker says that it is. Where that is not its address
+        on the observer's lane, its port is mapped, and a client that follows Metadata may not reach it.
     :param listeners: For each extra listener, by its name, the address of each broker on it; no proxy is in front.
     :param security: How clients connect, and which names brokers have in their certificates.
     :param plain_lanes: Lanes on which a proxy of ours speaks TLS and SASL to the brokers, and plaintext to clients.
@@ -75,6 +79,7 @@ class Topology:
     links: Mapping[tuple[int, int], str] = field(default_factory=dict)
     lane_proxies: Mapping[tuple[Lane, int], str] = field(default_factory=dict)
     listeners: Mapping[str, Mapping[int, Address]] = field(default_factory=dict)
+    advertised: Mapping[int, Address] = field(default_factory=dict)
     security: Security = PLAINTEXT
     plain_lanes: frozenset[Lane] = frozenset()
 

@@ -90,17 +90,25 @@ def step(
     )
 
 
-def written(name: str, version: int, *values: str, producer_id: int = PRODUCER, base_offset: int = 0) -> Step:
-    """A Produce that was accepted."""
-    request: dict[str, Json] = {"producer_id": producer_id, "values": list(values)}
+def written(
+    name: str, version: int, *values: str, producer_id: int = PRODUCER, base_offset: int = 0, to: str = "P1"
+) -> Step:
+    """A Produce to the partition ``to`` that was accepted."""
+    request: dict[str, Json] = {"producer_id": producer_id, "partitions": [to], "values": list(values)}
     return step(name, "Produce", version, request=request, base_offset=base_offset)
 
 
 def refused_write(
-    name: str, version: int, error: int, *values: str, held: float = 0.0, error_message: str | None = None
+    name: str,
+    version: int,
+    error: int,
+    *values: str,
+    held: float = 0.0,
+    error_message: str | None = None,
+    to: str = "P1",
 ) -> Step:
-    """A Produce that was refused."""
-    request: dict[str, Json] = {"producer_id": PRODUCER, "values": list(values)}
+    """A Produce to the partition ``to`` that was refused."""
+    request: dict[str, Json] = {"producer_id": PRODUCER, "partitions": [to], "values": list(values)}
     return step(name, "Produce", version, error=error, held=held, request=request, error_message=error_message)
 
 

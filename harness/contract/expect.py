@@ -5,7 +5,7 @@ gives one observation; :func:`sound` gives several (``yield from``). A check tha
 its verdict is NOT_EXERCISED. Every expectation names its anomaly by ``otherwise``, or has a name of its own for it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -67,7 +67,12 @@ def habit(observation: Observation, level: Level = Level.SHOULD) -> Observation:
 
 
 def refused(
-    step: Step, *codes: int, otherwise: str, message: str | None = None, code: Level = Level.MUST
+    step: Step,
+    *codes: int,
+    otherwise: str,
+    message: str | None = None,
+    code: Level = Level.MUST,
+    also: Collection[int] = (),
 ) -> Observation:
     """The step must be refused with one of ``codes`` (and, where given, an error message that ends like this one).
 
@@ -75,19 +80,26 @@ def refused(
     one is expected is ``no-message``, and another text, which is Kafka's habit, ``wrong-message``.
 
     :param code: Who promises the code: SHOULD where the KIP promises the refusal and Kafka chose the code.
+    :param also: Codes that the KIP allows beside Kafka's own ``codes``: each is a ``wrong-error`` of level SHOULD.
     """
     if step.error == 0:
         return finding(otherwise, f"{_said(step)}; expected {_names(codes)}", step)
     if step.error is None:
         return finding("unanswered", f"{_said(step)}; expected {_names(codes)}", step)
     if step.error not in codes:
-        return habit(finding("wrong-error", f"{_said(step)}; expected {_names(codes)}", step), code)
+        level = Level.SHOULD if step.error in also else code
+        return habit(finding("wrong-error", f"{_said(step)}; expected {_names(codes)}", step), level)
+    return witness(_said(step), step) if message is None else explained(step, message)
+
+
+def explained(step: Step, message: str) -> Observation:
+    """The refusal has an error message that ends like this one: none is ``no-message``, another ``wrong-message``."""
     said = str(step.fields.get("error_message") or "")
-    if message is not None and not said:
+    if not said:
         return finding("no-message", f"{_said(step)} without a message; expected {message!r}", step)
-    if message is not None and not said.endswith(message):
+    if not said.endswith(message):
         return habit(finding("wrong-message", f"{_said(step)} with message {said!r}; expected {message!r}", step))
-    return witness(_said(step), step)
+    return witness(f"{_said(step)} with the message {said!r}", step)
 
 
 def accepted(step: Step, *, otherwise: str) -> Observation:
@@ -129,6 +141,12 @@ def row(step: Step, field: str, **keys: Json) -> Mapping[str, Json]:
     return next((one for one in fitting if keys.items() <= one.items()), {})
 
 
+def writes(seen: Evidence, partition: str, *names: str) -> list[Step]:
+    """The steps of these names that wrote to the partition alone, in order of sending within each name."""
+    steps = (step for name in names for step in seen.all(name))
+    return [step for step in steps if step.request.get("partitions") == [partition]]
+
+
 def keeps(
     step: Step,
     *,
@@ -138,9 +156,13 @@ def keeps(
     partitions: Sequence[str] | None = None,
     otherwise: str = "wrong-state-kept",
 ) -> Observation:
-    """DescribeTransactions: the coordinator keeps this of the transactional id; what is None is not compared."""
+    """DescribeTransactions: the coordinator keeps this of the transactional id; what is None is not compared.
+
+    :param partitions: In any order.
+    """
     promised: dict[str, Json] = {"state": state, "producer_epoch": epoch, "producer_id": producer_id}
-    promised["partitions"] = None if partitions is None else list(partitions)
+    promised["partitions"] = None if partitions is None else _in_order(list(partitions))
+    step = replace(step, fields={name: _in_order(value) for name, value in step.fields.items()})
     return shows(step, otherwise=otherwise, **{name: value for name, value in promised.items() if value is not None})
 
 
@@ -287,6 +309,10 @@ def prepared(seen: Evidence, name: str, *, end: Step | None = None) -> Sample:
     if ended and (end is None or end.error == 0):
         raise NotSeen(f"no transaction was open on {sample.partition} when {name!r} was released")
     return sample
+
+
+def _in_order(value: Json) -> Json:
+    return [*sorted(map(str, value))] if isinstance(value, list) else value
 
 
 def _said(step: Step) -> str:

@@ -29,6 +29,14 @@ def unadded(version: int) -> KafkaError:
     return KafkaError.TRANSACTION_ABORTABLE if version >= _FIRST_WITH_ABORTABLE else KafkaError.INVALID_TXN_STATE
 
 
+def unadded_by_kip(version: int) -> tuple[KafkaError, ...]:
+    """What KIP-890 lets a leader answer there. Version 11, which knows the abortable error and adds nothing, is not in
+    the KIP: INVALID_TXN_STATE is what it has for old clients, and the abortable error "can be returned on any failure"
+    to those that know it."""
+    old = (KafkaError.INVALID_TXN_STATE,)
+    return (*old, KafkaError.TRANSACTION_ABORTABLE) if version >= _FIRST_WITH_ABORTABLE else old
+
+
 def unadded_message(version: int) -> str | None:
     """The message beside :func:`unadded`; None where none is promised."""
     return UNADDED_MESSAGE if _FIRST_WITH_ERROR_MESSAGE <= version < _FIRST_WITH_ABORTABLE else None

@@ -12,7 +12,7 @@ from harness.base.json_value import Json
 from harness.cluster.cluster import Kill, Stop
 from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.leadership import await_recovery
-from harness.faults.toxic import ClusterShape, Power, Reach, StrikeCount
+from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number
 
 
@@ -28,7 +28,7 @@ class BrokerRestart:
     down_ms: tuple[int, int]
     take_down: Callable[[FaultTarget, int], str]
     power: Power = Power.PROCESS
-    acts_on: tuple[Reach, ...] = (Reach.PROCESSES,)
+    acts_on: tuple[ToxicReach, ...] = (ToxicReach.PROCESSES,)
     disrupts_broker: bool = True
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:

@@ -67,6 +67,10 @@ class FaultTarget:
         """What went wrong in the gate itself; nothing where it was never started."""
         return tuple(error for gate in self._gate for error in gate.errors())
 
+    def gate_notes(self) -> tuple[str, ...]:
+        """What the gate noted that is no error."""
+        return tuple(note for gate in self._gate for note in gate.notes())
+
     def close(self) -> None:
         """End the gate; proxies forward to the brokers again. May be called twice."""
         while self._gate:

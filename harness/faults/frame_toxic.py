@@ -15,7 +15,7 @@ from harness.base.json_value import Json
 from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.frame_gate import GateFailed, RuleHandle
 from harness.faults.frame_rule import Rule, Then, When
-from harness.faults.toxic import ClusterShape, Power, Reach, StrikeCount
+from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number, text
 
 EVERY_ID = "every transactional id"
@@ -42,8 +42,8 @@ class FrameToxic:
     by_id: bool = True
 
     @property
-    def acts_on(self) -> tuple[Reach, ...]:
-        return (Reach(self.on),)
+    def acts_on(self) -> tuple[ToxicReach, ...]:
+        return (ToxicReach(self.on),)
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """One transactional id or (every other time) all, a seed for the gate's own draws, and the toxic's draws."""

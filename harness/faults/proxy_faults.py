@@ -16,7 +16,7 @@ from typing import Literal, get_args
 from harness.cluster.cluster import Direction, Links
 from harness.cluster.topology import CONTROLLER, link_name
 from harness.faults.fault_target import FaultTarget, Powerless
-from harness.faults.toxic import ClusterShape, Reach, StrikeCount
+from harness.faults.toxic import ClusterShape, StrikeCount, ToxicReach
 
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 Counted = Literal["bytes", "connections"]
@@ -44,8 +44,8 @@ def draw_proxy(shape: ClusterShape, draw: Random, *, controller: bool = True) ->
     lanes = [f"lane-{lane}-{broker}" for lane in shape.lanes for broker in shape.brokers]
     links = [link_name(source, target) for source, target in permutations(shape.brokers, 2)]
     quorum = [link_name(broker, CONTROLLER) for broker in shape.brokers] if controller else []
-    lanes = lanes if Reach.LANES in shape.reach else []
-    links, quorum = (links, quorum) if Reach.LINKS in shape.reach else ([], [])
+    lanes = lanes if ToxicReach.LANES in shape.reach else []
+    links, quorum = (links, quorum) if ToxicReach.LINKS in shape.reach else ([], [])
     return draw.choice(draw.choice([kind for kind in (lanes, links, quorum) if kind]))
 
 

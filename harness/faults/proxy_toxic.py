@@ -10,7 +10,7 @@ from harness.cluster.topology import CONTROLLER
 from harness.faults.fault_target import FaultTarget
 from harness.faults.leadership import await_recovery
 from harness.faults.proxy_faults import DIRECTIONS, Counted, ToxicSpec, draw_proxy, with_toxics
-from harness.faults.toxic import ClusterShape, Power, Reach, StrikeCount
+from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number, text
 
 BOTH = "both"
@@ -40,7 +40,7 @@ class ProxyToxic:
     controller: bool = True
     counted: Counted = "bytes"
     power: Power = Power.NETWORK
-    acts_on: tuple[Reach, ...] = (Reach.LANES, Reach.LINKS)
+    acts_on: tuple[ToxicReach, ...] = (ToxicReach.LANES, ToxicReach.LINKS)
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """``proxy``, ``direction``, and every attribute."""

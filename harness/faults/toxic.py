@@ -25,7 +25,7 @@ class Power(StrEnum):
     FRAMES = "frames"
 
 
-class Reach(StrEnum):
+class ToxicReach(StrEnum):
     """What a toxic acts on. On a cluster that is not ours only a part of it is within reach."""
 
     LANES = "lanes"  # between clients and brokers: a proxy, and the gate behind it
@@ -34,11 +34,11 @@ class Reach(StrEnum):
     LEADERS = "leaders"  # by Kafka's own administration
 
 
-LACKS: Mapping[Reach, str] = {
-    Reach.LANES: "no proxy stands between clients and brokers",
-    Reach.LINKS: "the links between brokers are not ours",
-    Reach.PROCESSES: "the brokers are not ours to stop",
-    Reach.LEADERS: "leaders cannot be moved: that takes a second broker, and on a cluster that is not ours"
+LACKS: Mapping[ToxicReach, str] = {
+    ToxicReach.LANES: "no proxy stands between clients and brokers",
+    ToxicReach.LINKS: "the links between brokers are not ours",
+    ToxicReach.PROCESSES: "the brokers are not ours to stop",
+    ToxicReach.LEADERS: "leaders cannot be moved: that takes a second broker, and on a cluster that is not ours"
     " --allow-changes",
 }
 """Why something is out of reach, as a clause."""
@@ -57,7 +57,7 @@ class ClusterShape:
     lanes: tuple[str, ...] = ("victim", "rival")
     topics: Mapping[str, int]
     transactional_ids: tuple[str, ...]
-    reach: frozenset[Reach] = frozenset(Reach)
+    reach: frozenset[ToxicReach] = frozenset(ToxicReach)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class Toxic(Protocol):
         """What it needs to itself."""
 
     @property
-    def acts_on(self) -> tuple[Reach, ...]:
+    def acts_on(self) -> tuple[ToxicReach, ...]:
         """What it strikes; where there are several, one that is within reach is enough."""
 
     @property

@@ -64,7 +64,9 @@ class Administration:
         return Coordinators(self._any).of(key, key_type)
 
     def config(self, broker: int, key: str) -> str | None:
-        """A broker's setting as it is now, or None where this release has no such setting."""
+        """A broker's setting as it is now, or None where it has no such setting, or does not show any."""
+        if DescribeConfigs.api not in self.client.offered(broker).apis:
+            return None
         request = DescribeConfigs(resource_type=BROKER, resource_name=str(broker), keys=(key,))
         return self._call(broker, request).configs.get(key)
 

@@ -14,7 +14,7 @@ from harness.kafka.retriable import TRANSIENT
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.requests.cluster.metadata import Metadata
 from harness.wire.wire_client import WireClient
-from harness.wire.wire_errors import WireError
+from harness.wire.wire_errors import UnreadableAnswer, WireError
 
 ResultT = TypeVar("ResultT", bound=ApiResult)
 
@@ -52,7 +52,10 @@ class AnyBroker:
     def each(self, request: ApiRequest[ResultT]) -> Mapping[int, ResultT]:
         """Every broker's answer, all asked at once; :raises WireError: when one gives none."""
         pending = [self.client.send(node, request, self.client.highest(node, request.api)) for node in self.brokers]
-        return {each.node: each.wait(ANSWER_SECONDS).result for each in pending}
+        try:
+            return {each.node: each.wait(ANSWER_SECONDS).result for each in pending}
+        except UnreadableAnswer:  # at that version; one after the other they are asked below it too
+            return {node: self.client.call(node, request).result for node in self.brokers}
 
     def offers(self, api: str) -> bool:
         """Whether any broker advertises the API."""

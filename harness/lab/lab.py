@@ -191,12 +191,13 @@ class Lab(LabFaults):
         used = recorder.client.highest(partition.leader, request.api) if version is None else version
         return recorder.ask(partition.leader, request, used, as_=as_, request={"partition": str(partition), **fields})
 
-    def coordinator_epoch(self, producer: Producer) -> int:
-        """The leader epoch of the ``__transaction_state`` partition that keeps the producer's transactional id."""
+    def coordinator_epoch(self, producer: Producer) -> int | None:
+        """The leader epoch of the ``__transaction_state`` partition that keeps the producer's transactional id.
+
+        None where the server shows no such topic.
+        """
         found = Coordinators(self.placement.cluster).key_partition(TRANSACTION_STATE, producer.transactional_id)
-        if found is None:
-            raise Unprepared(f"{TRANSACTION_STATE} is not shown, so nobody knows the coordinator's epoch")
-        return found[1]
+        return None if found is None else found[1]
 
     def offered(self, api: str, versions: Sequence[int]) -> tuple[int, ...]:
         """Those of ``versions`` that every broker advertises."""
@@ -253,6 +254,14 @@ class Lab(LabFaults):
             what="last stable offset = high watermark",
             timeout_seconds=timeout_seconds,
         )
+
+    def passed(self, partition: Partition, offset: int, *, timeout_seconds: float = 5.0) -> None:
+        """Wait, bounded, until readers are past ``offset``: what was open there is over. The check judges where not."""
+
+        def beyond() -> bool:
+            return self.observer.sample(partition).last_stable_offset > offset
+
+        wait.elapsed_ms_until(beyond, timeout_seconds=timeout_seconds)
 
     def reached(self, producer: Producer, *states: str, as_: str, timeout_seconds: float = 5.0) -> Step:
         """Wait, bounded, until the coordinator keeps one of ``states`` for the id; the last answer is the step.

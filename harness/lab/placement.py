@@ -52,6 +52,11 @@ class Placement:
     groups: list[Group] = field(default_factory=list)
     coordinators: set[int] = field(default_factory=set)
     _topics: list[str] = field(default_factory=list)
+    _names: Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Names have a stream of their own: how many are drawn depends on the cluster, and nothing else may."""
+        self._names = Random(self.draw.randrange(2**32))
 
     def partition(
         self, alias: str, *, leader: int | None, replicas: int, configs: Mapping[str, str] | None
@@ -223,7 +228,7 @@ class Placement:
         return self.belongings.name(self.requirement, lane, self._drawn())
 
     def _drawn(self) -> str:
-        return f"{self.draw.randrange(16**8):08x}"
+        return f"{self._names.randrange(16**8):08x}"
 
     def _quiet_first(self) -> Sequence[int]:
         leading = {partition.leader for partition in self.partitions}

@@ -15,7 +15,7 @@ from harness.base.unprepared import Unprepared
 from harness.cluster.topology import CONTROLLER
 from harness.faults.fault_target import FaultTarget
 from harness.faults.proxy_faults import with_connections_cut
-from harness.faults.toxic import ClusterShape, Power, Reach, StrikeCount
+from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import text
 
 BROKERS, CLIENTS = "brokers", "clients"
@@ -27,12 +27,13 @@ class CoordinatorIsolation:
 
     name: str = "isolate-coordinator"
     power: Power = Power.NETWORK
-    acts_on: tuple[Reach, ...] = (Reach.LINKS, Reach.LANES)
+    acts_on: tuple[ToxicReach, ...] = (ToxicReach.LINKS, ToxicReach.LANES)
     disrupts_broker: bool = True
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """``transactional_id`` (by the workload's name), and ``from``: ``brokers`` or ``clients``."""
-        places = [place for place, reach in ((BROKERS, Reach.LINKS), (CLIENTS, Reach.LANES)) if reach in shape.reach]
+        needs = {BROKERS: ToxicReach.LINKS, CLIENTS: ToxicReach.LANES}
+        places = [place for place, reach in needs.items() if reach in shape.reach]
         return {"transactional_id": draw.choice(shape.transactional_ids), "from": draw.choice(places)}
 
     @contextmanager

@@ -14,7 +14,7 @@ from harness.cluster.topology import CONTROLLER
 from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.leadership import await_recovery
 from harness.faults.proxy_faults import with_connections_cut
-from harness.faults.toxic import ClusterShape, Power, Reach, StrikeCount
+from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number
 
 
@@ -24,7 +24,7 @@ class ControllerIsolation:
 
     name: str = "isolate-from-controller"
     power: Power = Power.NETWORK
-    acts_on: tuple[Reach, ...] = (Reach.LINKS,)
+    acts_on: tuple[ToxicReach, ...] = (ToxicReach.LINKS,)
     disrupts_broker: bool = True
     seconds: float = 4.0
 

@@ -12,7 +12,7 @@ from random import Random
 from harness.base.json_value import Json
 from harness.faults.fault_target import FaultTarget
 from harness.faults.leadership import RANKS, leader_moved
-from harness.faults.toxic import ClusterShape, Power, Reach, StrikeCount
+from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number, text
 
 
@@ -22,7 +22,7 @@ class CoordinatorMove:
 
     name: str = "move-coordinator"
     power: Power = Power.LEADERSHIP
-    acts_on: tuple[Reach, ...] = (Reach.LEADERS,)
+    acts_on: tuple[ToxicReach, ...] = (ToxicReach.LEADERS,)
     disrupts_broker: bool = False
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:

@@ -15,7 +15,7 @@ from harness.faults.fault_target import FaultTarget
 from harness.faults.leadership import await_recovery
 from harness.faults.proxy_faults import draw_proxy, with_connections_cut
 from harness.faults.proxy_toxic import broker_of_controller_link
-from harness.faults.toxic import ClusterShape, Power, Reach, StrikeCount
+from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import text
 
 
@@ -25,7 +25,7 @@ class Cut:
 
     name: str = "cut"
     power: Power = Power.NETWORK
-    acts_on: tuple[Reach, ...] = (Reach.LANES, Reach.LINKS)
+    acts_on: tuple[ToxicReach, ...] = (ToxicReach.LANES, ToxicReach.LINKS)
     disrupts_broker: bool = True
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:

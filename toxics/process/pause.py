@@ -16,7 +16,7 @@ from harness.base.json_value import Json
 from harness.cluster.cluster import Pause
 from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.leadership import await_recovery
-from harness.faults.toxic import ClusterShape, Power, Reach, StrikeCount
+from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number
 from harness.wire.pending_request import PendingResponse
 from harness.wire.requests.cluster.metadata import Metadata, MetadataResult
@@ -37,7 +37,7 @@ class BrokerPause:
 
     name: str = "pause"
     power: Power = Power.PROCESS
-    acts_on: tuple[Reach, ...] = (Reach.PROCESSES,)
+    acts_on: tuple[ToxicReach, ...] = (ToxicReach.PROCESSES,)
     disrupts_broker: bool = True
     seconds: float = LONG_MS[1] / 1000
 

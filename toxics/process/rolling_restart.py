@@ -17,7 +17,7 @@ from harness.base.json_value import Json
 from harness.faults.broker_restart import can_kill, can_stop, stop
 from harness.faults.fault_target import FaultTarget
 from harness.faults.leadership import await_recovery
-from harness.faults.toxic import ClusterShape, Power, Reach, StrikeCount
+from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import numbers
 
 CAUGHT_UP_SECONDS = 30.0
@@ -30,7 +30,7 @@ class RollingRestart:
 
     name: str = "rolling-restart"
     power: Power = Power.PROCESS
-    acts_on: tuple[Reach, ...] = (Reach.PROCESSES,)
+    acts_on: tuple[ToxicReach, ...] = (ToxicReach.PROCESSES,)
     disrupts_broker: bool = True
     seconds: float = 18.0
 

@@ -46,13 +46,15 @@ class Scope:
     :param groups: Consumer groups of the run, likewise.
     :param broker_addresses: Brokers' addresses for the raw log and for the state that brokers keep.
     :param reader_addresses: Brokers' addresses for the readers; None: the same.
-    :param security: How clients connect to all of them.
+    :param security: How clients connect to brokers.
+    :param reader_security: How readers do; None: the same.
     """
 
     partitions: Sequence[TopicPartition]
     broker_addresses: Mapping[int, Address]
     reader_addresses: Mapping[int, Address] | None = None
     security: Security = PLAINTEXT
+    reader_security: Security | None = None
     transactional_ids: Sequence[str] = ()
     groups: Sequence[str] = ()
 
@@ -195,10 +197,11 @@ def _readers(
 ) -> None:
     """All readers at once, each in a thread, so that only the longest wait counts."""
     addresses = scope.broker_addresses if scope.reader_addresses is None else scope.reader_addresses
+    security = scope.security if scope.reader_security is None else scope.reader_security
     bootstrap = ",".join(map(str, addresses.values()))
 
     def by_wire(wanted: Mapping[TopicPartition, int], deliver: Deliver) -> Mapping[TopicPartition, int]:
-        leader_client = LeaderClient.over(addresses, clock, security=scope.security)
+        leader_client = LeaderClient.over(addresses, clock, security=security)
         try:
             return wire_log_reader.read_committed(
                 leader_client, wanted, timeout_seconds=timeout_seconds, deliver=deliver
@@ -208,7 +211,7 @@ def _readers(
 
     def by_librdkafka(wanted: Mapping[TopicPartition, int], deliver: Deliver) -> Mapping[TopicPartition, int]:
         return librdkafka.read_committed(
-            bootstrap, wanted, timeout_seconds=timeout_seconds, deliver=deliver, security=scope.security
+            bootstrap, wanted, timeout_seconds=timeout_seconds, deliver=deliver, security=security
         )
 
     with ThreadPoolExecutor(2) as threads:

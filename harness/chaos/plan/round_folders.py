@@ -10,7 +10,19 @@ def rounds_of(folder: Path) -> tuple[Path, ...]:
     """The round folders: the folder itself, or those below it; none where it is something else."""
     if (folder / "history").is_dir() or _is_chaos_run(folder):
         return (folder,)
-    return tuple(sorted(path.parent for path in folder.glob("*/history") if path.is_dir()))
+    return tuple(sorted(path for path in folder.glob("*/") if was_played(path) or _was_beyond(path)))
+
+
+def was_played(folder: Path) -> bool:
+    """Whether a round left a history; one whose scenario was out of reach left none."""
+    return (folder / "history").is_dir()
+
+
+def _was_beyond(folder: Path) -> bool:
+    try:
+        return "out_of_reach" in RunFolder(folder).run()
+    except UserError:
+        return False
 
 
 def _is_chaos_run(folder: Path) -> bool:

@@ -4,22 +4,32 @@ The cluster serves every round until one leaves it unusable (a broker that stays
 up); then the next round gets a fresh one, and the folder notes it.
 """
 
-import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from harness.base import wait
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
+from harness.chaos.play.within_reach import reach_of, sentences
 from harness.clients.client import Adapter
-from harness.cluster.cluster import Cluster
+from harness.cluster.cluster import Cluster, Links
 from harness.cluster.opening import choose_backend, open_cluster
 from harness.cluster.run_options import RunOptions
 from harness.cluster.target import parse_target
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
-from harness.faults.gate.gate import open_gate
+from harness.faults.frame_gate import FrameGate
+from harness.faults.gate.gate import open_gate, open_lane_gate
+from harness.faults.gate.reading_lane import ReadingLane, open_reading_lane
+from harness.faults.toxic import ToxicReach
+from harness.kafka.any_broker import AnyBroker
+from harness.kafka.belongings import Belongings
 from harness.kafka.target_features import TargetFeatures, read_target_features
 from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.wire.wire_client import WireClient
+
+TIDY_SECONDS, TIDY_AGAIN_SECONDS = 10.0, 0.5
+"""That removing what is ours may take at the end, and between two tries."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,6 +38,7 @@ class Environment:
 
     :param described: The cluster's part of ``run.json``.
     :param features: What the target's brokers offer.
+    :param belongings: What of ours is on the cluster.
     """
 
     wanted: RunOptions
@@ -38,7 +49,13 @@ class Environment:
     _spark: SparkHandle | None = None
     _clusters: int = 0
     _rounds: int = 0
-    _session_name: str = field(default_factory=lambda: secrets.token_hex(3))
+    _told: set[str] = field(default_factory=set)
+    _reading: ReadingLane | None = None
+    belongings: Belongings = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Names of ours begin as the caller wants it."""
+        self.belongings = Belongings(permissions=self.wanted.permissions)
 
     @property
     def spark(self) -> SparkHandle:
@@ -67,10 +84,35 @@ class Environment:
         assert self._cluster is not None
         return self._cluster
 
-    def next_round(self) -> str:
-        """A name that no other round of this or another session has."""
+    def next_round(self, seed: int) -> str:
+        """What the names of all of a round's topics, groups and ids begin with; no other round's do."""
         self._rounds += 1
-        return f"{self._session_name}{self._rounds}"
+        return self.belongings.name(str(self._rounds), str(seed))
+
+    @property
+    def reading(self) -> ReadingLane:
+        """Where librdkafka and Spark read."""
+        if self._reading is None:
+            self._reading = open_reading_lane(self.open())
+        return self._reading
+
+    @property
+    def reach(self) -> frozenset[ToxicReach]:
+        """What toxics may act on."""
+        return reach_of(self.open(), self.wanted.permissions)
+
+    def tell_out_of_reach(self, lost: Mapping[str, str]) -> None:
+        """Say of each toxic once in a session why it does not strike; ``lost`` is the reason by the toxic's name."""
+        fresh = {name: why for name, why in lost.items() if name not in self._told}
+        self._told.update(fresh)
+        for sentence in sentences(fresh):
+            self.wanted.progress(sentence)
+
+    def tidy(self, client: WireClient) -> None:
+        """Remove what is ours from a cluster that lives on; what cannot be removed now is tried again at the end."""
+        cluster = self.open()
+        if not cluster.owned:
+            self.belongings.remove_all(AnyBroker(client, cluster.topology.brokers))
 
     def lacking(self, adapter: Adapter) -> str | None:
         """What the target lacks for this client; None when it lacks nothing."""
@@ -81,22 +123,13 @@ class Environment:
     def fault_target(self, topics: dict[str, str], transactional_ids: dict[str, str]) -> FaultTarget:
         """The cluster for one round's toxics, on a clock of its own; close it after the round."""
         cluster, clock = self.open(), RunClock()
-        observer = WireClient(
-            actor="observer",
-            lane="observer",
-            addresses=cluster.topology.lanes["observer"],
-            clock=clock,
-            recorder=NullRecorder(),
-            offered=self.features.brokers if self.features else None,
-            security=cluster.topology.secured("observer"),
-        )
         return FaultTarget(
             cluster=cluster,
             clock=clock,
-            client=observer,
+            client=self._observer(cluster, clock),
             topics=topics,
             transactional_ids=transactional_ids,
-            open_gate=open_gate,
+            open_gate=self._open_gate,
         )
 
     def replace_cluster(self, why: str) -> None:
@@ -119,10 +152,52 @@ class Environment:
         spark, self._spark = self._spark, None
         try:
             if cluster is not None:
-                cluster.close()
+                self._leave(cluster)
         finally:
             if spark is not None:
                 spark.close()
+
+    def _leave(self, cluster: Cluster) -> None:
+        """End what is ours; of a cluster that lives on, say what stays there."""
+        try:
+            if not cluster.owned:
+                self._tidy_at_last(cluster)
+        finally:
+            reading, self._reading = self._reading, None
+            if reading is not None:
+                reading.close()
+            cluster.close()
+
+    def _tidy_at_last(self, cluster: Cluster) -> None:
+        """A group whose last member was killed can be removed when its session is over."""
+        client = self._observer(cluster, RunClock())
+
+        def removed() -> bool:
+            self.belongings.remove_all(AnyBroker(client, cluster.topology.brokers))
+            return not self.belongings.topics and not self.belongings.groups
+
+        try:
+            wait.elapsed_ms_until(removed, timeout_seconds=TIDY_SECONDS, interval_seconds=TIDY_AGAIN_SECONDS)
+        finally:
+            client.close()
+        for sentence in self.belongings.left():
+            self.wanted.progress(sentence)
+
+    def _observer(self, cluster: Cluster, clock: RunClock) -> WireClient:
+        return WireClient(
+            actor="observer",
+            lane="observer",
+            addresses=cluster.topology.lanes["observer"],
+            clock=clock,
+            recorder=NullRecorder(),
+            offered=self.features.brokers if self.features else None,
+            security=cluster.topology.secured("observer"),
+        )
+
+    def _open_gate(self, links: Links) -> FrameGate:
+        """Before a cluster that is not ours it stands behind every lane, because only so a lane can be a lane."""
+        cluster = self.open()
+        return open_gate(links) if cluster.owned else open_lane_gate(cluster)
 
     def _open(self) -> None:
         wanted, target = self.wanted, parse_target(self.wanted.target)

@@ -11,6 +11,7 @@ from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.scenario import Role, Scenario
 from harness.chaos.play.actor import Actor
 from harness.chaos.play.environment import Environment
+from harness.chaos.play.within_reach import lost, sentences
 from harness.clients.client import Adapter, ClientOptions
 from harness.clients.client_catalogue import ADAPTERS
 from harness.clients.recording_client import RecordingClient
@@ -19,10 +20,17 @@ from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import ClusterShape
 from harness.spark.readers.resumable_reader import ResumableReader
+from harness.wire.security.security import PLAINTEXT
 
 REPLICAS = 3
+OUT_OF_REACH = "out_of_reach"
+"""The fact that names toxics of the scenario which could not strike on this target."""
 READER = "spark"
 """The name of Spark's reader in the history."""
+
+
+class ScenarioOutOfReach(Exception):
+    """No toxic of the scenario can strike anything on this target; the text says why."""
 
 
 class ClientsNotOffered(Exception):
@@ -34,6 +42,7 @@ class RoundContext:
     """What one round has; made by ``connect`` in :mod:`harness.run_chaos`.
 
     :param adapters: The scenario's clients, given to the roles in turn.
+    :param environment: The session's.
     :param name: Part of every topic, transactional id and group, so that rounds on one cluster do not meet.
     :param facts: The round's facts for ``run.json``.
     :param used_ids: Transactional ids of all clients so far.
@@ -42,6 +51,7 @@ class RoundContext:
 
     scenario: Scenario
     seed: Seed
+    environment: Environment
     name: str
     fault_target: FaultTarget
     history_journal: HistoryJournal
@@ -74,13 +84,7 @@ class RoundContext:
     @property
     def shape(self) -> ClusterShape:
         """What the schedule may depend on."""
-        workload = self.scenario.workload
-        ids = dict.fromkeys(role.transactional_id for role in workload.roles() if role.transactional_id)
-        lanes = dict.fromkeys(
-            role.lane for role in workload.roles()
-        )  # a fault on a lane without clients would strike nothing
-        brokers = self.fault_target.cluster.topology.brokers
-        return ClusterShape(brokers=brokers, lanes=tuple(lanes), topics=workload.topics, transactional_ids=tuple(ids))
+        return shape_of(self.scenario, self.environment)
 
     @property
     def longest_timeout_seconds(self) -> float:
@@ -100,8 +104,10 @@ class RoundContext:
     def create_topics(self) -> None:
         """Every topic, on all brokers, with its leaders on different ones."""
         brokers = self.fault_target.cluster.topology.brokers
+        self.environment.belongings.groups.extend(self.groups)
         for first, (name, count) in enumerate(self.scenario.workload.topics.items()):
             order = {index: _rotated(brokers, index + first)[:REPLICAS] for index in range(count)}
+            self.environment.belongings.topics.append(self.topics[name])
             self.fault_target.admin.create_topic(self.topics[name], order)
 
     def start_roles(self) -> None:
@@ -145,13 +151,14 @@ class RoundContext:
             timeout_ms=role.timeout_ms,
             request_ms=role.request_ms,
             group=None if role.group is None else self.real_name(role.group),
-            security=self.fault_target.cluster.topology.secured(role.lane),
+            security=PLAINTEXT,  # a lane's listener is plaintext, and so is the gate behind the lanes of other clusters
         )
         return self._recording(self.adapters[index % len(self.adapters)], options)
 
     def probe_client(self, actor: str, transactional_id: str) -> RecordingClient:
         """A fresh client for a probe, over the lane that carries no toxic."""
         bootstrap = self.bootstrap("observer")
+        self.environment.belongings.transactional_ids += 1
         options = ClientOptions(
             actor=actor,
             lane="observer",
@@ -168,10 +175,14 @@ class RoundContext:
         return isinstance(found, dict) and bool(found.get("not_yet"))
 
     def close(self) -> None:
+        """Of a cluster that is not ours everything is removed that the round made there."""
         self.reader.stop()
         self.history_journal.close()
-        self.fault_target.close()
-        self.fault_target.client.close()
+        try:
+            self.environment.tidy(self.fault_target.client)
+        finally:
+            self.fault_target.close()
+            self.fault_target.client.close()
 
     def bootstrap(self, lane: str) -> Mapping[int, str]:
         """The lane's addresses by node."""
@@ -183,6 +194,7 @@ class RoundContext:
             return None
         successor = actor.removeprefix(role.name) if role.fresh_ids else ""
         self.used_ids.append(self.real_name(role.transactional_id) + successor)
+        self.environment.belongings.transactional_ids += 1
         return self.used_ids[-1]
 
     def _recording(self, adapter: Adapter, options: ClientOptions) -> RecordingClient:
@@ -212,30 +224,55 @@ class RoundContext:
 def create_round(environment: Environment, round_: Round) -> RoundContext:
     """The context of a round in the session's environment; nothing is created on the cluster yet.
 
+    :raises ScenarioOutOfReach: When no toxic of the scenario can strike there.
     :raises ClientsNotOffered: When the target offers none of the scenario's clients what they need.
     """
-    scenario, name = round_.scenario, f"fp-{environment.next_round()}-{round_.seed.value}"
+    scenario, name = round_.scenario, environment.next_round(round_.seed.value)
+    out_of_reach = _out_of_reach(environment, scenario)
     adapters = _offered(environment, scenario)
     topics = {topic: f"{name}-{topic}" for topic in scenario.workload.topics}
     ids = {role.transactional_id for role in scenario.workload.roles() if role.transactional_id is not None}
     fault_target = environment.fault_target(topics, {each: f"{name}-{each}" for each in ids})
     reader = ResumableReader(
         spark=environment.spark.spark,
-        bootstrap=fault_target.cluster.topology.bootstrap("observer"),
+        bootstrap=environment.reading.bootstrap,
         topics=list(topics.values()),
         folder=round_.folder / "spark" / READER,
-        security=fault_target.cluster.topology.secured("observer"),
+        security=environment.reading.security,
     )
     return RoundContext(
         scenario=scenario,
         seed=round_.seed,
+        environment=environment,
         name=name,
         fault_target=fault_target,
         history_journal=HistoryJournal(round_.folder / "history"),
         adapters=adapters,
         reader=reader,
-        facts={"clients": [adapter.kind for adapter in adapters]},
+        facts={"clients": [adapter.kind for adapter in adapters], OUT_OF_REACH: dict(out_of_reach)},
     )
+
+
+def shape_of(scenario: Scenario, environment: Environment) -> ClusterShape:
+    """What the schedule may depend on; a fault on a lane without clients would strike nothing."""
+    roles, topology = scenario.workload.roles(), environment.open().topology
+    ids = dict.fromkeys(role.transactional_id for role in roles if role.transactional_id)
+    return ClusterShape(
+        brokers=topology.brokers,
+        lanes=tuple(dict.fromkeys(role.lane for role in roles)),
+        topics=scenario.workload.topics,
+        transactional_ids=tuple(ids),
+        reach=environment.reach,
+    )
+
+
+def _out_of_reach(environment: Environment, scenario: Scenario) -> Mapping[str, str]:
+    """The toxics that can strike nothing on this target, with the reason, which is told once in a session."""
+    found = lost(scenario.toxics, shape_of(scenario, environment))
+    if scenario.toxics and len(found) == len(scenario.toxics):
+        raise ScenarioOutOfReach("; ".join(sentences(found)).replace("out of reach: ", ""))
+    environment.tell_out_of_reach(found)
+    return found
 
 
 def _offered(environment: Environment, scenario: Scenario) -> list[Adapter]:

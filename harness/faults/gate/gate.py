@@ -106,7 +106,7 @@ def open_gate(links: Links) -> Gate:
 
 
 def open_lane_gate(cluster: Cluster) -> Gate:
-    """The gate of a cluster that is not ours, behind every lane's proxies before anyone connects.
+    """The gate for a cluster that is not ours; it goes behind every lane's proxies before anyone connects.
 
     Clients speak plaintext to it, as to a listener of a lane, and it speaks to brokers as their owner asks; a client
     that follows brokers' Metadata stays on its lane.
@@ -122,9 +122,8 @@ def open_lane_gate(cluster: Cluster) -> Gate:
         gate.gate_process.secure(topology.security)
         for lane in dict.fromkeys(lane for lane, _ in topology.lane_proxies):
             own = [proxy for (of, _), proxy in topology.lane_proxies.items() if of == lane]
-            hosts = [address.host for address in topology.lanes["observer"].values()]
+            hosts = [address.host for address in topology.advertised.values()]
             gate.gate_process.keep_on_lane(own, topology.lanes[lane], hosts)
-        gate.intercept(*sorted(proxies))
     except BaseException:
         gate.close()
         raise

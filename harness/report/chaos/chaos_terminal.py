@@ -85,6 +85,8 @@ def _took(round_: RoundResults) -> str:
 
 
 def _remark(round_: RoundResults) -> str:
+    if round_.out_of_reach:
+        return round_.out_of_reach
     if round_.anomalies:
         return ", ".join(f"{name}{times(number)}" for name, number in round_.anomalies.items())
     if round_.missed:

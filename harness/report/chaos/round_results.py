@@ -18,7 +18,7 @@ from harness.report.shared.status_marks import counted
 from harness.report.shared.words import NOT_JUDGED, count
 
 JUDGEMENT = "judgement.json"
-PASSING = (Status.HOLDS.value,)
+PASSING = (Status.HOLDS.value, Status.OUT_OF_REACH.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,15 @@ class RoundResults:
 
     @property
     def conclusion(self) -> str:
-        """The judgement's conclusion, or ``NOT_JUDGED``."""
-        return self.judgement.status.value if self.judgement else NOT_JUDGED
+        """The judgement's conclusion, ``OUT_OF_REACH`` where nothing could be tried, or ``NOT_JUDGED``."""
+        if self.judgement:
+            return self.judgement.status.value
+        return Status.OUT_OF_REACH.value if self.out_of_reach else NOT_JUDGED
+
+    @property
+    def out_of_reach(self) -> str:
+        """Why no toxic of the scenario can strike on this target; empty where one can."""
+        return self.word("out_of_reach")
 
     @property
     def anomalies(self) -> Mapping[str, int]:
@@ -72,7 +79,7 @@ class RoundResults:
 
     @property
     def passes(self) -> bool:
-        """Whether it keeps a session green."""
+        """Whether it keeps a session green; by itself one that is out of reach shows nothing."""
         return self.conclusion in PASSING
 
     def word(self, name: str) -> str:
@@ -107,11 +114,15 @@ def headline(round_: RoundResults) -> str:
             return f"It cannot be said whether {name} keeps its transaction promises; tried by {tried}."
         case Status.NOT_EXERCISED:
             return f"Nothing was shown of {name}; no check had anything to examine in {tried}."
+        case Status.OUT_OF_REACH:
+            return f"{name} was not tried by “{round_.scenario}”: {round_.out_of_reach}."
     return f"{name} was not judged; {tried} ended before."
 
 
 def explanation(round_: RoundResults) -> str:
     """The result of the checks in one sentence."""
+    if round_.out_of_reach:
+        return "On a cluster that is not ours this is no failure, and shows nothing."
     if not round_.checks:
         return "There is no verdict in this folder."
     findings = sum(round_.anomalies.values())

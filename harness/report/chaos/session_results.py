@@ -16,6 +16,7 @@ ORDER = (
     Status.UNDECIDED.value,
     NOT_JUDGED,
     Status.NOT_EXERCISED.value,
+    Status.OUT_OF_REACH.value,
     Status.HOLDS.value,
 )
 """Conclusions of rounds, the worst first."""
@@ -47,8 +48,8 @@ class SessionResults:
 
     @property
     def passes(self) -> bool:
-        """Whether the exit code may be 0: there are rounds, and each of them holds."""
-        return bool(self.rounds) and all(each.passes for each in self.rounds)
+        """Whether the exit code may be 0: a round holds, and each other one does too or is out of reach."""
+        return Status.HOLDS.value in self.tally and all(each.passes for each in self.rounds)
 
     @property
     def name(self) -> str:
@@ -66,7 +67,8 @@ class SessionResults:
         if broken := found.get(Status.VIOLATED.value, 0):
             return f"{self.name} {broken_words(list(self.anomalies))}; {broken} of {total} of chaos broke promises."
         if self.passes:
-            return f"{self.name} keeps its transaction promises; {total} of chaos tried them."
+            tried = count(found[Status.HOLDS.value], "round", "rounds")
+            return f"{self.name} keeps its transaction promises; {tried} of chaos tried them."
         if not self.rounds:
             return "No round of chaos was run."
         return f"It was not shown that {self.name} keeps its transaction promises; of {total} {tallied(found)}."

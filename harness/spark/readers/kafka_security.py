@@ -25,7 +25,7 @@ def kafka_options(security: Security) -> dict[str, str]:
     """Nothing for plaintext. Java verifies the names under which brokers advertise themselves."""
     if security.plaintext:
         return {}
-    settings = {"security.protocol": security.protocol}
+    settings: dict[str, str] = {"security.protocol": security.protocol}
     if security.tls is not None:
         settings |= _of_tls(security.tls)
     if security.sasl is not None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.faults.gate.reading_lane import ReadingLane
 from harness.wire.security.security import PLAINTEXT, Security
 
 if TYPE_CHECKING:
@@ -22,11 +23,13 @@ class Readers:
 
     :param folder: Gets Spark's log, and for each reader a folder with its checkpoint and its Parquet.
     :param progress: Gets one sentence about each long step.
+    :param reading: Where all of them read, instead of where each is asked to; closed with them.
     """
 
     folder: Path
     progress: Callable[[str], None] = lambda _: None
     master: str = "local[2]"
+    reading: ReadingLane | None = None
     _session: "SparkHandle | None" = None
     _count: int = 0
     _in_order: bool = True
@@ -43,6 +46,8 @@ class Readers:
 
         self._session = self._session or self._open()
         self._count += 1
+        if self.reading is not None:
+            bootstrap, security = self.reading.bootstrap, self.reading.security
         place = self.folder / f"reader-{self._count}"
         try:
             with CommittedReader(
@@ -55,6 +60,8 @@ class Readers:
 
     def close(self) -> None:
         """End the JVM. May be called twice."""
+        if self.reading is not None:
+            self.reading.close()
         session, self._session = self._session, None
         if session is None:
             return

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
-SECRET_NAMES = r"(?i)secret|password|token|access[.]?key|jaas|keystore"
+HIDDEN_NAMES = r"(?i)secret|password|token|access[.]?key|jaas|keystore"
 EXECUTION = "org.apache.spark.sql.execution.streaming"
 
 # C1 only, one small collector: such a session lives for a minute, and on two cores the second compiler's threads take
@@ -89,8 +89,8 @@ def _quiet(scratch: Path) -> Mapping[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "WARN",
         # Options of a source stand in Spark's plans; a login of Kafka's has a name that Spark's own pattern lacks.
-        "spark.redaction.regex": SECRET_NAMES,
-        "spark.sql.redaction.options.regex": SECRET_NAMES,
+        "spark.redaction.regex": HIDDEN_NAMES,
+        "spark.sql.redaction.options.regex": HIDDEN_NAMES,
         "spark.sql.catalogImplementation": "in-memory",  # no metastore_db
         "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri(),
         "spark.local.dir": str(scratch),

@@ -28,7 +28,7 @@ from harness.chaos.plan.schedule import (
 from harness.chaos.play.fault_runner import run_faults
 from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget, Powerless
-from harness.faults.toxic import ClusterShape, MinimumDuration, Power, Reach, StrikeCount, Toxic
+from harness.faults.toxic import ClusterShape, MinimumDuration, Power, StrikeCount, Toxic, ToxicReach
 
 SHAPE = ClusterShape(topics={"accounts": 3}, transactional_ids=("teller",))
 NO_WORKLOAD = cast(Workload, None)
@@ -50,7 +50,7 @@ class FakeToxic:
     name: str
     power: Power
     disrupts_broker: bool = False
-    acts_on: tuple[Reach, ...] = (Reach.LANES,)
+    acts_on: tuple[ToxicReach, ...] = (ToxicReach.LANES,)
     fails: str = ""
     seen: ToxicsOn = field(default_factory=ToxicsOn, compare=False)
     entered: Event = field(default_factory=Event, compare=False)
@@ -90,7 +90,7 @@ class SlowToxic:
     name: str
     power: Power
     disrupts_broker: bool
-    acts_on: tuple[Reach, ...] = (Reach.LANES,)
+    acts_on: tuple[ToxicReach, ...] = (ToxicReach.LANES,)
     seconds: float = 9.0
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:

@@ -14,6 +14,7 @@ from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.kafka_error import KafkaError
 from harness.evidence.exchange import Exchange
+from harness.wire.requests.groups.find_coordinator import GROUP, FindCoordinator
 from harness.wire.requests.transactions.end_txn import EndTxn
 from harness.wire.requests.transactions.list_transactions import ListTransactions
 from harness.wire.wire_client import WireClient
@@ -22,8 +23,8 @@ from harness.wire.wire_errors import CannotBuild, ConnectionClosed, NoAnswer, No
 END_TXN = 26
 API_VERSIONS = 18
 END = EndTxn(transactional_id="who", producer_id=4711, producer_epoch=0, committed=True)
-OLD_BROKER = struct.pack(">hi", 0, 3) + struct.pack(">hhh", 18, 0, 2) + struct.pack(">hhh", 26, 0, 3)
-OLD_BROKER += struct.pack(">hhh", 66, 0, 0)
+OLD_BROKER = struct.pack(">hi", 0, 4) + struct.pack(">hhh", 18, 0, 2) + struct.pack(">hhh", 26, 0, 3)
+OLD_BROKER += struct.pack(">hhh", 66, 0, 0) + struct.pack(">hhh", 10, 0, 2)
 UNSUPPORTED = struct.pack(">hi", KafkaError.UNSUPPORTED_VERSION, 0)
 
 
@@ -159,6 +160,31 @@ def test_without_a_version_the_highest_that_both_know_is_sent() -> None:
     with talking_to(well) as (client, _, _):
         assert client.call(1, END).exchange.version == 3
         assert client.highest(1, "EndTxn", cap=1) == 1
+
+
+def coordinator_at(node: int) -> bytes:
+    """The answer to FindCoordinator v0: error, node, host and port."""
+    return struct.pack(">hih", 0, node, 1) + b"h" + struct.pack(">i", 9092)
+
+
+def test_a_question_whose_newest_answers_cannot_be_read_is_asked_as_an_older_client_would() -> None:
+    def only_v0_well(link: Link, correlation: int) -> None:
+        link.answer(correlation, coordinator_at(7) + b"\0" * (link.asked[-1] > 0))
+
+    with talking_to(only_v0_well) as (client, recording, _):
+        assert client.call(1, FindCoordinator(key="who", key_type=GROUP)).result.node == 7
+        assert client.highest(1, "FindCoordinator") == 0
+        client.call(1, FindCoordinator(key="who", key_type=GROUP))
+        assert [exchange.version for exchange in recording.of("FindCoordinator")] == [2, 1, 0, 0]
+        with pytest.raises(UnreadableAnswer):
+            client.call(1, FindCoordinator(key="who", key_type=GROUP), 1)
+
+
+def test_a_request_that_changes_something_is_never_repeated_for_an_unreadable_answer() -> None:
+    with talking_to(lambda link, correlation: link.answer(correlation, GOOD + b"\0")) as (client, recording, _):
+        with pytest.raises(UnreadableAnswer):
+            client.call(1, END)
+        assert [exchange.version for exchange in recording.of("EndTxn")] == [3]
 
 
 def test_a_version_that_is_not_offered_is_refused_before_anything_is_sent() -> None:

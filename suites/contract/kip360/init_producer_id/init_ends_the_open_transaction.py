@@ -1,13 +1,16 @@
 """KIP360-INIT-04: a producer that comes back without an identity ends what it left open, and nobody before it goes on.
 
-The first InitProducerId is refused with the retriable CONCURRENT_TRANSACTIONS while the coordinator aborts under a
-bumped epoch; repeated, it returns the next epoch. Tried on v2 (no identity fields) and on the newest.
+The KIP promises the current producer id with a bumped epoch; the open transaction is aborted and its old owner fenced.
+In Kafka the first InitProducerId is refused with the retriable CONCURRENT_TRANSACTIONS while the coordinator aborts one
+epoch up; repeated, it returns the epoch after that. These codes and steps are its habit: who aborts at once and answers
+at once keeps the promise too. Tried on v2 (no identity fields) and on the newest.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.transaction_metadata_rules import COORDINATORS_ABORT_BUMPS_TWICE
-from harness.contract.doctored import abort, data, described, evidence, log, step, unsound
+from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, step, unsound
 from harness.contract.refuters import Failpoint, Release
+from harness.contract.version_tables import fenced
 from harness.lab import Lab
 
 CONCURRENT = KafkaError.CONCURRENT_TRANSACTIONS
@@ -21,26 +24,37 @@ def stimulus(lab: Lab) -> None:
         txn.write(partition)
         txn.init(version=version, retry=(), adopt=False, as_="first init")
         lab.reached(txn, "CompleteAbort", "Empty", as_="aborted")
-        txn.init(version=version, retry=(CONCURRENT,), as_="init")
+        txn.init(version=version, retry=(CONCURRENT,), adopt=False, as_="init")
+        txn.end(commit=True, as_="old owner's commit")
 
 
 def check(seen: Evidence) -> Observations:
-    """Refused once, aborted one epoch up, and initialised two epochs up, for the same producer id."""
-    inits = seen.all("init")
+    """Aborted under a bumped epoch, initialised with a bumped one for the same producer id; the old epoch is fenced."""
+    ends, inits = seen.all("old owner's commit"), seen.all("init")
     for first, aborted in zip(seen.all("first init"), seen.all("aborted"), strict=True):
-        yield expect.refused(first, CONCURRENT, otherwise="open-transaction-passed-over")
-        yield expect.keeps(aborted, state="CompleteAbort", epoch=1, otherwise="wrong-stored-state")
-    for init in inits:
+        yield expect.habit(expect.refused(first, CONCURRENT, otherwise="open-transaction-passed-over"))
+        yield expect.over(aborted)
+        yield expect.habit(expect.keeps(aborted, state="CompleteAbort", epoch=1, otherwise="wrong-stored-state"))
+    for init, end in zip(inits, ends, strict=True):
+        own, old = end.request_int("producer_id"), end.request_int("producer_epoch")
+        bumped = init.answer_int("producer_epoch")
+        stale = fenced("EndTxn", end.version)
         yield expect.accepted(init, otherwise="init-never-succeeds")
-        yield expect.shows(init, producer_epoch=2, otherwise="wrong-returned-epoch")
-    markers = tuple(("ABORT", 1, init.answer_int("producer_id")) for init in inits)
+        yield expect.shows(init, producer_id=own, otherwise="another-producer-id")
+        yield expect.unless(bumped > old, "the epoch is bumped", init, otherwise="wrong-returned-epoch")
+        yield expect.habit(expect.agree("epoch", bumped, old + 2, init, otherwise="wrong-returned-epoch"))
+        yield expect.refused(end, stale, code=Level.SHOULD, otherwise="old-owner-not-fenced")
+    markers = tuple(("ABORT",) for _ in inits)
     yield from expect.sound(seen, committed=(), markers=markers, shown="aborted-record-shown")
+    epochs = {marker.producer_epoch for marker in seen.log().markers()}
+    yield expect.habit(expect.agree("epochs of the markers", epochs, {1}, otherwise="wrong-marker-epoch"))
 
 
 GOOD = evidence(
     step("first init", "InitProducerId", 4, error=CONCURRENT),
     described("aborted", "CompleteAbort", epoch=1),
     step("init", "InitProducerId", 4, producer_id=7, producer_epoch=2),
+    ended("old owner's commit", version=4, error=KafkaError.PRODUCER_FENCED),
     logs={"P1": log(data(7, 0, "a"), abort(7, 1))},
 )
 
@@ -48,22 +62,27 @@ REQUIREMENT = Requirement(
     id="KIP360-INIT-04",
     source=Source(360, "Proposed Changes, 1: no producer id and epoch provided"),
     statement="Without identity, an open transaction is aborted under a bumped epoch, and the caller told to retry.",
-    needs=(Offers("InitProducerId", 2), Offers("DescribeTransactions", 0)),
+    needs=(Offers("InitProducerId", 2),),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
     refuses=(
         Refusal("open-transaction-passed-over", GOOD.with_step("first init", error=0)),
         Refusal("wrong-error", GOOD.with_step("first init", error=KafkaError.PRODUCER_FENCED)),
+        Refusal("transaction-not-over", GOOD.with_step("aborted", state="PrepareAbort")),
         Refusal("wrong-stored-state", GOOD.with_step("aborted", producer_epoch=2)),
         Refusal("wrong-stored-state", GOOD.with_step("aborted", state="Empty")),
         Refusal("init-never-succeeds", GOOD.with_step("init", error=CONCURRENT)),
+        Refusal("another-producer-id", GOOD.with_step("init", producer_id=8)),
         Refusal("wrong-returned-epoch", GOOD.with_step("init", producer_epoch=3)),
-        Refusal("wrong-markers", GOOD.with_log(truth=log(data(7, 0, "a"), abort(7, 2)))),
+        Refusal("wrong-returned-epoch", GOOD.with_step("init", producer_epoch=0)),
+        Refusal("old-owner-not-fenced", GOOD.with_step("old owner's commit", error=0)),
+        Refusal("wrong-markers", GOOD.with_log(truth=log(data(7, 0, "a"), abort(7, 1), commit(7, 1)))),
+        Refusal("wrong-marker-epoch", GOOD.with_log(truth=log(data(7, 0, "a"), abort(7, 2)))),
         *unsound(GOOD, appended=None, shown="aborted-record-shown"),
     ),
     refuted_by=(
-        Release(version="4.0.0", anomaly="wrong-markers"),
-        Failpoint(rules=COORDINATORS_ABORT_BUMPS_TWICE, anomaly="wrong-markers"),
+        Release(version="4.0.0", anomaly="wrong-marker-epoch"),
+        Failpoint(rules=COORDINATORS_ABORT_BUMPS_TWICE, anomaly="wrong-marker-epoch"),
     ),
 )

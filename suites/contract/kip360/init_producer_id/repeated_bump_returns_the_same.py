@@ -1,9 +1,11 @@
 """KIP360-INIT-07: a producer whose answer was lost repeats its bump, and must not be taken for a zombie nor bump again.
 
-Asked of one coordinator instance; after a fail-over the memory of the last epoch is gone (INIT-09, -10).
+Asked of one coordinator instance; after a fail-over the memory of the last epoch is gone (INIT-09, -10). All of it is
+the KIP's promise. Its code for who is fenced is INVALID_PRODUCER_EPOCH; from version 4 on Kafka answers PRODUCER_FENCED
+(KIP-588), so both are right there.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman import transaction_metadata_rules as rules
 from harness.contract.doctored import described, evidence, step
 from harness.contract.refuters import Failpoint
@@ -11,6 +13,7 @@ from harness.contract.version_tables import fenced
 from harness.lab import Lab
 
 REPEATS = 3
+STALE = KafkaError.INVALID_PRODUCER_EPOCH
 
 
 def stimulus(lab: Lab) -> None:
@@ -37,7 +40,8 @@ def check(seen: Evidence) -> Observations:
             yield expect.identity(again, own, epoch, otherwise="bumped-again")
         yield expect.keeps(kept, producer_id=own, epoch=epoch, otherwise="wrong-stored-identity")
     for late in seen.all("after a rival"):
-        yield expect.refused(late, fenced("InitProducerId", late.version), otherwise="zombie-not-fenced")
+        codes = sorted({STALE, fenced("InitProducerId", late.version)})
+        yield expect.refused(late, *codes, code=Level.SHOULD, otherwise="zombie-not-fenced")
 
 
 _SHOWN = {"producer_id": 7, "producer_epoch": 0}
@@ -52,10 +56,10 @@ REQUIREMENT = Requirement(
     id="KIP360-INIT-07",
     source=Source(360, "Proposed Changes, 2b: the provided epoch is the last one"),
     statement="Repeating the request that already bumped returns the same producer id and epoch, and bumps no more.",
-    needs=(Offers("InitProducerId", 3), Offers("DescribeTransactions", 0)),
+    needs=(Offers("InitProducerId", 3),),
     stimulus=stimulus,
     check=check,
-    accepts=(GOOD,),
+    accepts=(GOOD, GOOD.with_step("after a rival", error=STALE)),
     refuses=(
         Refusal("own-identity-refused", GOOD.with_step("bump", error=KafkaError.PRODUCER_FENCED)),
         Refusal("repetition-fenced", GOOD.with_step("repeated", error=KafkaError.PRODUCER_FENCED)),

@@ -1,7 +1,9 @@
-"""KIP664-LT-01: the brokers' lists together name every transactional id once, at its coordinator, with its state.
+"""KIP664-LT-01: the brokers' lists together name every transactional id, at its coordinator, with its state.
 
-Six states are brought about together; PrepareCommit and PrepareAbort are kept by holding the link on which the
-coordinator sends its markers. Dead is a state of removal and is never listed.
+Six states are brought about: four first, everywhere; then PrepareCommit and PrepareAbort, kept by holding the link on
+which a coordinator sends its markers. Dead is a state of removal and is never listed. The KIP promises the ids "which
+have pending transactions" with their producer id, told apart from the others by their state; it names ``Ongoing`` and
+``PrepareCommit``. The other names, ids without a transaction, and that no other broker lists an id are Kafka's.
 """
 
 from dataclasses import replace
@@ -11,41 +13,54 @@ from harness.contract import (
     Access,
     Evidence,
     KafkaError,
+    Level,
     Observations,
     Offers,
     Order,
     Refusal,
     Requirement,
     Source,
+    TransactionResult,
     expect,
 )
 from harness.contract.byteman.coordinator_rules import PREPARING_IDS_NOT_LISTED
-from harness.contract.doctored import evidence, sample, step
+from harness.contract.doctored import ended, evidence, sample, step
 from harness.contract.refuters import Failpoint
-from harness.evidence.requirement_evidence import NotSeen, Step
-from harness.lab import Lab
+from harness.evidence.requirement_evidence import Step
+from harness.lab import Lab, Producer
 
-STATES = ("Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort")
+OPEN = ("Ongoing", "PrepareCommit", "PrepareAbort")
+STATES = (*OPEN, "Empty", "CompleteCommit", "CompleteAbort")
+LISTS = (("list", "ids"), ("list while held", "held ids"))
 
 
 def stimulus(lab: Lab) -> None:
-    """An Empty id at each broker and one in every other state; all are listed while markers to P1 are held."""
-    slow, quick = lab.partition("P1"), lab.partition("P2")
-    brokers, coordinator = lab.cluster.topology.brokers, lab.producer().coordinator
-    txns = {state: lab.producer(coordinator=coordinator) for state in STATES[1:]}
-    ids = [("Empty", lab.producer(coordinator=broker)) for broker in brokers] + list(txns.items())
-    for state, txn in txns.items():
-        txn.write(slow if state.startswith("Prepare") else quick)
-    with lab.hold(lab.link(coordinator, slow.leader), name="hold markers"):
-        for state, txn in txns.items():
-            if state != "Ongoing":
-                txn.end(commit=state.endswith("Commit"), as_="end")
-                lab.reached(txn, state, as_="reached")
-        lab.note("ids", [_id(txn.transactional_id, txn.producer_id, state, txn.coordinator) for state, txn in ids])
-        lab.sample("held", slow)
-        for broker in brokers:
-            lab.observer.transactions(broker, as_="list")
+    """An id in each state, listed while its transaction is open or over; then those whose markers are held."""
+    txns = {state: lab.producer() for state in ("Empty", "CompleteCommit", "CompleteAbort", "Ongoing")}
+    partition = lab.partition("P2")
+    for result in TransactionResult:
+        txns[result.completed].write(partition)
+        txns[result.completed].end(commit=result.commits)
+        lab.completed(partition)
+        lab.reached(txns[result.completed], result.completed, "Empty", as_="reached")
+    txns["Ongoing"].write(partition)
+    listed(lab, txns, *LISTS[0])
     txns["Ongoing"].end(commit=True)
+    commits = lab.producer()
+    slow = lab.partition("P1", leader=lab.another_broker(commits.coordinator))
+    aborts = lab.producer(coordinator=commits.coordinator)
+    for txn in (commits, aborts):
+        txn.write(slow)
+    with lab.preparing(commits, slow, commit=True, name="hold markers"):
+        aborts.end(commit=False, as_="end")
+        listed(lab, {"PrepareCommit": commits, "PrepareAbort": aborts}, *LISTS[1])
+
+
+def listed(lab: Lab, txns: dict[str, Producer], name: str, fact: str) -> None:
+    """The ids with their states, and every broker's list."""
+    lab.note(fact, [_id(txn.transactional_id, txn.producer_id, state, txn.coordinator) for state, txn in txns.items()])
+    for broker in lab.cluster.topology.brokers:
+        lab.observer.transactions(broker, as_=name)
 
 
 def _id(transactional_id: str, producer_id: int, state: str, node: int = 1) -> dict[str, Json]:
@@ -53,63 +68,88 @@ def _id(transactional_id: str, producer_id: int, state: str, node: int = 1) -> d
 
 
 def check(seen: Evidence) -> Observations:
-    """Each id in exactly one list, that of its coordinator, with its producer id and state; no other state's name."""
-    seen.fault("hold markers")
-    if seen.sample("held").last_stable_offset >= seen.sample("held").high_watermark:
-        raise NotSeen("the markers were not held back")
-    lists = seen.all("list")
+    """Each id in the list of its coordinator and in no other, with its producer id and state; no other state's name."""
+    for name, fact in LISTS:
+        if fact == "held ids":
+            expect.prepared(seen, "hold markers")
+        yield from complete(seen, name, fact)
+    for end in seen.all("end"):
+        yield expect.accepted(end, otherwise="end-refused")
+
+
+def complete(seen: Evidence, name: str, fact: str) -> Observations:
+    """The ids of this fact in the lists of this name."""
+    lists = seen.all(name)
     for answer in lists:
         yield expect.accepted(answer, otherwise="list-refused")
-    listed = [{**row, "node": answer.node} for answer in lists for row in _rows(answer.fields.get("transactions"))]
-    for kept in _rows(seen.fact("ids")):
-        name, own = f"the id in {kept['state']}", kept["transactional_id"]
-        found = [row for row in listed if row.get("transactional_id") == own]
-        yield expect.unless(bool(found), f"{name} is listed", *lists, otherwise="id-not-listed")
-        yield expect.unless(len(found) < 2, f"{name} is listed by one broker only", *lists, otherwise="listed-twice")
-        for row in found[:1]:
-            node, kept_node = row["node"], kept["node"]
-            yield expect.agree(f"the broker that lists {name}", node, kept_node, *lists, otherwise="listed-by-another")
-            listed_id, kept_id = row.get("producer_id"), kept["producer_id"]
-            yield expect.agree(f"producer id of {name}", listed_id, kept_id, *lists, otherwise="wrong-producer-id")
-            yield expect.agree(f"state of {name}", row.get("state"), kept["state"], *lists, otherwise="wrong-state")
-    strange = sorted({str(row.get("state")) for row in listed} - set(STATES))
-    yield expect.agree("unknown states", strange, [], *lists, otherwise="unknown-state")
+    rows = [{**row, "node": answer.node} for answer in lists for row in _rows(answer.fields.get("transactions"))]
+    for kept in _rows(seen.fact(fact)):
+        own = [row for row in rows if row.get("transactional_id") == kept["transactional_id"]]
+        yield from listed_well(kept, own, lists)
+    strange = sorted({str(row.get("state")) for row in rows} - set(STATES))
+    yield expect.habit(expect.agree("unknown states", strange, [], *lists, otherwise="unknown-state"))
+
+
+def listed_well(kept: dict[str, Json], rows: list[dict[str, Json]], lists: tuple[Step, ...]) -> Observations:
+    """Where, with which producer id and in which state the id's rows are."""
+    name, promised = f"the id in {kept['state']}", kept["state"]
+    home = [row for row in rows if row["node"] == kept["node"]]
+    pending = Level.MUST if promised in OPEN else Level.SHOULD
+    there = expect.unless(bool(home), f"its coordinator lists {name}", *lists, otherwise="id-not-listed")
+    yield expect.habit(there, pending)
+    for row in home[:1]:
+        nodes, producer_id, state = [one["node"] for one in rows], row.get("producer_id"), row.get("state")
+        alone = expect.agree(f"brokers that list {name}", nodes, [kept["node"]], *lists, otherwise="listed-by-another")
+        yield expect.habit(alone)
+        what = f"producer id of {name}"
+        yield expect.agree(what, producer_id, kept["producer_id"], *lists, otherwise="wrong-producer-id")
+        confused = Level.MUST if (state in OPEN) != (promised in OPEN) else Level.SHOULD
+        yield expect.habit(expect.agree(f"state of {name}", state, promised, *lists, otherwise="wrong-state"), confused)
 
 
 def _rows(rows: Json) -> list[dict[str, Json]]:
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-def _list(*ids: tuple[str, int, str], node: int = 1) -> Step:
-    return step("list", "ListTransactions", 0, node=node, transactions=[_id(*one) for one in ids])
+def _list(*ids: tuple[str, int, str], name: str = "list", node: int = 1) -> Step:
+    return step(name, "ListTransactions", 0, node=node, transactions=[_id(*one) for one in ids])
 
 
-_EMPTY, _PREPARING = ("a", 7, "Empty"), ("b", 8, "PrepareAbort")
-GOOD = evidence(
-    _list(_EMPTY, _PREPARING),
-    samples=(sample("held", "P1", 1, 0),),
-    held=("hold markers",),
-    ids=[_id(*_EMPTY), _id(*_PREPARING)],
-)
+_EMPTY, _OPEN, _HELD = ("a", 7, "Empty"), ("b", 8, "Ongoing"), _list(("c", 9, "PrepareAbort"), name="list while held")
+_END = ended(version=4)
+_SAMPLE = sample("hold markers", "P1", 1, 0)
+_FACTS: dict[str, Json] = {"ids": [_id(*_EMPTY), _id(*_OPEN)], "held ids": [_id("c", 9, "PrepareAbort")]}
+
+
+def lists(*calm: Step) -> Evidence:
+    """A sound run, but for these lists in calm."""
+    return replace(evidence(*calm, _END, _HELD, samples=(_SAMPLE,), held=("hold markers",)), facts=_FACTS)
+
+
+GOOD = lists(_list(_EMPTY, _OPEN))
+
 
 REQUIREMENT = Requirement(
     id="KIP664-LT-01",
     source=Source(664, "ListTransactions"),
     statement="Each broker lists the transactional ids that it coordinates, with producer id and the state's name.",
-    needs=(Offers("ListTransactions", 0), Offers("DescribeTransactions", 0)),
+    needs=(Offers("ListTransactions", 0),),
     order=Order.HOLDS_LINKS,
-    access=(Access.LINKS,),
+    access=(Access.LINKS, Access.BROKERS),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
     refuses=(
         Refusal("list-refused", GOOD.with_step("list", error=KafkaError.COORDINATOR_LOAD_IN_PROGRESS)),
-        Refusal("id-not-listed", replace(GOOD, steps=(_list(_PREPARING),))),
-        Refusal("listed-twice", replace(GOOD, steps=(_list(_EMPTY, _PREPARING), _list(_EMPTY, node=2)))),
-        Refusal("listed-by-another", replace(GOOD, steps=(_list(_EMPTY, _PREPARING, node=2),))),
-        Refusal("wrong-producer-id", replace(GOOD, steps=(_list(("a", 9, "Empty"), _PREPARING),))),
-        Refusal("wrong-state", replace(GOOD, steps=(_list(("a", 7, "Ongoing"), _PREPARING),))),
-        Refusal("unknown-state", replace(GOOD, steps=(_list(_EMPTY, _PREPARING, ("c", 9, "Dead")),))),
+        Refusal("end-refused", GOOD.with_step("end", error=KafkaError.INVALID_TXN_STATE)),
+        Refusal("id-not-listed", lists(_list(_OPEN))),
+        Refusal("id-not-listed", lists(_list(_EMPTY), _list(_OPEN, node=2))),
+        Refusal("id-not-listed", GOOD.with_step("list while held", transactions=[])),
+        Refusal("listed-by-another", lists(_list(_EMPTY, _OPEN), _list(_EMPTY, node=2))),
+        Refusal("wrong-producer-id", lists(_list(("a", 9, "Empty"), _OPEN))),
+        Refusal("wrong-state", lists(_list(("a", 7, "Ongoing"), _OPEN))),
+        Refusal("wrong-state", lists(_list(("a", 7, "CompleteAbort"), _OPEN))),
+        Refusal("unknown-state", lists(_list(_EMPTY, _OPEN, ("d", 9, "Dead")))),
     ),
     refuted_by=(Failpoint(rules=PREPARING_IDS_NOT_LISTED, anomaly="id-not-listed"),),
 )

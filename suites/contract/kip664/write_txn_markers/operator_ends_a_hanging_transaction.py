@@ -2,9 +2,12 @@
 
 It is made to hang as the old defect did: a write to a partition that was never added, with the verification of old
 clients switched off where the broker has it (that switch is the broker's, hence the late place in the run). A record
-committed after it shows what a hanging transaction costs: it is invisible until the marker.
+committed after it shows what a hanging transaction costs: it is invisible until the marker. Behind that another
+transaction is open when the marker is written, and must stay so. All of it is the KIP's, but that the request carries a
+coordinator's epoch and no start offset: no Kafka has that field. What the leader lists is looked at where it can be.
 """
 
+from harness.base.unprepared import OutOfReach
 from harness.contract import (
     Access,
     Evidence,
@@ -18,77 +21,87 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.leader_rules import ABORT_MARKER_ENDS_NOTHING
-from harness.contract.doctored import abort, commit, data, evidence, known_producer, log, sample, step, written
-from harness.contract.refuters import Failpoint
+from harness.contract.doctored import adopted, known_producer, log
+from harness.contract.refuters import VERIFICATION, Failpoint
 from harness.evidence.requirement_evidence import NotSeen
-from harness.lab import Lab
+from harness.lab import Lab, Partition
 
 
 def stimulus(lab: Lab) -> None:
-    """One hangs for each version of the request; commit behind it, look, write the marker, look again."""
+    """One hangs for each version of the request; commit and open one behind it, look, write the marker, look again."""
     versions, rival = lab.offered("WriteTxnMarkers", (1, 2)), lab.producer("rival")
     partitions = {version: lab.partition(f"P{version}") for version in versions}
     txns = {version: lab.producer() for version in versions}
     with lab.admin.unverified():
-        for version, partition in partitions.items():
-            txns[version].produce(partition, version=9, as_="hanging write")
+        hanging = [txns[version].produce(at, version=9, as_="hanging write") for version, at in partitions.items()]
+    if any(write.error for write in hanging) and lab.admin.config(rival.coordinator, VERIFICATION) is None:
+        raise OutOfReach(
+            f"no transaction can be made to hang: no unadded write is taken, and there is no {VERIFICATION}"
+        )
     for version, partition in partitions.items():
         marker = {"producer_id": txns[version].producer_id, "epoch": txns[version].epoch, "version": version}
         rival.write(partition)
         rival.end(commit=True)
-        lab.reached(rival, "CompleteCommit", as_="behind")
-        lab.sample(f"hanging {version}", partition)
-        lab.observer.producers(partition, as_="hanging")
+        rival.add(partition)  # is taken when the transaction before it is over
+        rival.produce(partition, as_="open write")
+        look(lab, partition, f"hanging {version}")
         lab.write_marker(partition, **marker, commit=False, as_="marker")
-        lab.sample(f"ended {version}", partition)
-        lab.observer.producers(partition, as_="ended")
+        look(lab, partition, f"ended {version}")
+        rival.end(commit=True)
+
+
+def look(lab: Lab, partition: Partition, moment: str) -> None:
+    """What the leader lists, where readers stop and what they are shown."""
+    lab.sample(moment, partition)
+    lab.observer.producers(partition, as_=moment)
+    lab.note(moment, list(lab.observer.log(partition).committed))
 
 
 def check(seen: Evidence) -> Observations:
-    """It hung; the marker is taken, the LSO reaches the high watermark, and only the rival's record is shown."""
-    writes, described = seen.all("hanging write"), zip(seen.all("hanging"), seen.all("ended"), strict=True)
-    for write, marker, (before, after) in zip(writes, seen.all("marker"), described, strict=True):
-        own, truth = write.request_int("producer_id"), seen.log(f"P{marker.version}")
-        hanging = seen.sample(f"hanging {marker.version}")
-        if write.error != 0 or hanging.last_stable_offset >= hanging.high_watermark:
+    """It hung; the marker is taken, readers go on to the next open transaction, and only what hung is never shown."""
+    for marker, write, later in zip(*map(seen.all, ("marker", "hanging write", "open write")), strict=True):
+        before, after, truth = f"hanging {marker.version}", f"ended {marker.version}", seen.log(f"P{marker.version}")
+        held = seen.sample(before)
+        if write.error != 0 or held.last_stable_offset >= held.high_watermark:
             raise NotSeen("no transaction could be made to hang")
-        yield expect.open_since(before, own, hanging.last_stable_offset, otherwise="hanging-not-described")
+        own, stop = write.request_int("producer_id"), later.answer_int("base_offset")
+        yield expect.open_since(seen[before], own, held.last_stable_offset, otherwise="hanging-not-described")
+        yield expect.agree("shown before", seen.fact(before), [], marker, otherwise="shown-before-marker")
         yield expect.accepted(marker, otherwise="marker-refused")
-        yield expect.open_since(after, own, -1, otherwise="still-open-after-marker")
-        yield expect.stable(seen.sample(f"ended {marker.version}"), marker, otherwise="lso-not-moved")
-        last = [(one.control, one.producer_id, one.producer_epoch) for one in truth.markers()][-1:]
-        yield expect.agree("last marker", last, [("ABORT", own, 0)], marker, otherwise="wrong-marker")
+        yield expect.not_open(seen[after], own, otherwise="still-open-after-marker")
+        yield expect.agree("LSO after", seen.sample(after).last_stable_offset, stop, marker, otherwise="lso-not-moved")
+        between = [value for batch in truth.batches if batch.base_offset < stop for value in batch.values][1:]
+        yield expect.agree("shown after", seen.fact(after), between, marker, otherwise="wrong-committed-view")
+        found = [(one.control, one.producer_epoch) for one in truth.markers() if one.producer_id == own]
+        yield expect.agree("its markers", found, [("ABORT", 0)], marker, otherwise="wrong-marker")
         shown = truth.values()[1:]
         yield expect.agree("committed values", truth.committed, shown, marker, otherwise="wrong-committed-view")
 
 
-_LOGGED = (data(7, 0, "hangs"), data(8, 0, "b"), commit(8, 0))
-GOOD = evidence(
-    written("hanging write", 9, "hangs"),
-    known_producer("hanging", since=0),
-    step("marker", "WriteTxnMarkers", 1),
-    known_producer("ended"),
-    samples=(sample("hanging 1", "P1", 3, 0), sample("ended 1", "P1", 4, 4)),
-    logs={"P1": log(*_LOGGED, abort(7, 0))},
-)
+GOOD = adopted(__file__, "KIP664-WTM-01")
+_HANGS, *_SHOWN = GOOD.log().values()
+*_OPEN, _ABORT, _COMMIT = GOOD.log().batches
 
 REQUIREMENT = Requirement(
     id="KIP664-WTM-01",
     source=Source(664, "WriteTxnMarkers"),
     statement="An operator's abort marker ends a hanging transaction: the LSO moves on, its records stay hidden.",
-    needs=(Offers("WriteTxnMarkers", 1), Offers("DescribeProducers", 0)),
+    needs=(Offers("WriteTxnMarkers", 1),),
     order=Order.CHANGES_SETTINGS,
     access=(Access.CHANGES,),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("hanging-not-described", GOOD.with_step("hanging", fields=known_producer("", since=-1).fields)),
+        Refusal("shown-before-marker", GOOD.with_fact("hanging 1", [_SHOWN[0]])),
+        Refusal("hanging-not-described", GOOD.with_step("hanging 1", fields=known_producer("", since=-1).fields)),
         Refusal("marker-refused", GOOD.with_step("marker", error=KafkaError.CLUSTER_AUTHORIZATION_FAILED)),
-        Refusal("still-open-after-marker", GOOD.with_step("ended", fields=known_producer("", since=0).fields)),
-        Refusal("lso-not-moved", GOOD.with_sample("ended 1", last_stable_offset=0)),
-        Refusal("wrong-marker", GOOD.with_log(truth=log(*_LOGGED), committed=("b",))),
-        Refusal("wrong-committed-view", GOOD.with_log(committed=("hangs", "b"))),
+        Refusal("still-open-after-marker", GOOD.with_step("ended 1", fields=known_producer("", since=0).fields)),
+        *(Refusal("lso-not-moved", GOOD.with_sample("ended 1", last_stable_offset=lso)) for lso in (0, 5)),
+        Refusal("wrong-committed-view", GOOD.with_fact("ended 1", [])),
+        Refusal("wrong-committed-view", GOOD.with_fact("ended 1", [*_SHOWN])),
+        Refusal("wrong-marker", GOOD.with_log(truth=log(*_OPEN, _COMMIT), committed=tuple(_SHOWN))),
+        Refusal("wrong-committed-view", GOOD.with_log(committed=(_HANGS, *_SHOWN))),
         Refusal("wrong-committed-view", GOOD.with_log(committed=())),
     ),
     refuted_by=(Failpoint(rules=ABORT_MARKER_ENDS_NOTHING, anomaly="lso-not-moved"),),

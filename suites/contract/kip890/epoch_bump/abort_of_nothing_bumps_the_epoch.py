@@ -1,8 +1,8 @@
 """KIP890-BUMP-10: an abort is legal where nothing was added, and it bumps the epoch.
 
 A new client cannot know whether its first produce added the partition before the answer was lost (KAFKA-18401), so it
-must be able to abort in every state in which nothing is open. The KIP's text does not say so, only Kafka does it so: the
-requirement is a SHOULD.
+must be able to abort in every state in which nothing is open. The KIP's text does not say so, only Kafka does it so:
+the requirement is a SHOULD.
 """
 
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect

@@ -5,7 +5,17 @@ the refusal and its code are Kafka's habit; that an end answered without error c
 that the producer can go on after a refusal, is the KIP's promise. Each case has a producer of its own.
 """
 
-from harness.contract import Evidence, KafkaError, Observation, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Evidence,
+    KafkaError,
+    Observation,
+    Observations,
+    Offers,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman.coordinator_rules import EMPTY_COMMIT_CHANGES_THE_EPOCH, EMPTY_COMMIT_TAKEN_FOR_ABORT
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, written
 from harness.contract.refuters import Failpoint
@@ -17,7 +27,7 @@ INVALID = KafkaError.INVALID_TXN_STATE
 
 
 def stimulus(lab: Lab) -> None:
-    """Commit after InitProducerId, after a commit and after an abort; after a refusal a transaction in the same epoch."""
+    """Commit after InitProducerId, after a commit, after an abort; then, where refused, go on in the same epoch."""
     partition = lab.partition("P1")
     for state in STATES:
         txn = lab.producer(protocol=2)

@@ -1,7 +1,7 @@
 """KIP890-BUMP-14: EndTxn with an unknown or foreign identity is refused and changes nothing.
 
-Every offered version is tried, each case on an open transaction of its own and no further once it was accepted. That the
-foreign end is refused is promised; with which code is Kafka's habit, and so is it that only one broker ends the
+Every offered version is tried, each case on an open transaction of its own and no further once it was accepted. That
+the foreign end is refused is promised; with which code is Kafka's habit, and so is it that only one broker ends the
 transactions of an id: where every broker coordinates, the case is left out of what must be refused. That a user without
 Write on the transactional id is refused too (TRANSACTIONAL_ID_AUTHORIZATION_FAILED) cannot be seen on a cluster without
 an authorizer, so it is not tried here.

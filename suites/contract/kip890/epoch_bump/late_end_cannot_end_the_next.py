@@ -5,7 +5,18 @@ connection broke, and begins its next transaction. Then the delayed requests arr
 nothing is the KIP's promise; the code is Kafka's.
 """
 
-from harness.contract import Access, Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Level,
+    Observations,
+    Offers,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import DELAYED_END_TAKEN_FOR_CURRENT
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP

@@ -1,14 +1,26 @@
 """KIP890-BUMP-05: what arrives after its transaction has ended must not enter the log of any of its partitions.
 
-Records of two partitions lie on the producer's lane to their leader until the transaction is complete; its end goes over
-another lane. Both versions are sent to both partitions: version 11 is verified and version 12 adds partitions, so their
-ways to a refusal differ. Coordinator and leader each refuse them, and one would hide the other's failure; a batch without
-the transactional flag, on a partition of its own, is no coordinator's business, so that its refusal is the leader's own.
+Records of two partitions lie on the producer's lane to their leader until the transaction is complete; its end goes
+over another lane. Both versions are sent to both partitions: version 11 is verified and version 12 adds partitions, so
+their ways to a refusal differ. Coordinator and leader each refuse them, and one would hide the other's failure; a batch
+without the transactional flag, on a partition of its own, is no coordinator's business, so that its refusal is the
+leader's own.
 
 The KIP promises that such records are fenced. With which code, and that the leader fences by itself, is Kafka's habit.
 """
 
-from harness.contract import Access, Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Level,
+    Observations,
+    Offers,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.leader_rules import EVERY_TRANSACTION_ONGOING, NO_CHECK_OF_DATA, NO_EPOCH_CHECK
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP

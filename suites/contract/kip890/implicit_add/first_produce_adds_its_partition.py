@@ -1,6 +1,7 @@
 """KIP890-IMPL-01: a new client sends no AddPartitionsToTxn; its first Produce adds the partition and appends.
 
-Judged on both sides: the coordinator keeps the partition, the leader keeps the transaction open from that record on.
+Three partitions in each transaction. All of it is the KIP's: that they were added is proven by the markers that the end
+writes there and, where brokers can be asked, by what the coordinator keeps and what each leader has open.
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
@@ -10,40 +11,47 @@ from harness.contract.doctored import commit, data, described, ended, evidence, 
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
 
+PARTITIONS = ("P1", "P2", "P3")
+
 
 def stimulus(lab: Lab) -> None:
-    """A fresh producer for each version writes at once, is looked at on both sides, and commits."""
-    partition = lab.partition("P1")
+    """A fresh producer for each version writes to each partition at once, is looked at on both sides, and commits."""
+    partitions = [lab.partition(alias) for alias in PARTITIONS]
     for version in lab.offered("Produce", (12, 13)):
         txn = lab.producer(protocol=2)
-        txn.produce(partition, version=version, as_="first write")
+        for partition in partitions:
+            txn.produce(partition, version=version, as_="first write")
         lab.observer.transaction(txn.transactional_id, txn.coordinator, as_="transaction")
-        lab.observer.producers(partition, as_="producers")
+        for partition in partitions:
+            lab.observer.producers(partition, as_=f"producers {partition.alias}")
         txn.end(commit=True, as_="commit")
 
 
 def check(seen: Evidence) -> Observations:
-    """Accepted, kept by the coordinator, open on the leader from its own offset, and committed."""
-    writes = seen.all("first write")
-    for write, kept, leader in zip(writes, seen.all("transaction"), seen.all("producers"), strict=True):
-        own, first = write.request_int("producer_id"), write.answer_int("base_offset")
-        yield expect.accepted(write, otherwise="implicit-add-refused")
+    """Accepted, kept by the coordinator, open on each leader from its own offset, ended by a marker and committed."""
+    for kept, end in zip(seen.all("transaction"), seen.all("commit"), strict=True):
         yield expect.keeps(kept, state="Ongoing", otherwise="transaction-not-ongoing")
-        yield expect.keeps(kept, partitions=["P1"], otherwise="partition-not-added")
-        yield expect.open_since(leader, own, first, otherwise="not-open-on-leader")
-    for end in seen.all("commit"):
+        yield expect.keeps(kept, partitions=PARTITIONS, otherwise="partition-not-added")
         yield expect.accepted(end, otherwise="commit-refused")
-    values = [value for write in writes for value in write.written()]
-    yield from expect.sound(seen, committed=values, shown="commit-not-shown")
+    for alias in PARTITIONS:
+        writes = expect.writes(seen, alias, "first write")
+        for write, leader in zip(writes, seen.all(f"producers {alias}"), strict=True):
+            yield expect.accepted(write, otherwise="implicit-add-refused")
+            if write.error == 0:
+                own, first = write.request_int("producer_id"), write.answer_int("base_offset")
+                yield expect.open_since(leader, own, first, otherwise="not-open-on-leader")
+        values, markers = [value for write in writes for value in write.written()], len(writes) * [("COMMIT",)]
+        yield from expect.sound(seen, alias, committed=values, markers=markers, shown="commit-not-shown")
 
 
 GOOD = evidence(
-    written("first write", 12, "a"),
-    described("transaction", "Ongoing", partitions=("P1",)),
-    known_producer("producers", since=0),
+    *(written("first write", 12, "a", to=alias) for alias in PARTITIONS),
+    described("transaction", "Ongoing", partitions=("P3", "P1", "P2")),
+    *(known_producer(f"producers {alias}", since=0) for alias in PARTITIONS),
     ended("commit"),
-    logs={"P1": log(data(7, 0, "a"), commit(7, 1))},
+    logs={alias: log(data(7, 0, "a"), commit(7, 1)) for alias in PARTITIONS},
 )
+_UNMARKED = log(data(7, 0, "a"))
 
 REQUIREMENT = Requirement(
     id="KIP890-IMPL-01",
@@ -56,11 +64,12 @@ REQUIREMENT = Requirement(
     refuses=(
         Refusal("implicit-add-refused", GOOD.with_step("first write", error=KafkaError.TRANSACTION_ABORTABLE)),
         Refusal("transaction-not-ongoing", GOOD.with_step("transaction", state="Empty")),
-        Refusal("partition-not-added", GOOD.with_step("transaction", partitions=[])),
-        Refusal("not-open-on-leader", GOOD.with_step("producers", fields=known_producer("", since=-1).fields)),
-        Refusal("not-open-on-leader", GOOD.with_step("producers", producers=[])),
+        Refusal("partition-not-added", GOOD.with_step("transaction", partitions=["P1", "P2"])),
+        Refusal("not-open-on-leader", GOOD.with_step("producers P2", fields=known_producer("", since=-1).fields)),
+        Refusal("not-open-on-leader", GOOD.with_step("producers P3", producers=[])),
         Refusal("commit-refused", GOOD.with_step("commit", error=KafkaError.INVALID_TXN_STATE)),
-        *unsound(GOOD, appended=None, shown="commit-not-shown"),
+        Refusal("wrong-markers", GOOD.with_log("P2", _UNMARKED, committed=("a",), last_stable_offset=1)),
+        *unsound(GOOD, "P3", appended=None, shown="commit-not-shown"),
     ),
     refuted_by=(
         Failpoint(rules=ADD_NOT_KEPT, anomaly="partition-not-added"),

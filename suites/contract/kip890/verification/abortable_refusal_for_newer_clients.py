@@ -1,13 +1,15 @@
 """KIP890-VERIFY-02: a client that knows the abortable error gets it for a partition that was not added.
 
 INVALID_TXN_STATE is fatal for a client; TRANSACTION_ABORTABLE, which Produce speaks from version 11 on, lets it abort
-and go on. The KIP calls it ABORTABLE_ERROR. It has no message of its own.
+and go on. That the write is refused is the KIP's; its ABORTABLE_ERROR "can be returned", to clients of the version that
+adds partitions by itself, so that version 11 has it, and without a message, is Kafka's.
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.verification_rules import CLIENT_WITHOUT_ABORTABLE_ERROR
 from harness.contract.doctored import evidence, log, refused_write, sample, unsound
 from harness.contract.refuters import VERIFICATION, Failpoint, Setting
+from harness.contract.version_tables import unadded_by_kip
 from harness.lab import Lab
 
 
@@ -20,9 +22,9 @@ def stimulus(lab: Lab) -> None:
 
 def check(seen: Evidence) -> Observations:
     """Refused as abortable, without a message, and nothing is appended."""
-    write = seen["unadded write"]
-    yield expect.refused(write, KafkaError.TRANSACTION_ABORTABLE, otherwise="unadded-write-accepted")
-    yield expect.shows(write, error_message=None, otherwise="wrong-message")
+    write, abortable = seen["unadded write"], KafkaError.TRANSACTION_ABORTABLE
+    yield expect.refused(write, abortable, otherwise="unadded-write-accepted", also=unadded_by_kip(write.version))
+    yield expect.habit(expect.shows(write, error_message=None, otherwise="wrong-message"))
     yield from expect.sound(seen, "P1", (), appended="unadded-record-appended", stuck="hanging-transaction")
     yield expect.stable(seen.sample("after"), otherwise="hanging-transaction")
 

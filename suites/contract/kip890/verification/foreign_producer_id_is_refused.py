@@ -1,13 +1,15 @@
 """KIP890-VERIFY-04: a batch must carry the producer id of its transactional id.
 
 The partition is in the transaction of the id; only the producer id belongs to another. Nobody would end what it wrote:
-the markers that come carry the id's own producer id.
+the markers that come carry the id's own producer id. The refusal is the KIP's, which names two codes that fit:
+INVALID_PRODUCER_ID_MAPPING, Kafka's, and INVALID_TXN_STATE, because that producer's transaction has no such partition.
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.verification_rules import ANY_PRODUCER_ID_VERIFIED
 from harness.contract.doctored import commit, data, evidence, log, refused_write, unsound, written
 from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
+from harness.contract.version_tables import unadded_by_kip
 from harness.lab import Lab
 
 FOREIGN = KafkaError.INVALID_PRODUCER_ID_MAPPING
@@ -27,7 +29,7 @@ def stimulus(lab: Lab) -> None:
 def check(seen: Evidence) -> Observations:
     """Each foreign write is refused as not mapped; the log has A's record alone, committed."""
     for write in seen.all("foreign write"):
-        yield expect.refused(write, FOREIGN, otherwise="foreign-id-accepted")
+        yield expect.refused(write, FOREIGN, otherwise="foreign-id-accepted", also=unadded_by_kip(write.version))
     own = seen["own write"]
     yield expect.accepted(own, otherwise="own-write-refused")
     yield from expect.sound(

@@ -1,8 +1,9 @@
 """KIP890-VERIFY-12: when the coordinator cannot be reached to verify a write, the client gets an error it can retry.
 
 The verification is held on the link from leader to coordinator until the link is cut: for the leader a lost connection
-is the same as the coordinator's silence for a whole request timeout (30 s), and it comes at once. The KIP does not name
-this case; Kafka answers it as the others since 3.7.1 and 3.8 (KAFKA-16386).
+is the same as the coordinator's silence for a whole request timeout (30 s), and it comes at once. That nothing is
+written unverified, and that trouble with coordinators is no fatal error, are the KIP's; it does not name this case, so
+the code and its message are Kafka's, which answers it as the others since 3.7.1 and 3.8 (KAFKA-16386).
 """
 
 from harness.contract import (
@@ -18,13 +19,14 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.verification_rules import LOST_COORDINATOR_IS_INVALID_STATE
-from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, unsound, written
+from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, sample, unsound, written
 from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
 from harness.contract.version_tables import unverified_message
 from harness.lab import Lab
 
 RETRIABLE = KafkaError.NOT_ENOUGH_REPLICAS
 MESSAGE = unverified_message(KafkaError.NETWORK_EXCEPTION)
+ALLOWED = tuple(error for error in KafkaError if error.retriable)
 APPENDED, HIDDEN, HANGING = "unverified-record-appended", "committed-view-differs", "hanging-transaction"
 
 
@@ -46,9 +48,11 @@ def stimulus(lab: Lab) -> None:
 def check(seen: Evidence) -> Observations:
     """Refused as retriable with the reason when the link is cut, nothing appended; mended, the write is committed."""
     for write in seen.all("unverified write"):
-        yield expect.refused(write, RETRIABLE, otherwise="unverified-write-accepted", message=MESSAGE)
+        yield expect.refused(write, RETRIABLE, otherwise="unverified-write-accepted", also=ALLOWED)
+        yield expect.stable(seen.sample(f"waiting v{write.version}"), write, otherwise="appended-before-verified")
         if write.error == RETRIABLE:
             expect.interrupted(seen, write, by=f"cut v{write.version}")
+            yield expect.habit(expect.explained(write, MESSAGE))
     again = seen.all("write again")
     for mended in (*again, *seen.all("end")):
         yield expect.accepted(mended, otherwise="retry-refused")
@@ -62,6 +66,7 @@ GOOD = evidence(
     ended(version=4),
     logs={"P1": log(data(7, 0, "a"), commit(7, 0))},
     cut=("cut v9",),
+    samples=(sample("waiting v9", "P1", 0, 0),),
 )
 
 REQUIREMENT = Requirement(
@@ -77,6 +82,8 @@ REQUIREMENT = Requirement(
     refuses=(
         Refusal("unverified-write-accepted", GOOD.with_step("unverified write", error=0, answered=5)),
         Refusal("wrong-error", GOOD.with_step("unverified write", error=KafkaError.NETWORK_EXCEPTION)),
+        Refusal("wrong-error", GOOD.with_step("unverified write", error=KafkaError.INVALID_TXN_STATE)),
+        Refusal("appended-before-verified", GOOD.with_sample("waiting v9", high_watermark=1)),
         Refusal("no-message", GOOD.with_step("unverified write", error_message=None)),
         Refusal("wrong-message", GOOD.with_step("unverified write", error_message="another text")),
         Refusal("unanswered", GOOD.with_step("unverified write", error=None, answered=None)),

@@ -1,24 +1,45 @@
 """KIP890-VERIFY-01: a write to a partition that its transaction never added must not enter the log.
 
 Nobody would ever end such a write: no marker is due for a partition that the coordinator does not know, so readers of
-committed records would stand still before it for ever. Every version that an older client speaks is tried.
+committed records would stand still before it for ever. Every version that an older client speaks is tried, by a
+producer that the leader never saw and by one that it knows in an older epoch. INVALID_TXN_STATE and that it comes with
+a message are the KIP's; the message's words are Kafka's.
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
-from harness.contract.doctored import evidence, log, producer_row, producers, refused_write, sample, unsound
+from harness.contract.doctored import (
+    commit,
+    data,
+    evidence,
+    log,
+    producer_row,
+    producers,
+    refused_write,
+    sample,
+    unsound,
+    written,
+)
 from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
 from harness.contract.version_tables import UNADDED_MESSAGE, unadded, unadded_message
 from harness.lab import Lab
 
+PARTITIONS = ("P1", "P2")
+
 
 def stimulus(lab: Lab) -> None:
-    """An initialised producer writes without AddPartitionsToTxn."""
-    partition, txn = lab.partition("P1"), lab.producer("victim")
-    for version in lab.offered("Produce", range(3, 11)):
-        txn.produce(partition, as_="unadded write", version=version)
-    lab.sample("after", partition)
-    lab.observer.producers(partition, as_="producers")
+    """A fresh producer, and one that committed on its partition in its last epoch, write without an add."""
+    fresh, known = lab.producer("victim"), lab.producer("victim")
+    places = {alias: lab.partition(alias) for alias in PARTITIONS}
+    known.add(places["P2"])
+    known.produce(places["P2"], as_="write before")
+    known.end(commit=True)
+    known.init()
+    for txn, partition in zip((fresh, known), places.values(), strict=True):
+        for version in lab.offered("Produce", range(3, 11)):
+            txn.produce(partition, as_="unadded write", version=version)
+        lab.sample(f"after {partition.alias}", partition)
+        lab.observer.producers(partition, as_=f"producers {partition.alias}")
 
 
 def check(seen: Evidence) -> Observations:
@@ -26,17 +47,21 @@ def check(seen: Evidence) -> Observations:
     for write in seen.all("unadded write"):
         message = unadded_message(write.version)
         yield expect.refused(write, unadded(write.version), otherwise="unadded-write-accepted", message=message)
-    yield from expect.sound(seen, "P1", (), appended="unadded-record-appended", stuck="hanging-transaction")
-    yield expect.stable(seen.sample("after"), otherwise="hanging-transaction")
-    yield expect.not_open(seen["producers"], write.request_int("producer_id"))
+    for alias, values in zip(PARTITIONS, ((), seen["write before"].written()), strict=True):
+        yield from expect.sound(seen, alias, values, appended="unadded-record-appended", stuck="hanging-transaction")
+        yield expect.stable(seen.sample(f"after {alias}"), otherwise="hanging-transaction")
+        for write in expect.writes(seen, alias, "unadded write")[:1]:
+            yield expect.not_open(seen[f"producers {alias}"], write.request_int("producer_id"))
 
 
+OLD = KafkaError.INVALID_TXN_STATE
 GOOD = evidence(
-    refused_write("unadded write", 3, KafkaError.INVALID_TXN_STATE),
-    refused_write("unadded write", 10, KafkaError.INVALID_TXN_STATE, error_message=UNADDED_MESSAGE),
-    producers("producers"),
-    logs={"P1": log()},
-    samples=(sample("after", "P1", 0, 0),),
+    written("write before", 10, "a", to="P2"),
+    *(refused_write("unadded write", 3, OLD, to=alias) for alias in PARTITIONS),
+    *(refused_write("unadded write", 10, OLD, error_message=UNADDED_MESSAGE, to=alias) for alias in PARTITIONS),
+    *(producers(f"producers {alias}") for alias in PARTITIONS),
+    logs={"P1": log(), "P2": log(data(7, 0, "a"), commit(7, 0))},
+    samples=(sample("after P1", "P1", 0, 0), sample("after P2", "P2", 2, 2)),
 )
 
 REQUIREMENT = Requirement(
@@ -54,8 +79,9 @@ REQUIREMENT = Requirement(
         Refusal("wrong-message", GOOD.with_step("unadded write", error_message="another text")),
         Refusal("unanswered", GOOD.with_step("unadded write", error=None)),
         *unsound(GOOD, "P1", appended="unadded-record-appended", stuck="hanging-transaction"),
-        Refusal("hanging-transaction", GOOD.with_sample("after", high_watermark=1)),
-        Refusal("transaction-opened", GOOD.with_step("producers", producers=[producer_row(since=0)])),
+        *unsound(GOOD, "P2", appended="unadded-record-appended", stuck="hanging-transaction"),
+        Refusal("hanging-transaction", GOOD.with_sample("after P1", high_watermark=1)),
+        Refusal("transaction-opened", GOOD.with_step("producers P2", producers=[producer_row(since=0)])),
     ),
     refuted_by=(
         Release(version="3.5.2", anomaly="unadded-write-accepted"),

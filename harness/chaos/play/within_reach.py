@@ -1,0 +1,43 @@
+"""What toxics may act on, by whose cluster it is, and what is said of those that can strike nothing there."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from harness.cluster.cluster import Cluster, Kill, Pause, Stop
+from harness.cluster.run_options import Permissions
+from harness.faults.toxic import ClusterShape, Toxic, ToxicReach, out_of_reach
+
+
+def reach_of(cluster: Cluster, permissions: Permissions) -> frozenset[ToxicReach]:
+    """What is within reach on this cluster."""
+    topology = cluster.topology
+    within = {
+        ToxicReach.LANES: bool(topology.lane_proxies),
+        ToxicReach.LINKS: bool(topology.links),
+        ToxicReach.PROCESSES: all(isinstance(cluster, power) for power in (Kill, Stop, Pause)),
+        ToxicReach.LEADERS: len(topology.brokers) > 1 and (cluster.owned or permissions.changes),
+    }
+    return frozenset(reach for reach, there in within.items() if there)
+
+
+def on_external(toxics: Sequence[Toxic]) -> str:
+    """What a list of scenarios says of these toxics on a cluster that is not ours; nothing where all can strike."""
+    names = [toxic.name for toxic in toxics if ToxicReach.LANES not in toxic.acts_on]
+    if not names:
+        return ""
+    return f" [external: {'out of reach' if len(names) == len(toxics) else 'without ' + ', '.join(names)}]"
+
+
+def lost(toxics: Sequence[Toxic], shape: ClusterShape) -> Mapping[str, str]:
+    """Why, by the name of each toxic that can strike nothing on a cluster of this shape."""
+    reasons = ((toxic.name, out_of_reach(toxic, shape)) for toxic in toxics)
+    return {name: why for name, why in reasons if why is not None}
+
+
+def sentences(lost_toxics: Mapping[str, str]) -> Iterator[str]:
+    """One for each reason.
+
+    >>> list(sentences({"kill": "the brokers are not ours to stop", "pause": "the brokers are not ours to stop"}))
+    ['out of reach: kill, pause: the brokers are not ours to stop']
+    """
+    for why in dict.fromkeys(lost_toxics.values()):
+        yield f"out of reach: {', '.join(name for name, other in lost_toxics.items() if other == why)}: {why}"
