@@ -74,7 +74,8 @@ def _weakness(finding: Finding) -> int:
 def _comment(about: RunMetadata, entries: Sequence[RequirementResult]) -> list[str]:
     judged = sum(entry.status != NOT_JUDGED for entry in entries)
     when = about.started.partition("T")[0]
-    title = f"{about.target}: what a run on {when} found broken, {judged} of {count(len(entries), 'requirement', 'requirements')} judged"
+    all_asked = count(len(entries), "requirement", "requirements")
+    title = f"{about.target}: what a run on {when} found broken, {judged} of {all_asked} judged"
     again = f"Found by: {about.command}"
     ask = "Put the reason and a link into each line (id | reason | link); an entry that no longer fails fails the run."
     return [f"# {' '.join(text.split())}" for text in (title, again, ask)]
