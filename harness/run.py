@@ -16,6 +16,7 @@ from harness.base import wait
 from harness.base.clock import RunClock
 from harness.base.unprepared import OutOfReach
 from harness.base.user_error import ExitCode, UserError
+from harness.base.wait import Patience
 from harness.cluster.cluster import Cluster
 from harness.cluster.opening import choose_backend, open_cluster
 from harness.cluster.run_options import RunOptions
@@ -36,9 +37,6 @@ from harness.spark.readers.spark_readers import Readers
 from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import WireError
 
-SETTLE_BOUND = 3.0
-"""Seconds that the partitions of a requirement may take until no transaction is open on them."""
-
 
 @dataclass(slots=True, kw_only=True)
 class Run:
@@ -52,6 +50,7 @@ class Run:
     offer: TargetFeatures | None = None
     known: KnownFailures = field(default_factory=KnownFailures)
     verdicts: list[Verdict] = field(default_factory=list)
+    patience: Patience = field(default_factory=Patience)
     readers: Readers = field(init=False)
     belongings: Belongings = field(init=False)
 
@@ -113,6 +112,7 @@ def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: str)
         recorder=run.journal,
         readers=run.readers,
         permissions=run.options.permissions,
+        patience=run.patience,
         belongings=run.belongings,
     )
     try:
@@ -144,8 +144,9 @@ def heal(lab: Lab) -> None:
 def settle(lab: Lab) -> None:
     """Step 5: wait, bounded, until no transaction is open; how long it took (or None: too long) is evidence."""
     started = lab.now()
-    stuck = _why_not(lambda: lab.completed(timeout_seconds=SETTLE_BOUND))
-    lab.note("settled_ms", None if stuck else round(lab.now() - started, 3))
+    settled = list[bool]()
+    _why_not(lambda: settled.append(lab.settled()))
+    lab.note("settled_ms", round(lab.now() - started, 3) if settled == [True] else None)
 
 
 def drain(lab: Lab) -> Mapping[str, LogTruth]:

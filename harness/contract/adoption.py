@@ -142,7 +142,7 @@ def _renumbered_step(step: Step, known: Mapping[int, int], names: Mapping[str, s
     request = {name: _with_ids(value, known, name) for name, value in step.request.items()}
     answer = {name: _with_ids(value, known, name) for name, value in step.fields.items()}
     name = _words(step.name, names)
-    return replace(step, name=name, request=request, fields=answer, exchange=0, tries=1, actor="victim")
+    return replace(step, name=name, request=request, fields=answer, exchange=0, tries=1, waited_ms=0.0, actor="victim")
 
 
 def _renumbered_log(log: LogTruth, known: Mapping[int, int]) -> LogTruth:

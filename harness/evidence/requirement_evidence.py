@@ -42,6 +42,7 @@ class Step:
     :param held: For how long the request lay on a held link.
     :param tries: How many requests were sent; all but the last were answered with an error that may be retried.
     :param exchange: The number of the last try's exchange in the journal; 0 for a step that never was on a wire.
+    :param waited_ms: For how long it was waited for what the step shows, tries and looks before it included.
     :param looked: False for a look at what a broker keeps that was not taken, because the target does not offer it.
     """
 
@@ -59,6 +60,7 @@ class Step:
     tries: int = 1
     exchange: int = 0
     looked: bool = True
+    waited_ms: float = 0.0
 
     def answer_int(self, name: str) -> int:
         """The integer field ``name`` of the answer; :raises NotSeen: when the answer has no such integer field."""

@@ -1,28 +1,38 @@
 """Kafka's own administration: topics with a chosen leader, settings and feature levels.
 
-These are what any Kafka offers, so they need no power of the backend; settings and levels are set back on leaving the
-block, also after an error. Exchanges are recorded if the client records.
+These are what any Kafka offers, so they need no power of the backend. Settings and levels are set back on leaving the
+block to what they were before it, a dynamic value that was there included: also after an error, an interrupt, and a
+change that not every broker has shown in time. Exchanges are recorded if the client records.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
 from harness.base import wait
 from harness.base.unprepared import Unprepared
-from harness.kafka.any_broker import AnyBroker, told
+from harness.kafka.any_broker import CONTROLLER_SECONDS, AnyBroker, told
 from harness.kafka.coordinators import Coordinators
 from harness.kafka.topics import PROPAGATION_SECONDS, Topics
 from harness.wire.api_request import ApiRequest, ApiResult
-from harness.wire.requests.cluster.describe_configs import BROKER, DescribeConfigs
+from harness.wire.requests.cluster.describe_configs import (
+    BROKER,
+    DYNAMIC_BROKER,
+    DYNAMIC_DEFAULT_BROKER,
+    DescribeConfigs,
+    DescribeConfigsResult,
+)
 from harness.wire.requests.cluster.incremental_alter_configs import IncrementalAlterConfigs
 from harness.wire.requests.cluster.update_features import SAFE_DOWNGRADE, UPGRADE, UpdateFeatures
 from harness.wire.requests.groups.find_coordinator import TRANSACTION
 from harness.wire.wire_client import WireClient
+from harness.wire.wire_errors import WireError
 
 ResultT = TypeVar("ResultT", bound=ApiResult)
+AnswerT = TypeVar("AnswerT")
 
 VERIFICATION = "transaction.partition.verification.enable"
 """The switch of KIP-890's defence for old clients; older brokers have neither the switch nor the defence."""
@@ -67,65 +77,122 @@ class Administration:
         """A broker's setting as it is now, or None where it has no such setting, or does not show any."""
         if DescribeConfigs.api not in self.client.offered(broker).apis:
             return None
-        request = DescribeConfigs(resource_type=BROKER, resource_name=str(broker), keys=(key,))
-        return self._call(broker, request).configs.get(key)
+        return self._described(broker, key).configs.get(key)
 
     @contextmanager
     def unverified(self) -> Iterator[None]:
         """Verification of old clients' partitions switched off, where the release has it, so that one can hang."""
-        known = self.config(self.brokers[0], VERIFICATION) is not None
+        known = self._first_answer(lambda broker: self.config(broker, VERIFICATION)) is not None
         with self.setting(VERIFICATION, "false") if known else nullcontext():
             yield
 
     @contextmanager
     def setting(self, key: str, value: str) -> Iterator[None]:
-        """A dynamic setting on every broker for the length of the block."""
+        """A dynamic setting on every broker for the length of the block; then it is as it was before, in every case.
+
+        :raises TimedOut: When a broker does not show the change, or its undoing, in time.
+        """
         self.before_change(f"changing {key}")
-        self._set(key, value)
-        try:
+        effective = {broker: self.config(broker, key) for broker in self.brokers}
+        with ExitStack() as undoing:  # each of its steps is done, should another one fail
+            undoing.callback(self._until_shown, key, effective)
+            before = self._dynamic(key)
+            for resource, old in before.items():
+                undoing.callback(self._undo, partial(self._alter, resource, key, old))
+            for resource in before:
+                self._alter(resource, key, value)
+            self._until_shown(key, dict.fromkeys(self.brokers, value))
             yield
-        finally:
-            self._set(key, None)
 
     @contextmanager
     def feature(self, name: str, level: int) -> Iterator[None]:
-        """A feature at this level for the length of the block; 0 is shown by the feature's absence."""
+        """A feature at this level for the length of the block; 0 is shown by the feature's absence.
+
+        Then it has the level of before, in every case. :raises TimedOut: As :meth:`setting` does.
+        """
         self.before_change(f"changing the level of {name}")
-        before = self._finalized(self.brokers[0]).get(name, 0)
-        self._finalize(name, before, level)
-        try:
+        before = self._level(name)
+        if before == level:
             yield
-        finally:
-            self._finalize(name, level, before)
+            return
+        with ExitStack() as undoing:
+            undoing.callback(self._until_finalized, name, before)
+            undoing.callback(self._undo, partial(self._finalize, name, level, before))
+            self._finalize(name, before, level)
+            self._until_finalized(name, level)
+            yield
+
+    def _dynamic(self, key: str) -> Mapping[str, str | None]:
+        """The dynamic value of all brokers (``""``; None when there is none), and of each one that has its own."""
+        default: str | None = None
+        own: dict[str, str | None] = {}
+        for broker in self.brokers:
+            values = self._described(broker, key).sources.get(key, {})
+            default = values.get(DYNAMIC_DEFAULT_BROKER, default)
+            if DYNAMIC_BROKER in values:
+                own[str(broker)] = values[DYNAMIC_BROKER]
+        return {"": default, **own}
+
+    def _described(self, broker: int, key: str) -> DescribeConfigsResult:
+        request = DescribeConfigs(resource_type=BROKER, resource_name=str(broker), keys=(key,), synonyms=True)
+        return self._call(broker, request)
+
+    def _alter(self, resource: str, key: str, value: str | None) -> None:
+        """Set the dynamic value of one broker or of all (``""``), or with None delete it."""
+        changed = {} if value is None else {key: value}
+        deleted = (key,) if value is None else ()
+        self._change(IncrementalAlterConfigs(resource_type=BROKER, resource_name=resource, set=changed, delete=deleted))
+
+    def _until_shown(self, key: str, wanted: Mapping[int, str | None]) -> None:
+        wait.until(
+            lambda: all(self.config(broker, key) == value for broker, value in wanted.items()),
+            what=f"{key} as wanted on every broker",
+            timeout_seconds=PROPAGATION_SECONDS,
+        )
 
     def _finalize(self, name: str, now: int, level: int) -> None:
-        if now == level:
-            return
+        """Ask for it also where it is so already: what was asked for before may have been taken without an answer."""
         kind = UPGRADE if level > now else SAFE_DOWNGRADE
         self._change(UpdateFeatures(feature=name, level=level, upgrade_type=kind))
+
+    def _until_finalized(self, name: str, level: int) -> None:
         wait.until(
             lambda: all(self._finalized(broker).get(name, 0) == level for broker in self.brokers),
             what=f"{name}={level} on every broker",
             timeout_seconds=PROPAGATION_SECONDS,
         )
 
+    def _level(self, name: str) -> int:
+        """What the broker with the newest finalized features says."""
+        newest = max(map(self.client.refresh, self.brokers), key=lambda offered: offered.finalized_features_epoch)
+        return newest.finalized_features.get(name, 0)
+
     def _finalized(self, broker: int) -> Mapping[str, int]:
         return self.client.refresh(broker).finalized_features
 
-    def _set(self, key: str, value: str | None) -> None:
-        """Set it, or with None delete it, which is seen by its value being another one."""
-        before = {broker: self.config(broker, key) for broker in self.brokers} if value is None else {}
-        changes = {"set": {} if value is None else {key: value}, "delete": (key,) if value is None else ()}
-        self._change(IncrementalAlterConfigs(resource_type=BROKER, resource_name="", **changes))  # type: ignore[arg-type]
-        wait.until(
-            lambda: all(self._applied(broker, key, value, before.get(broker)) for broker in self.brokers),
-            what=f"{key}={value} on every broker",
-            timeout_seconds=PROPAGATION_SECONDS,
-        )
+    def _undo(self, change: Callable[[], None]) -> None:
+        """Try until it is taken; :raises TimedOut: with the last reason when it is not in time."""
+        refused: list[Exception] = []
 
-    def _applied(self, broker: int, key: str, value: str | None, before: str | None) -> bool:
-        now = self.config(broker, key)
-        return now == value if value is not None else now != before
+        def taken() -> bool:
+            try:
+                change()
+            except (Unprepared, WireError) as reason:
+                refused.append(reason)
+                return False
+            return True
+
+        try:
+            wait.until(taken, what="undoing a change", timeout_seconds=CONTROLLER_SECONDS, interval_seconds=0.2)
+        except wait.TimedOut as late:
+            raise wait.TimedOut(f"{late}: {refused[-1]}") from late
+
+    def _first_answer(self, ask: Callable[[int], AnswerT]) -> AnswerT:
+        """The answer of the first broker that gives one; :raises WireError: the last one's when none does."""
+        for broker in self.brokers[:-1]:
+            with suppress(WireError):
+                return ask(broker)
+        return ask(self.brokers[-1])
 
     @property
     def _any(self) -> AnyBroker:

@@ -4,7 +4,7 @@ Everything that is read for the judge during and after chaos is read through one
 down raises only when the bound is over.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from harness.base.addresses import Address, Lane
 from harness.base.clock import RunClock
 from harness.base.kafka_error import error_name
 from harness.evidence.recorder import NullRecorder
+from harness.kafka.in_charge import confirmation, coordination, in_epoch, version_of_leaders
 from harness.kafka.retriable import READ_AGAIN
 from harness.kafka.routing import RoutingTable, find_coordinator, first_answer
 from harness.wire.api_request import ApiRequest, ApiResult
@@ -75,19 +76,17 @@ class LeaderClient:
         topic_partition: TopicPartition,
         request: ApiRequest[ResultT],
         *,
-        cap: int | None = None,
         timeout_seconds: float = WITHIN_SECONDS,
     ) -> ResultT:
-        """Ask the partition's current leader.
+        """Ask the partition's current leader, and nobody who has been it (:mod:`harness.kafka.in_charge`).
 
-        :param cap: The highest version that can carry the request.
         :param timeout_seconds: Seconds in all.
         :raises Unreachable: When there was no answer other than a retriable error in time.
         """
 
         def once() -> ResultT | None:
             leader = self.leader(topic_partition)
-            answer = None if leader is None else self._ask(leader, request, cap)
+            answer = None if leader is None else self._ask_leader(leader, request)
             if answer is None:
                 self.forget((topic_partition,))
             return answer
@@ -102,11 +101,19 @@ class LeaderClient:
         key_type: int = TRANSACTION,
         timeout_seconds: float = WITHIN_SECONDS,
     ) -> ResultT:
-        """Ask the coordinator of a transactional id, or of a group (``GROUP``); raises as :meth:`at_leader` does."""
+        """Ask the coordinator of a transactional id, or of a group (``GROUP``); raises as :meth:`at_leader` does.
+
+        The answer counts when the broker was the coordinator before and after it, by the newest that any broker knows.
+        """
 
         def once() -> ResultT | None:
             found = self.coordinator(key, key_type=key_type)
-            return None if found is None else self._ask(found, request)
+            before = None if found is None else coordination(found, key, key_type, self._all)
+            if found is None or before is None:
+                self._reason = f"broker {found} is not the coordinator of {key} by the newest metadata"
+                return None
+            answer = self._ask(found, request)
+            return answer if coordination(found, key, key_type, self._all) == before else None
 
         return self._until(once, f"{request.api} of {key}", timeout_seconds)
 
@@ -117,6 +124,10 @@ class LeaderClient:
     def leader(self, topic_partition: TopicPartition) -> int | None:
         """The partition's leader, remembered until :meth:`forget`; None while it has none."""
         return self._routing.leader(topic_partition, self._any)
+
+    def leader_epoch(self, topic_partition: TopicPartition) -> int:
+        """The newest leader epoch that was seen; -1 when none was. Nothing is asked."""
+        return self._routing.leader_epoch(topic_partition)
 
     def leaders(self, topic_partitions: Sequence[TopicPartition]) -> Mapping[int, Sequence[TopicPartition]]:
         """The partitions by leader; those that have none now are left out."""
@@ -143,6 +154,10 @@ class LeaderClient:
         """The first answer without a retriable error, brokers in their order."""
         return first_answer(self.brokers, self._ask, request)
 
+    def _all(self, request: ApiRequest[ResultT]) -> Iterator[ResultT]:
+        """The answers of all brokers that answer, errors included."""
+        return (answer for node in self.brokers if (answer := self._answer(node, request)) is not None)
+
     def _answer(self, node: int, request: ApiRequest[ResultT]) -> ResultT | None:
         try:
             return self.client.call(node, request, timeout_seconds=self.answer_seconds).result
@@ -150,13 +165,22 @@ class LeaderClient:
             self._reason = str(error)
             return None
 
-    def _ask(self, node: int, request: ApiRequest[ResultT], cap: int | None = None) -> ResultT | None:
+    def _ask_leader(self, leader: int, request: ApiRequest[ResultT]) -> ResultT | None:
+        """The answer of a broker that is the leader in the newest known epoch; None when it is not."""
+        answer = self._ask(leader, in_epoch(request, self.leader_epoch), of_leaders=True)
+        after = confirmation(request, self.leader_epoch)
+        if answer is None or after is None:
+            return answer
+        confirmed = self._ask(leader, after, of_leaders=True)
+        return answer if confirmed is not None and confirmed.error == 0 else None
+
+    def _ask(self, node: int, request: ApiRequest[ResultT], *, of_leaders: bool = False) -> ResultT | None:
         """The answer, or None where another broker may give one.
 
         :raises Unreachable: For what no broker can answer: an API not offered, a request that no version can carry.
         """
         try:
-            version = None if cap is None else self.client.highest(node, request.api, cap)
+            version = version_of_leaders(self.client, node, request.api) if of_leaders else None
             result = self.client.call(node, request, version, timeout_seconds=self.answer_seconds).result
         except (NotOffered, CannotBuild, UnreadableAnswer) as error:
             raise Unreachable(str(error)) from error

@@ -14,7 +14,7 @@ from harness.base.kafka_error import error_name
 from harness.evidence.history.operation import LogRecord, PartitionEnd, WatermarkSample
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.wire.records.record_batch import LogBatch, text
-from harness.wire.requests.log.fetch import LAST_BY_NAME, READ_COMMITTED, READ_UNCOMMITTED, Fetch, FetchResult
+from harness.wire.requests.log.fetch import READ_COMMITTED, READ_UNCOMMITTED, Fetch, FetchResult
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.log.list_offsets import EARLIEST, LATEST, ListOffsets
 from harness.wire.topic_partitions import TopicPartition, partition_name
@@ -66,11 +66,14 @@ def read_raw(
     deadline = time.monotonic() + timeout_seconds
     batches: list[LogBatch] = []
     while True:
+        leader_client.leader(topic_partition)
+        epoch = leader_client.leader_epoch(topic_partition)
         end = partition_end(leader_client, topic_partition, clock, timeout_seconds)
         offset = max(batches[-1].last_offset + 1 if batches else 0, end.log_start_offset)
         batches += _batches(leader_client, topic_partition, offset, end.high_watermark, timeout_seconds)
         watermarks = _watermarks(leader_client, topic_partition, clock, timeout_seconds)
-        still = _offsets(partition_end(leader_client, topic_partition, clock, timeout_seconds)) == _offsets(end)
+        same = _offsets(partition_end(leader_client, topic_partition, clock, timeout_seconds)) == _offsets(end)
+        still = same and leader_client.leader_epoch(topic_partition) == epoch  # another leader tells of another log
         if still or time.monotonic() >= deadline:
             return RawLog(end=end, watermarks=watermarks, batches=tuple(batches), still=still)
 
@@ -108,7 +111,7 @@ def _watermarks(
     leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, timeout_seconds: float
 ) -> WatermarkSample:
     request = FetchWatermarks(partitions=(topic_partition,))
-    result = leader_client.at_leader(topic_partition, request, cap=LAST_BY_NAME, timeout_seconds=timeout_seconds)
+    result = leader_client.at_leader(topic_partition, request, timeout_seconds=timeout_seconds)
     if topic_partition not in result.watermarks:
         raise Unreachable(f"Fetch of {partition_name(*topic_partition)} answered {error_name(result.error)}")
     high_watermark, last_stable_offset = result.watermarks[topic_partition]
@@ -129,7 +132,7 @@ def _batches(
 
     def fetch(offset: int) -> FetchResult:
         request = Fetch(topic=topic, partition=index, offset=offset, max_bytes=MAX_BYTES)
-        result = leader_client.at_leader(topic_partition, request, cap=LAST_BY_NAME, timeout_seconds=timeout_seconds)
+        result = leader_client.at_leader(topic_partition, request, timeout_seconds=timeout_seconds)
         if result.error or result.next_offset <= offset:
             answer = error_name(result.error) if result.error else "nothing"
             raise Unreachable(f"Fetch of {partition_name(topic, index)} at {offset} below {end} answered {answer}")

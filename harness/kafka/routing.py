@@ -91,6 +91,11 @@ class RoutingTable:
             return self._leader_of(topic_partition)
         return next(iter(self.leaders((topic_partition,), ask)), None)
 
+    def leader_epoch(self, topic_partition: TopicPartition) -> int:
+        """The newest leader epoch that is known; -1 when none is. Nothing is asked."""
+        known = self.partitions(topic_partition[0]).get(topic_partition[1])
+        return -1 if known is None else known["leader_epoch"]
+
     def leaders(self, topic_partitions: Sequence[TopicPartition], ask: Ask) -> Mapping[int, Sequence[TopicPartition]]:
         """The partitions by leader, after one Metadata for the stale ones; those without a leader are left out."""
         stale = [each for each in topic_partitions if self._is_stale(each)]

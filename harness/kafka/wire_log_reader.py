@@ -12,7 +12,7 @@ from harness.evidence.history.delivered_record import DeliveredRecord
 from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient, Unreachable
 from harness.wire.records.isolation import committed_records
 from harness.wire.records.record_batch import text
-from harness.wire.requests.log.fetch import LAST_BY_NAME, READ_COMMITTED, Fetch
+from harness.wire.requests.log.fetch import READ_COMMITTED, Fetch
 from harness.wire.topic_partitions import TopicPartition
 
 MAX_BYTES = 1 << 20
@@ -50,7 +50,7 @@ def _fetch(leader_client: LeaderClient, topic_partition: TopicPartition, offset:
     topic, index = topic_partition
     request = Fetch(topic=topic, partition=index, offset=offset, isolation=READ_COMMITTED, max_bytes=MAX_BYTES)
     try:
-        result = leader_client.at_leader(topic_partition, request, cap=LAST_BY_NAME, timeout_seconds=0)
+        result = leader_client.at_leader(topic_partition, request, timeout_seconds=0)
     except Unreachable:
         return offset
     shown = [

@@ -5,9 +5,8 @@ disturbed, an administrator. Everything that goes over the wire is recorded; wha
 the evidence.
 """
 
-from harness.lab.group import Group
 from harness.lab.lab import Lab
-from harness.lab.partition import Partition
+from harness.lab.partition import Group, Partition
 from harness.lab.producer import PendingRequest, Producer
 from harness.lab.step_recorder import Unprepared
 

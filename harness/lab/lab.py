@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
 
-from harness.base import wait
 from harness.base.addresses import Lane
 from harness.base.json_value import Json
 from harness.base.unprepared import OutOfReach
+from harness.base.wait import Patience
 from harness.cluster.run_options import Permissions
 from harness.contract import Access
 from harness.evidence.recorder import Recorder
@@ -23,14 +23,16 @@ from harness.kafka.administration import Administration
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import Coordinators
-from harness.lab.group import Group
+from harness.kafka.routing import RoutingTable
 from harness.lab.lab_faults import LabFaults
 from harness.lab.lane_clients import LaneClients
+from harness.lab.leader_reads import LeaderReads
 from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
-from harness.lab.partition import Partition
+from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
 from harness.lab.producer import Producer
+from harness.lab.progress import Progress
 from harness.lab.step_recorder import StepRecorder, Unprepared
 from harness.lab.stream_reading import StreamReaders, StreamReading, stream_of
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
@@ -49,9 +51,11 @@ class Lab(LabFaults):
     readers: StreamReaders
     producers: list[Producer] = field(default_factory=list)
     permissions: Permissions = field(default_factory=Permissions)
+    patience: Patience = field(default_factory=Patience)
     belongings: Belongings = field(default_factory=Belongings)
     placement: Placement = field(init=False)
     _lanes: LaneClients = field(init=False)
+    _routing: RoutingTable = field(default_factory=RoutingTable)
 
     def __post_init__(self) -> None:
         """Nothing is opened and placed yet."""
@@ -62,6 +66,7 @@ class Lab(LabFaults):
             clock=self.clock,
             recorder=self.recorder,
             notes=self.notes,
+            patience=self.patience,
         )
         self.placement = Placement(
             cluster=AnyBroker(self.step_recorder("observer").client, self.cluster.topology.brokers),
@@ -151,7 +156,8 @@ class Lab(LabFaults):
 
     @property
     def observer(self) -> Observer:
-        return Observer(self.step_recorder("observer"))
+        recorder = self.step_recorder("observer")
+        return Observer(recorder, LeaderReads(recorder, self.cluster.topology.brokers, self._routing))
 
     @property
     def admin(self) -> Administration:
@@ -244,42 +250,34 @@ class Lab(LabFaults):
         for partition in partitions or self.partitions:
             self.observer.sample(partition, name)
 
-    def completed(self, *partitions: Partition, timeout_seconds: float = 5.0) -> None:
+    def completed(self, *partitions: Partition, timeout_seconds: float | None = None) -> None:
         """Wait until no transaction is open on these partitions (or any): their markers are written.
 
         :raises TimedOut: When one is still open.
         """
-        wait.until(
-            lambda: all(map(self._stable, partitions or self.partitions)),
-            what="last stable offset = high watermark",
-            timeout_seconds=timeout_seconds,
-        )
+        self._progress.complete(partitions or self.partitions, timeout_seconds)
 
-    def passed(self, partition: Partition, offset: int, *, timeout_seconds: float = 5.0) -> None:
+    def settled(self) -> bool:
+        """Wait, bounded, until no transaction is open on any partition; whether that came about."""
+        return self._progress.settle(self.partitions)
+
+    def passed(self, partition: Partition, offset: int) -> None:
         """Wait, bounded, until readers are past ``offset``: what was open there is over. The check judges where not."""
+        self._progress.pass_by(partition, offset)
 
-        def beyond() -> bool:
-            return self.observer.sample(partition).last_stable_offset > offset
-
-        wait.elapsed_ms_until(beyond, timeout_seconds=timeout_seconds)
-
-    def reached(self, producer: Producer, *states: str, as_: str, timeout_seconds: float = 5.0) -> Step:
+    def reached(self, producer: Producer, *states: str, as_: str, timeout_seconds: float | None = None) -> Step:
         """Wait, bounded, until the coordinator keeps one of ``states`` for the id; the last answer is the step.
 
         The coordinator changes its state a moment after the markers can be read, so its state is waited for. When the
-        bound is over, the answer with another state is noted all the same: the check judges it. Where the broker cannot
-        be asked, it is waited until nothing is open on this requirement's partitions, if the state is a completed one.
+        bound is over, the answer with another state is noted all the same: the check judges it.
+
+        :param timeout_seconds: A bound that the promise itself names; None: the lab's, by its patience.
         """
-        if not self.observer.describes_transactions(producer.coordinator):
-            if all(state.startswith("Complete") for state in states):
-                wait.elapsed_ms_until(self._all_stable, timeout_seconds=timeout_seconds)
-            return self.observer.transaction(producer.transactional_id, producer.coordinator, as_=as_)
+        return self._progress.reach(producer, states, self.partitions, as_=as_, timeout_seconds=timeout_seconds)
 
-        def fits() -> bool:
-            return self.observer.state(producer.transactional_id, producer.coordinator) in states
-
-        wait.elapsed_ms_until(fits, timeout_seconds=timeout_seconds)
-        return self.observer.transaction(producer.transactional_id, producer.coordinator, as_=as_)
+    @property
+    def _progress(self) -> Progress:
+        return Progress(self.observer, self.patience)
 
     def note(self, name: str, value: Json) -> None:
         """A plain fact for the check, partitions under their short names."""
@@ -313,10 +311,3 @@ class Lab(LabFaults):
     def step_recorder(self, lane: Lane) -> StepRecorder:
         """The lane's one client, opened at first use."""
         return self._lanes.step_recorder(lane)
-
-    def _all_stable(self) -> bool:
-        return all(map(self._stable, self.partitions))
-
-    def _stable(self, partition: Partition) -> bool:
-        sample = self.observer.sample(partition)
-        return sample.last_stable_offset == sample.high_watermark

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from harness.base.addresses import Lane
 from harness.base.clock import RunClock
+from harness.base.wait import Patience
 from harness.cluster.topology import Topology
 from harness.evidence.recorder import Recorder
 from harness.lab.evidence_builder import EvidenceBuilder
@@ -22,12 +23,15 @@ class LaneClients:
     clock: RunClock
     recorder: Recorder
     notes: EvidenceBuilder
+    patience: Patience
     _opened: dict[Lane, StepRecorder] = field(default_factory=dict)
 
     def step_recorder(self, lane: Lane) -> StepRecorder:
         """The lane's one client, opened at first use."""
         if lane not in self._opened:
-            self._opened[lane] = StepRecorder(lane, self._client(lane), self.notes, self.clock, self._proxies(lane))
+            self._opened[lane] = StepRecorder(
+                lane, self._client(lane), self.notes, self.clock, self._proxies(lane), self.patience
+            )
         return self._opened[lane]
 
     def close(self) -> None:

@@ -1,16 +1,22 @@
-"""The observer: reads the cluster's state over a lane that never carries a fault."""
+"""The observer: reads the cluster's state over a lane that never carries a fault.
 
-from collections.abc import Collection
+Leaders and coordinators alone are believed (:mod:`harness.kafka.in_charge`): leaders are asked in their epoch, and what
+a broker says that is no longer in charge is not noted: the situation is then Unprepared.
+"""
+
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, replace
 
 from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
 from harness.base.unprepared import Unprepared
 from harness.evidence.requirement_evidence import LogTruth, Sample, Step
+from harness.kafka.in_charge import version_of_leaders
 from harness.kafka.raw_log import fetch_all
+from harness.kafka.retriable import STALE_ROUTE
 from harness.kafka.routing import RoutingTable
-from harness.lab.group import Group
-from harness.lab.partition import Partition
+from harness.lab.leader_reads import LeaderReads
+from harness.lab.partition import Group, Partition
 from harness.lab.step_recorder import ResultT, StepRecorder
 from harness.lab.told_offsets import told_log, told_sample
 from harness.wire.api_request import ApiRequest
@@ -19,7 +25,7 @@ from harness.wire.records.record_batch import text
 from harness.wire.records.transaction_state import TOPIC, decode_state
 from harness.wire.requests.cluster.api_versions import ApiVersions
 from harness.wire.requests.cluster.metadata import Metadata
-from harness.wire.requests.log.fetch import LAST_BY_NAME, READ_COMMITTED, READ_UNCOMMITTED, Fetch, FetchResult
+from harness.wire.requests.log.fetch import READ_COMMITTED, READ_UNCOMMITTED, Fetch, FetchResult
 from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
@@ -35,6 +41,7 @@ class Observer:
     """Reads the state of partitions, producers and transactions."""
 
     recorder: StepRecorder
+    reads: LeaderReads
 
     def end_offset(self, partition: Partition, *, as_: str | None = None) -> int:
         """The high watermark (ListOffsets, latest, read_uncommitted)."""
@@ -63,12 +70,24 @@ class Observer:
         request, fields = DescribeProducers(topic=partition.topic, partition=partition.index), _of(partition)
         if not partition.known:
             return self.recorder.not_looked(partition.leader, request.api, as_=as_, request=fields)
-        return self._look(partition.leader, request, as_, fields)
+        before = self._led_in(partition)
+        return self._look(partition.leader, request, as_, fields, lambda: self._led_in(partition) == before is not None)
 
-    def transaction(self, transactional_id: str, coordinator: int, *, as_: str | None = None) -> Step:
-        """DescribeTransactions: state, producer id, epoch, partitions."""
+    def transaction(
+        self, transactional_id: str, coordinator: int, *, as_: str | None = None, began: float | None = None
+    ) -> Step:
+        """DescribeTransactions: state, producer id, epoch, partitions.
+
+        :param began: Since when it was waited for what is kept; None: since now.
+        """
         request = DescribeTransactions(transactional_id=transactional_id)
-        return self._look(coordinator, request, as_, {"transactional_id": transactional_id})
+        fields: dict[str, Json] = {"transactional_id": transactional_id}
+        before = self.reads.coordination(coordinator, transactional_id)
+
+        def stands() -> bool:
+            return before == self.reads.coordination(coordinator, transactional_id) is not None
+
+        return self._look(coordinator, request, as_, fields, stands, began)
 
     def describes_transactions(self, coordinator: int) -> bool:
         """Whether the broker offers DescribeTransactions (KIP-664); one that does not is judged without these looks."""
@@ -78,11 +97,13 @@ class Observer:
         """The state that the coordinator keeps for the id now, in Kafka's words; not noted as a step."""
         request = DescribeTransactions(transactional_id=transactional_id)
         version = self.recorder.client.highest(coordinator, request.api)
-        return self.recorder.client.call(coordinator, request, version).result.state
+        return self.recorder.answer(coordinator, request, version).state
 
     def transactions(self, broker: int, *, as_: str | None = None, version: int = 0) -> Step:
         """ListTransactions of one broker, without filters."""
-        return self.recorder.ask(broker, ListTransactions(), version, as_=as_)
+        before = self.reads.state_led_by(broker)
+        step = self.recorder.asked(broker, ListTransactions(), version, as_=as_)
+        return self._kept(step, as_, lambda: self.reads.state_led_by(broker) == before)
 
     def advertised(self, broker: int, *, as_: str | None = None, version: int = 4) -> Step:
         """ApiVersions: offered APIs and features; version 3 leaves out features whose lowest level is 0 (KIP-1022)."""
@@ -128,12 +149,34 @@ class Observer:
         )
         return told_log(truth, partition.start)
 
-    def _look(self, node: int, request: ApiRequest[ResultT], as_: str | None, fields: dict[str, Json]) -> Step:
+    def _look(
+        self,
+        node: int,
+        request: ApiRequest[ResultT],
+        as_: str | None,
+        fields: dict[str, Json],
+        stands: Callable[[], bool],
+        began: float | None = None,
+    ) -> Step:
         """A step; one that says that nothing was looked at where the broker does not offer the API."""
         if not self._offers(node, request.api):
             return self.recorder.not_looked(node, request.api, as_=as_, request=fields)
         version = self.recorder.client.highest(node, request.api)
-        return self.recorder.ask(node, request, version, as_=as_, request=fields)
+        step = self.recorder.asked(node, request, version, as_=as_, request=fields)
+        waited = step.waited_ms if began is None else round(self.recorder.clock.now() - began, 3)
+        return self._kept(replace(step, waited_ms=waited), as_, stands)
+
+    def _led_in(self, partition: Partition) -> int | None:
+        """The epoch in which the partition's broker leads it now; None when it does not."""
+        request = ListOffsets(topic=partition.topic, partition=partition.index)
+        error = self.reads.of_leader(partition.leader, partition.topic, request).error
+        return None if error in STALE_ROUTE else self.reads.epoch(partition.topic_partition)
+
+    def _kept(self, step: Step, as_: str | None, stands: Callable[[], bool]) -> Step:
+        """Note the step; :raises Unprepared: before that, when the broker that answered is not in charge."""
+        if step.error is not None and step.error not in STALE_ROUTE and not stands():
+            raise Unprepared(f"broker {step.node} answered {step.api}, but is not, or no longer, in charge")
+        return self.recorder.kept(step, as_)
 
     def _offers(self, node: int, api: str) -> bool:
         return api in self.recorder.client.offered(node).apis
@@ -155,8 +198,7 @@ class Observer:
     ) -> FetchResult:
         topic, index = topic_partition
         request = Fetch(topic=topic, partition=index, offset=offset, isolation=isolation, max_bytes=max_bytes)
-        version = self.recorder.client.highest(leader, request.api, LAST_BY_NAME)
-        result = self.recorder.client.call(leader, request, version).result
+        result = self.reads.of_leader(leader, topic, request)
         if result.error:
             raise Unprepared(f"Fetch of {partition_name(topic, index)} answered {error_name(result.error)}")
         return result
@@ -164,7 +206,7 @@ class Observer:
     def _state_partition(self, transactional_id: str, node: int) -> TopicPartition:
         version = self.recorder.client.highest(node, Metadata.api)
         table = RoutingTable()
-        table.learn(self.recorder.client.call(node, Metadata(topics=(TOPIC,)), version).result)
+        table.learn(self.recorder.answer(node, Metadata(topics=(TOPIC,)), version))
         found = table.key_partition(TOPIC, transactional_id)
         if found is None:
             raise Unprepared(f"broker {node} knows no partitions of {TOPIC}")
@@ -172,10 +214,17 @@ class Observer:
 
     def _latest(self, partition: Partition, isolation: int, as_: str | None) -> int:
         request = ListOffsets(topic=partition.topic, partition=partition.index, isolation=isolation)
-        version = self.recorder.client.highest(partition.leader, request.api)
+        version = version_of_leaders(self.recorder.client, partition.leader, request.api)
         noted: dict[str, Json] = {"partition": str(partition), "isolation": isolation}
-        step = self.recorder.ask(partition.leader, request, version, as_=as_, request=noted)
-        return step.answer_int("offset")
+
+        def ask() -> Step:
+            dated = self.reads.dated(request)
+            return self.recorder.asked(partition.leader, dated, version, as_=as_, request=noted)
+
+        step = self.reads.in_newest_epoch(partition.topic, ask)
+        if step.error in STALE_ROUTE:
+            raise Unprepared(f"broker {step.node} answered {step.api} of {partition} with {error_name(step.error)}")
+        return self.recorder.kept(step, as_).answer_int("offset")
 
 
 def _of(partition: Partition) -> dict[str, Json]:

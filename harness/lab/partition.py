@@ -1,4 +1,4 @@
-"""A partition of one requirement and its short name in evidence."""
+"""A partition of one requirement and its short name in evidence; a consumer group and the partition behind it."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -35,3 +35,16 @@ class Partition:
 
 UNKNOWN = -1
 """An index that the server does not show."""
+CONSUMER_OFFSETS = "__consumer_offsets"
+"""The topic that keeps groups' offsets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A consumer group of no members, whose offsets a transaction commits.
+
+    :param offsets: The partition that keeps them, led by the group's coordinator; other groups write to it as well.
+    """
+
+    name: str
+    offsets: Partition

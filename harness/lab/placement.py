@@ -18,8 +18,7 @@ from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import Coordinators, transactional_id_for
 from harness.kafka.retriable import READ_AGAIN
 from harness.kafka.topics import PROPAGATION_SECONDS, TopicLayout, Topics
-from harness.lab.group import CONSUMER_OFFSETS, Group
-from harness.lab.partition import UNKNOWN, Partition
+from harness.lab.partition import CONSUMER_OFFSETS, UNKNOWN, Group, Partition
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
 from harness.wire.requests.groups.find_coordinator import GROUP
 from harness.wire.requests.log.fetch import READ_COMMITTED, READ_UNCOMMITTED

@@ -14,9 +14,8 @@ from harness.base.unprepared import OutOfReach
 from harness.evidence.requirement_evidence import Step
 from harness.kafka.producer_state import ProducerState
 from harness.kafka.transaction_protocol import V1, V2
-from harness.lab.group import Group
-from harness.lab.partition import Partition
-from harness.lab.step_recorder import BOUND, RETRIABLE, ResultT, StepRecorder
+from harness.lab.partition import Group, Partition
+from harness.lab.step_recorder import RETRIABLE, ResultT, StepRecorder
 from harness.wire.api_results import ProducerIdAndEpoch
 from harness.wire.records.record_batch import NewBatch
 from harness.wire.requests.log.produce import Produce, ProduceResult
@@ -36,7 +35,7 @@ class PendingRequest(Generic[ResultT]):
     pending: PendingResponse[ResultT]
     request: dict[str, Json]
 
-    def answer(self, *, as_: str | None, timeout_seconds: float = BOUND) -> Step:
+    def answer(self, *, as_: str | None, timeout_seconds: float | None = None) -> Step:
         """Wait for the answer and note it."""
         return self.step_recorder.finish(self.pending, as_=as_, request=self.request, timeout_seconds=timeout_seconds)
 
@@ -175,13 +174,13 @@ class Producer:
         values: Sequence[str] = (),
         transactional: bool = True,
         retry: Collection[int] = RETRIABLE,
-        timeout_seconds: float = BOUND,
+        timeout_seconds: float | None = None,
     ) -> Step:
         """One Produce request, a batch for each partition (all led by the same broker).
 
         :param values: A record each, the same in every batch; without any, one record of a value of its own.
         :param transactional: False for batches without that flag: no coordinator is asked, the leader alone decides.
-        :param timeout_seconds: Seconds for the request and its retries.
+        :param timeout_seconds: Seconds for the request and its retries; None: the lab's bound, by its patience.
         """
         request = self._produce(
             partitions,

@@ -3,18 +3,18 @@
 A sound broker may answer NOT_ENOUGH_REPLICAS or CONCURRENT_TRANSACTIONS for a moment (coordinator not yet found,
 markers under way). Tries are counted in the step, and every exchange is in the journal; a step that
 judges a transient refusal turns repeating off with ``retry=()``.
+Where the same refusal, or silence, has used up the bound before, less is waited (:mod:`harness.base.wait`).
 """
 
-import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from harness.base import wait
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
 from harness.base.unprepared import Unprepared
+from harness.base.wait import SHORT_SECONDS, Patience
 from harness.evidence.json_codec import to_plain
 from harness.evidence.requirement_evidence import Step
 from harness.kafka.retriable import TRANSIENT
@@ -22,7 +22,7 @@ from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.told_offsets import told_step
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.wire_client import PendingResponse, WireClient
-from harness.wire.wire_errors import WireError
+from harness.wire.wire_errors import NoAnswer, WireError
 
 __all__ = ["BOUND", "RETRIABLE", "ResultT", "StepRecorder", "Unprepared"]
 
@@ -46,6 +46,7 @@ class StepRecorder:
     notes: EvidenceBuilder
     clock: RunClock
     proxies: Mapping[int, str]
+    patience: Patience = field(default_factory=Patience)
 
     def ask(
         self,
@@ -56,25 +57,62 @@ class StepRecorder:
         as_: str | None = None,
         request: Mapping[str, Json] | None = None,
         retry: Collection[int] = RETRIABLE,
-        timeout_seconds: float = BOUND,
+        timeout_seconds: float | None = None,
     ) -> Step:
-        """Ask until the answer is not in ``retry`` or ``timeout_seconds`` seconds are over.
+        """Ask until the answer is not in ``retry`` or ``timeout_seconds`` seconds are over (None: :data:`BOUND`).
+
+        A bound that is given is kept to the letter; without one the run's patience may shorten it.
 
         A step with a name (``as_``) is noted as evidence, whatever the answer; one without is preparation.
 
         :param request: The fields of the request that the step keeps.
         :raises Unprepared: When preparation failed.
         """
-        deadline = time.monotonic() + timeout_seconds
-        tries = 1
+        asked = self.asked(
+            node, api_request, version, as_=as_, request=request, retry=retry, timeout_seconds=timeout_seconds
+        )
+        return self.kept(asked, as_)
+
+    def asked(
+        self,
+        node: int,
+        api_request: ApiRequest[ResultT],
+        version: int,
+        *,
+        as_: str | None = None,
+        request: Mapping[str, Json] | None = None,
+        retry: Collection[int] = RETRIABLE,
+        timeout_seconds: float | None = None,
+    ) -> Step:
+        """As :meth:`ask`, for an answer that must still be seen to count: nothing is noted, nothing is demanded."""
+        patience, full = self._patience(timeout_seconds), BOUND if timeout_seconds is None else timeout_seconds
+        began, started, tries, refused = self.clock.now(), patience.now(), 1, tuple[str, ...]()
         while True:
+            left = max(0.1, started + full - patience.now())
             pending = self.start(node, api_request, version)
-            left = max(0.1, deadline - time.monotonic())
-            step = self._step(pending, as_ or api_request.api, request or {}, tries, left)
-            if step.error not in retry or time.monotonic() >= deadline:
-                return self.kept(step, as_)
+            step = self._step(pending, as_ or api_request.api, request or {}, tries, left, patience)
+            if step.error not in retry:
+                if step.error is not None:
+                    patience.met(*refused)
+                break
+            refused = _refusal(step)
+            if patience.now() - started >= patience.bound(full, *refused):
+                patience.exhausted(*refused)
+                break
             tries += 1
-            wait.pause(min(0.01 * tries, 0.1))
+            patience.pause(min(0.01 * tries, 0.1))
+        return replace(step, waited_ms=round(self.clock.now() - began, 3))
+
+    def answer(self, node: int, request: ApiRequest[ResultT], version: int) -> ResultT:
+        """An answer that becomes no step, within the run's patience; :raises WireError: when none comes."""
+        pending, kinds = self.client.send(node, request, version), _silence(request.api, node)
+        try:
+            result = pending.wait(self.patience.bound(BOUND, *kinds)).result
+        except NoAnswer:
+            self.patience.exhausted(*kinds)
+            raise
+        self.patience.met(*kinds)
+        return result
 
     def start(self, node: int, request: ApiRequest[ResultT], version: int) -> PendingResponse[ResultT]:
         """Send without waiting; :raises Unprepared: when the broker does not offer the version."""
@@ -89,10 +127,13 @@ class StepRecorder:
         *,
         as_: str | None,
         request: Mapping[str, Json],
-        timeout_seconds: float = BOUND,
+        timeout_seconds: float | None = None,
     ) -> Step:
         """Wait for the answer of a request that was started; noted as :meth:`ask` does."""
-        return self.kept(self._step(pending, as_ or pending.api, request, 1, timeout_seconds), as_)
+        patience, full = self._patience(timeout_seconds), BOUND if timeout_seconds is None else timeout_seconds
+        began = self.clock.now()
+        step = self._step(pending, as_ or pending.api, request, 1, full, patience)
+        return self.kept(replace(step, waited_ms=round(self.clock.now() - began, 3)), as_)
 
     def not_looked(self, node: int, api: str, *, as_: str | None, request: Mapping[str, Json]) -> Step:
         """A look that the target does not offer, noted where it has a name: its absence is no evidence."""
@@ -119,6 +160,10 @@ class StepRecorder:
             raise Unprepared(f"{step.api} v{step.version} to broker {step.node} answered {answer}, {step.tries} tries")
         return step
 
+    def _patience(self, timeout_seconds: float | None) -> Patience:
+        """The run's, or where a bound is given, one that knows of nothing in vain."""
+        return self.patience if timeout_seconds is None else self.patience.fresh()
+
     def _step(
         self,
         pending: PendingResponse[ResultT],
@@ -126,14 +171,21 @@ class StepRecorder:
         request: Mapping[str, Json],
         tries: int,
         timeout_seconds: float,
+        patience: Patience,
     ) -> Step:
         """The answer as a step; without an answer in time ``error`` is None and ``fields`` has the ``failure``."""
         error, answered, values = None, None, dict[str, Json]()
+        kinds = _silence(pending.api, pending.node)
         try:
-            answer = pending.wait(timeout_seconds)
+            answer = pending.wait(patience.bound(timeout_seconds, *kinds))
+        except NoAnswer as silence:
+            if timeout_seconds >= SHORT_SECONDS:  # less than that was only left over by tries before
+                patience.exhausted(*kinds)
+            values["failure"] = str(silence)
         except WireError as failure:
             values["failure"] = str(failure)
         else:
+            patience.met(*kinds)
             error, answered, values = answer.result.error, answer.exchange.answered, _fields(answer.result)
         step = Step(
             name=name,
@@ -150,6 +202,17 @@ class StepRecorder:
             exchange=pending.number,
         )
         return told_step(step, self.notes.starts)
+
+
+def _silence(api: str, node: int) -> tuple[str, str]:
+    """Kinds of waits that an unanswered request is one of."""
+    return f"an answer to {api}", f"an answer of broker {node}"
+
+
+def _refusal(step: Step) -> tuple[str, ...]:
+    """Likewise of a request that is refused for now: the error alone is one too, whatever the API."""
+    error = error_name(step.error or 0)
+    return error, f"{step.api} answered {error}"
 
 
 def _fields(result: ApiResult) -> dict[str, Json]:

@@ -14,6 +14,7 @@ from harness.evidence.stream_account import StreamAccount, as_fact
 from harness.evidence.stream_reach import Reach, ReaderFailed
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
+from harness.lab.progress import COMPLETION
 from harness.lab.step_recorder import Unprepared
 from harness.wire.security.security import PLAINTEXT, Security
 
@@ -49,9 +50,14 @@ class StreamReading:
     def catch_up(self, *, timeout_seconds: float) -> None:
         """Wait, bounded, until the stream is at the high watermarks that the observer reads now; it need not get there.
 
+        A stream cannot pass the last stable offset: while that is behind, the run's patience for it counts too.
+
         :raises Unprepared: When the stream itself has failed.
         """
-        wanted = {str(partition): self.observer.sample(partition).high_watermark for partition in self.partitions}
+        samples = {str(partition): self.observer.sample(partition) for partition in self.partitions}
+        wanted = {partition: sample.high_watermark for partition, sample in samples.items()}
+        if any(sample.last_stable_offset < sample.high_watermark for sample in samples.values()):
+            timeout_seconds = self.observer.recorder.patience.bound(timeout_seconds, COMPLETION)
         with _stream_alive():
             self._reached = self.reader.caught_up_to(wanted, timeout_seconds=timeout_seconds)
 

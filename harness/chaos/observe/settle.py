@@ -13,7 +13,6 @@ from harness.base.json_value import Json
 from harness.faults.fault_target import FaultTarget
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.kafka.routing import fully_replicated
-from harness.wire.requests.log.fetch import LAST_BY_NAME
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
 from harness.wire.topic_partitions import TopicPartition, partition_name
@@ -75,7 +74,7 @@ class SettleConditions:
     def _stable(self, partition: TopicPartition) -> bool:
         request = FetchWatermarks(partitions=(partition,))
         try:
-            result = self.leader_client.at_leader(partition, request, cap=LAST_BY_NAME, timeout_seconds=0)
+            result = self.leader_client.at_leader(partition, request, timeout_seconds=0)
         except Unreachable:
             return False
         high_watermark, last_stable_offset = result.watermarks.get(partition, (-1, -2))

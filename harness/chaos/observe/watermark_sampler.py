@@ -2,6 +2,10 @@
 
 They show since when a last stable offset has not moved, and the timeline draws them. A broker that is away gives no
 sample; one that does not answer is not asked again until it has, so that requests do not pile up on it.
+
+Only leaders give samples, each asked in its epoch (:mod:`harness.kafka.in_charge`). A new leader's high watermark may
+still be below what the one before it has shown: ListOffsets, sent before the first sample of an epoch, is refused
+until that is over, and only then do samples of that epoch count.
 """
 
 import time
@@ -9,18 +13,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event, Thread
+from typing import TypeVar
 
 from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import WatermarkSample
+from harness.kafka.in_charge import in_epoch, version_of_leaders
 from harness.kafka.leader_client import LeaderClient
-from harness.wire.requests.log.fetch import LAST_BY_NAME
+from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks, FetchWatermarksResult
+from harness.wire.requests.log.list_offsets import ListOffsets, ListOffsetsResult
 from harness.wire.security.security import PLAINTEXT, Security
 from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_client import PendingResponse
 from harness.wire.wire_errors import NoAnswer, WireError
+
+ResultT = TypeVar("ResultT", bound=ApiResult)
 
 SAMPLE_SECONDS = 0.2
 """Between two samples."""
@@ -30,6 +39,20 @@ RECONNECT_SECONDS = 5.0
 """After which an unanswered connection is given up for a new one."""
 SAMPLES_PER_METADATA = 10
 """Leaders are looked up again after so many samples."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingSample:
+    """What one leader was asked and has not answered yet.
+
+    :param epochs: The leader epoch that each partition was asked in.
+    :param caught_up: ListOffsets of the partitions that have given no sample in that epoch.
+    """
+
+    watermarks: PendingResponse[FetchWatermarksResult]
+    since: float
+    epochs: Mapping[TopicPartition, int]
+    caught_up: Mapping[TopicPartition, PendingResponse[ListOffsetsResult]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,7 +67,8 @@ class WatermarkSampler:
     history_journal: HistoryJournal
     samples: int = 0
     _taken: int = 0
-    _pending: dict[int, tuple[PendingResponse[FetchWatermarksResult], float]] = field(default_factory=dict)
+    _pending: dict[int, PendingSample] = field(default_factory=dict)
+    _caught_up: dict[TopicPartition, int] = field(default_factory=dict)
 
     def sample(self) -> None:
         """Ask every leader that has no request pending, and write what has come."""
@@ -59,35 +83,51 @@ class WatermarkSampler:
             self._take(leader, max(0.0, deadline - time.monotonic()))
 
     def _ask(self, leader: int, led: Sequence[TopicPartition]) -> None:
-        client = self.leader_client.client
+        epochs = {each: self.leader_client.leader_epoch(each) for each in led}
+        new = [each for each, epoch in epochs.items() if self._caught_up.get(each) != epoch]
         try:
-            version = client.highest(leader, FetchWatermarks.api, LAST_BY_NAME)
-            pending = client.send(leader, FetchWatermarks(partitions=led), version)
+            self._pending[leader] = PendingSample(
+                caught_up={each: self._send(leader, ListOffsets(topic=each[0], partition=each[1])) for each in new},
+                watermarks=self._send(leader, FetchWatermarks(partitions=led)),
+                since=time.monotonic(),
+                epochs=epochs,
+            )
         except WireError:
             self.leader_client.forget(led)
-        else:
-            self._pending[leader] = (pending, time.monotonic())
+
+    def _send(self, leader: int, request: ApiRequest[ResultT]) -> PendingResponse[ResultT]:
+        client = self.leader_client.client
+        version = version_of_leaders(client, leader, request.api)
+        return client.send(leader, in_epoch(request, self.leader_client.leader_epoch), version)
 
     def _take(self, leader: int, timeout_seconds: float) -> None:
-        pending, since = self._pending[leader]
+        pending = self._pending[leader]
         try:
-            answer = pending.wait(timeout_seconds)
+            answer = pending.watermarks.wait(timeout_seconds)
+            self._note_caught_up(pending)
         except NoAnswer:
-            if time.monotonic() - since > RECONNECT_SECONDS:
+            if time.monotonic() - pending.since > RECONNECT_SECONDS:
                 self.leader_client.client.close()
             return
         except WireError:
             self.leader_client.forget(self.partitions)
         else:
-            self._write(answer.result, answer.exchange.answered)
+            self._write(answer.result, answer.exchange.answered, pending.epochs)
         del self._pending[leader]
 
-    def _write(self, result: FetchWatermarksResult, at: float | None) -> None:
+    def _note_caught_up(self, pending: PendingSample) -> None:
+        """A broker answers in order, so that these have come with the watermarks that were asked for after them."""
+        for partition, answer in pending.caught_up.items():
+            if answer.wait(ANSWER_SECONDS).result.error == 0:
+                self._caught_up[partition] = pending.epochs[partition]
+
+    def _write(self, result: FetchWatermarksResult, at: float | None, epochs: Mapping[TopicPartition, int]) -> None:
         assert at is not None, "an answer has a time"
         self.leader_client.forget(each for each, error in result.partitions.items() if error)
         rows = [
             WatermarkSample(at=at, topic=topic, partition=index, high_watermark=high, last_stable_offset=stable)
             for (topic, index), (high, stable) in result.watermarks.items()
+            if self._caught_up.get((topic, index)) == epochs[topic, index]
         ]
         self.history_journal.write(*rows)
         self.samples += len(rows)

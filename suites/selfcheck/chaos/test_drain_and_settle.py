@@ -11,7 +11,6 @@ import pytest
 from harness.base.clock import RunClock
 from harness.chaos.observe import coordinator_probe
 from harness.chaos.observe.settle import SettleConditions
-from harness.chaos.observe.watermark_sampler import WatermarkSampler
 from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
 from harness.evidence.history.anomalies import PROBE
@@ -297,40 +296,6 @@ def test_a_probe_gives_up_when_its_time_is_over(history_journal: HistoryJournal)
     result, ends = probed(history_journal, ["lost", "lost"], timeout_seconds=0)
     assert result == (1, False)
     assert ends == [(f"{PROBE}3", "unsure", "p", 2001)]
-
-
-def test_a_sample_that_comes_late_has_the_time_when_it_came_and_is_not_asked_for_twice(
-    history_journal: HistoryJournal,
-) -> None:
-    broker, sent = Broker(log=LOG, stable=3), list[Any]()
-
-    @dataclass(slots=True)
-    class Late:
-        """An answer that is not there at first."""
-
-        waits: int = 1
-
-        def wait(self, _within: float) -> Any:
-            """It is there at the second wait."""
-            self.waits -= 1
-            if self.waits >= 0:
-                raise NoAnswer("not yet")
-            watermarks = broker.result(1, FetchWatermarks(partitions=(PARTITION,)))
-            return type("CallResult", (), {"result": watermarks, "exchange": type("Exchange", (), {"answered": 41.5})})
-
-    def send(node: int, request: ApiRequest[ApiResult], _version: int) -> Any:
-        sent.append((node, request))
-        return Late()
-
-    client: Any = leader_client(broker)
-    client.client = type("Client", (), {"call": broker.call, "highest": broker.highest, "send": staticmethod(send)})
-    sampler = WatermarkSampler(leader_client=client, partitions=[PARTITION], history_journal=history_journal)
-    sampler.sample()
-    assert (sampler.samples, len(sent)) == (0, 1)
-    sampler.sample()
-    assert (sampler.samples, len(sent)) == (1, 1)
-    level = json.loads((history_journal.folder / "levels.jsonl").read_text())
-    assert (level["at"], level["high_watermark"], level["last_stable_offset"]) == (41.5, 5, 3)
 
 
 def test_a_checkpoint_shows_how_far_a_query_came_and_that_it_was_at_work(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
 LAST_BY_NAME = 12
 """The last version that names topics; later ones go by id (KIP-516)."""
+LAST_OF_LEADERS = 10
+"""The last version that a leader alone answers; from 11 on a follower serves a consumer too (KIP-392)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,7 @@ class Fetch:
 
     :param isolation: :data:`READ_UNCOMMITTED` reads to the high watermark, :data:`READ_COMMITTED` to the LSO.
     :param max_bytes: At least one batch comes, however large.
+    :param leader_epoch: Whose leader is asked: a broker of another epoch refuses (KIP-320, v9+); -1 leaves it open.
     """
 
     api: ClassVar[str] = "Fetch"
@@ -53,6 +56,7 @@ class Fetch:
     max_wait_ms: int = 0
     min_bytes: int = 0
     topic_id: UUID | None = None
+    leader_epoch: int = -1
 
     def build(self, version: int) -> RequestPayload:
         """v13 and above name the topic by id (KIP-516)."""
@@ -60,6 +64,7 @@ class Fetch:
             raise CannotBuild(f"Fetch v{version} names topics by id, and none was given")
         partition = {
             "partition": self.partition,
+            "current_leader_epoch": self.leader_epoch,
             "fetch_offset": self.offset,
             "partition_max_bytes": self.max_bytes,
         }

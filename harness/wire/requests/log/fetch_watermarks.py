@@ -1,7 +1,7 @@
 """Fetch for high watermarks and last stable offsets alone: many partitions of one leader in one request."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
@@ -31,16 +31,19 @@ class FetchWatermarks:
     """Ask the leader of ``partitions``; v12 at most.
 
     The request wants one byte from each log's beginning: the first partition gives one batch, the others none.
+
+    :param leader_epochs: Whose leader is asked, as for ``Fetch``; partitions that are left out are of no certain epoch.
     """
 
     api: ClassVar[str] = "Fetch"
     partitions: Sequence[TopicPartition]
+    leader_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)
 
     def build(self, version: int) -> RequestPayload:
         """Outside any fetch session, read_uncommitted; the answer has the last stable offset all the same."""
         if version > LAST_BY_NAME:
             raise CannotBuild(f"Fetch v{version} names topics by id, and none was given")
-        wanted = by_topic((topic, _from_beginning(index)) for topic, index in self.partitions)
+        wanted = by_topic((each[0], self._from_beginning(each)) for each in self.partitions)
         topics: list[Value] = [{"topic": topic, "partitions": parts} for topic, parts in wanted.items()]
         return request(self.api, version, max_wait=0, min_bytes=0, max_bytes=1, isolation_level=0, topics=topics)
 
@@ -61,6 +64,6 @@ class FetchWatermarks:
             partitions=errors,
         )
 
-
-def _from_beginning(partition: int) -> Value:
-    return {"partition": partition, "fetch_offset": 0, "partition_max_bytes": 1}
+    def _from_beginning(self, partition: TopicPartition) -> Value:
+        epoch = self.leader_epochs.get(partition, -1)
+        return {"partition": partition[1], "current_leader_epoch": epoch, "fetch_offset": 0, "partition_max_bytes": 1}

@@ -29,6 +29,8 @@ class ListOffsets:
     """Ask the leader; ``timestamp`` in milliseconds since 1970, :data:`LATEST` or :data:`EARLIEST`.
 
     ``isolation`` 1 (read_committed) makes LATEST the last stable offset; 0 the high watermark.
+
+    :param leader_epoch: Whose leader is asked: a broker of another epoch refuses (KIP-320, v4+); -1 leaves it open.
     """
 
     api: ClassVar[str] = "ListOffsets"
@@ -36,12 +38,17 @@ class ListOffsets:
     partition: int
     timestamp: int = LATEST
     isolation: int = 0
+    leader_epoch: int = -1
 
     def build(self, version: int) -> RequestPayload:
         """v2 and above know isolation."""
         if version < 2 and self.isolation:
             raise CannotBuild(f"ListOffsets v{version} knows no isolation level")
-        partition = {"partition_index": self.partition, "timestamp": self.timestamp}
+        partition = {
+            "partition_index": self.partition,
+            "current_leader_epoch": self.leader_epoch,
+            "timestamp": self.timestamp,
+        }
         return request(
             self.api,
             version,
