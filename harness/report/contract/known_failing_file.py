@@ -3,6 +3,7 @@
 The form is that of :mod:`harness.contract.known_failures`.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -30,8 +31,9 @@ def check_place(path: Path, read: Path | None) -> None:
     if path.exists() and (read is None or path.resolve() != read.resolve()):
         sentence = f"{path} exists; name it as --known-failing too, so that what is still true in it is kept"
         raise UserError(f"{sentence}, or write another file", exit=ExitCode.USAGE)
-    if not path.absolute().parent.is_dir():
-        raise UserError(f"known failures cannot be written: {path.parent} is no folder", exit=ExitCode.USAGE)
+    folder = path.absolute().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise UserError(f"{path} cannot be written: {folder} is no folder that we may write to", exit=ExitCode.USAGE)
 
 
 def write_known(path: Path, about: RunMetadata, entries: Sequence[RequirementResult], read: Path) -> int:

@@ -121,7 +121,7 @@ def test_a_folder_that_is_not_there_is_told_before_the_run(tmp_path: Path) -> No
     words = (*SELECT, "--write-known-failing", str(tmp_path / "no" / "known.txt"))
     ended = qualified(tmp_path / "run", *words, outcomes={})
     assert ended.returncode == ExitCode.USAGE
-    assert "is no folder" in ended.stderr
+    assert "is no folder that we may write to" in ended.stderr
 
 
 def test_a_list_read_and_written_keeps_what_is_still_true(tmp_path: Path, known: Path) -> None:
