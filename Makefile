@@ -12,7 +12,7 @@ READY := $(VENV)/.ready
 LIVE := suites/selfcheck/live suites/selfcheck/judge suites/selfcheck/spark
 
 .DEFAULT_GOAL := help
-.PHONY: help qualify chaos check test falsify bench lint types laws offline selfcheck list up clean
+.PHONY: help qualify chaos check test falsify bench targets lint types laws offline selfcheck list up clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ falsify: $(READY) ## prove on broken Kafkas that every requirement can fail
 
 bench: $(READY) ## measure start-up and requirements, as ratios in one run
 	@$(BIN)/python -m pytest suites/bench -p no:randomly --benchmark-only --benchmark-columns=min,median,max,rounds $(ARGS)
+
+targets: $(READY) ## judge clusters of every shape, kfake and librdkafka's mock; makes reports/TARGETS.md
+	@$(BIN)/python -m suites.targets $(ARGS)
 
 lint: $(READY)
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . || \

@@ -20,6 +20,7 @@ from harness.base.paths import CONTRACT, ROOT, SCENARIOS
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.scenario_catalogue import find_scenarios
+from harness.chaos.play.within_reach import on_external
 from harness.cluster.description import described
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import parse_target
@@ -158,7 +159,7 @@ def _pytest(parsed: ContractOptions | ChaosOptions, *, marker: str, suite: Path)
 def _print_list(given: argparse.Namespace) -> int:
     if given.scenarios:
         for scenario in find_scenarios(SCENARIOS):
-            sys.stdout.write(f"{scenario.name:<26}  {scenario.title}\n")
+            sys.stdout.write(f"{scenario.name:<26}  {scenario.title}{on_external(scenario.toxics)}\n")
         return ExitCode.KEPT
     rows = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]
     if given.json:

@@ -1,13 +1,16 @@
 """The contract in pytest: registered by :mod:`harness.app.plugin`. Collects requirement files, selects and orders."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from harness.app.contract_session import ContractSession
+from harness.app.planning import show_plan
 from harness.app.requirement_items import ExaminedItem, RequirementFile, RequirementItem
 from harness.base.paths import CONTRACT, ROOT
+from harness.base.user_error import UserError
 from harness.contract.requirement_catalogue import find, requirement_row, states_requirement
 from harness.contract.selection import selected
 
@@ -41,6 +44,21 @@ class ContractPlugin:
         """A run in which nothing could be tried says nothing of its target, so it is no success."""
         if exitstatus == pytest.ExitCode.OK and self.session.nothing_tried():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """With ``--plan`` nothing is run: what would be done is printed instead."""
+        options = self.session.options
+        if not (options.plan and self.session.has_target):
+            return None
+        chosen = {row.id for row in self.session.rows}
+        entries = [entry for entry in find(CONTRACT) if entry.requirement.id in chosen]
+        try:
+            show_plan(options.run, entries, sys.stdout)
+        except UserError as error:
+            options.run.progress(f"fencepost: {error}")
+            pytest.exit(str(error), returncode=error.exit)
+        return session.testscollected > 0
 
     def pytest_report_teststatus(self, report: pytest.TestReport, config: pytest.Config) -> tuple[str, str, str] | None:
         """No letters among our progress lines."""

@@ -87,7 +87,8 @@ def _open(config: pytest.Config, options: ContractOptions | ChaosOptions) -> Non
         chaos = chaos_session.ChaosSession(options=options)
         config.stash[SESSIONS].append(chaos)
         config.pluginmanager.register(chaos_plugin.ChaosPlugin(chaos), "fencepost-chaos")
-    _report_into(config, options.run.folder)
+    if not isinstance(options, ContractOptions) or not options.plan:  # a plan leaves no folder
+        _report_into(config, options.run.folder)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 

@@ -48,11 +48,13 @@ class ExtraListener:
     :param protocol: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL.
     :param properties: Settings that it needs, the same on every broker, by Kafka's full names
         (``listener.name.secure.ssl.keystore.location``).
+    :param advertised_port: Told to clients instead of the real one, as behind a mapped port; None for the real one.
     """
 
     name: str
     protocol: str
     properties: Mapping[str, str] = field(default_factory=dict)
+    advertised_port: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -197,12 +197,13 @@ class Lab(LabFaults):
         used = recorder.client.highest(partition.leader, request.api) if version is None else version
         return recorder.ask(partition.leader, request, used, as_=as_, request={"partition": str(partition), **fields})
 
-    def coordinator_epoch(self, producer: Producer) -> int:
-        """The leader epoch of the ``__transaction_state`` partition that keeps the producer's transactional id."""
+    def coordinator_epoch(self, producer: Producer) -> int | None:
+        """The leader epoch of the ``__transaction_state`` partition that keeps the producer's transactional id.
+
+        None where the server shows no such topic.
+        """
         found = Coordinators(self.placement.cluster).key_partition(TRANSACTION_STATE, producer.transactional_id)
-        if found is None:
-            raise Unprepared(f"{TRANSACTION_STATE} is not shown, so nobody knows the coordinator's epoch")
-        return found[1]
+        return None if found is None else found[1]
 
     def offered(self, api: str, versions: Sequence[int]) -> tuple[int, ...]:
         """Those of ``versions`` that every broker advertises."""

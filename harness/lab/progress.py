@@ -21,6 +21,7 @@ BOUND_SECONDS = 5.0
 SETTLE_SECONDS = 3.0
 """For the last stable offsets after the stimulus."""
 FOLLOWING: Mapping[str, frozenset[str]] = {
+    "Empty": frozenset(),  # what a server says of a completed transaction that has no name for it
     "PrepareCommit": frozenset({"CompleteCommit"}),
     "PrepareAbort": frozenset({"CompleteAbort"}),
     "PrepareEpochFence": frozenset({"PrepareAbort", "CompleteAbort"}),

@@ -71,6 +71,7 @@ class Connection:
         self._conversation: Conversation | None = None
         self._session: SaslSession | None = None
         self._renew_at: float | None = None
+        self._authentications = 0
         self._stream = ByteStream(address, security, server_name or address.host)
         self._reader = Thread(target=self._read_all, name=f"wire {address}", daemon=True)
         self._reader.start()
@@ -79,6 +80,11 @@ class Connection:
     def closed(self) -> bool:
         """Whether either side has closed it."""
         return self._closed
+
+    @property
+    def authentications(self) -> int:
+        """How often SASL has succeeded on it."""
+        return self._authentications
 
     def send(self, correlation: int, frame: bytes, sink: Sink) -> None:
         """Write a frame; its answer, or its failure, goes to ``sink``, also when the connection is already closed."""
@@ -165,15 +171,20 @@ class Connection:
                 self._stream.write(conversation.send(frame))
             except StopIteration as agreed:
                 self._session, self._conversation = agreed.value, None
+                self._authentications += 1
                 after = agreed.value.renew_after_ms
                 self._renew_at = None if after is None else at + after
                 self._release()
 
     def _release(self) -> None:
-        """Write what has waited; the caller holds the lock for writing."""
+        """Write what has waited; the caller holds the lock for writing.
+
+        Where that fails, the peer may have told why: it is read next.
+        """
         held, self._held = self._held or [], None
-        for frame in held:
-            self._stream.write(frame)
+        with suppress(OSError):
+            for frame in held:
+                self._stream.write(frame)
 
     def _end(self, reason: str | SecurityRefused) -> None:
         with self._lock:

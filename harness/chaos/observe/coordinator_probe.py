@@ -10,17 +10,20 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import count
 
 from harness.base import wait
 from harness.base.json_value import Json
+from harness.base.unprepared import Unprepared
 from harness.clients.recording_client import RecordingClient
 from harness.evidence.history.anomalies import PROBE
 from harness.faults.fault_target import FaultTarget
+from harness.kafka.any_broker import AnyBroker
+from harness.kafka.coordinators import transactional_id_for
 from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient
 from harness.wire.topic_partitions import TopicPartition
+from harness.wire.wire_errors import WireError
 
-IDS_TRIED = 200
-"""Transactional ids tried until every broker coordinates one."""
 TXNS_PER_PROBE = 1_000
 """Probes' transaction numbers are below those of any role, which begin at ten million."""
 RETRY_PROBE_SECONDS = 0.2
@@ -97,7 +100,7 @@ def probe(
 def coordinated(fault_target: FaultTarget, prefix: str, timeout_seconds: float) -> dict[int, str]:
     """A transactional id for each broker that coordinates it now.
 
-    A broker that coordinates none of those tried gets one all the same: a probe that is never tried shows nothing.
+    A broker for which none is found gets one all the same: a probe that is never tried shows nothing.
     """
     topology = fault_target.cluster.topology
     leader_client = LeaderClient.over(
@@ -112,13 +115,14 @@ def coordinated(fault_target: FaultTarget, prefix: str, timeout_seconds: float) 
             timeout_seconds=timeout_seconds,
             interval_seconds=RETRY_SECONDS,
         )
-        for nth in range(IDS_TRIED):
-            one = f"{prefix}-{nth}"
-            coordinator = leader_client.coordinator(one)
-            if coordinator in brokers:
-                found.setdefault(coordinator, one)
-            if coordinator is None or found.keys() == set(brokers):
-                break
+        numbers = count()
+        cluster = AnyBroker(leader_client.client, brokers)
+        for broker in brokers:
+            one = transactional_id_for((broker,), lambda: f"{prefix}-{next(numbers)}", cluster)
+            if one is not None:
+                found[broker] = one[0]
+    except (Unprepared, WireError, wait.TimedOut):
+        pass  # the probes themselves will show it
     finally:
         leader_client.close()
     return {broker: found.get(broker, f"{prefix}-of-{broker}") for broker in brokers}

@@ -19,6 +19,14 @@ def reach_of(cluster: Cluster, permissions: Permissions) -> frozenset[ToxicReach
     return frozenset(reach for reach, there in within.items() if there)
 
 
+def on_external(toxics: Sequence[Toxic]) -> str:
+    """What a list of scenarios says of these toxics on a cluster that is not ours; nothing where all can strike."""
+    names = [toxic.name for toxic in toxics if ToxicReach.LANES not in toxic.acts_on]
+    if not names:
+        return ""
+    return f" [external: {'out of reach' if len(names) == len(toxics) else 'without ' + ', '.join(names)}]"
+
+
 def lost(toxics: Sequence[Toxic], shape: ClusterShape) -> Mapping[str, str]:
     """Why, by the name of each toxic that can strike nothing on a cluster of this shape."""
     reasons = ((toxic.name, out_of_reach(toxic, shape)) for toxic in toxics)

@@ -49,10 +49,15 @@ class NodeAddresses(Protocol):
 def listeners_of(block: NodeAddresses, broker: int, link: Address, extra: Sequence[ExtraListener] = ()) -> Listeners:
     """A broker's listeners: ``link`` for other nodes, which know it by its name, one for each lane, and the extra."""
     beside = {name: at[broker] for name, at in block.extra_listeners.items()}
+    told = {
+        listener.name: Address(beside[listener.name].host, listener.advertised_port)
+        for listener in extra
+        if listener.advertised_port is not None
+    }
     bound = {lane.upper(): block.node(broker, port) for lane, port in LANE_PORTS.items()}
     advertised = {lane.upper(): block.lane(lane, broker) for lane in LANES}
     return Listeners(
         bound={"LINK": block.node(broker, link.port), **bound, **beside},
-        advertised={"LINK": link, **advertised, **beside},
+        advertised={"LINK": link, **advertised, **beside, **told},
         extra=extra,
     )

@@ -122,7 +122,7 @@ def open_lane_gate(cluster: Cluster) -> Gate:
         gate.gate_process.secure(topology.security)
         for lane in dict.fromkeys(lane for lane, _ in topology.lane_proxies):
             own = [proxy for (of, _), proxy in topology.lane_proxies.items() if of == lane]
-            hosts = [address.host for address in topology.lanes["observer"].values()]
+            hosts = [address.host for address in topology.advertised.values()]
             gate.gate_process.keep_on_lane(own, topology.lanes[lane], hosts)
     except BaseException:
         gate.close()

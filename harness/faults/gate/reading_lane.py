@@ -6,15 +6,13 @@ through a gate without rules, which replaces those addresses by its own; to them
 
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from harness.base.addresses import Address
 from harness.cluster.cluster import Cluster
-from harness.cluster.nodes import readiness_probe
 from harness.cluster.topology import Topology
 from harness.faults.gate.gate_process import GateProcess, start_gate_process
 from harness.wire.security.security import PLAINTEXT, Security
-from harness.wire.wire_errors import WireError
 
 HOST = "127.0.0.1"
 
@@ -49,13 +47,12 @@ def open_reading_lane(cluster: Cluster) -> ReadingLane:
     """
     topology = cluster.topology
     direct = ReadingLane(addresses=topology.lanes["observer"], security=topology.secured("observer"))
-    advertised = {} if cluster.owned else _advertised(topology)
-    if all(_resolved(address) == _resolved(direct.addresses[node]) for node, address in advertised.items()):
+    if all(_resolved(at) == _resolved(topology.advertised.get(node, at)) for node, at in direct.addresses.items()):
         return direct
-    return _through_gate(topology, advertised)
+    return _through_gate(topology)
 
 
-def _through_gate(topology: Topology, advertised: Mapping[int, Address]) -> ReadingLane:
+def _through_gate(topology: Topology) -> ReadingLane:
     process = start_gate_process()
     try:
         process.secure(topology.secured("observer"))
@@ -63,24 +60,12 @@ def _through_gate(topology: Topology, advertised: Mapping[int, Address]) -> Read
             node: process.listen(f"reading-{node}", HOST, address, topology.server_names.get(node, ""))
             for node, address in topology.lanes["observer"].items()
         }
-        hosts = [address.host for address in advertised.values()]
+        hosts = [address.host for address in topology.advertised.values()]
         process.keep_on_lane([f"reading-{node}" for node in addresses], addresses, hosts)
     except BaseException:
         process.close()
         raise
     return ReadingLane(addresses=addresses, security=PLAINTEXT, gate_process=process)
-
-
-def _advertised(topology: Topology) -> Mapping[int, Address]:
-    """What the first broker that answers says of those that we know."""
-    security = replace(topology.secured("observer"), names={})  # whom we ask is where we connect
-    for address in topology.lanes["observer"].values():
-        try:
-            listed = readiness_probe.listed(address, security)
-        except WireError:
-            continue
-        return {node: found for node, found in listed.items() if node in topology.brokers}
-    return {}
 
 
 def _resolved(address: Address) -> tuple[str, int]:

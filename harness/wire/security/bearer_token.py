@@ -3,6 +3,7 @@
 import base64
 import http.client
 import json
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -52,7 +53,11 @@ def bearer_token(login: BearerLogin, clock: Callable[[], float] = time.time) -> 
 
 
 def unsecured_token(login: UnsecuredLogin, now: float) -> BearerToken:
-    """Header and claims in base64, and an empty signature (RFC 7515, appendix A.5)."""
+    """Header and claims in base64, and an empty signature (RFC 7515, appendix A.5).
+
+    Times are cut to milliseconds, as Java's are: a broker refuses a token that is made after its own clock's now.
+    """
+    now = math.floor(now * 1000) / 1000
     expires = now + login.lifetime_seconds
     claims = {"exp": expires, "iat": now, **{name: json.loads(value) for name, value in login.claims}}
     token = f"{_encoded({'alg': 'none'})}.{_encoded(claims)}."

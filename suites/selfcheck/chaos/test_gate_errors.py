@@ -13,6 +13,7 @@ import pytest
 from harness import run_chaos
 from harness.base.clock import RunClock
 from harness.chaos.play.judgement_limits import SHOWN, limited
+from harness.cluster.topology import Topology
 from harness.evidence.history.judgement import CheckResult, Judgement
 from harness.evidence.json_codec import from_json, to_json
 from harness.evidence.status import Status
@@ -21,18 +22,20 @@ from harness.faults.frame_gate import GateOpener
 from harness.faults.gate.gate import Gate, open_gate
 from harness.report.chaos import conclude_session, publish_round
 from harness.report.shared.junit import chaos_properties
+from harness.wire.security.security import PLAINTEXT
 from suites.selfcheck.fixtures import chaos_folders
 from suites.selfcheck.fixtures.gate_pair import PATIENCE, FakeLinks
 
 HELD = CheckResult(name="commits-are-there", statement="s", witnesses=5)
 BROKEN = CheckResult(name="commits-are-there", statement="s", witnesses=5, counts={"lost-commit": 1})
+NOWHERE = Topology(brokers=(), controller=None, lanes={"observer": {}})
 DOUBT = "the gate had errors of its own: one request passed"
 
 
 @contextmanager
 def fault_target(opener: GateOpener | None) -> Iterator[FaultTarget]:
     """A target that has nothing but links."""
-    cluster = cast(Any, SimpleNamespace(links=FakeLinks({}), topology=SimpleNamespace(lanes={"observer": {}})))
+    cluster = cast(Any, SimpleNamespace(links=FakeLinks({}), topology=NOWHERE))
     target = FaultTarget(cluster=cluster, clock=RunClock(), client=cast(Any, None), topics={}, open_gate=opener)
     yield target
     target.close()
@@ -65,13 +68,14 @@ def test_errors_are_read_when_the_round_is_drained(monkeypatch: pytest.MonkeyPat
     reader = SimpleNamespace(finish=lambda *_, **__: (), facts=lambda: {})
     with fault_target(open_gate) as target:
         context = SimpleNamespace(
-            partitions=[], fault_target=target, transactional_ids=[], groups=[], reader=reader,
+            partitions=[], fault_target=target, transactional_ids=[], groups=[], reader=reader, real_name=str,
             history_journal=SimpleNamespace(write=lambda *_: None), facts={},
         )  # fmt: skip
         gate = cast(Gate, target.gate)
         gate.process.kill()
         gate.process.wait(PATIENCE)
-        run_chaos.drain(cast(Any, None), cast(Any, context))
+        environment = SimpleNamespace(reading=SimpleNamespace(addresses={}, security=PLAINTEXT))
+        run_chaos.drain(cast(Any, environment), cast(Any, context))
     assert context.facts["drain_notes"] == ["broker 1 is away"]
     assert "the gate is gone" in context.facts["gate_errors"][0]
 

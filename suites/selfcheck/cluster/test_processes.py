@@ -277,6 +277,16 @@ def test_a_broker_has_a_listener_beside_the_lanes() -> None:
     assert settings["ssl.keystore.type"] == "PEM"
 
 
+def test_a_listener_can_tell_clients_another_port_than_its_own() -> None:
+    mapped = ExtraListener(name="MAPPED", protocol="PLAINTEXT", advertised_port=9)
+    block = loopback_addresses.claim_block(extra=(mapped,))
+    block.guard.close()
+    settings = of_node(2, block, quorum=node_ports.QUORUM, data="/data", extra={})
+    address = block.extra_listeners["MAPPED"][2]
+    assert f"MAPPED://{address}" in settings["listeners"].split(",")
+    assert f"MAPPED://{address.host}:9" in settings["advertised.listeners"].split(",")
+
+
 def test_containers_are_three_brokers_or_one_sentence(tmp_path: Path) -> None:
     for options in (ClusterOptions(brokers=5), ClusterOptions(listeners=(SECURE,))):
         with raises_user_error(ExitCode.USAGE, "--backend process"):

@@ -24,8 +24,8 @@ from harness.contract import (
     refused,
     struck,
 )
-from harness.contract.doctored import abort, commit, data, evidence, held_link, log, step
-from harness.contract.expect import agree, unless
+from harness.contract.doctored import abort, commit, data, described, evidence, held_link, log, step, written
+from harness.contract.expect import agree, keeps, unless, writes
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
 
@@ -201,6 +201,31 @@ def test_refused_distinguishes_success_no_answer_and_the_wrong_code() -> None:
     ]
     assert names == [None, "let-in", "unanswered", "wrong-error"]
     assert getattr(refused(asked, 48, otherwise="let-in", message="other"), "anomaly", None) == "wrong-message"
+
+
+@pytest.mark.parametrize(("error", "level"), [(48, Level.SHOULD), (47, Level.MUST)])
+def test_a_code_that_the_kip_allows_as_well_is_only_not_kafkas(error: int, level: Level) -> None:
+    found = refused(step("ask", "Produce", 11, error=error), 120, otherwise="let-in", also=(48,))
+    assert (getattr(found, "anomaly", None), getattr(found, "level", None)) == ("wrong-error", level)
+
+
+@pytest.mark.parametrize(
+    ("said", "found"), [(None, ("no-message", Level.MUST)), ("other", ("wrong-message", Level.SHOULD))]
+)
+def test_that_there_is_a_message_binds_more_than_its_words(said: str | None, found: tuple[str, Level]) -> None:
+    seen = refused(step("ask", "Produce", 9, error=48, error_message=said), 48, otherwise="let-in", message="words")
+    assert (getattr(seen, "anomaly", None), getattr(seen, "level", None)) == found
+
+
+def test_kept_partitions_are_compared_in_any_order() -> None:
+    look = described("kept", "Ongoing", partitions=("P2", "P1"))
+    assert getattr(keeps(look, partitions=("P1", "P2"), otherwise="lost"), "anomaly", None) is None
+    assert getattr(keeps(look, partitions=("P1",), otherwise="lost"), "anomaly", None) == "lost"
+
+
+def test_writes_to_a_partition_are_those_to_it_alone() -> None:
+    seen = evidence(written("write", 9, "a"), written("write", 9, "b", to="P2"), written("other", 9, "c", to="P2"))
+    assert [one.written() for one in writes(seen, "P2", "write")] == [("b",)]
 
 
 def test_agree_and_unless_name_the_anomaly_they_were_given() -> None:

@@ -1,15 +1,21 @@
 """The gate behind a lane: answers name brokers by the lane's addresses, and every other byte passes as it came."""
 
+import socket
 import struct
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from harness.base import wait
 from harness.base.addresses import Address
 from harness.base.kafka_error import KafkaError
+from harness.cluster.cluster import Cluster
+from harness.cluster.topology import Topology
 from harness.faults.frame_rule import Rule, Then, When
 from harness.faults.gate.lane_addresses import LaneAddresses
+from harness.faults.gate.reading_lane import open_reading_lane
 from harness.wire.api_names import key_of, known_versions
 from harness.wire.codec.response_fields import ResponseFields
 from harness.wire.frame_codec import RequestHeader, make_response, read_response, write_response
@@ -181,6 +187,35 @@ def test_an_answer_that_cannot_be_read_passes_and_is_an_error() -> None:
         assert asked(pair.call(), "Metadata", 12)[1] == garbage
         (error,) = gate.errors()
         assert "addresses on lane-victim-0 were not replaced: Metadata v12" in error
+
+
+def observed(pair: GatePair, advertised: Address) -> Cluster:
+    """A cluster of one broker that is not ours."""
+    topology = Topology(
+        brokers=(1,), controller=None, lanes={"observer": {1: pair.broker.address}}, advertised={1: advertised}
+    )
+    return cast(Cluster, SimpleNamespace(owned=False, topology=topology))
+
+
+def test_readers_go_straight_to_brokers_that_are_where_they_say(lane: Callable[[Body], GatePair]) -> None:
+    pair = lane(naming(BROKERS))
+    reading = open_reading_lane(observed(pair, pair.broker.address))
+    assert reading.addresses == {1: pair.broker.address}
+    assert reading.gate_process is None
+
+
+def test_readers_of_brokers_behind_mapped_ports_stay_on_their_lane(lane: Callable[[Body], GatePair]) -> None:
+    pair = lane(naming({1: BROKERS[1]}))
+    reading = open_reading_lane(observed(pair, BROKERS[1]))
+    try:
+        assert reading.addresses[1] != pair.broker.address
+        with socket.create_connection((reading.addresses[1].host, reading.addresses[1].port), PATIENCE) as connected:
+            head, frame = asked(RawClient(connected), "Metadata", 12)
+        assert named(head, frame) == reading.addresses
+        assert reading.bootstrap == str(reading.addresses[1])
+    finally:
+        reading.close()
+        reading.close()
 
 
 def with_length(frame: bytes) -> bytes:

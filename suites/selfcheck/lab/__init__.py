@@ -1,1 +1,1 @@
-"""The lab, tried without a broker: what it waits for, how long, and whom it believes."""
+"""The lab without a broker: where a stimulus has its partitions and ids, what it waits for, whom it believes."""

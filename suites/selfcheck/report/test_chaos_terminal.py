@@ -76,6 +76,18 @@ def test_a_session_in_which_every_round_holds_passes(tmp_path: Path) -> None:
     )
 
 
+def test_a_round_out_of_reach_is_counted_and_no_failure_beside_one_that_holds(tmp_path: Path) -> None:
+    beyond, stream = chaos_folders.beyond(tmp_path / "002"), io.StringIO()
+    assert conclude_session(stream, tmp_path, [chaos_folders.clean(tmp_path / "001"), beyond], None) is True
+    plain = " ".join(stream.getvalue().split())
+    assert "keeps its transaction promises; 1 round of chaos tried them. It passes: 1 out of reach, 1 holds" in plain
+    assert conclude_session(io.StringIO(), tmp_path, [beyond], None) is False
+    line = io.StringIO()
+    round_line(line, beyond, number=2, of=2)
+    assert "OUT_OF_REACH" in line.getvalue()
+    assert "kill, pause" in line.getvalue()
+
+
 def test_allure_gets_scenario_workload_and_anomalies_of_a_round(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(ITEM)
     chaos_folders.broken(pytester.path / "round", hostile=True)

@@ -41,12 +41,14 @@ def stimulus(lab: Lab) -> None:
     for result in TransactionResult:
         txns[result.completed].write(partition)
         txns[result.completed].end(commit=result.commits)
-        lab.reached(txns[result.completed], result.completed, as_="reached")
+        lab.completed(partition)
+        lab.reached(txns[result.completed], result.completed, "Empty", as_="reached")
     txns["Ongoing"].write(partition)
     listed(lab, txns, *LISTS[0])
     txns["Ongoing"].end(commit=True)
     commits = lab.producer()
     slow = lab.partition("P1", leader=lab.another_broker(commits.coordinator))
+    lab.link(commits.coordinator, slow.leader)  # where there is none, nothing need be opened
     aborts = lab.producer(coordinator=commits.coordinator)
     for txn in (commits, aborts):
         txn.write(slow)

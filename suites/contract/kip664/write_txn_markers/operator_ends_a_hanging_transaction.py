@@ -7,8 +7,6 @@ transaction is open when the marker is written, and must stay so. All of it is t
 coordinator's epoch and no start offset: no Kafka has that field. What the leader lists is looked at where it can be.
 """
 
-from dataclasses import replace
-
 from harness.base.unprepared import OutOfReach
 from harness.contract import (
     Access,
@@ -23,7 +21,7 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.leader_rules import ABORT_MARKER_ENDS_NOTHING
-from harness.contract.doctored import abort, commit, data, evidence, known_producer, log, sample, step, written
+from harness.contract.doctored import adopted, known_producer, log
 from harness.contract.refuters import VERIFICATION, Failpoint
 from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab, Partition
@@ -80,17 +78,9 @@ def check(seen: Evidence) -> Observations:
         yield expect.agree("committed values", truth.committed, shown, marker, otherwise="wrong-committed-view")
 
 
-_LOGGED = (data(7, 0, "hangs"), data(8, 0, "b"), commit(8, 0), data(8, 0, "c"))
-_RUN = evidence(
-    written("hanging write", 9, "hangs"),
-    written("open write", 11, "c", producer_id=8, base_offset=3),
-    known_producer("hanging 1", since=0),
-    step("marker", "WriteTxnMarkers", 1),
-    known_producer("ended 1"),
-    samples=(sample("hanging 1", "P1", 4, 0), sample("ended 1", "P1", 5, 3)),
-    logs={"P1": log(*_LOGGED, abort(7, 0), commit(8, 0))},
-)
-GOOD = replace(_RUN, facts={"hanging 1": [], "ended 1": ["b"]})
+GOOD = adopted(__file__, "KIP664-WTM-01")
+_HANGS, *_SHOWN = GOOD.log().values()
+*_OPEN, _ABORT, _COMMIT = GOOD.log().batches
 
 REQUIREMENT = Requirement(
     id="KIP664-WTM-01",
@@ -103,15 +93,15 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("shown-before-marker", GOOD.with_fact("hanging 1", ["b"])),
+        Refusal("shown-before-marker", GOOD.with_fact("hanging 1", [_SHOWN[0]])),
         Refusal("hanging-not-described", GOOD.with_step("hanging 1", fields=known_producer("", since=-1).fields)),
         Refusal("marker-refused", GOOD.with_step("marker", error=KafkaError.CLUSTER_AUTHORIZATION_FAILED)),
         Refusal("still-open-after-marker", GOOD.with_step("ended 1", fields=known_producer("", since=0).fields)),
         *(Refusal("lso-not-moved", GOOD.with_sample("ended 1", last_stable_offset=lso)) for lso in (0, 5)),
         Refusal("wrong-committed-view", GOOD.with_fact("ended 1", [])),
-        Refusal("wrong-committed-view", GOOD.with_fact("ended 1", ["b", "c"])),
-        Refusal("wrong-marker", GOOD.with_log(truth=log(*_LOGGED, commit(8, 0)), committed=("b", "c"))),
-        Refusal("wrong-committed-view", GOOD.with_log(committed=("hangs", "b", "c"))),
+        Refusal("wrong-committed-view", GOOD.with_fact("ended 1", [*_SHOWN])),
+        Refusal("wrong-marker", GOOD.with_log(truth=log(*_OPEN, _COMMIT), committed=tuple(_SHOWN))),
+        Refusal("wrong-committed-view", GOOD.with_log(committed=(_HANGS, *_SHOWN))),
         Refusal("wrong-committed-view", GOOD.with_log(committed=())),
     ),
     refuted_by=(Failpoint(rules=ABORT_MARKER_ENDS_NOTHING, anomaly="lso-not-moved"),),

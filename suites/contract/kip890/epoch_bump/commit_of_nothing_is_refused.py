@@ -1,8 +1,8 @@
 """KIP890-BUMP-11: a commit where nothing was added is refused and changes nothing.
 
 A client that believes it wrote something would otherwise be told that it is committed. The KIP does not speak of it, so
-the refusal and its code are Kafka's habit; that an end answered without error carries the producer's next identity, and
-that the producer can go on after a refusal, is the KIP's promise. Each case has a producer of its own.
+the refusal and its code are Kafka's habit; that an end answered without error carries the producer's identity, and that
+the producer can go on after a refusal, is the KIP's promise. Each case has a producer of its own.
 """
 
 from harness.contract import (
@@ -59,10 +59,11 @@ def check(seen: Evidence) -> Observations:
 
 
 def _refused(end: Step) -> Observation:
-    """Refused, as Kafka does; but where it is accepted, the answer must be the producer's next identity."""
-    following = {"producer_id": end.request["producer_id"], "producer_epoch": end.request_int("producer_epoch") + 1}
-    if end.error == 0 and not following.items() <= end.fields.items():
-        return expect.shows(end, otherwise="wrong-identity-returned", **following)
+    """Refused, as Kafka does; where accepted, the answer must be an identity with which the producer can go on."""
+    own, epoch = end.request_int("producer_id"), end.request_int("producer_epoch")
+    returned = end.fields.get("producer_id"), end.fields.get("producer_epoch")
+    if end.error == 0 and returned not in ((own, epoch), (own, epoch + 1)):
+        return expect.identity(end, own, epoch + 1, otherwise="wrong-identity-returned")
     return expect.habit(expect.refused(end, INVALID, otherwise="empty-commit-accepted"))
 
 

@@ -14,6 +14,7 @@ from harness.contract import (
     Evidence,
     KafkaError,
     Level,
+    Observation,
     Observations,
     Offers,
     Order,
@@ -28,6 +29,7 @@ from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import adopted, data, log
 from harness.contract.refuters import VERIFICATION, Failpoint, Setting
 from harness.contract.version_tables import late_add
+from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab, Partition
 
 STALE = KafkaError.INVALID_PRODUCER_EPOCH
@@ -74,17 +76,21 @@ def check(seen: Evidence) -> Observations:
         yield expect.accepted(end, otherwise="end-refused")
     for late in seen.all(OVER):
         yield expect.refused(late, STALE, code=Level.SHOULD, otherwise="late-record-accepted")
+        yield _not_appended(seen, UNTOUCHED[late.version], late)
     for late in expect.taken(seen, ENDING):
         expect.prepared(seen, "markers", end=seen["held end"])
         yield expect.refused(late, *late_add(late.version), code=Level.SHOULD, otherwise="late-record-accepted")
+        yield _not_appended(seen, UNTOUCHED_WHILE_ENDING[late.version], late)
     for kept in seen.all("kept"):
         yield expect.over(kept, otherwise="transaction-reopened")
         yield expect.keeps(kept, partitions=(), otherwise="transaction-reopened")
     for result in Result:
         for leader in seen.all(f"producers after {result.noun}"):
             yield expect.habit(expect.shows(leader, producers=[], otherwise="producer-left-behind"))
-    for alias in sorted(seen.logs.keys() - {"P1"}):
-        yield expect.agree(f"records in {alias}", seen.log(alias).batches, (), otherwise="late-record-appended")
+
+
+def _not_appended(seen: Evidence, alias: str, late: Step) -> Observation:
+    return expect.agree(f"records in {alias}", seen.log(alias).batches, (), late, otherwise="late-record-appended")
 
 
 GOOD = adopted(__file__, "KIP890-BUMP-06")
@@ -104,7 +110,7 @@ REQUIREMENT = Requirement(
         Refusal("unanswered", GOOD.with_step(OVER, error=None, answered=None)),
         Refusal("transaction-reopened", GOOD.with_step("kept", state="Ongoing")),
         Refusal("transaction-reopened", GOOD.with_step("kept", partitions=["P3"])),
-        Refusal("late-record-appended", GOOD.with_log("P3", log(data(7, 0, "late")))),
+        *(Refusal("late-record-appended", GOOD.with_log(p, log(data(7, 0, "late")))) for p in ("P3", "P5")),
         Refusal("producer-left-behind", GOOD.with_step("producers after abort", producers=[{"producer_id": 7}])),
     ),
     refuted_by=(

@@ -5,9 +5,6 @@ another aborts. The epoch of the markers, and that leaders take it over, is the 
 epoch, and how a leader shows that sequences start anew, is as Kafka does it.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import MARKERS_IN_THE_LAST_EPOCH
@@ -15,43 +12,30 @@ from harness.contract.byteman.leader_rules import NO_EPOCH_CHECK, SEQUENCES_KEPT
 from harness.contract.doctored import abort, adopted, commit, data, log, producer_row
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Batch, Step
-from harness.lab import Group, Lab, Unprepared
+from harness.lab import Lab
 
 
 def stimulus(lab: Lab) -> None:
     """Each transaction writes to both partitions and commits an offset, then ends."""
-    first, second, groups = lab.partition("P1"), lab.partition("P2"), list[Group]()
-    with _if_kept_in_a_topic(lab):
-        groups.append(lab.group())
+    first, second, group = lab.partition("P1"), lab.partition("P2"), lab.group()
+    shown = [partition for partition in (first, second, group.offsets) if partition.known]
     for result in Result:
         txn = lab.producer(protocol=2)
         txn.write(first)
         txn.write(second)
-        for group in groups:
-            txn.commit_offset(group, first, 1)
+        txn.commit_offset(group, first, 1)
         txn.end(commit=result.commits, as_="end")
         lab.reached(txn, result.completed, as_="kept")
-        with _if_kept_in_a_topic(lab):
-            lab.note(f"coordinator epoch of {txn.producer_id}", lab.coordinator_epoch(txn))
-        for partition in (first, second, *(group.offsets for group in groups)):
+        lab.note(f"coordinator epoch of {txn.producer_id}", lab.coordinator_epoch(txn))
+        for partition in shown:
             lab.observer.producers(partition, as_=f"producers of {partition.alias} after {txn.producer_id}")
-
-
-@contextmanager
-def _if_kept_in_a_topic(lab: Lab) -> Iterator[None]:
-    """Kafka keeps offsets and transactions in topics; another broker may keep them elsewhere."""
-    try:
-        yield
-    except Unprepared:
-        if lab.cluster.owned:
-            raise
 
 
 def check(seen: Evidence) -> Observations:
     """One marker a partition, of the right type and coordinator, in the next epoch; leaders' state starts anew."""
     for end in seen.all("end"):
         yield expect.accepted(end, otherwise="end-refused")
-        for alias in seen.logs:
+        for alias in ("P1", "P2", *(["offsets"] if "offsets" in seen.logs else [])):
             yield from _in_log(seen, end, alias)
             yield from _at_leader(seen, end, alias)
 

@@ -37,10 +37,11 @@ def stimulus(lab: Lab) -> None:
     """A write while its add lies on the link; the link is cut, mended, and the write repeated."""
     for version in lab.offered("Produce", (12, 13)):
         partition, txn = lab.partition(f"P{version}"), lab.producer(protocol=2)
+        link = lab.link(partition.leader, txn.coordinator)
         txn.write(partition)
         txn.end(commit=True)
-        lab.reached(txn, "CompleteCommit", as_="warm")
-        link = lab.link(partition.leader, txn.coordinator)
+        lab.completed(partition)
+        lab.reached(txn, "CompleteCommit", "Empty", as_="warm")
         with lab.hold(link, name=f"hold v{version}"):
             write = txn.start_produce(partition, version=version, values=("lost",))
             lab.sample(f"held v{version}", partition)

@@ -1,0 +1,135 @@
+"""A dry run: what a qualification would do to the target, from what requirements declare and what the target shows.
+
+A running cluster is asked what it offers and who its brokers are, nothing else. A cluster that we start is not started.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TextIO
+
+from harness.base.clock import RunClock
+from harness.cluster.cluster import Cluster
+from harness.cluster.opening import open_cluster
+from harness.cluster.run_options import Permissions, RunOptions
+from harness.cluster.target import External, parse_target
+from harness.contract import Access, Requirement
+from harness.contract.requirement_catalogue import CatalogueEntry
+from harness.evidence.recorder import NullRecorder
+from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
+from harness.lab import Lab
+from harness.lab.placement import FREE, PLACED
+from harness.report.contract.plan import Plan, PlannedRequirement, print_plan
+from harness.wire.requests.cluster.create_topic import CreateTopic
+from harness.wire.requests.cluster.delete_topics import DeleteTopics
+from harness.wire.requests.groups.delete_groups import DeleteGroups
+
+CHANGES: Mapping[str, str] = {
+    ".unverified(": "setting transaction.partition.verification.enable",
+    "admin.setting(": "a setting",
+    "admin.feature(": "a feature level",
+    "write_marker(": "markers written by an operator",
+}
+"""What a requirement's file calls, and what that changes."""
+RUN = "<run>"
+
+
+def show_plan(options: RunOptions, entries: Sequence[CatalogueEntry], stream: TextIO) -> None:
+    """Print the plan; :raises UserError: when the target cannot be reached."""
+    target = parse_target(options.target)
+    if not isinstance(target, External):
+        print_plan(_plan_of_ours(options.target, entries), stream)
+        return
+    with TemporaryDirectory(prefix="fencepost-plan-") as folder:
+        cluster = open_cluster(
+            target,
+            backend=options.backend,
+            options=options.cluster,
+            run_dir=Path(folder),
+            progress=options.progress,
+        )
+        try:
+            offer = read_target_features(cluster, RunClock(), NullRecorder())
+            print_plan(plan_for(cluster, offer, options.permissions, entries), stream)
+        finally:
+            cluster.close()
+
+
+def plan_for(
+    cluster: Cluster, offer: TargetFeatures, permissions: Permissions, entries: Sequence[CatalogueEntry]
+) -> Plan:
+    """The plan for a running cluster."""
+    planned = [_planned(entry, cluster, offer, permissions) for entry in entries]
+    return Plan(
+        target=cluster.identity,
+        created=_created(cluster, offer, permissions),
+        requirements=planned,
+        notes=tuple(_notes(offer, permissions)),
+    )
+
+
+def changed_by(entry: CatalogueEntry) -> tuple[str, ...]:
+    """What a requirement changes beyond its own topics and sets back; () where it declares no such access."""
+    if Access.CHANGES not in entry.requirement.access:
+        return ()
+    text = entry.file.read_text(encoding="utf-8")
+    return tuple(what for call, what in CHANGES.items() if call in text)
+
+
+def _plan_of_ours(target: str, entries: Sequence[CatalogueEntry]) -> Plan:
+    planned = [PlannedRequirement(id=entry.requirement.id, changes=changed_by(entry)) for entry in entries]
+    created = {"a cluster": f"{target}, started for this run and ended with it; nothing outside it is touched"}
+    notes = ("What it does not offer is known when it runs.",)
+    return Plan(target=target, created=created, requirements=planned, notes=notes)
+
+
+def _planned(
+    entry: CatalogueEntry, cluster: Cluster, offer: TargetFeatures, permissions: Permissions
+) -> PlannedRequirement:
+    requirement, changes = entry.requirement, changed_by(entry)
+    if missing := lacking(requirement.needs, offer):
+        return PlannedRequirement(id=requirement.id, changes=changes, obstacle=missing, offered=False)
+    obstacle = next(_obstacles(requirement, cluster, permissions), None)
+    return PlannedRequirement(id=requirement.id, changes=changes, obstacle=obstacle)
+
+
+def _obstacles(requirement: Requirement[Lab], cluster: Cluster, permissions: Permissions) -> Iterator[str]:
+    access = requirement.access
+    if Access.CHANGES in access and not permissions.changes:
+        yield "it changes the cluster, which needs --allow-changes"
+    if Access.LINKS in access and not cluster.topology.links:
+        yield "no proxies stand between these brokers"
+    if Access.BROKERS in access and len(cluster.topology.brokers) < 2:
+        yield "the cluster has one broker"
+    if Access.LANES in access and not cluster.topology.lane_proxies:
+        yield "no proxies stand between clients and this cluster"
+
+
+def _created(cluster: Cluster, offer: TargetFeatures, permissions: Permissions) -> Mapping[str, str]:
+    """By kind; how many there are of each only the requirements themselves find out."""
+    prefix = f"{permissions.prefix}{RUN}-<requirement>"
+    several = len(cluster.topology.brokers) > 1
+    free = f" ({max(FREE, len(cluster.topology.brokers) + 1)} where assignments are refused)" if several else ""
+    topics = f"{prefix}-<partition>-<number>, {PLACED} partitions each{free}, one to nine a requirement"
+    if permissions.topics:
+        topics = f"none; records are written to {', '.join(permissions.topics)}, and stay there"
+    elif CreateTopic.api not in offer.apis:
+        topics += "; by asking for them, because CreateTopics is not offered"
+    return {
+        "topics": topics + _end(DeleteTopics.api, offer, bool(permissions.topics)),
+        "groups": f"{prefix}-group-<number>" + _end(DeleteGroups.api, offer, False),
+        "transactional ids": f"{prefix}-<lane>-<number>; they stay until the cluster forgets them",
+    }
+
+
+def _end(api: str, offer: TargetFeatures, given: bool) -> str:
+    if given:
+        return ""
+    return "; removed at the end" if api in offer.apis else f"; they stay, because {api} is not offered"
+
+
+def _notes(offer: TargetFeatures, permissions: Permissions) -> Iterator[str]:
+    yield f"{RUN} is drawn for each run; everything of ours begins with {permissions.prefix}"
+    looks = [api for api in ("DescribeTransactions", "DescribeProducers") if api not in offer.apis]
+    if looks:
+        yield f"{' and '.join(looks)}: not offered, so answers and logs alone are the evidence"

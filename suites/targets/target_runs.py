@@ -1,0 +1,76 @@
+"""A qualification of one target in a process of its own, and what it found."""
+
+import json
+import shlex
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.base.paths import ROOT
+from suites.targets.target_shapes import TargetShape
+
+SEED = 7
+FAILING = ("VIOLATED", "UNDECIDED", "NOT_EXERCISED")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetRun:
+    """What came of it.
+
+    :param command: As a person would type it.
+    :param seconds: Of the whole command.
+    :param verdicts: As in ``report.json``.
+    """
+
+    shape: TargetShape
+    command: str
+    exit_code: int
+    seconds: float
+    verdicts: Sequence[Mapping[str, Any]]
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Verdicts of each status."""
+        return Counter(verdict["status"] for verdict in self.verdicts)
+
+    def failing(self) -> Sequence[Mapping[str, Any]]:
+        """Verdicts that must be explained."""
+        return [verdict for verdict in self.verdicts if verdict["status"] in FAILING]
+
+
+def judged(shape: TargetShape, folder: Path, select: str) -> TargetRun:
+    """Start the target, judge it, end it; its output goes to ``folder/output.txt``.
+
+    :raises RuntimeError: When there is no report, with the last line of the output.
+    """
+    folder.mkdir(parents=True)
+    files = folder / "target"
+    files.mkdir()
+    with shape.opened(files) as words:
+        own = [*words, "--seed", str(SEED), *(["--select", select] if select else [])]
+        started = time.monotonic()
+        command: list[str | Path] = [sys.executable, "-m", "harness", "qualify", *own, "--report-dir", folder / "run"]
+        with (folder / "output.txt").open("w", encoding="utf-8") as output:
+            ended = subprocess.run(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
+        seconds = time.monotonic() - started
+    return TargetRun(
+        shape=shape,
+        command=shlex.join(["fencepost", "qualify", *map(str, own)]),
+        exit_code=ended.returncode,
+        seconds=seconds,
+        verdicts=_verdicts(folder),
+    )
+
+
+def _verdicts(folder: Path) -> Sequence[Mapping[str, Any]]:
+    report = folder / "run" / "report.json"
+    if not report.is_file():
+        last = (folder.joinpath("output.txt").read_text().strip().splitlines() or ["it printed nothing"])[-1]
+        raise RuntimeError(f"{folder.name} has no report: {last}")
+    verdicts: Sequence[Mapping[str, Any]] = json.loads(report.read_text(encoding="utf-8"))["verdicts"]
+    return verdicts
