@@ -13,9 +13,8 @@ from harness.evidence.requirement_evidence import Step
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
+from harness.lab.step_recorder import COMPLETION
 
-COMPLETION = "completion"
-"""What all waits for markers have in common."""
 BOUND_SECONDS = 5.0
 """For a state or a last stable offset, on a cluster that nothing disturbs."""
 SETTLE_SECONDS = 3.0

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
-from harness.base.kafka_error import error_name
+from harness.base.kafka_error import KafkaError, error_name
 from harness.base.unprepared import Unprepared
 from harness.base.wait import SHORT_SECONDS, Patience
 from harness.evidence.json_codec import to_plain
@@ -30,6 +30,8 @@ ResultT = TypeVar("ResultT", bound=ApiResult)
 
 RETRIABLE = TRANSIENT
 """Errors after which a step is repeated by default."""
+COMPLETION = "completion"
+"""The kind of wait that all waits for markers are: for a state, an offset, or the end of CONCURRENT_TRANSACTIONS."""
 BOUND = 10.0
 """Seconds that a request, its retries included, may take on a cluster that nothing disturbs."""
 
@@ -212,7 +214,8 @@ def _silence(api: str, node: int) -> tuple[str, str]:
 def _refusal(step: Step) -> tuple[str, ...]:
     """Likewise of a request that is refused for now: the error alone is one too, whatever the API."""
     error = error_name(step.error or 0)
-    return error, f"{step.api} answered {error}"
+    completing = (COMPLETION,) if step.error == KafkaError.CONCURRENT_TRANSACTIONS else ()
+    return *completing, error, f"{step.api} answered {error}"
 
 
 def _fields(result: ApiResult) -> dict[str, Json]:

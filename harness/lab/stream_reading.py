@@ -14,8 +14,7 @@ from harness.evidence.stream_account import StreamAccount, as_fact
 from harness.evidence.stream_reach import Reach, ReaderFailed
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
-from harness.lab.progress import COMPLETION
-from harness.lab.step_recorder import Unprepared
+from harness.lab.step_recorder import COMPLETION, Unprepared
 from harness.wire.security.security import PLAINTEXT, Security
 
 
