@@ -71,9 +71,7 @@ REQUIREMENT = Requirement(
     accepts=(GOOD, GOOD.with_step(FENCED, error=KafkaError.PRODUCER_FENCED)),
     refuses=(
         Refusal("end-refused", GOOD.with_step("end", error=KafkaError.PRODUCER_FENCED)),
-        Refusal(
-            "wrong-state-before", GOOD.with_step(f"before {_ABORT}", **_OPEN).with_step(f"kept after {_ABORT}", **_OPEN)
-        ),
+        Refusal("wrong-state-before", _ENDING),
         *(Refusal("opposite-end-accepted", GOOD.with_step(name, error=0)) for name in CASES),
         Refusal("wrong-error", GOOD.with_step("abort after commit", error=KafkaError.PRODUCER_FENCED)),
         Refusal("wrong-error", GOOD.with_step("commit after abort", error=KafkaError.CONCURRENT_TRANSACTIONS)),
