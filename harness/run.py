@@ -26,7 +26,7 @@ from harness.contract.known_failures import KnownFailures
 from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import to_json
 from harness.evidence.recorder import NullRecorder
-from harness.evidence.requirement_evidence import Evidence, LogTruth
+from harness.evidence.requirement_evidence import UNDRAINED, Evidence, LogTruth
 from harness.evidence.run_folder import RunFolder
 from harness.faults.gate.reading_lane import open_reading_lane
 from harness.kafka.any_broker import AnyBroker
@@ -57,7 +57,9 @@ class Run:
     def __post_init__(self) -> None:
         """Spark's readers write into the run's folder; its JVM starts with the first of them."""
         self.belongings = Belongings(permissions=self.options.permissions)
-        self.readers = Readers(folder=self.folder.path / "spark", progress=self.options.progress)
+        self.readers = Readers(
+            folder=self.folder.path / "spark", progress=self.options.progress, group=self.belongings.name("spark")
+        )
 
 
 def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None = None) -> Verdict:
@@ -152,7 +154,8 @@ def settle(lab: Lab) -> None:
 def drain(lab: Lab) -> Mapping[str, LogTruth]:
     """Step 6: every partition, raw with control records and as a read_committed client; {} when it cannot be read."""
     logs: dict[str, LogTruth] = {}
-    _why_not(lambda: logs.update(lab.drained()))
+    if reason := _why_not(lambda: logs.update(lab.drained())):
+        lab.note(UNDRAINED, str(reason))
     return logs
 
 

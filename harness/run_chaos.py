@@ -167,6 +167,7 @@ def drain(environment: Environment, context: RoundContext) -> None:
         reader_addresses=environment.reading.addresses,
         security=topology.secured("observer"),
         reader_security=environment.reading.security,
+        reader_group=context.real_name("drain"),
         transactional_ids=context.transactional_ids,
         groups=context.groups,
     )

@@ -40,8 +40,8 @@ CHAOS = ("chaos", "pytest")
 BACKENDS = {"default": AUTO, "choices": BACKEND_NAMES}
 
 
-NAME = r"[a-z0-9._-]{1,100}"
-"""What names of ours may begin with; they are written in small letters."""
+NAME = r"[a-zA-Z0-9._-]{1,100}"
+"""What names of ours may begin with (Kafka's ``Topic.LEGAL_CHARS``)."""
 
 
 class Option(NamedTuple):
@@ -216,7 +216,7 @@ def _permissions(given: Namespace) -> Permissions:
     prefix, changes = getattr(given, "prefix", PREFIX), getattr(given, "allow_changes", False)
     if not re.fullmatch(NAME, prefix):
         raise UserError(
-            f"--prefix {prefix!r} cannot begin a topic's name: write 1 to 100 letters a–z, digits, '.', '_' or '-'",
+            f"--prefix {prefix!r} cannot begin a topic's name: write 1 to 100 of a–z, A–Z, 0–9, '.', '_' and '-'",
             exit=ExitCode.USAGE,
         )
     return Permissions(prefix=prefix, topics=topics, changes=changes)

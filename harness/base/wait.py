@@ -121,3 +121,24 @@ class Patience:
                 self.met(*kinds)
                 return True
         return condition()
+
+    def get(
+        self,
+        condition: Callable[[], Value | None],
+        *,
+        what: str,
+        kinds: Sequence[str],
+        timeout_seconds: float,
+        interval_seconds: float = 0.005,
+    ) -> Value:
+        """As the function :func:`until`, within this patience; :raises TimedOut: at the end of it."""
+        found, began = list[Value](), self.now()
+
+        def there() -> bool:
+            if value := condition():
+                found.append(value)
+            return bool(found)
+
+        if self.until(there, kinds=kinds, timeout_seconds=timeout_seconds, interval_seconds=interval_seconds):
+            return found[0]
+        raise TimedOut(f"{what} did not come about within {self.now() - began:.3g} s")

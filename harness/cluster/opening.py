@@ -8,7 +8,7 @@ from harness.base.user_error import ExitCode, UserError
 from harness.cluster.backend import Backend, Progress
 from harness.cluster.backend_catalogue import AUTO, BACKENDS
 from harness.cluster.cluster import Cluster, ClusterOptions
-from harness.cluster.target import Target
+from harness.cluster.target import External, Target
 from harness.machine import download_cache
 
 
@@ -54,5 +54,7 @@ def open_cluster(
     :param backend: A backend's name, or ``auto``.
     :raises UserError: When it cannot be had, in one sentence.
     """
+    if options.client_properties is not None and not isinstance(target, External):
+        raise UserError(f"--client-properties is for external targets; {target} is {target.kind}", exit=ExitCode.USAGE)
     with download_cache.room_needed():
         return choose_backend(target, backend).backend.opener(target, options, run_dir, progress)

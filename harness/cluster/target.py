@@ -132,6 +132,6 @@ def _external(text: str) -> External:
 
 def _address(text: str) -> Address:
     host, _, port = text.strip().rpartition(":")
-    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+    if not host or "=" in host or not port.isdigit() or not 0 < int(port) < 65536:
         raise UserError(f"{text!r} is not host:port; write external:<host:port,host:port,…>", exit=ExitCode.USAGE)
     return Address(host, int(port))

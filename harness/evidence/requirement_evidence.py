@@ -29,6 +29,10 @@ class NotSeen(Exception):
     """The evidence has no such step, fault or log: the situation never came about. The verdict is NOT_EXERCISED."""
 
 
+UNDRAINED = "undrained"
+"""The name of the fact why no log could be read."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """A named exchange, as its actor saw it.
@@ -193,7 +197,8 @@ class Evidence:
     def log(self, partition: str = "P1") -> LogTruth:
         """A partition's log after the run; :raises NotSeen: when it was not read."""
         if partition not in self.logs:
-            raise NotSeen(f"partition {partition} was not drained")
+            why = f": {self.facts[UNDRAINED]}" if UNDRAINED in self.facts else ""
+            raise NotSeen(f"partition {partition} was not drained{why}")
         return self.logs[partition]
 
     def fault(self, name: str) -> Fault:

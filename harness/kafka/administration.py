@@ -7,7 +7,7 @@ change that not every broker has shown in time. Exchanges are recorded if the cl
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
@@ -48,6 +48,7 @@ class Administration:
     client: WireClient
     brokers: Sequence[int]
     before_change: Callable[[str], None] = lambda _what: None
+    patience: wait.Patience = field(default_factory=wait.Patience)
 
     def create_topic(
         self, name: str, assignment: Mapping[int, tuple[int, ...]], configs: Mapping[str, str] | None = None
@@ -74,9 +75,7 @@ class Administration:
         return Coordinators(self._any).of(key, key_type)
 
     def config(self, broker: int, key: str) -> str | None:
-        """A broker's setting as it is now, or None where it has no such setting, or does not show any."""
-        if DescribeConfigs.api not in self.client.offered(broker).apis:
-            return None
+        """A broker's setting as it is now, or None where this release has no such setting."""
         return self._described(broker, key).configs.get(key)
 
     @contextmanager
@@ -138,10 +137,11 @@ class Administration:
         return self._call(broker, request)
 
     def _alter(self, resource: str, key: str, value: str | None) -> None:
-        """Set the dynamic value of one broker or of all (``""``), or with None delete it."""
+        """Set the dynamic value of one broker, which must be asked itself, or of all (``""``); with None delete it."""
         changed = {} if value is None else {key: value}
         deleted = (key,) if value is None else ()
-        self._change(IncrementalAlterConfigs(resource_type=BROKER, resource_name=resource, set=changed, delete=deleted))
+        request = IncrementalAlterConfigs(resource_type=BROKER, resource_name=resource, set=changed, delete=deleted)
+        _taken(request, self._call(int(resource), request) if resource else self._any.controller(request))
 
     def _until_shown(self, key: str, wanted: Mapping[int, str | None]) -> None:
         wait.until(
@@ -153,7 +153,8 @@ class Administration:
     def _finalize(self, name: str, now: int, level: int) -> None:
         """Ask for it also where it is so already: what was asked for before may have been taken without an answer."""
         kind = UPGRADE if level > now else SAFE_DOWNGRADE
-        self._change(UpdateFeatures(feature=name, level=level, upgrade_type=kind))
+        request = UpdateFeatures(feature=name, level=level, upgrade_type=kind)
+        _taken(request, self._any.controller(request))
 
     def _until_finalized(self, name: str, level: int) -> None:
         wait.until(
@@ -196,13 +197,12 @@ class Administration:
 
     @property
     def _any(self) -> AnyBroker:
-        return AnyBroker(self.client, self.brokers)
-
-    def _change(self, request: ApiRequest[ResultT]) -> ResultT:
-        result = self._any.controller(request)
-        if result.error:
-            raise Unprepared(f"{request.api} answered {told(result)}")
-        return result
+        return AnyBroker(self.client, self.brokers, self.patience)
 
     def _call(self, node: int, request: ApiRequest[ResultT]) -> ResultT:
         return self.client.call(node, request, self.client.highest(node, request.api)).result
+
+
+def _taken(request: ApiRequest[ResultT], result: ResultT) -> None:
+    if result.error:
+        raise Unprepared(f"{request.api} answered {told(result)}")

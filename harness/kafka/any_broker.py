@@ -5,16 +5,17 @@ that Metadata names, because not every server hands such a request on as Kafka's
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from harness.base.kafka_error import KafkaError, error_name
 from harness.base.unprepared import Unprepared
+from harness.base.wait import Patience
 from harness.kafka.retriable import TRANSIENT
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.requests.cluster.metadata import Metadata
 from harness.wire.wire_client import WireClient
-from harness.wire.wire_errors import UnreadableAnswer, WireError
+from harness.wire.wire_errors import NoAnswer, UnreadableAnswer, WireError
 
 ResultT = TypeVar("ResultT", bound=ApiResult)
 
@@ -30,15 +31,16 @@ class AnyBroker:
 
     client: WireClient
     brokers: Sequence[int]
+    patience: Patience = field(default_factory=Patience)
 
     def first(self, request: ApiRequest[ResultT]) -> ResultT:
         """The answer of the first broker that gives one; :raises WireError: the last one's, when none does."""
         for broker in self.brokers[:-1]:
             try:
-                return self.client.call(broker, request).result
+                return self._ask(broker, request)
             except WireError:
                 continue
-        return self.client.call(self.brokers[-1], request).result
+        return self._ask(self.brokers[-1], request)
 
     def settled(self, request: ApiRequest[ResultT]) -> ResultT | None:
         """The first answer; None while its error may pass; :raises Unprepared: for any other error."""
@@ -69,7 +71,7 @@ class AnyBroker:
         refusals: list[str] = []
         for node in self._controller_first():
             try:
-                result = self.client.call(node, request, timeout_seconds=CONTROLLER_SECONDS).result
+                result = self._ask(node, request, CONTROLLER_SECONDS)
             except WireError as error:
                 refusals.append(str(error))
                 continue
@@ -77,6 +79,18 @@ class AnyBroker:
                 return result
             refusals.append(f"broker {node} is not the controller")
         raise Unprepared(f"{request.api} was not taken: {'; '.join(refusals)}")
+
+    def _ask(self, node: int, request: ApiRequest[ResultT], full_seconds: float = ANSWER_SECONDS) -> ResultT:
+        """Within the patience that is left for this broker: one that is silent is asked all the same."""
+        silence = f"an answer of broker {node}"
+        try:
+            bound = self.patience.bound(full_seconds, silence)
+            result = self.client.call(node, request, timeout_seconds=bound).result
+        except NoAnswer:
+            self.patience.exhausted(silence)
+            raise
+        self.patience.met(silence)
+        return result
 
     def _controller_first(self) -> Iterator[int]:
         """The controller as it is named now, then the others; it is looked up again after each that is not it."""

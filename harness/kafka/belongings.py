@@ -6,6 +6,7 @@ removed at the end of a requirement is tried again at the end of the run, and th
 
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from harness.base import wait
@@ -18,11 +19,13 @@ from harness.kafka.topics import Topics
 from harness.wire.requests.cluster.delete_topics import DeleteTopics
 from harness.wire.requests.groups.delete_groups import DeleteGroups
 from harness.wire.requests.groups.find_coordinator import GROUP
-from harness.wire.topic_partitions import TopicPartition
+from harness.wire.topic_partitions import TopicPartition, partition_name
 from harness.wire.wire_errors import WireError
 
 NO_GROUP = frozenset({0, KafkaError.GROUP_ID_NOT_FOUND})
 """What DeleteGroups answers of a group that is not there afterwards; without a committed offset it never was."""
+ENDING_SECONDS = 2.0
+"""That a transaction may take to be aborted."""
 SHOWN = 3
 """Names in a sentence; of the others the count is told."""
 
@@ -35,6 +38,7 @@ class Belongings:
     :param stamp: Part of all names, never drawn from the seed: a run that is repeated meets no id of the run before,
         whose epochs a coordinator keeps for days.
     :param in_use: Partitions of given topics, each of one requirement at a time.
+    :param written: All of them that were ever in use.
     :param obeys_assignment: Whether new topics' leaders are where they were wanted; None until it was seen.
     :param coordinating_nothing: Brokers for which no transactional id was found; none is looked for again.
     """
@@ -47,11 +51,13 @@ class Belongings:
     in_use: set[TopicPartition] = field(default_factory=set)
     obeys_assignment: bool | None = None
     coordinating_nothing: set[int] = field(default_factory=set)
+    written: set[TopicPartition] = field(default_factory=set)
+    _open: list[TopicPartition] = field(default_factory=list)
     _reasons: dict[str, str] = field(default_factory=dict)
 
     def name(self, *parts: str) -> str:
         """A name of ours."""
-        return f"{self.permissions.prefix}{self.stamp}-{'-'.join(parts)}".lower()
+        return f"{self.permissions.prefix}{self.stamp}-{'-'.join(parts).lower()}"
 
     def new_topic(self, *parts: str) -> str:
         """The name of a topic that is about to be made."""
@@ -63,14 +69,21 @@ class Belongings:
         self.groups.append(self.name(*parts))
         return self.groups[-1]
 
+    def use(self, place: TopicPartition) -> None:
+        """A partition of a given topic is about to be written to."""
+        self.in_use.add(place)
+        self.written.add(place)
+
     def remove(self, cluster: AnyBroker, *, topics: Collection[str], groups: Collection[str]) -> None:
         """Remove these of ours, as far as the cluster lets us; the rest stays noted, with the reason."""
         self._forget(self.topics, topics, lambda: _delete_topics(cluster, _ours(self.topics, topics)))
         self._forget(self.groups, groups, lambda: _delete_groups(cluster, _ours(self.groups, groups)))
 
     def remove_all(self, cluster: AnyBroker) -> None:
-        """Remove whatever is left."""
+        """Remove whatever is left, and see on which given partitions a transaction stays open."""
         self.remove(cluster, topics=tuple(self.topics), groups=tuple(self.groups))
+        with suppress(Unprepared, WireError, wait.TimedOut):
+            self._open = [place for place in sorted(self.written) if _is_open(cluster, place)]
 
     def left(self) -> Iterator[str]:
         """A sentence for each kind of thing that stays on the cluster."""
@@ -83,6 +96,9 @@ class Belongings:
             )
         if self.permissions.topics and self.transactional_ids:
             yield f"what was written to {', '.join(self.permissions.topics)} stays there"
+        if self._open:
+            names = ", ".join(partition_name(*place) for place in self._open)
+            yield f"a transaction is still open on {names}: consumers with read_committed stop before it"
 
     def _not_removed(self, what: str, names: Sequence[str]) -> Iterator[str]:
         if names:
@@ -105,6 +121,19 @@ class Belongings:
 def _ours(noted: Sequence[str], wanted: Collection[str]) -> Sequence[str]:
     """Those that we made; nothing else is ever removed."""
     return tuple(name for name in noted if name in wanted)
+
+
+def _is_open(cluster: AnyBroker, place: TopicPartition) -> bool:
+    """Whether a transaction is open on it once those that are being aborted are."""
+    topics = Topics(cluster)
+    layout = topics.layout(place[0])
+    return (
+        layout is not None
+        and wait.elapsed_ms_until(
+            lambda: topics.clean_end(place, layout.leader(place[1])) is not None, timeout_seconds=ENDING_SECONDS
+        )
+        is None
+    )
 
 
 def _delete_topics(cluster: AnyBroker, names: Sequence[str]) -> Mapping[str, str]:

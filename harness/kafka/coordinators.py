@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
-from harness.base import wait
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.routing import RoutingTable
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
@@ -41,9 +40,10 @@ class Coordinators:
         :raises Unprepared: When the broker answers with an error that does not pass.
         :raises TimedOut: When there is none in time.
         """
-        found = wait.until(
+        found = self.cluster.patience.get(
             lambda: self.cluster.settled(FindCoordinator(key=key, key_type=key_type)),
             what=f"a coordinator of {key}",
+            kinds=(FindCoordinator.api,),
             timeout_seconds=COORDINATOR_SECONDS,
             interval_seconds=0.02,
         )

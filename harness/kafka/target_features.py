@@ -65,7 +65,7 @@ def read_target_features(cluster: Cluster, clock: RunClock, recorder: Recorder) 
         brokers=answers,
         apis=_common([broker.apis for broker in offered]),
         supported=_common([broker.supported_features for broker in offered]),
-        finalized=offered[0].finalized_features,
+        finalized=max(offered, key=lambda broker: broker.finalized_features_epoch).finalized_features,
     )
     if missing := [api for api in TRANSACTION_APIS if api not in offer.apis]:
         sentence = f"{cluster.identity} knows no transactions: it does not offer {', '.join(missing)}"

@@ -7,6 +7,7 @@ partitions and their leaders are read back.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from harness.base import wait
@@ -17,7 +18,9 @@ from harness.kafka.retriable import READ_AGAIN
 from harness.wire.requests.cluster.create_topic import CreateTopic, CreateTopicResult
 from harness.wire.requests.cluster.delete_topics import DeleteTopics
 from harness.wire.requests.cluster.metadata import Metadata, PartitionMetadata, TopicMetadata
-from harness.wire.requests.log.list_offsets import LATEST, ListOffsets
+from harness.wire.requests.log.fetch import READ_COMMITTED, READ_UNCOMMITTED
+from harness.wire.requests.log.list_offsets import LATEST, ListOffsets, ListOffsetsResult
+from harness.wire.topic_partitions import TopicPartition, partition_name
 
 PROPAGATION_SECONDS = 10.0
 """Within which a metadata change must have reached every broker."""
@@ -99,9 +102,10 @@ class Topics:
 
         :raises TimedOut: When not every broker does in time.
         """
-        return wait.until(
+        return self.cluster.patience.get(
             lambda: self._known_alike(name),
             what=f"topic {name} on every broker",
+            kinds=("a topic that is known",),
             timeout_seconds=PROPAGATION_SECONDS,
             interval_seconds=0.002,
         )
@@ -109,9 +113,10 @@ class Topics:
     def await_served(self, layout: TopicLayout, indexes: Sequence[int]) -> None:
         """Wait until the leaders of these partitions serve them; :raises TimedOut: when one does not in time."""
         for index in indexes:
-            wait.until(
-                lambda index=index: self._serves(layout, index),  # type: ignore[misc]
+            self.cluster.patience.get(
+                partial(self._serves, layout, index),
                 what=f"topic {layout.name}-{index} on broker {layout.leader(index)}",
+                kinds=("a leader that serves",),
                 timeout_seconds=PROPAGATION_SECONDS,
                 interval_seconds=0.002,
             )
@@ -125,6 +130,32 @@ class Topics:
         if shown is not None and shown["error"] and shown["error"] not in READ_AGAIN:
             raise Unprepared(f"Metadata of {name} answered {error_name(shown['error'])}")
         return _layout(name, shown)
+
+    def end(self, place: TopicPartition, leader: int, isolation: int = READ_UNCOMMITTED) -> int:
+        """The partition's high watermark, or with ``READ_COMMITTED`` its last stable offset.
+
+        Waited for while the leader of a topic that was just made does not serve it yet.
+
+        :raises Unprepared: When the leader refuses.
+        :raises TimedOut: When it does not serve it in time.
+        """
+        request = ListOffsets(topic=place[0], partition=place[1], timestamp=LATEST, isolation=isolation)
+
+        def served() -> ListOffsetsResult | None:
+            result = self.cluster.client.call(leader, request).result
+            return None if result.error in READ_AGAIN else result
+
+        where = partition_name(*place)
+        what = f"the end of {where} on broker {leader}"
+        result = wait.until(served, what=what, timeout_seconds=PROPAGATION_SECONDS, interval_seconds=0.01)
+        if result.error:
+            raise Unprepared(f"ListOffsets of {where} answered {told(result)}")
+        return result.offset
+
+    def clean_end(self, place: TopicPartition, leader: int) -> int | None:
+        """The partition's end; None while a transaction is open on it; raises as :meth:`end` does."""
+        stable, end = self.end(place, leader, READ_COMMITTED), self.end(place, leader)
+        return end if end == stable else None
 
     def delete(self, names: Sequence[str]) -> Mapping[str, int]:
         """Delete them; the errors by name of those that are still there. A topic that is gone is no error.
@@ -147,9 +178,10 @@ class Topics:
 
     def _create_by_asking(self, name: str) -> TopicLayout:
         try:
-            wait.until(
+            self.cluster.patience.get(
                 lambda: self.layout(name, create=True),
                 what=f"topic {name}, which is not there and was asked for",
+                kinds=("a topic that comes by itself",),
                 timeout_seconds=PROPAGATION_SECONDS,
                 interval_seconds=0.02,
             )

@@ -69,7 +69,7 @@ class Lab(LabFaults):
             patience=self.patience,
         )
         self.placement = Placement(
-            cluster=AnyBroker(self.step_recorder("observer").client, self.cluster.topology.brokers),
+            cluster=AnyBroker(self.step_recorder("observer").client, self.cluster.topology.brokers, self.patience),
             belongings=self.belongings,
             requirement=self.requirement,
             draw=self.draw,
@@ -163,7 +163,7 @@ class Lab(LabFaults):
     def admin(self) -> Administration:
         """Changes topics, settings and feature levels, over the observer's lane."""
         client, brokers = self.step_recorder("observer").client, self.cluster.topology.brokers
-        return Administration(client, brokers, before_change=self._ask_for_change)
+        return Administration(client, brokers, before_change=self._ask_for_change, patience=self.patience)
 
     def _ask_for_change(self, what: str) -> None:
         """:raises OutOfReach: When the cluster is not ours and changes are not allowed."""

@@ -8,28 +8,29 @@ A partition lies at an index above 0 of a topic that has others, because a defec
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 
 from harness.base import wait
 from harness.base.unprepared import OutOfReach, Unprepared
-from harness.kafka.any_broker import AnyBroker, told
+from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
-from harness.kafka.coordinators import Coordinators, transactional_id_for
-from harness.kafka.retriable import READ_AGAIN
-from harness.kafka.topics import PROPAGATION_SECONDS, TopicLayout, Topics
+from harness.kafka.coordinators import Coordinated, Coordinators, transactional_id_for
+from harness.kafka.topics import TopicLayout, Topics
 from harness.lab.partition import CONSUMER_OFFSETS, UNKNOWN, Group, Partition
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
 from harness.wire.requests.groups.find_coordinator import GROUP
-from harness.wire.requests.log.fetch import READ_COMMITTED, READ_UNCOMMITTED
-from harness.wire.requests.log.list_offsets import LATEST, ListOffsets, ListOffsetsResult
-from harness.wire.topic_partitions import TopicPartition, partition_name
+from harness.wire.requests.transactions.init_producer_id import InitProducerId
+from harness.wire.topic_partitions import partition_name
 from harness.wire.wire_errors import WireError
 
 PLACED = 3
 """Partitions of a topic whose leaders are where we want them."""
 FREE = 12
 """At least so many of a topic whose leaders the cluster chooses, where it has several brokers: one is to fit."""
+CLEAN_SECONDS = 3.0
+"""That a transaction of ours may take to end on a given partition."""
 TOPICS_TRIED = 3
 """Topics made until one has a partition with the wanted leader."""
 
@@ -51,6 +52,7 @@ class Placement:
     groups: list[Group] = field(default_factory=list)
     coordinators: set[int] = field(default_factory=set)
     _topics: list[str] = field(default_factory=list)
+    _ids: list[Coordinated] = field(default_factory=list)
     _names: Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,12 +95,18 @@ class Placement:
         """
         self.belongings.transactional_ids += 1
         name, coordinator = self._wished_id(lane) if wanted is None else self._id_of(lane, wanted)
+        self._ids.append((name, coordinator))
         index, end = self._end_of_kept(TRANSACTION_STATE, name, coordinator)
         self.starts.setdefault(partition_name(TRANSACTION_STATE, index), end)
         return name, coordinator
 
     def end(self) -> None:
-        """Remove what this requirement made, and let go of what it used."""
+        """Remove what this requirement made, and let go of what it used, with no transaction of ours open on it."""
+        for name, coordinator in self._ids if self.belongings.permissions.topics else ():
+            with suppress(
+                WireError
+            ):  # it aborts what is open (KIP-588, ``TransactionCoordinator.handleInitProducerId``)
+                self.cluster.client.call(coordinator, InitProducerId(transactional_id=name))
         self.belongings.in_use -= {partition.topic_partition for partition in self.partitions}
         self.belongings.remove(self.cluster, topics=self._topics, groups=[group.name for group in self.groups])
 
@@ -152,13 +160,27 @@ class Placement:
         names = ", ".join(self.belongings.permissions.topics)
         if configs:
             raise OutOfReach(f"{alias} needs settings of its topic, and only {names} may be written to")
-        for layout, index in self._free_places(wanted, copies):
-            start = self._clean_end(layout, index)
-            if start is not None:
-                self.belongings.in_use.add((layout.name, index))
-                return _partition(alias, layout, index, start)
+        found: list[Partition] = []
+        wait.elapsed_ms_until(
+            lambda: bool(found) or self._take(alias, wanted, copies, found),
+            timeout_seconds=CLEAN_SECONDS,
+            interval_seconds=0.05,
+        )
+        if found:
+            return found[0]
         led = f"led by broker {wanted[0]}, " if len(wanted) == 1 else ""
         raise Unprepared(f"{names}: no partition is {led}free, and without an open transaction")
+
+    def _take(self, alias: str, wanted: Sequence[int], copies: int, found: list[Partition]) -> bool:
+        """Take the first that is clean; whether waiting for another is of no use."""
+        places = list(self._free_places(wanted, copies))
+        for layout, index in places:
+            start = Topics(self.cluster).clean_end((layout.name, index), layout.leader(index))
+            if start is not None:
+                self.belongings.use((layout.name, index))
+                found.append(_partition(alias, layout, index, start))
+                return True
+        return not places
 
     def _free_places(self, wanted: Sequence[int], copies: int) -> Iterator[tuple[TopicLayout, int]]:
         """Partitions of given topics that no requirement uses, in the order of the wanted leaders; index 0 last."""
@@ -175,36 +197,15 @@ class Placement:
             raise Unprepared(f"topic {name} is not there, or has a partition without leader")
         return found
 
-    def _clean_end(self, layout: TopicLayout, index: int) -> int | None:
-        """The partition's end; None while a transaction is open on it."""
-        place, leader = (layout.name, index), layout.leader(index)
-        stable, end = (self._end(place, leader, isolation) for isolation in (READ_COMMITTED, READ_UNCOMMITTED))
-        return end if end == stable else None
-
     def _end_of_kept(self, topic: str, key: str, leader: int) -> tuple[int, int]:
         """Index and end of the partition that keeps a group or an id; ``UNKNOWN`` where it is not shown to us."""
         kept = Coordinators(self.cluster).key_partition(topic, key)
         if kept is None:
             return UNKNOWN, 0
         try:
-            return kept[0][1], self._end(kept[0], leader, READ_UNCOMMITTED)
+            return kept[0][1], Topics(self.cluster).end(kept[0], leader)
         except (Unprepared, WireError):
             return UNKNOWN, 0
-
-    def _end(self, place: TopicPartition, leader: int, isolation: int) -> int:
-        """Waited for while the leader of a topic that was just made does not serve it yet."""
-        request = ListOffsets(topic=place[0], partition=place[1], timestamp=LATEST, isolation=isolation)
-
-        def served() -> ListOffsetsResult | None:
-            result = self.cluster.client.call(leader, request).result
-            return None if result.error in READ_AGAIN else result
-
-        where = partition_name(*place)
-        what = f"the end of {where} on broker {leader}"
-        result = wait.until(served, what=what, timeout_seconds=PROPAGATION_SECONDS, interval_seconds=0.01)
-        if result.error:
-            raise Unprepared(f"ListOffsets of {where} answered {told(result)}")
-        return result.offset
 
     def _id_of(self, lane: str, broker: int) -> tuple[str, int]:
         found = transactional_id_for((broker,), lambda: self._id(lane), self.cluster)

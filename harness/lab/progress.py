@@ -8,7 +8,7 @@ that was in vain before, less of it (:mod:`harness.base.wait`).
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.base.wait import Patience, TimedOut
+from harness.base.wait import Patience
 from harness.evidence.requirement_evidence import Step
 from harness.lab.observer import Observer
 from harness.lab.partition import Partition
@@ -40,11 +40,13 @@ class Progress:
 
     def complete(self, partitions: Sequence[Partition], timeout_seconds: float | None = None) -> None:
         """Wait until no transaction is open on these partitions; :raises TimedOut: when one still is."""
-        full, began = BOUND_SECONDS if timeout_seconds is None else timeout_seconds, self.patience.now()
-        kinds = COMPLETION, "last stable offset"
-        if not self._wait(lambda: self._stable(partitions), full, timeout_seconds is None, *kinds):
-            waited = self.patience.now() - began
-            raise TimedOut(f"last stable offset = high watermark did not come about within {waited:.3g} s")
+        patience = self.patience if timeout_seconds is None else self.patience.fresh()
+        patience.get(
+            lambda: self._stable(partitions),
+            what="last stable offset = high watermark",
+            kinds=(COMPLETION, "last stable offset"),
+            timeout_seconds=BOUND_SECONDS if timeout_seconds is None else timeout_seconds,
+        )
 
     def pass_by(self, partition: Partition, offset: int) -> bool:
         """Whether the last stable offset gets beyond ``offset``."""

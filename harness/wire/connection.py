@@ -177,10 +177,14 @@ class Connection:
                 self._release()
 
     def _release(self) -> None:
-        """Write what has waited; the caller holds the lock for writing."""
+        """Write what has waited; the caller holds the lock for writing.
+
+        Where that fails, the peer may have told why: it is read next.
+        """
         held, self._held = self._held or [], None
-        for frame in held:
-            self._stream.write(frame)
+        with suppress(OSError):
+            for frame in held:
+                self._stream.write(frame)
 
     def _end(self, reason: str | SecurityRefused) -> None:
         with self._lock:

@@ -48,7 +48,7 @@ def mismatches(explanations: Sequence[Explanation], runs: Sequence[TargetRun]) -
     Entries for targets that were not run are left alone.
     """
     for run in runs:
-        yield from _unsound(run) if run.shape.sound else _unexplained(explanations, run)
+        yield from _unsound(run) if run.shape.sound else unexplained(explanations, run)
     found = {(run.shape.name, verdict["id"]): anomalies_of(verdict) for run in runs for verdict in run.failing()}
     ran = {run.shape.name for run in runs}
     for one in explanations:
@@ -56,7 +56,7 @@ def mismatches(explanations: Sequence[Explanation], runs: Sequence[TargetRun]) -
         missing = [target for target in here if (target, one.id) not in found]
         yield from (f"{target} does not fail {one.id}, which is explained" for target in missing)
         shown = {anomaly for target in here for anomaly in found.get((target, one.id), ())}
-        if set(here) == set(one.targets):
+        if set(here) == set(one.targets) and not missing:
             yield from (f"{one.id} shows no {name}, which is explained" for name in one.anomalies if name not in shown)
 
 
@@ -72,7 +72,8 @@ def _unsound(run: TargetRun) -> Iterator[str]:
         yield f"{run.shape.name} is sound, and ended with exit code {run.exit_code}"
 
 
-def _unexplained(explanations: Sequence[Explanation], run: TargetRun) -> Iterator[str]:
+def unexplained(explanations: Sequence[Explanation], run: TargetRun) -> Iterator[str]:
+    """A sentence for each failure, and each anomaly of one, that has no explanation."""
     for verdict in run.failing():
         entries = of(explanations, run.shape.name, verdict["id"])
         if not entries:

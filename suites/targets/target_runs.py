@@ -54,13 +54,9 @@ def judged(shape: TargetShape, folder: Path, select: str) -> TargetRun:
     with shape.opened(files) as words:
         own = [*words, "--seed", str(SEED), *(["--select", select] if select else [])]
         started = time.monotonic()
-        ended = subprocess.run(
-            [sys.executable, "-m", "harness", "qualify", *own, "--report-dir", folder / "run"],
-            cwd=ROOT,
-            stdout=(folder / "output.txt").open("w"),
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
+        command: list[str | Path] = [sys.executable, "-m", "harness", "qualify", *own, "--report-dir", folder / "run"]
+        with (folder / "output.txt").open("w", encoding="utf-8") as output:
+            ended = subprocess.run(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
         seconds = time.monotonic() - started
     return TargetRun(
         shape=shape,

@@ -48,6 +48,7 @@ class Scope:
     :param reader_addresses: Brokers' addresses for the readers; None: the same.
     :param security: How clients connect to brokers.
     :param reader_security: How readers do; None: the same.
+    :param reader_group: The group's name that librdkafka's reader goes by.
     """
 
     partitions: Sequence[TopicPartition]
@@ -55,6 +56,7 @@ class Scope:
     reader_addresses: Mapping[int, Address] | None = None
     security: Security = PLAINTEXT
     reader_security: Security | None = None
+    reader_group: str = "fencepost-drain"
     transactional_ids: Sequence[str] = ()
     groups: Sequence[str] = ()
 
@@ -211,7 +213,12 @@ def _readers(
 
     def by_librdkafka(wanted: Mapping[TopicPartition, int], deliver: Deliver) -> Mapping[TopicPartition, int]:
         return librdkafka.read_committed(
-            bootstrap, wanted, timeout_seconds=timeout_seconds, deliver=deliver, security=security
+            bootstrap,
+            wanted,
+            timeout_seconds=timeout_seconds,
+            deliver=deliver,
+            security=security,
+            group=scope.reader_group,
         )
 
     with ThreadPoolExecutor(2) as threads:

@@ -157,15 +157,15 @@ class RoundContext:
 
     def probe_client(self, actor: str, transactional_id: str) -> RecordingClient:
         """A fresh client for a probe, over the lane that carries no toxic."""
-        bootstrap = self.bootstrap("observer")
+        reading = self.environment.reading  # the client may be one that follows Metadata
         self.environment.belongings.transactional_ids += 1
         options = ClientOptions(
             actor=actor,
             lane="observer",
-            bootstrap=bootstrap,
+            bootstrap={node: str(address) for node, address in reading.addresses.items()},
             transactional_id=transactional_id,
             request_ms=5_000,
-            security=self.fault_target.cluster.topology.secured("observer"),
+            security=reading.security,
         )
         return self._recording(self.adapters[0], options)
 
@@ -239,6 +239,7 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         topics=list(topics.values()),
         folder=round_.folder / "spark" / READER,
         security=environment.reading.security,
+        group=f"{name}-spark",
     )
     return RoundContext(
         scenario=scenario,

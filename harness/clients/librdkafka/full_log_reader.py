@@ -27,16 +27,18 @@ def read_committed(
     timeout_seconds: float,
     deliver: Callable[[Sequence[DeliveredRecord]], None],
     security: Security = PLAINTEXT,
+    group: str = "fencepost-drain",
 ) -> Mapping[tuple[str, int], int]:
     """Read each topic and partition from its beginning until it is at its wanted offset.
 
     :param timeout_seconds: Seconds without any new offset after which it gives up; it never raises for a broker that
         is away.
+    :param group: The name that it goes by; no group comes into being.
     :param deliver: Gets the records in the order in which librdkafka delivers them.
     :return: For each partition, the offset that would be read next; 0 where nothing came.
     """
     ends = dict.fromkeys(wanted, 0)
-    consumer = Consumer({**_settings(bootstrap), **security_settings(security)})
+    consumer = Consumer({**_settings(bootstrap, group), **security_settings(security)})
     try:
         consumer.assign([TopicPartition(topic, index, OFFSET_BEGINNING) for topic, index in wanted])
         moved = time.monotonic()
@@ -70,11 +72,11 @@ def _take(
     return sum(ends.values()) > before
 
 
-def _settings(bootstrap: str) -> dict[str, str | int | bool]:
+def _settings(bootstrap: str, group: str) -> dict[str, str | int | bool]:
     return {
         "bootstrap.servers": bootstrap,
         "client.id": "fencepost-drain",
-        "group.id": "fencepost-drain",  # must be there; no group is joined by assigning
+        "group.id": group,  # must be there; no group is joined by assigning
         "isolation.level": "read_committed",
         "enable.auto.commit": False,
         "enable.partition.eof": True,

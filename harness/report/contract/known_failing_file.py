@@ -3,6 +3,7 @@
 The form is that of :mod:`harness.contract.known_failures`.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -30,8 +31,9 @@ def check_place(path: Path, read: Path | None) -> None:
     if path.exists() and (read is None or path.resolve() != read.resolve()):
         sentence = f"{path} exists; name it as --known-failing too, so that what is still true in it is kept"
         raise UserError(f"{sentence}, or write another file", exit=ExitCode.USAGE)
-    if not path.absolute().parent.is_dir():
-        raise UserError(f"known failures cannot be written: {path.parent} is no folder", exit=ExitCode.USAGE)
+    folder = path.absolute().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise UserError(f"{path} cannot be written: {folder} is no folder that we may write to", exit=ExitCode.USAGE)
 
 
 def write_known(path: Path, about: RunMetadata, entries: Sequence[RequirementResult], read: Path) -> int:
@@ -74,7 +76,8 @@ def _weakness(finding: Finding) -> int:
 def _comment(about: RunMetadata, entries: Sequence[RequirementResult]) -> list[str]:
     judged = sum(entry.status != NOT_JUDGED for entry in entries)
     when = about.started.partition("T")[0]
-    title = f"{about.target}: broken on {when}, {judged} of {count(len(entries), 'requirement', 'requirements')} judged"
+    all_asked = count(len(entries), "requirement", "requirements")
+    title = f"{about.target}: what a run on {when} found broken, {judged} of {all_asked} judged"
     again = f"Found by: {about.command}"
     ask = "Put the reason and a link into each line (id | reason | link); an entry that no longer fails fails the run."
     return [f"# {' '.join(text.split())}" for text in (title, again, ask)]

@@ -257,7 +257,7 @@ def section(
         words=_words(entry),
         access=access_words(entry.row.access),
         shared=shared,
-        open=(entry.status not in CLOSED and not shared) or entry.stale,
+        open=bool(verdict and verdict.findings) or (entry.status not in CLOSED and not shared) or entry.stale,
         known_failure=(verdict.known_failure if verdict else None) or "",
         stale=entry.stale,
         reason=first_line(reason),

@@ -137,7 +137,7 @@ def _reasons(entry: RequirementResult) -> list[Text]:
     verdict = entry.verdict
     if verdict is None:
         return []
-    lines = [_finding(finding) for finding in verdict.findings]
+    lines = [_finding(alike) for alike in _by_anomaly(verdict.findings)]
     if verdict.reason:
         aside = "not examined further: " if verdict.findings else ""
         lines.append(Text(short(aside + first_line(verdict.reason), 400)))
@@ -146,7 +146,17 @@ def _reasons(entry: RequirementResult) -> list[Text]:
     return lines
 
 
-def _finding(finding: Finding) -> Text:
-    """``late-produce-accepted: …``, and of a habit of Kafka's ``SHOULD wrong-message: …``."""
-    level = () if finding.level == Level.MUST else (f"{finding.level} ",)
-    return Text.assemble(*level, (finding.anomaly, "red"), f": {short(finding.detail, 400)}")
+def _by_anomaly(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """The findings of each anomaly and level: a broker breaks one promise in every version of a request."""
+    found: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        found.setdefault((finding.anomaly, finding.level), []).append(finding)
+    return list(found.values())
+
+
+def _finding(alike: Sequence[Finding]) -> Text:
+    """``late-produce-accepted: …``, of a habit of Kafka's ``SHOULD wrong-message: …``; of several the first."""
+    first = alike[0]
+    level = () if first.level == Level.MUST else (f"{first.level} ",)
+    times = f" ({len(alike)} times)" if len(alike) > 1 else ""
+    return Text.assemble(*level, (first.anomaly, "red"), f"{times}: {short(first.detail, 400)}")

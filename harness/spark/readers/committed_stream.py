@@ -20,6 +20,8 @@ from harness.spark.readers.stream_progress import StreamProgress, one_sentence, 
 from harness.wire.security.security import PLAINTEXT, Security
 
 SCHEMA = "topic STRING, partition INT, offset LONG, value STRING"
+GROUP = "groupIdPrefix"
+"""The option of Spark's Kafka source for the beginning of the names of the groups that its consumers go by."""
 POLL_SECONDS = 0.02
 """Between two reads of the progress, each of which takes some milliseconds."""
 

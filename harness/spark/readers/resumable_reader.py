@@ -19,7 +19,7 @@ from harness.base.json_value import Json
 from harness.evidence.history.operation import ReaderEnd
 from harness.spark.readers.catch_up import reached_after
 from harness.spark.readers.checkpoint import Checkpoint
-from harness.spark.readers.committed_stream import CommittedReader
+from harness.spark.readers.committed_stream import GROUP, CommittedReader
 from harness.wire.security.security import PLAINTEXT, Security
 
 PACE_MS = 1_000
@@ -62,6 +62,7 @@ class Restart:
 class ResumableReader:
     """One reader; its name in the history is that of ``folder``, which is ``<round>/spark/<name>``.
 
+    :param group: What the names of its groups begin with; no group comes into being.
     :param bootstrap: The addresses of the lane that it reads through; ``security`` says how.
     """
 
@@ -71,6 +72,7 @@ class ResumableReader:
     folder: Path
     pace_ms: int = PACE_MS
     security: Security = PLAINTEXT
+    group: str = "fencepost-spark"
     restarts: list[Restart] = field(default_factory=list)
     _reader: CommittedReader | None = None
     _lock: Lock = field(default_factory=Lock)
@@ -158,7 +160,7 @@ class ResumableReader:
             folder=self.folder,
             pace_ms=self.pace_ms,
             files=1,
-            options=KAFKA_OPTIONS,
+            options={**KAFKA_OPTIONS, GROUP: self.group},
             security=self.security,
         ).start()
 

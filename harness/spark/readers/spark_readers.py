@@ -23,6 +23,7 @@ class Readers:
 
     :param folder: Gets Spark's log, and for each reader a folder with its checkpoint and its Parquet.
     :param progress: Gets one sentence about each long step.
+    :param group: What the names of readers' groups begin with; no group comes into being.
     :param reading: Where all of them read, instead of where each is asked to; closed with them.
     """
 
@@ -30,6 +31,7 @@ class Readers:
     progress: Callable[[str], None] = lambda _: None
     master: str = "local[2]"
     reading: ReadingLane | None = None
+    group: str = "fencepost-spark"
     _session: "SparkHandle | None" = None
     _count: int = 0
     _in_order: bool = True
@@ -42,7 +44,7 @@ class Readers:
 
         :raises UserError: When Java or Maven is missing, or Spark does not start.
         """
-        from harness.spark.readers.committed_stream import CommittedReader
+        from harness.spark.readers.committed_stream import GROUP, CommittedReader
 
         self._session = self._session or self._open()
         self._count += 1
@@ -51,7 +53,12 @@ class Readers:
         place = self.folder / f"reader-{self._count}"
         try:
             with CommittedReader(
-                spark=self._session.spark, bootstrap=bootstrap, topics=topics, folder=place, security=security
+                spark=self._session.spark,
+                bootstrap=bootstrap,
+                topics=topics,
+                folder=place,
+                options={GROUP: self.group},
+                security=security,
             ) as reader:
                 yield reader
         except BaseException:

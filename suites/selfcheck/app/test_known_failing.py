@@ -101,7 +101,7 @@ def test_a_run_writes_the_list_that_the_next_one_passes_with(tmp_path: Path) -> 
     assert ": " in entry.reason
     assert entry.link == "no link yet"
     head = path.read_text(encoding="utf-8").splitlines()[:3]
-    assert head[0].startswith("# external:127.0.0.1:9092: broken on 20")
+    assert head[0].startswith("# external:127.0.0.1:9092: what a run on 20")
     assert "3 of 3 requirements judged" in head[0]
     assert "fencepost qualify external:127.0.0.1:9092" in head[1]
     second = qualified(tmp_path / "two", *SELECT, "--known-failing", str(path), outcomes=outcomes)
@@ -121,7 +121,7 @@ def test_a_folder_that_is_not_there_is_told_before_the_run(tmp_path: Path) -> No
     words = (*SELECT, "--write-known-failing", str(tmp_path / "no" / "known.txt"))
     ended = qualified(tmp_path / "run", *words, outcomes={})
     assert ended.returncode == ExitCode.USAGE
-    assert "is no folder" in ended.stderr
+    assert "is no folder that we may write to" in ended.stderr
 
 
 def test_a_list_read_and_written_keeps_what_is_still_true(tmp_path: Path, known: Path) -> None:

@@ -70,6 +70,9 @@ def test_a_common_reason_is_told_once_and_a_skip_says_why(tmp_path: Path) -> Non
     assert f"2 requirements: {TRIED}, {OTHER}" in told
     junit = (folder / "junit.xml").read_text(encoding="utf-8")
     assert junit.count(f'<skipped type="pytest.skip" message="OUT_OF_REACH: {NO_LINKS}">') == 2
+    results = [json.loads(file.read_text("utf-8")) for file in (folder / "allure-results").glob("*-result.json")]
+    tags = {label["value"] for result in results for label in result["labels"] if label["name"] == "tag"}
+    assert ({result["status"] for result in results}, "OUT_OF_REACH" in tags) == ({"skipped"}, True)
 
 
 @pytest.mark.parametrize(("profile", "exit_code"), [("kip", ExitCode.KEPT), ("kafka", ExitCode.BROKEN)])
@@ -87,6 +90,10 @@ def test_a_habit_of_kafkas_fails_only_where_the_profile_asks_for_it(
     (verdict,) = report["verdicts"]
     assert (report["profile"], verdict["status"], verdict["level"]) == (profile, "VIOLATED", "SHOULD")
     assert {finding["level"] for finding in verdict["findings"]} == {"SHOULD"}
+    junit = (folder / "junit.xml").read_text(encoding="utf-8")
+    assert f'<property name="profile" value="{profile}"' in junit
+    assert ("SHOULD: Differs from Kafka, keeps the KIP" in junit) is not broken
+    assert ("<failure" in junit) is broken
     assert replayed(folder).returncode == exit_code
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -11,7 +12,7 @@ import pytest
 
 from harness.app.chaos_session import ChaosSession
 from harness.base.addresses import Address, Lane
-from harness.base.paths import SCENARIOS
+from harness.base.paths import ROOT, SCENARIOS
 from harness.base.seed import Seed
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
@@ -105,6 +106,19 @@ def test_the_list_of_scenarios_says_which_can_be_played_on_a_cluster_that_is_not
     assert on_external(SCENARIO_FILES["late-produce"].toxics) == ""
     assert on_external(SCENARIO_FILES["zombies-return"].toxics) == " [external: without move-coordinator]"
     assert on_external(SCENARIO_FILES["rolling-restart"].toxics) == " [external: out of reach]"
+
+
+def test_the_readme_says_of_every_toxic_whether_it_can_strike_there() -> None:
+    lines = (
+        (ROOT / "README.md").read_text(encoding="utf-8").partition("| toxics | on `external:` |")[2].splitlines()[2:]
+    )
+    rows = [line.strip("|").split("|") for line in takewhile(lambda line: line.startswith("|"), lines)]
+    said = {
+        name.strip(): "out of reach" in what or "--allow-changes" in what
+        for names, what in rows
+        for name in names.split(",")
+    }
+    assert said == {name: name in BEYOND for name in TOXICS}
 
 
 def test_of_a_plan_only_what_is_within_reach_is_left() -> None:

@@ -10,7 +10,8 @@ import pytest
 from harness.base.user_error import ExitCode
 from harness.cluster import distribution
 from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES, BACKENDS
-from harness.cluster.opening import choose_backend
+from harness.cluster.cluster import ClusterOptions
+from harness.cluster.opening import choose_backend, open_cluster
 from harness.cluster.target import Distribution, External, Image, Released, parse_target
 from harness.machine import toolchain
 from suites.selfcheck.fixtures.user_errors import raises_user_error
@@ -39,7 +40,9 @@ def kafka_tarball(place: Path, *jars: str) -> Path:
     return packed
 
 
-@pytest.mark.parametrize("text", ["kafka:4.3.1", "external:a:9092,b:9093", "external:[::1]:9092"])
+@pytest.mark.parametrize(
+    "text", ["kafka:4.3.1", "external:a:9092,b:9093", "external:[::1]:9092", "external:1=a:9092,b:9093"]
+)
 def test_a_target_reads_as_it_was_written(text: str) -> None:
     assert str(parse_target(text)) == text
 
@@ -54,6 +57,8 @@ def test_a_target_reads_as_it_was_written(text: str) -> None:
         ("external:somewhere", ExitCode.USAGE),
         ("external:somewhere:0", ExitCode.USAGE),
         ("external:a:9092,", ExitCode.USAGE),
+        ("external:one=a:9092", ExitCode.USAGE),
+        ("external:1=a:9092,1=b:9092", ExitCode.USAGE),
         ("kafka:latest", ExitCode.TARGET_UNKNOWN),
         ("kafka:4.3", ExitCode.TARGET_UNKNOWN),
         ("kafka:3.3.1", ExitCode.TARGET_UNKNOWN),
@@ -173,3 +178,10 @@ def test_java_must_be_new_enough(version: str, works: bool, tmp_path: Path, monk
         return
     with raises_user_error(ExitCode.TOOL_MISSING):
         toolchain.java()
+
+
+def test_clients_properties_are_refused_for_a_cluster_of_ours(tmp_path: Path) -> None:
+    """They would be read, and change nothing."""
+    options = ClusterOptions(client_properties=tmp_path / "client.properties")
+    with raises_user_error(ExitCode.USAGE, "for external targets; kafka:4.3.1 is a release"):
+        open_cluster(Released("4.3.1"), backend=AUTO, options=options, run_dir=tmp_path, progress=quiet)

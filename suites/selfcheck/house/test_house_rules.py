@@ -11,6 +11,7 @@ import pytest
 from harness.app.cli import EPILOG
 from harness.base.paths import ROOT
 from harness.base.user_error import ExitCode
+from harness.report.shared.words import NOT_JUDGED, ORDER
 
 FILES = sorted(path for top in ("harness", "toxics", "suites") for path in (ROOT / top).rglob("*.py"))
 PAGES = [page for pattern in ("*.md", "harness/*.md", "reports/*.md", "suites/**/*.md") for page in ROOT.glob(pattern)]
@@ -125,6 +126,13 @@ def test_every_exit_code_is_documented_in_the_help_and_the_readme() -> None:
     for code in ExitCode:
         assert re.search(rf"\b{code.value}\b", EPILOG), f"--help lacks exit code {code.value}"
         assert f"| {code.value} |" in readme, f"README.md lacks exit code {code.value}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "reports/README.md"])
+def test_every_status_is_explained(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    missing = [status for status in ORDER if status != NOT_JUDGED and f"| {status} |" not in text]
+    assert missing == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

@@ -68,6 +68,7 @@ class MadeUpCluster:
             case DescribeConfigs():
                 return self._described(node)
             case IncrementalAlterConfigs(resource_name=resource):
+                assert resource in ("", str(node)), "a broker's own value is changed at that broker alone"
                 self._alter(resource, request.set)
             case UpdateFeatures(level=level, upgrade_type=kind):
                 assert kind == (UPGRADE if level > self.level else SAFE_DOWNGRADE) or level == self.level

@@ -11,6 +11,7 @@ from harness.kafka.belongings import Belongings
 from harness.lab.partition import UNKNOWN, Partition
 from harness.lab.placement import FREE, PLACED, Placement
 from harness.wire.requests.cluster.create_topic import CreateTopic
+from harness.wire.requests.transactions.init_producer_id import InitProducerId
 from suites.selfcheck.fixtures.fake_kafka import APIS, FakeKafka
 
 SEEDS = range(12)
@@ -137,6 +138,37 @@ def test_a_given_partition_with_an_open_transaction_is_left_alone() -> None:
     kafka.place("theirs", 2, 1, 1)
     for seed in SEEDS:
         assert partition(placement(kafka, seed, "theirs"), leader=1).index == 2
+
+
+def test_no_transaction_of_ours_stays_open_on_a_given_partition() -> None:
+    kafka = FakeKafka(coordinator_of=one_for_each, ends={("theirs", 1): (40, 40)})
+    kafka.place("theirs", 1, 1)
+    place = placement(kafka, 1, "theirs")
+    partition(place)
+    name, coordinator = place.transactional_id("victim", None)
+    kafka.ends["theirs", 1] = (42, 41)
+    place.end()
+    assert [node for node, request in kafka.asked if request == InitProducerId(transactional_id=name)] == [coordinator]
+    assert partition(place, "P2", leader=1).start == 42
+
+
+def test_a_given_partition_on_which_a_transaction_never_ends_is_told_and_not_waited_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("harness.lab.placement.CLEAN_SECONDS", 0.05)
+    monkeypatch.setattr("harness.kafka.belongings.ENDING_SECONDS", 0.05)
+    kafka = FakeKafka(ends={("theirs", 1): (40, 40)})
+    kafka.place("theirs", 2, 1)
+    place = placement(kafka, 1, "theirs")
+    partition(place, leader=1)
+    kafka.ends["theirs", 1] = (42, 41)
+    place.end()
+    with pytest.raises(Unprepared, match="no partition is led by broker 1, free, and without an open transaction"):
+        partition(place, "P2", leader=1)
+    place.belongings.remove_all(kafka.any_broker)
+    assert list(place.belongings.left()) == [
+        "a transaction is still open on theirs-1: consumers with read_committed stop before it"
+    ]
 
 
 def test_given_topics_are_looked_for_and_cannot_have_settings() -> None:

@@ -29,8 +29,6 @@ from harness.kafka.target_features import read_target_features
 from harness.lab.lab import Lab
 from harness.lab.partition import Partition
 from harness.spark.readers.spark_readers import Readers
-from harness.wire.requests.cluster.describe_configs import BROKER
-from harness.wire.requests.cluster.incremental_alter_configs import IncrementalAlterConfigs
 from harness.wire.requests.log.fetch import LAST_BY_NAME
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.log.list_offsets import ListOffsets
@@ -182,7 +180,7 @@ def test_a_dynamic_setting_is_back_after_the_block(lab: Lab, before: Mapping[str
         assert {admin.config(broker, VERIFICATION) for broker in admin.brokers} == {"false"}
     assert known(admin) == {"": None, **before}
     for resource in before:
-        admin._change(IncrementalAlterConfigs(resource_type=BROKER, resource_name=resource, delete=(VERIFICATION,)))
+        admin._alter(resource, VERIFICATION, None)
     wait.until(lambda: known(admin) == {"": None}, what="the value of the release", timeout_seconds=10)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,7 @@ from harness.wire.security.client_properties import read_client_properties
 from harness.wire.security.security import Security, UnsecuredLogin
 from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import ConnectionClosed
+from suites.selfcheck.fixtures.command import fencepost
 from suites.selfcheck.fixtures.live_clients import WIRE
 from suites.selfcheck.fixtures.secured_cluster import (
     MODULES,
@@ -269,6 +271,16 @@ def test_what_fails_is_told_in_one_sentence_without_secrets(secured: SecuredClus
         find_brokers(External(tuple(secured.addresses(listener).values())), security)
     assert "wrong-pw-77" not in str(error.value)
     assert PASSWORD not in str(error.value)
+
+
+def test_the_command_ends_with_the_sentence_alone(secured: SecuredCluster, tmp_path: Path) -> None:
+    properties = secured.client("command", SASL_SSL, login("PLAIN", "wrong-pw-77"))
+    words = ("--client-properties", str(properties), "--report-dir", str(tmp_path / "r"))
+    ended = fencepost("qualify", secured.target("SASL"), *words)
+    assert ended.returncode == ExitCode.TARGET_UNREACHABLE
+    assert ended.stderr.count("refused alice by PLAIN") == 1
+    assert "Traceback" not in ended.stderr
+    assert "wrong-pw-77" not in ended.stdout + ended.stderr
 
 
 @contextmanager

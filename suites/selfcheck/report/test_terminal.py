@@ -1,6 +1,7 @@
 """The terminal's end and progress: the headline, what did not hold, where to look; plain where there is no terminal."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,14 @@ def test_levels_are_told_and_what_could_not_be_examined_beside_a_finding(tmp_pat
     assert "KIP890-SAFE-02" not in differs
     assert "not examined further: the end was refused" in unexercised
     assert "breaks 1 of 35 promises (all known) and keeps 16, 3 of them otherwise" in " ".join(printed.split())
+
+
+def test_an_anomaly_is_told_once_a_requirement_with_how_often_it_was_found(tmp_path: Path) -> None:
+    broken = next(one for one in contract_folder.verdicts() if one.id == contract_folder.LATE)
+    thrice = replace(broken, findings=broken.findings * 3)
+    plain = " ".join(concluded(contract_folder.make(tmp_path / "run"), (thrice,)).split())
+    assert plain.count("late-produce-accepted") == 1
+    assert "late-produce-accepted (3 times): late: Produce v9 answered NONE (0)" in plain
 
 
 def test_progress_shows_what_only_differs_from_kafka_as_such() -> None:

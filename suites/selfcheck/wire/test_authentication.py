@@ -63,7 +63,7 @@ class HastyClock(RunClock):
 
 
 @dataclass
-class SaslBroker:
+class ScriptedBroker:
     """What it answers, and what it was asked in which order.
 
     :param withheld: Answers to EndTxn that are kept until SaslHandshake comes again.
@@ -120,7 +120,7 @@ def exactly(peer: socket.socket, size: int) -> bytes:
 
 
 @contextmanager
-def client_of(broker: SaslBroker, security: Security = SASL, *, opened: bool = True) -> Iterator[WireClient]:
+def client_of(broker: ScriptedBroker, security: Security = SASL, *, opened: bool = True) -> Iterator[WireClient]:
     """A client of the broker, which answers nothing until it is ``open``."""
     if opened:
         broker.open.set()
@@ -148,7 +148,7 @@ def accept(listener: socket.socket, serve: Callable[[socket.socket], None]) -> N
 
 
 def test_requests_follow_the_login_in_their_order() -> None:
-    broker = SaslBroker()
+    broker = ScriptedBroker()
     with client_of(broker) as client:
         pending = [client.send(1, END, 3) for _ in range(3)]
         assert [each.wait().result.error for each in pending] == [0, 0, 0]
@@ -158,7 +158,7 @@ def test_requests_follow_the_login_in_their_order() -> None:
 
 def test_a_request_waits_for_a_broker_that_says_nothing_yet_as_without_sasl() -> None:
     """What is held on its way is held with the login, and arrives after it; sending does not block."""
-    broker = SaslBroker()
+    broker = ScriptedBroker()
     with client_of(broker, opened=False) as client:
         pending = client.send(1, END, 3)
         with pytest.raises(NoAnswer):
@@ -168,7 +168,7 @@ def test_a_request_waits_for_a_broker_that_says_nothing_yet_as_without_sasl() ->
 
 
 def test_a_session_is_renewed_before_the_next_request() -> None:
-    broker = SaslBroker(lifetime_ms=AT_ONCE)
+    broker = ScriptedBroker(lifetime_ms=AT_ONCE)
     with client_of(broker) as client:
         assert all(client.call(1, END, 3).result.error == 0 for _ in range(3))
     first, *rest = "|".join(broker.asked).split("EndTxn")
@@ -177,7 +177,7 @@ def test_a_session_is_renewed_before_the_next_request() -> None:
 
 
 def test_nothing_is_written_within_a_renewal_and_earlier_answers_come_first() -> None:
-    broker = SaslBroker(lifetime_ms=AT_ONCE, withheld=1)
+    broker = ScriptedBroker(lifetime_ms=AT_ONCE, withheld=1)
     with client_of(broker) as client:
         early = client.send(1, END, 3)
         while broker.asked != [*BEGIN, "EndTxn"]:  # it has arrived, and its answer is withheld
@@ -192,7 +192,7 @@ def test_nothing_is_written_within_a_renewal_and_earlier_answers_come_first() ->
 
 
 def test_an_end_without_lifetime_is_never_renewed() -> None:
-    broker = SaslBroker(lifetime_ms=FOREVER)
+    broker = ScriptedBroker(lifetime_ms=FOREVER)
     with client_of(broker) as client:
         assert all(client.call(1, END, 3).result.error == 0 for _ in range(3))
     assert broker.asked == [*BEGIN, *["EndTxn"] * 3]
@@ -200,23 +200,26 @@ def test_an_end_without_lifetime_is_never_renewed() -> None:
 
 REFUSED = {
     "credentials": (
-        SaslBroker(refusal=authenticated(KafkaError.SASL_AUTHENTICATION_FAILED, 0, b"wrong: pw-1907")),
+        ScriptedBroker(refusal=authenticated(KafkaError.SASL_AUTHENTICATION_FAILED, 0, b"wrong: pw-1907")),
         r"refused alice by PLAIN \(wrong: …\): see sasl.jaas.config in client.properties",
     ),
     "mechanism": (
-        SaslBroker(handshake=shaken(KafkaError.UNSUPPORTED_SASL_MECHANISM, b"GSSAPI", b"SCRAM-SHA-256")),
+        ScriptedBroker(handshake=shaken(KafkaError.UNSUPPORTED_SASL_MECHANISM, b"GSSAPI", b"SCRAM-SHA-256")),
         "does not take this mechanism but GSSAPI, SCRAM-SHA-256: see sasl.mechanism in client.properties",
     ),
     "no-sasl": (
-        SaslBroker(handshake=shaken(KafkaError.ILLEGAL_SASL_STATE)),
+        ScriptedBroker(handshake=shaken(KafkaError.ILLEGAL_SASL_STATE)),
         "does not speak SASL: see security.protocol in client.properties",
     ),
     "other-error": (
-        SaslBroker(handshake=shaken(KafkaError.UNKNOWN_SERVER_ERROR)),
+        ScriptedBroker(handshake=shaken(KafkaError.UNKNOWN_SERVER_ERROR)),
         "answered SaslHandshake with UNKNOWN",
     ),
-    "too-old": (SaslBroker(versions=api_versions((HANDSHAKE, 0, 0))), "offers no SASL that we know: see security.prot"),
-    "garbage": (SaslBroker(handshake=b"\0"), "answered SASL with bytes that are none"),
+    "too-old": (
+        ScriptedBroker(versions=api_versions((HANDSHAKE, 0, 0))),
+        "offers no SASL that we know: see security.prot",
+    ),
+    "garbage": (ScriptedBroker(handshake=b"\0"), "answered SASL with bytes that are none"),
 }
 
 
@@ -255,7 +258,7 @@ def trusting(ca: Issued, *, verify_name: bool = True) -> Security:
 
 
 def test_tls_carries_large_frames_both_ways_and_the_login(tls_files: TlsFiles) -> None:
-    broker = SaslBroker(context=tls_files.server("127.0.0.1"))
+    broker = ScriptedBroker(context=tls_files.server("127.0.0.1"))
     security = Security(tls=trusting(tls_files.ca).tls, sasl=PLAIN)
     long = EndTxn(transactional_id="x" * 30_000, producer_id=1, producer_epoch=0, committed=True)
     with client_of(broker, security) as client:
@@ -266,7 +269,7 @@ def test_tls_carries_large_frames_both_ways_and_the_login(tls_files: TlsFiles) -
 
 def test_the_name_of_the_host_behind_a_proxy_is_verified(tls_files: TlsFiles) -> None:
     named = replace(trusting(tls_files.ca), names={1: "kafka.example.org"})
-    broker = SaslBroker(context=tls_files.server("kafka.example.org"))
+    broker = ScriptedBroker(context=tls_files.server("kafka.example.org"))
     with client_of(broker, named) as client:
         assert client.call(1, END, 3).result.error == 0
     with client_of(broker, trusting(tls_files.ca)) as client, pytest.raises(SecurityRefused, match="is not for '127"):
@@ -281,12 +284,15 @@ def test_what_tls_refuses_is_told_with_its_key(tls_files: TlsFiles) -> None:
         (tls_files.server("127.0.0.1"), trusting(authority("Other")), "see ssl.truststore.location in client.prop"),
     ]
     for context, security, sentence in cases:
-        with client_of(SaslBroker(context=context), security) as client, pytest.raises(SecurityRefused, match=sentence):
+        with (
+            client_of(ScriptedBroker(context=context), security) as client,
+            pytest.raises(SecurityRefused, match=sentence),
+        ):
             client.call(1, END, 3)
 
 
 def test_a_listener_without_tls_is_noticed(tls_files: TlsFiles) -> None:
-    broker = SaslBroker()
+    broker = ScriptedBroker()
     broker.serve = lambda connected: connected.close()  # type: ignore[method-assign]
     sentence = "closed the connection during TLS, as a listener without TLS does"
     with client_of(broker, trusting(tls_files.ca)) as client, pytest.raises(SecurityRefused, match=sentence):
@@ -296,7 +302,7 @@ def test_a_listener_without_tls_is_noticed(tls_files: TlsFiles) -> None:
 @pytest.mark.parametrize("security", [Security(file="client.properties"), SASL], ids=["plaintext", "sasl"])
 def test_a_listener_with_tls_is_noticed(security: Security) -> None:
     """It answers with an alert, as the brokers of the live tests do."""
-    broker = SaslBroker()
+    broker = ScriptedBroker()
     broker.serve = answer_with_alert  # type: ignore[method-assign]
     sentence = f"speaks TLS, and we spoke {security.protocol}: see security.protocol in client.properties"
     with client_of(broker, security) as client, pytest.raises(SecurityRefused, match=sentence):

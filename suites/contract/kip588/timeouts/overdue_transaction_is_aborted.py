@@ -10,7 +10,7 @@ never made; the code, and that the epoch grows by exactly one, are as Kafka does
 
 from contextlib import suppress
 
-from harness.base.wait import TimedOut
+from harness.base.wait import TimedOut, until
 from harness.contract import (
     Evidence,
     KafkaError,
@@ -54,13 +54,17 @@ def stimulus(lab: Lab) -> None:
     """Two transactions; one is left alone past its timeout, the other is committed after that."""
     other, partition = lab.partition("P2"), lab.partition("P1")
     in_time, overdue = lab.producer("rival"), lab.producer("victim", timeout_ms=TIMEOUT_MS)
-    bound_seconds = (TIMEOUT_MS + _cleanup_ms(lab, overdue.coordinator)) / 1000 + ROOM_SECONDS
+    overdue_ms = TIMEOUT_MS + _cleanup_ms(lab, overdue.coordinator)
+    bound_seconds = overdue_ms / 1000 + ROOM_SECONDS
     in_time.write(other)
+    begun = lab.now()
     overdue.add(partition, as_="add")
     overdue.produce(partition, as_="overdue write")
     with suppress(TimedOut):
         lab.completed(partition, timeout_seconds=bound_seconds)
     lab.sample("past the timeout", partition)
+    if lab.now() - begun < TIMEOUT_MS:  # not open in its time: the commit must be overdue all the same
+        until(lambda: lab.now() - begun > overdue_ms, what="the timeout", timeout_seconds=bound_seconds)
     lab.observer.transaction(in_time.transactional_id, in_time.coordinator, as_="in time")
     overdue.end(commit=True, as_="overdue commit")
     in_time.end(commit=True, as_="commit in time")

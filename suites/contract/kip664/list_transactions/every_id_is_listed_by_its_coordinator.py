@@ -48,6 +48,7 @@ def stimulus(lab: Lab) -> None:
     txns["Ongoing"].end(commit=True)
     commits = lab.producer()
     slow = lab.partition("P1", leader=lab.another_broker(commits.coordinator))
+    lab.link(commits.coordinator, slow.leader)  # where there is none, nothing need be opened
     aborts = lab.producer(coordinator=commits.coordinator)
     for txn in (commits, aborts):
         txn.write(slow)

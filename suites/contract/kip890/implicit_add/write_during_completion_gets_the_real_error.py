@@ -31,6 +31,7 @@ def stimulus(lab: Lab) -> None:
     """Commit with the markers to P1 held; write to P2 too early, and again after the release."""
     slow = lab.partition("P1")
     elsewhere = lab.another_broker(slow.leader)
+    lab.link(elsewhere, slow.leader)  # where there is none, nothing need be opened
     quick = lab.partition("P2", leader=elsewhere)
     lab.note("patience_ms", lab.admin.config(quick.leader, RETRIED_FOR))
     for version in lab.offered("Produce", (12, 13)):
