@@ -1,7 +1,8 @@
 """How to connect, as options of Spark's Kafka source, which hands ``kafka.…`` on to Kafka's own Java client.
 
-Stores are given as PEM texts in the options, so that executors on other machines need no files. Java's passwords and
-keys stay out of Spark's plans and logs by the session's redaction (:mod:`harness.spark.session.spark_settings`).
+Stores are given as PEM texts in the options, so that executors on other machines need no files. Passwords and keys
+stand neither in Spark's log nor in the error of a query that failed, which quotes its analyzed plan. The text of a
+*parsed* plan, before analysis, shows options as they were given, whatever redaction is set: never print it.
 """
 
 import json
