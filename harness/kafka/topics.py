@@ -147,7 +147,13 @@ class Topics:
 
         where = partition_name(*place)
         what = f"the end of {where} on broker {leader}"
-        result = wait.until(served, what=what, timeout_seconds=PROPAGATION_SECONDS, interval_seconds=0.01)
+        result = self.cluster.patience.get(
+            served,
+            what=what,
+            kinds=("a leader that serves",),
+            timeout_seconds=PROPAGATION_SECONDS,
+            interval_seconds=0.01,
+        )
         if result.error:
             raise Unprepared(f"ListOffsets of {where} answered {told(result)}")
         return result.offset

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from harness.base import wait
 from harness.base.kafka_error import KafkaError
 from harness.kafka.in_charge import coordination, in_epoch, version_of_leaders
 from harness.kafka.routing import RoutingTable
@@ -64,7 +63,7 @@ class LeaderReads:
             answer = ask()
             if answer.error not in ANOTHER_EPOCH:
                 break
-            wait.pause(RETRY_SECONDS)
+            self.recorder.patience.pause(RETRY_SECONDS)
             self._learn(topic)
         return answer
 

@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 
-from harness.base import wait
 from harness.base.unprepared import OutOfReach, Unprepared
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
@@ -161,8 +160,9 @@ class Placement:
         if configs:
             raise OutOfReach(f"{alias} needs settings of its topic, and only {names} may be written to")
         found: list[Partition] = []
-        wait.elapsed_ms_until(
+        self.cluster.patience.until(
             lambda: bool(found) or self._take(alias, wanted, copies, found),
+            kinds=("a clean partition",),
             timeout_seconds=CLEAN_SECONDS,
             interval_seconds=0.05,
         )

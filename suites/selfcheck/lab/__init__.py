@@ -1,1 +1,1 @@
-"""The lab: where a stimulus has its partitions and ids, and what evidence tells of them."""
+"""The lab without a broker: where a stimulus has its partitions and ids, what it waits for, whom it believes."""

@@ -111,7 +111,7 @@ REQUIREMENT = Requirement(
         Refusal("wrong-error", GOOD.with_step("opposite", error=ENDING)),
         Refusal("unanswered", GOOD.with_step("opposite", error=None)),
         Refusal("later-epoch-accepted", GOOD.with_step("ahead", error=0)),
-        Refusal("wrong-state", GOOD.with_step("ended", state="PrepareCommit")),
+        Refusal("wrong-state", GOOD.with_step("ended", state="PrepareCommit").with_step("kept", state="PrepareCommit")),
         Refusal("decision-changed", GOOD.with_step("kept", producer_epoch=1)),
         Refusal("wrong-markers", GOOD.with_log("P1", log(*GOOD.log().batches, commit(7, 0)))),
     ),

@@ -57,6 +57,8 @@ def check(seen: Evidence) -> Observations:
 
 
 GOOD = adopted(__file__, "KIP890-RETRY-04")
+_LOOKS = ("before abort after commit", "kept after abort after commit")
+_ENDING = GOOD.with_step(_LOOKS[0], state="PrepareCommit").with_step(_LOOKS[1], state="PrepareCommit")
 _STRAY = log(data(7, 0, "a"), commit(7, 1), abort(7, 2), data(8, 0, "b"), abort(8, 1))
 
 REQUIREMENT = Requirement(
@@ -69,7 +71,7 @@ REQUIREMENT = Requirement(
     accepts=(GOOD, GOOD.with_step(FENCED, error=KafkaError.PRODUCER_FENCED)),
     refuses=(
         Refusal("end-refused", GOOD.with_step("end", error=KafkaError.PRODUCER_FENCED)),
-        Refusal("wrong-state-before", GOOD.with_step("before abort after commit", state="PrepareCommit")),
+        Refusal("wrong-state-before", _ENDING),
         *(Refusal("opposite-end-accepted", GOOD.with_step(name, error=0)) for name in CASES),
         Refusal("wrong-error", GOOD.with_step("abort after commit", error=KafkaError.PRODUCER_FENCED)),
         Refusal("wrong-error", GOOD.with_step("commit after abort", error=KafkaError.CONCURRENT_TRANSACTIONS)),

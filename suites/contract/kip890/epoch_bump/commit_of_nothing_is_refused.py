@@ -67,6 +67,7 @@ def _refused(end: Step) -> Observation:
     return expect.habit(expect.refused(end, INVALID, otherwise="empty-commit-accepted"))
 
 
+_OPEN = {"state": "Ongoing"}
 _NEXT = {"error": 0, "producer_epoch": 1, "producer_id": 7}
 GOOD = evidence(
     *(described(f"before, {state}", state) for state in STATES),
@@ -86,7 +87,7 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("wrong-state-before", GOOD.with_step("before, CompleteAbort", state="PrepareAbort")),
+        Refusal("wrong-state-before", GOOD.with_step("before, Empty", **_OPEN).with_step("after, Empty", **_OPEN)),
         *(Refusal("empty-commit-accepted", GOOD.with_step(f"commit in {state}", **_NEXT)) for state in STATES),
         Refusal("wrong-identity-returned", GOOD.with_step("commit in Empty", error=0)),
         Refusal("wrong-error", GOOD.with_step("commit in CompleteAbort", error=KafkaError.PRODUCER_FENCED)),
