@@ -20,11 +20,13 @@ class EvidenceBuilder:
     """Everything noted so far; one per requirement.
 
     :param aliases: Short names of partitions (``P1``) by their real ones (``topic-index``).
+    :param foreign: Ids of the producers that wrote to a given partition before this requirement.
     :param starts: Where this requirement began on a partition, by the same names; 0 where it is not here.
     """
 
     aliases: dict[str, str] = field(default_factory=dict)
     starts: dict[str, int] = field(default_factory=dict)
+    foreign: dict[str, frozenset[int]] = field(default_factory=dict)
     steps: list[RecordedStep] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)

@@ -74,6 +74,7 @@ class Lab(LabFaults):
             requirement=self.requirement,
             draw=self.draw,
             starts=self.notes.starts,
+            foreign=self.notes.foreign,
         )
 
     @property

@@ -20,6 +20,7 @@ from harness.kafka.topics import TopicLayout, Topics
 from harness.lab.partition import CONSUMER_OFFSETS, UNKNOWN, Group, Partition
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
 from harness.wire.requests.groups.find_coordinator import GROUP
+from harness.wire.requests.transactions.describe_producers import DescribeProducers
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
 from harness.wire.topic_partitions import partition_name
 from harness.wire.wire_errors import WireError
@@ -39,6 +40,7 @@ class Placement:
     """What one requirement has on the cluster; leaders and indexes are drawn from the run's seed.
 
     :param starts: Where partitions began that others wrote to before, by name; shared with the evidence.
+    :param foreign: Ids of the producers that a given partition's leader knew then; likewise.
     :param coordinators: Of the producers so far.
     """
 
@@ -47,6 +49,7 @@ class Placement:
     requirement: str
     draw: Random
     starts: dict[str, int]
+    foreign: dict[str, frozenset[int]]
     partitions: list[Partition] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)
     coordinators: set[int] = field(default_factory=set)
@@ -178,9 +181,19 @@ class Placement:
             start = Topics(self.cluster).clean_end((layout.name, index), layout.leader(index))
             if start is not None:
                 self.belongings.use((layout.name, index))
+                self.foreign[partition_name(layout.name, index)] = self._known_producers(layout, index)
                 found.append(_partition(alias, layout, index, start))
                 return True
         return not places
+
+    def _known_producers(self, layout: TopicLayout, index: int) -> frozenset[int]:
+        """By id; none where the server does not tell them."""
+        try:
+            request = DescribeProducers(topic=layout.name, partition=index)
+            shown = self.cluster.client.call(layout.leader(index), request).result.producers
+        except WireError:
+            return frozenset()
+        return frozenset(each["producer_id"] for each in shown)
 
     def _free_places(self, wanted: Sequence[int], copies: int) -> Iterator[tuple[TopicLayout, int]]:
         """Partitions of given topics that no requirement uses, in the order of the wanted leaders; index 0 last."""

@@ -203,7 +203,7 @@ class StepRecorder:
             tries=tries,
             exchange=pending.number,
         )
-        return told_step(step, self.notes.starts)
+        return told_step(step, self.notes.starts, self.notes.foreign)
 
 
 def _silence(api: str, node: int) -> tuple[str, str]:

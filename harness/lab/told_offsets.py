@@ -4,7 +4,7 @@ The one place where they are changed. A fresh partition begins at 0 and nothing 
 begins at its end when it was taken, so that a check reads the same on both.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -15,13 +15,15 @@ from harness.wire.requests.log.produce import Produce
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
 
 
-def told_step(step: Step, starts: Mapping[str, int]) -> Step:
-    """The step with the offsets of its answer.
+def told_step(step: Step, starts: Mapping[str, int], foreign: Mapping[str, Collection[int]] | None = None) -> Step:
+    """The step with the offsets of its answer, and without the producers that were there before.
 
     :param starts: Where the requirement began, by partition (``topic-index``); one that is not there began at 0.
+    :param foreign: The ids of producers that a leader knew then, by partition.
     """
     if not any(starts.values()):
         return step
+    before = (foreign or {}).get(str(step.request.get("partition")), ())
     own = starts.get(str(step.request.get("partition")), 0)
     match step.api:
         case Produce.api:
@@ -29,7 +31,9 @@ def told_step(step: Step, starts: Mapping[str, int]) -> Step:
         case ListOffsets.api:
             return replace(step, fields=_less(step.fields, own, "offset"))
         case DescribeProducers.api if isinstance(rows := step.fields.get("producers"), list):
-            kept = [_less(cast(Mapping[str, Json], row), own, "current_txn_start_offset") for row in rows]
+            shown = (cast(Mapping[str, Json], row) for row in rows)
+            new = [row for row in shown if row.get("producer_id") not in before]
+            kept = [_less(row, own, "current_txn_start_offset") for row in new]
             return replace(step, fields={**step.fields, "producers": cast(Json, kept)})
     return step
 

@@ -21,7 +21,9 @@ REFUSED = KafkaError.INVALID_REPLICA_ASSIGNMENT
 def placement(kafka: FakeKafka, seed: int = 1, *topics: str) -> Placement:
     """One requirement's."""
     belongings = Belongings(permissions=Permissions(topics=topics))
-    return Placement(cluster=kafka.any_broker, belongings=belongings, requirement="R-1", draw=Random(seed), starts={})
+    return Placement(
+        cluster=kafka.any_broker, belongings=belongings, requirement="R-1", draw=Random(seed), starts={}, foreign={}
+    )
 
 
 def partition(place: Placement, alias: str = "P1", *, leader: int | None = None, replicas: int = 1) -> Partition:
@@ -131,6 +133,14 @@ def test_given_topics_are_used_from_their_end_on_by_one_requirement_at_a_time() 
     place.end()
     assert partition(place, "P5", leader=1).index > 0
     assert (kafka.requests(CreateTopic), list(kafka.topics)) == ([], ["theirs"])
+
+
+def test_producers_that_wrote_to_a_given_partition_before_are_known() -> None:
+    kafka = FakeKafka(apis=(*APIS, "DescribeProducers"), ends={("theirs", 1): (40, 40)})
+    kafka.place("theirs", 2, 1)
+    place = placement(kafka, 1, "theirs")
+    partition(place, leader=1)
+    assert place.foreign == {"theirs-1": frozenset({1000, 1010})}
 
 
 def test_a_given_partition_with_an_open_transaction_is_left_alone() -> None:

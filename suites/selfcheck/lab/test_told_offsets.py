@@ -37,6 +37,13 @@ def test_list_offsets_and_describe_producers_go_by_the_partition_that_was_asked_
     assert told.fields == {"producers": [producer_row(7, since=2), producer_row(8, since=-1)]}
 
 
+def test_producers_that_were_there_before_are_left_out() -> None:
+    rows = [producer_row(3, since=-1), producer_row(7, since=42)]
+    asked = step("DescribeProducers", {"partition": "theirs-1"}, producers=rows)
+    assert told_step(asked, STARTS, {"theirs-1": {3}}).fields == {"producers": [producer_row(7, since=2)]}
+    assert len(told_step(asked, STARTS, {"theirs-2": {3}}).fields["producers"]) == 2  # type: ignore[arg-type]
+
+
 def test_nothing_changes_on_fresh_partitions_and_in_other_answers() -> None:
     fresh = step("ListOffsets", {"partition": "ours-1"}, offset=44)
     assert told_step(fresh, STARTS) == told_step(fresh, {"ours-1": 0}) == fresh

@@ -1,5 +1,6 @@
 """On a cluster that lives on nothing of ours is left, however a run ends, and nothing of theirs is touched (kfake)."""
 
+import json
 import re
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from harness.base import wait
 from harness.base.addresses import Address
@@ -30,9 +31,11 @@ from suites.selfcheck.fixtures.kfake_server import kfake, require_kfake
 
 pytestmark = pytest.mark.live
 THEIRS, OTHERS = "theirs", f"{PREFIX}of-another-run"
-THEIR_GROUP = "their-group"
+THEIR_GROUP, PARTITIONS = "their-group", 12
 WITH_GROUP = "KIP890-BUMP-03"
 """A requirement that makes a group and topics."""
+KEPT_BY_OFFSETS = ("KIP664-DP-02", "KIP890-RETRY-01")
+"""What kfake keeps, by checks that look at offsets."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ class Owned:
 
     bootstrap: str
     brokers: AnyBroker = field(init=False)
+    before: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
         """What is theirs is made."""
@@ -75,10 +79,22 @@ class Owned:
         )
         self.brokers = AnyBroker(client, tuple(addresses))
         for name in (THEIRS, OTHERS):
-            Topics(self.brokers).create(name, partitions=4)
+            Topics(self.brokers).create(name, partitions=PARTITIONS)
+        self._write()
+        self.before = self.ends()
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": THEIR_GROUP})
         consumer.commit(offsets=[TopicPartition(THEIRS, 0, 0)], asynchronous=False)
         consumer.close()
+
+    def _write(self) -> None:
+        """Records of theirs in every partition, so that ours do not begin at 0."""
+        producer = Producer({"bootstrap.servers": self.bootstrap, "transactional.id": "their-producer"})
+        producer.init_transactions()
+        producer.begin_transaction()
+        for index in range(PARTITIONS):
+            for value in range(index + 1):
+                producer.produce(THEIRS, f"theirs {value}", partition=index)
+        producer.commit_transaction()
 
     @property
     def topics(self) -> set[str]:
@@ -99,7 +115,7 @@ class Owned:
 
     def untouched(self) -> bool:
         """Whether there is what was there before, and nothing else."""
-        return self.topics == {THEIRS, OTHERS} and self.groups == {THEIR_GROUP} and not any(self.ends())
+        return self.topics == {THEIRS, OTHERS} and self.groups == {THEIR_GROUP} and self.ends() == self.before
 
 
 @pytest.fixture
@@ -138,12 +154,16 @@ def test_after_an_interrupt_nothing_of_ours_is_left(owned: Owned, tmp_path: Path
     assert owned.untouched()
 
 
-def test_given_topics_are_written_to_and_no_other_is_made(owned: Owned, tmp_path: Path) -> None:
-    words = ("--topics", THEIRS, "--select", "VERIFY-01,SAFE-04", "--report-dir", str(tmp_path))
+def test_given_topics_are_written_to_and_judged_as_fresh_ones(owned: Owned, tmp_path: Path) -> None:
+    words = ("--topics", THEIRS, "--select", ",".join(KEPT_BY_OFFSETS), "--report-dir", str(tmp_path))
     ran = fencepost("qualify", f"external:{owned.bootstrap}", *words)
+    verdicts = [json.loads(line) for line in (tmp_path / "verdicts.jsonl").read_text().splitlines()]
+    assert {each["id"]: each["status"] for each in verdicts} == dict.fromkeys(KEPT_BY_OFFSETS, "HOLDS")
     assert owned.topics == {THEIRS, OTHERS}
-    assert any(owned.ends())
+    assert owned.ends() != owned.before
+    assert all(now >= before > 0 for now, before in zip(owned.ends(), owned.before, strict=True))
     assert f"what was written to {THEIRS} stays there" in ran.stderr
+    assert "still open" not in ran.stderr
 
 
 def test_a_plan_touches_nothing(owned: Owned) -> None:
