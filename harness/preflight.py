@@ -48,7 +48,7 @@ REMEDIES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class TransactionRefusal:
     """A request that was answered with an error which does not pass."""
 
     api: str
@@ -65,7 +65,7 @@ class Refusal:
 class RefusedError(Exception):
     """Ends a trial."""
 
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(self, refusal: TransactionRefusal) -> None:
         super().__init__(str(refusal))
         self.refusal = refusal
 
@@ -79,7 +79,7 @@ def require_transactions(lab: Lab, offer: TargetFeatures) -> None:
         place = lab.partition("P1")
     except (Unprepared, WireError, wait.TimedOut):
         return  # each requirement tells it for the topics that it needs
-    refusals: list[Refusal] = []
+    refusals: list[TransactionRefusal] = []
     for protocol in offered_protocols(offer):
         refused = refused_under_every_id(partial(_tried, lab, protocol, place))
         if refused is None:
@@ -98,9 +98,9 @@ def offered_protocols(offer: TargetFeatures) -> Iterator[TransactionProtocol]:
         yield V2
 
 
-def refused_under_every_id(tried: Callable[[int], Refusal | None]) -> Refusal | None:
+def refused_under_every_id(tried: Callable[[int], TransactionRefusal | None]) -> TransactionRefusal | None:
     """The refusal of the request that ended the trial of every id; None when a trial did not end so, or they differ."""
-    refusals: list[Refusal] = []
+    refusals: list[TransactionRefusal] = []
     for number in range(IDS):
         refused = tried(number)
         if refused is None or any(refused.api != other.api for other in refusals):
@@ -109,7 +109,7 @@ def refused_under_every_id(tried: Callable[[int], Refusal | None]) -> Refusal | 
     return refusals[0]
 
 
-def _sentence(identity: str, offer: TargetFeatures, refusal: Refusal) -> str:
+def _sentence(identity: str, offer: TargetFeatures, refusal: TransactionRefusal) -> str:
     low, high = offer.apis.get(refusal.api, (refusal.version, refusal.version))
     return (
         f"{identity} advertises {refusal.api} v{low}–v{high} and refuses every transactional id with {refusal}:"
@@ -117,7 +117,7 @@ def _sentence(identity: str, offer: TargetFeatures, refusal: Refusal) -> str:
     )
 
 
-def _tried(lab: Lab, protocol: TransactionProtocol, place: Partition, number: int) -> Refusal | None:
+def _tried(lab: Lab, protocol: TransactionProtocol, place: Partition, number: int) -> TransactionRefusal | None:
     """A transaction of one record under a fresh id; None when it was committed, or an answer stayed away."""
     transactional_id = lab.belongings.name(NAME, protocol.name, str(number))
     lab.belongings.transactional_ids += 1
@@ -187,5 +187,7 @@ class _Trial:
 
 def _accepted(api: str, version: int, result: ResultT) -> ResultT:
     if result.error:
-        raise RefusedError(Refusal(api=api, version=version, error=result.error, message=result.error_message))
+        raise RefusedError(
+            TransactionRefusal(api=api, version=version, error=result.error, message=result.error_message)
+        )
     return result

@@ -60,11 +60,16 @@ def judged(shape: TargetShape, folder: Path, select: str) -> TargetRun:
         seconds = time.monotonic() - started
     return TargetRun(
         shape=shape,
-        command=shlex.join(["fencepost", "qualify", *map(str, own)]),
+        command=shlex.join(["fencepost", "qualify", *(_shown(word, files) for word in own)]),
         exit_code=ended.returncode,
         seconds=seconds,
         verdicts=_verdicts(folder),
     )
+
+
+def _shown(word: str, files: Path) -> str:
+    """A file of the target by its name alone, because it is gone with the run."""
+    return Path(word).name if word.startswith(str(files)) else word
 
 
 def _verdicts(folder: Path) -> Sequence[Mapping[str, Any]]:

@@ -11,7 +11,7 @@ from harness.base.kafka_error import KafkaError
 from harness.base.user_error import ExitCode
 from harness.cluster.run_options import RunOptions
 from harness.evidence.run_folder import RunFolder
-from harness.preflight import Refusal, refused_under_every_id
+from harness.preflight import TransactionRefusal, refused_under_every_id
 from harness.run import Run, close, open_target
 from harness.wire.frame_codec import RequestHeader
 from suites.selfcheck.fixtures.answering_proxy import HangUpError, answering_proxy
@@ -19,8 +19,8 @@ from suites.selfcheck.fixtures.command import fencepost
 from suites.selfcheck.fixtures.mock_cluster import mock_brokers
 from suites.selfcheck.fixtures.user_errors import raises_user_error
 
-REFUSED = Refusal(api="EndTxn", version=4, error=KafkaError.INVALID_TXN_STATE, message=None)
-ELSEWHERE = Refusal(api="Produce", version=11, error=KafkaError.INVALID_TXN_STATE, message=None)
+REFUSED = TransactionRefusal(api="EndTxn", version=4, error=KafkaError.INVALID_TXN_STATE, message=None)
+ELSEWHERE = TransactionRefusal(api="Produce", version=11, error=KafkaError.INVALID_TXN_STATE, message=None)
 
 Answer = Callable[[RequestHeader], "int | bool"]
 
@@ -116,10 +116,12 @@ def test_the_command_ends_with_the_sentence_and_the_code(tmp_path: Path) -> None
         ([REFUSED, ELSEWHERE], None),
     ],
 )
-def test_only_the_same_request_refused_each_time_counts(trials: list[Refusal | None], found: Refusal | None) -> None:
+def test_only_the_same_request_refused_each_time_counts(
+    trials: list[TransactionRefusal | None], found: TransactionRefusal | None
+) -> None:
     tried: list[int] = []
 
-    def trial(number: int) -> Refusal | None:
+    def trial(number: int) -> TransactionRefusal | None:
         tried.append(number)
         return trials[number]
 

@@ -73,7 +73,8 @@ def stimulus(lab: Lab) -> None:
 
 def _cleanup_ms(lab: Lab, coordinator: int) -> int:
     """How often the coordinator looks for transactions that are overdue."""
-    return int(lab.admin.config(coordinator, CLEANUP) or DEFAULT_CLEANUP_MS)
+    known = lab.admin.config(coordinator, CLEANUP) if lab.offered("DescribeConfigs", range(1, 5)) else None
+    return int(known or DEFAULT_CLEANUP_MS)
 
 
 def check(seen: Evidence) -> Observations:
