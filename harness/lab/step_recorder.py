@@ -183,6 +183,8 @@ class StepRecorder:
         except NoAnswer as silence:
             if timeout_seconds >= SHORT_SECONDS:  # less than that was only left over by tries before
                 patience.exhausted(*kinds)
+            if patience is self.patience:  # a broker answers in order: on this connection all others would wait as well
+                self.client.leave(pending.node)
             values["failure"] = str(silence)
         except WireError as failure:
             values["failure"] = str(failure)

@@ -62,6 +62,11 @@ class TableBroker:
     leader: tuple[int, int] = (1, 5)
     epoch: int = 5
     asked: list[object] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
+
+    def leave(self, node: int) -> None:
+        """The connection is closed."""
+        self.left.append(node)
 
     def offered(self, _node: int) -> Offered:
         return Offered(apis={"DescribeTransactions": (0, 0), "DescribeProducers": (0, 0)})
@@ -214,6 +219,18 @@ def test_silence_has_its_bound_twice_and_again_after_an_answer(
     assert ended(recorder, clock) == (0, 0)
     broker.end = lambda _now: None
     assert ended(recorder, clock) == (None, BOUND)
+
+
+def test_nothing_waits_behind_a_request_that_is_not_answered(
+    recorder: StepRecorder, broker: TableBroker, clock: SteppedClock
+) -> None:
+    ended(recorder, clock)
+    assert broker.left == []
+    broker.end = lambda _now: None
+    ended(recorder, clock)
+    assert broker.left == [1]
+    ended(recorder, clock, timeout_seconds=1.0)
+    assert broker.left == [1], "who gives a bound knows that the request may lie on a held link"
 
 
 def reached(progress: Progress, *states: str, timeout_seconds: float | None = None) -> str:
