@@ -18,6 +18,7 @@ from harness.base.unprepared import OutOfReach
 from harness.base.user_error import ExitCode, UserError
 from harness.base.wait import Patience
 from harness.cluster.cluster import Cluster
+from harness.cluster.observer_client import observer_client
 from harness.cluster.opening import choose_backend, open_cluster
 from harness.cluster.run_options import RunOptions
 from harness.cluster.target import parse_target
@@ -25,7 +26,6 @@ from harness.contract import Failpoint, Refuter, Release, Requirement, Setting, 
 from harness.contract.known_failures import KnownFailures
 from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import to_json
-from harness.evidence.recorder import NullRecorder
 from harness.evidence.requirement_evidence import UNDRAINED, Evidence, LogTruth
 from harness.evidence.run_folder import RunFolder
 from harness.faults.gate.reading_lane import open_reading_lane
@@ -34,7 +34,6 @@ from harness.kafka.belongings import Belongings
 from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
 from harness.lab import Lab, Unprepared
 from harness.spark.readers.spark_readers import Readers
-from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import WireError
 
 
@@ -189,15 +188,7 @@ def close(run: Run) -> None:
 
 def leave(run: Run, cluster: Cluster) -> None:
     """Remove what no requirement could remove, and tell once what stays."""
-    lanes = cluster.topology.lanes["observer"]
-    client = WireClient(
-        actor="observer",
-        lane="observer",
-        addresses=lanes,
-        clock=run.clock,
-        recorder=NullRecorder(),
-        security=cluster.topology.secured("observer"),
-    )
+    client = observer_client(cluster.topology, run.clock)
     try:
         run.belongings.remove_all(AnyBroker(client, cluster.topology.brokers))
     finally:

@@ -1,5 +1,6 @@
 """Addresses of brokers, and the lanes on which clients reach them."""
 
+import socket
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -17,6 +18,13 @@ class Address:
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"
+
+    def resolved(self) -> "Address":
+        """With the host's IP address, so that two ways to write one address are equal; unchanged where it has none."""
+        try:
+            return Address(socket.gethostbyname(self.host), self.port)
+        except OSError:
+            return self
 
     @classmethod
     def parse(cls, text: str) -> "Address":

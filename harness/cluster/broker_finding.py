@@ -6,7 +6,6 @@ advertises to be, if it answers there as a member of this cluster; else it is be
 ``ConfigHelper``, "Unexpected broker id").
 """
 
-import socket
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -75,9 +74,9 @@ def find_brokers(target: External, security: Security = PLAINTEXT) -> FoundBroke
 
 def _placed(target: External, advertised: Mapping[int, Address]) -> Iterator[tuple[int, Address]]:
     """Those whose address the caller has told: with the id, or just as it is advertised, or for want of another."""
-    known = {_resolved(address): node for node, address in advertised.items()}
+    known = {address.resolved(): node for node, address in advertised.items()}
     for node, address in zip(target.nodes, target.addresses, strict=True):
-        found = known.get(_resolved(address)) if node is None else node
+        found = known.get(address.resolved()) if node is None else node
         if len(advertised) == len(target.addresses) == 1 and node is None:
             found = next(iter(advertised))  # a mapped port, or another listener
         if found is not None and found not in advertised:
@@ -156,14 +155,6 @@ def _answer(
         return None
     finally:
         client.close()
-
-
-def _resolved(address: Address) -> tuple[str, int]:
-    """The IP address and port, so that two ways to write one address are equal."""
-    try:
-        return socket.gethostbyname(address.host), address.port
-    except OSError:
-        return address.host, address.port
 
 
 def _silent(who: str, security: Security) -> UserError:

@@ -6,7 +6,7 @@ change that not every broker has shown in time. Exchanges are recorded if the cl
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
@@ -32,7 +32,6 @@ from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import WireError
 
 ResultT = TypeVar("ResultT", bound=ApiResult)
-AnswerT = TypeVar("AnswerT")
 
 VERIFICATION = "transaction.partition.verification.enable"
 """The switch of KIP-890's defence for old clients; older brokers have neither the switch nor the defence."""
@@ -81,7 +80,7 @@ class Administration:
     @contextmanager
     def unverified(self) -> Iterator[None]:
         """Verification of old clients' partitions switched off, where the release has it, so that one can hang."""
-        known = self._first_answer(lambda broker: self.config(broker, VERIFICATION)) is not None
+        known = self._any.of_first(lambda broker: self.config(broker, VERIFICATION)) is not None
         with self.setting(VERIFICATION, "false") if known else nullcontext():
             yield
 
@@ -187,13 +186,6 @@ class Administration:
             wait.until(taken, what="undoing a change", timeout_seconds=CONTROLLER_SECONDS, interval_seconds=0.2)
         except wait.TimedOut as late:
             raise wait.TimedOut(f"{late}: {refused[-1]}") from late
-
-    def _first_answer(self, ask: Callable[[int], AnswerT]) -> AnswerT:
-        """The answer of the first broker that gives one; :raises WireError: the last one's when none does."""
-        for broker in self.brokers[:-1]:
-            with suppress(WireError):
-                return ask(broker)
-        return ask(self.brokers[-1])
 
     @property
     def _any(self) -> AnyBroker:

@@ -4,7 +4,8 @@ A broker that is silent or does not offer the API is passed over. What only the 
 that Metadata names, because not every server hands such a request on as Kafka's brokers do (KIP-590).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import NoAnswer, UnreadableAnswer, WireError
 
 ResultT = TypeVar("ResultT", bound=ApiResult)
+AnswerT = TypeVar("AnswerT")
 
 ANSWER_SECONDS = 10.0
 """That a broker may take for an answer of its own."""
@@ -35,12 +37,14 @@ class AnyBroker:
 
     def first(self, request: ApiRequest[ResultT]) -> ResultT:
         """The answer of the first broker that gives one; :raises WireError: the last one's, when none does."""
+        return self.of_first(lambda broker: self._ask(broker, request))
+
+    def of_first(self, ask: Callable[[int], AnswerT]) -> AnswerT:
+        """As :meth:`first`, for requests that differ from broker to broker."""
         for broker in self.brokers[:-1]:
-            try:
-                return self._ask(broker, request)
-            except WireError:
-                continue
-        return self._ask(self.brokers[-1], request)
+            with suppress(WireError):
+                return ask(broker)
+        return ask(self.brokers[-1])
 
     def settled(self, request: ApiRequest[ResultT]) -> ResultT | None:
         """The first answer; None while its error may pass; :raises Unprepared: for any other error."""

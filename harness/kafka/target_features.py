@@ -12,9 +12,10 @@ from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster.cluster import Cluster
+from harness.cluster.observer_client import observer_client
 from harness.contract import Feature, Need, Offers
 from harness.evidence.recorder import Recorder
-from harness.wire.wire_client import Offered, WireClient
+from harness.wire.wire_client import Offered
 from harness.wire.wire_errors import WireError
 
 TRANSACTION_APIS = ("InitProducerId", "AddPartitionsToTxn", "EndTxn", "Produce")
@@ -45,14 +46,7 @@ class TargetFeatures:
 
 def read_target_features(cluster: Cluster, clock: RunClock, recorder: Recorder) -> TargetFeatures:
     """Ask every broker what it offers; :raises UserError: when one is silent or knows no transactions."""
-    client = WireClient(
-        actor="observer",
-        lane="observer",
-        addresses=cluster.topology.lanes["observer"],
-        clock=clock,
-        recorder=recorder,
-        security=cluster.topology.secured("observer"),
-    )
+    client = observer_client(cluster.topology, clock, recorder=recorder)
     try:
         answers = {broker: client.offered(broker) for broker in cluster.topology.brokers}
     except WireError as silence:

@@ -13,6 +13,7 @@ from harness.base.json_value import Json
 from harness.chaos.play.within_reach import reach_of, sentences
 from harness.clients.client import Adapter
 from harness.cluster.cluster import Cluster, Links
+from harness.cluster.observer_client import observer_client
 from harness.cluster.opening import choose_backend, open_cluster
 from harness.cluster.run_options import RunOptions
 from harness.cluster.target import parse_target
@@ -184,15 +185,7 @@ class Environment:
             self.wanted.progress(sentence)
 
     def _observer(self, cluster: Cluster, clock: RunClock) -> WireClient:
-        return WireClient(
-            actor="observer",
-            lane="observer",
-            addresses=cluster.topology.lanes["observer"],
-            clock=clock,
-            recorder=NullRecorder(),
-            offered=self.features.brokers if self.features else None,
-            security=cluster.topology.secured("observer"),
-        )
+        return observer_client(cluster.topology, clock, offered=self.features.brokers if self.features else None)
 
     def _open_gate(self, links: Links) -> FrameGate:
         """Before a cluster that is not ours it stands behind every lane, because only so a lane can be a lane."""

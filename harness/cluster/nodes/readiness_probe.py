@@ -15,7 +15,6 @@ from harness.wire.requests.cluster.describe_quorum import DescribeQuorum
 from harness.wire.requests.cluster.metadata import Metadata
 from harness.wire.requests.groups.find_coordinator import FindCoordinator
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
-from harness.wire.security.security import PLAINTEXT, Security
 from harness.wire.wire_client import Offered, WireClient
 from harness.wire.wire_errors import WireError
 
@@ -28,20 +27,8 @@ Result = TypeVar("Result", bound=ApiResult)
 
 def brokers(address: Address) -> Mapping[int, Address] | None:
     """The live brokers as the one at ``address`` lists them for that listener."""
-    try:
-        return listed(address)
-    except WireError:
-        return None
-
-
-def listed(address: Address, security: Security = PLAINTEXT) -> Mapping[int, Address]:
-    """The same, for a listener that speaks TLS or SASL.
-
-    :raises SecurityRefused: When those failed, in one sentence.
-    :raises WireError: When no answer came.
-    """
-    answer = _answer(address, Metadata(topics=()), security)
-    return {node: Address.parse(str(at)) for node, at in answer.brokers.items()}
+    answer = _ask(address, Metadata(topics=()))
+    return None if answer is None else {node: Address.parse(str(at)) for node, at in answer.brokers.items()}
 
 
 def coordinator(address: Address, transactional_id: str) -> int | None:
@@ -66,13 +53,6 @@ def quorum_leads(address: Address) -> bool:
 
 
 def _ask(address: Address, question: ApiRequest[Result]) -> Result | None:
-    try:
-        return _answer(address, question, PLAINTEXT)
-    except WireError:
-        return None
-
-
-def _answer(address: Address, question: ApiRequest[Result], security: Security) -> Result:
     client = WireClient(
         actor="fencepost-probe",
         lane="observer",
@@ -80,9 +60,10 @@ def _answer(address: Address, question: ApiRequest[Result], security: Security) 
         clock=RunClock(),
         recorder=NullRecorder(),
         offered={NODE: OFFERED},
-        security=security,
     )
     try:
         return client.call(NODE, question, VERSIONS[question.api], timeout_seconds=ANSWER_SECONDS).result
+    except WireError:
+        return None
     finally:
         client.close()

@@ -4,7 +4,6 @@ Brokers behind mapped ports name each other by addresses that this machine may n
 through a gate without rules, which replaces those addresses by its own; to them it speaks plaintext, as a lane's gate.
 """
 
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -47,7 +46,7 @@ def open_reading_lane(cluster: Cluster) -> ReadingLane:
     """
     topology = cluster.topology
     direct = ReadingLane(addresses=topology.lanes["observer"], security=topology.secured("observer"))
-    if all(_resolved(at) == _resolved(topology.advertised.get(node, at)) for node, at in direct.addresses.items()):
+    if all(at.resolved() == topology.advertised.get(node, at).resolved() for node, at in direct.addresses.items()):
         return direct
     return _through_gate(topology)
 
@@ -66,11 +65,3 @@ def _through_gate(topology: Topology) -> ReadingLane:
         process.close()
         raise
     return ReadingLane(addresses=addresses, security=PLAINTEXT, gate_process=process)
-
-
-def _resolved(address: Address) -> tuple[str, int]:
-    """The IP address and port, so that two ways to write one address are equal."""
-    try:
-        return socket.gethostbyname(address.host), address.port
-    except OSError:
-        return address.host, address.port
