@@ -21,8 +21,19 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.observer_client import observer_client
 from harness.cluster.opening import choose_backend, open_cluster
 from harness.cluster.run_options import RunOptions
-from harness.cluster.target import parse_target
-from harness.contract import Failpoint, Refuter, Release, Requirement, Setting, Status, Unrefuted, Verdict, judge
+from harness.cluster.target import External, parse_target
+from harness.contract import (
+    Failpoint,
+    OwnCluster,
+    Refuter,
+    Release,
+    Requirement,
+    Setting,
+    Status,
+    Unrefuted,
+    Verdict,
+    judge,
+)
 from harness.contract.known_failures import KnownFailures
 from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import to_json
@@ -39,7 +50,11 @@ from harness.wire.wire_errors import WireError
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """A session on one target; its cluster is opened at the first requirement and ended by :func:`close`."""
+    """A session on one target; its cluster is opened at the first requirement and ended by :func:`close`.
+
+    :param wish: What the cluster that is open now was asked to be; None of the common one.
+    :param starts: How many clusters were opened.
+    """
 
     options: RunOptions
     folder: RunFolder
@@ -47,6 +62,8 @@ class Run:
     clock: RunClock = field(default_factory=RunClock)
     cluster: Cluster | None = None
     offer: TargetFeatures | None = None
+    wish: OwnCluster | None = None
+    starts: int = 0
     known: KnownFailures = field(default_factory=KnownFailures)
     verdicts: list[Verdict] = field(default_factory=list)
     patience: Patience = field(default_factory=Patience)
@@ -63,7 +80,9 @@ class Run:
 
 def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None = None) -> Verdict:
     """One requirement from a running cluster to its verdict; with a ``refuter``, on a cluster that must break it."""
-    cluster, offer = open_target(run)
+    if requirement.cluster is not None and isinstance(parse_target(run.options.target), External):
+        return publish(run, not_ours(requirement))
+    cluster, offer = open_target(run, requirement.cluster)
     started = time.monotonic()
     if missing := lacking(requirement.needs, offer):
         return publish(run, not_offered(requirement, missing))
@@ -79,25 +98,44 @@ def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None 
     return publish(run, verdict)
 
 
-def open_target(run: Run) -> tuple[Cluster, TargetFeatures]:
-    """Step 1: the session's cluster, started at first use and seen to be healthy, and what it offers."""
+def open_target(run: Run, wish: OwnCluster | None = None) -> tuple[Cluster, TargetFeatures]:
+    """Step 1: the cluster that is asked for, started at first use and seen to be healthy, and what it offers.
+
+    One that was asked to be otherwise is ended first, so that one cluster is up at a time.
+    """
+    if run.cluster is not None and run.wish != wish:
+        end_cluster(run)
     if run.cluster is None:
-        given, target = run.options, parse_target(run.options.target)
-        choice = choose_backend(target, given.backend)
-        given.progress(f"{target} on the {choice.backend} backend ({choice.why}), seed {given.seed.value}")
-        run.folder.add_to_run({"backend_why": choice.why})
-        run.cluster = open_cluster(
-            target, backend=given.backend, options=given.cluster, run_dir=run.folder.path, progress=given.progress
-        )
+        run.cluster, run.wish, run.offer, run.patience = start_cluster(run, wish), wish, None, Patience()
         run.readers.reading = open_reading_lane(run.cluster)
     if run.offer is None:
         offer = read_target_features(run.cluster, run.clock, run.journal)
-        run.folder.add_to_run(offer.described(run.cluster))
+        if wish is None:
+            run.folder.add_to_run(offer.described(run.cluster))
         if not run.cluster.owned:
             with connect(run, run.cluster, offer, preflight.NAME) as lab:
                 preflight.require_transactions(lab, offer)
         run.offer = offer
     return run.cluster, run.offer
+
+
+def start_cluster(run: Run, wish: OwnCluster | None) -> Cluster:
+    """The common cluster, or one of the requirement's own; the logs of each lie apart."""
+    given, target = run.options, parse_target(run.options.target)
+    choice = choose_backend(target, given.backend)
+    run.starts += 1
+    if wish is None:
+        given.progress(f"{target} on the {choice.backend} backend ({choice.why}), seed {given.seed.value}")
+        run.folder.add_to_run({"backend_why": choice.why})
+    else:
+        given.progress(f"a cluster of its own: {wish}")
+    return open_cluster(
+        target,
+        backend=given.backend,
+        options=given.cluster if wish is None else given.cluster.changed(wish),
+        run_dir=run.folder.path if wish is None else run.folder.path / "clusters" / str(run.starts),
+        progress=given.progress,
+    )
 
 
 @contextmanager
@@ -177,13 +215,18 @@ def publish(run: Run, verdict: Verdict) -> Verdict:
 
 def close(run: Run) -> None:
     """End the cluster and the journal; may be called twice. Nothing of ours stays on a cluster that lives on."""
-    cluster, run.cluster = run.cluster, None
+    end_cluster(run)
+    run.readers.close()  # after the cluster: should this be cut short, Spark's JVM ends with us anyway
+    run.journal.close()
+
+
+def end_cluster(run: Run) -> None:
+    """End the cluster that is open, if any."""
+    cluster, run.cluster, run.offer = run.cluster, None, None
     if cluster is not None:
         if not cluster.owned:
             leave(run, cluster)
         cluster.close()
-    run.readers.close()  # after the cluster: should this be cut short, Spark's JVM ends with us anyway
-    run.journal.close()
 
 
 def leave(run: Run, cluster: Cluster) -> None:
@@ -200,6 +243,12 @@ def leave(run: Run, cluster: Cluster) -> None:
 def not_offered(requirement: Requirement[Lab], missing: str) -> Verdict:
     """The target does not advertise what the promise speaks of."""
     return Verdict(id=requirement.id, level=requirement.level, status=Status.NOT_OFFERED, reason=missing)
+
+
+def not_ours(requirement: Requirement[Lab]) -> Verdict:
+    """A running cluster cannot be made what the requirement asks for."""
+    reason = f"it needs a cluster of its own: {requirement.cluster}"
+    return Verdict(id=requirement.id, level=requirement.level, status=Status.OUT_OF_REACH, reason=reason)
 
 
 def name_of(requirement: Requirement[Lab], refuter: Refuter | None) -> str:

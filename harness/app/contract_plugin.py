@@ -71,5 +71,5 @@ def _id(item: pytest.Item) -> str | None:
     return item.entry.requirement.id if isinstance(item, RequirementItem) else None
 
 
-def _rank(item: pytest.Item) -> tuple[bool, tuple[str, int, str]]:
-    return (True, item.rank) if isinstance(item, RequirementItem) else (False, ("", 0, ""))
+def _rank(item: pytest.Item) -> tuple[bool, tuple[str, str, int, str]]:
+    return (True, item.rank) if isinstance(item, RequirementItem) else (False, ("", "", 0, ""))

@@ -20,6 +20,7 @@ from harness.kafka.target_features import TargetFeatures, lacking, read_target_f
 from harness.lab import Lab
 from harness.lab.placement import FREE, PLACED
 from harness.report.contract.plan import Plan, PlannedRequirement, print_plan
+from harness.report.shared.words import count
 from harness.wire.requests.cluster.create_topic import CreateTopic
 from harness.wire.requests.cluster.delete_topics import DeleteTopics
 from harness.wire.requests.groups.delete_groups import DeleteGroups
@@ -79,8 +80,16 @@ def changed_by(entry: CatalogueEntry) -> tuple[str, ...]:
 def _plan_of_ours(target: str, entries: Sequence[CatalogueEntry]) -> Plan:
     planned = [PlannedRequirement(id=entry.requirement.id, changes=changed_by(entry)) for entry in entries]
     created = {"a cluster": f"{target}, started for this run and ended with it; nothing outside it is touched"}
+    created |= _own_clusters(entries)
     notes = ("What it does not offer is known when it runs.",)
     return Plan(target=target, created=created, requirements=planned, notes=notes)
+
+
+def _own_clusters(entries: Sequence[CatalogueEntry]) -> Mapping[str, str]:
+    """How many starts the wishes cost, and which they are."""
+    wishes = [entry.requirement.cluster for entry in entries if entry.requirement.cluster is not None]
+    distinct = {wish.key: str(wish) for wish in wishes}
+    return {count(len(distinct), "cluster of its own", "clusters of their own"): "; ".join(distinct.values())}
 
 
 def _planned(
@@ -95,6 +104,8 @@ def _planned(
 
 def _obstacles(requirement: Requirement[Lab], cluster: Cluster, permissions: Permissions) -> Iterator[str]:
     access = requirement.access
+    if requirement.cluster is not None:
+        yield "it asks for a cluster of its own"
     if Access.CHANGES in access and not permissions.changes:
         yield "it changes the cluster, which needs --allow-changes"
     if Access.LINKS in access and not cluster.topology.links:

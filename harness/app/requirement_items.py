@@ -73,9 +73,10 @@ class RequirementItem(JudgingItem):
         return self.entry.requirement
 
     @property
-    def rank(self) -> tuple[str, int, str]:
-        """Its sort key: by release, then by how much it disturbs, then by id."""
-        return "", self.requirement.order.value, self.requirement.id
+    def rank(self) -> tuple[str, str, int, str]:
+        """Its sort key: by release, then by cluster (the common one first), by how much it disturbs, by id."""
+        own = self.requirement.cluster
+        return "", "" if own is None else own.key, self.requirement.order.value, self.requirement.id
 
 
 class ControlItem(RequirementItem):
@@ -151,7 +152,7 @@ class FalsifyItem(ExaminedItem):
         self.refuter = refuter
 
     @property
-    def rank(self) -> tuple[str, int, str]:
+    def rank(self) -> tuple[str, str, int, str]:
         """By the release on which this control runs, so that one cluster is up at a time."""
         return self.refuter.version, *super().rank[1:]
 

@@ -6,12 +6,13 @@ changing a setting or a feature level) is not a power of a backend: see :mod:`ha
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from harness.base.addresses import Address
 from harness.cluster.topology import BROKERS, ExtraListener, Topology
+from harness.contract.own_cluster import OwnCluster
 
 Direction: TypeAlias = Literal["upstream", "downstream"]
 
@@ -83,6 +84,10 @@ class ClusterOptions:
     listeners: tuple[ExtraListener, ...] = ()
     breakable: bool = False
     client_properties: Path | None = None
+
+    def changed(self, wish: OwnCluster) -> "ClusterOptions":
+        """These options, for a cluster as a requirement asks for it; its wish wins."""
+        return replace(self, properties={**self.properties, **wish.properties}, brokers=wish.brokers)
 
 
 class Cluster(Protocol):

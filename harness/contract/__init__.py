@@ -24,6 +24,7 @@ from harness.contract.expect import (
 )
 from harness.contract.judge import judge
 from harness.contract.level import Level, Profile
+from harness.contract.own_cluster import OwnCluster
 from harness.contract.refuters import Failpoint, Refuter, Release, Setting, Unrefuted
 from harness.contract.requirement import Access, Feature, Need, Offers, Order, Refusal, Requirement, Source
 from harness.contract.transaction_result import TransactionResult
@@ -45,6 +46,7 @@ __all__ = [
     "Observations",
     "Offers",
     "Order",
+    "OwnCluster",
     "Profile",
     "Refusal",
     "Refuter",

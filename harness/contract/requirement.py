@@ -12,6 +12,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from harness.contract.expect import Observation
 from harness.contract.level import Level
+from harness.contract.own_cluster import OwnCluster
 from harness.contract.refuters import Refuter
 from harness.evidence.requirement_evidence import Evidence
 
@@ -89,6 +90,7 @@ class Requirement(Generic[LabT]):
     :param refuted_by: Live targets or failpoints on which the verdict must turn VIOLATED; or why there are none.
     :param level: MUST where a KIP promises it; a finding may be of a lower level (:func:`expect.habit`).
     :param access: All that the stimulus uses beyond its own topics and ids; a live run compares.
+    :param cluster: The cluster that it needs in place of the run's common one; None where that one will do.
     """
 
     id: str
@@ -103,6 +105,7 @@ class Requirement(Generic[LabT]):
     level: Level = Level.MUST
     order: Order = Order.CALM
     access: tuple[Access, ...] = ()
+    cluster: OwnCluster | None = None
 
     def __post_init__(self) -> None:
         """Refuse a requirement that is not proven able to fail."""

@@ -38,6 +38,7 @@ class RequirementRow:
     refuses: tuple[str, ...]
     refuted_by: tuple[str, ...]
     access: tuple[str, ...] = ()
+    cluster: str = ""
 
 
 BOUND_NAMES = ("REQUIREMENT", "REQUIREMENTS")
@@ -89,4 +90,5 @@ def requirement_row(entry: CatalogueEntry, *, root: Path) -> RequirementRow:
         refuses=tuple(refusal.anomaly for refusal in stated.refuses),
         refuted_by=tuple(describe(refuter) for refuter in stated.refuted_by),
         access=tuple(access.value for access in stated.access),
+        cluster="" if stated.cluster is None else str(stated.cluster),
     )
