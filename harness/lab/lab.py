@@ -31,6 +31,7 @@ from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
+from harness.lab.powers.releases import Releases
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
 from harness.lab.step_recorder import StepRecorder, Unprepared
@@ -145,6 +146,11 @@ class Lab(LabFaults):
         if init:
             made.init(timeout_ms=timeout_ms)
         return made
+
+    @property
+    def releases(self) -> Releases:
+        """Other releases for single nodes; the cluster is used by nobody after this requirement."""
+        return Releases(self, self._lanes.ask_again)
 
     @contextmanager
     def committed_reader(self, *partitions: Partition) -> Iterator[StreamReading]:
