@@ -31,6 +31,7 @@ from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
+from harness.lab.powers.joint_requests import JointRequests
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
 from harness.lab.step_recorder import StepRecorder, Unprepared
@@ -154,6 +155,10 @@ class Lab(LabFaults):
         topology, topics = self.cluster.topology, [partition.topic for partition in partitions]
         with stream_of(self.readers, topology.bootstrap("observer"), topics, topology.secured("observer")) as reader:
             yield StreamReading(observer=self.observer, reader=reader, partitions=partitions)
+
+    def joint(self, lane: Lane = "victim") -> JointRequests:
+        """Requests about several producers at once, over that lane's client."""
+        return JointRequests(self.step_recorder(lane))
 
     @property
     def observer(self) -> Observer:
