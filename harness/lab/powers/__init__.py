@@ -1,0 +1,1 @@
+"""Powers of the lab beyond producers, holds and looks: a module each."""
