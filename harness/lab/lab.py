@@ -6,7 +6,7 @@ id whose coordinator leads none of the partitions so far, so that Produce and En
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
@@ -32,6 +32,7 @@ from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
 from harness.lab.powers.joint_requests import JointRequests
+from harness.lab.powers.sole_member import Member, joined
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
 from harness.lab.step_recorder import StepRecorder, Unprepared
@@ -107,6 +108,10 @@ class Lab(LabFaults):
         made = self.placement.group(alias)
         self.notes.aliases[str(made.offsets)] = alias
         return made
+
+    def member(self, group: Group, partition: Partition) -> AbstractContextManager[Member]:
+        """The group's one member for the length of the block; it owns the partition. ``join`` begins a generation."""
+        return joined(self.step_recorder("observer"), group, partition)
 
     def producer(
         self,
