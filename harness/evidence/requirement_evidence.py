@@ -85,10 +85,13 @@ class Step:
         values = self.request.get("values")
         return tuple(map(str, values)) if isinstance(values, list) else ()
 
-    def at(self, partition: str) -> "Step":
-        """The step with one partition's error and fields alone; ``error`` is None when the answer left it out."""
-        partitions = self.fields.get("partitions")
-        own = partitions.get(partition) if isinstance(partitions, dict) else None
+    def at(self, name: str, field: str = "partitions") -> "Step":
+        """The step with one partition's error and fields alone, or with those of another part of its answer.
+
+        ``error`` is None when the answer left it out. In what was not looked at, neither was the part.
+        """
+        parts = self.fields.get(field)
+        own = parts.get(name) if isinstance(parts, dict) else None
         fields = own if isinstance(own, dict) else {}
         error = fields.get("error")
         return replace(self, error=error if isinstance(error, int) else None, fields=fields)
