@@ -6,10 +6,10 @@ id whose coordinator leads none of the partitions so far, so that Produce and En
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 
 from harness.base.addresses import Lane
 from harness.base.json_value import Json
@@ -33,14 +33,17 @@ from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
+from harness.lab.powers.joint_requests import JointRequests
+from harness.lab.powers.looks import Looks
+from harness.lab.powers.markers import MarkerWriter
 from harness.lab.powers.moves import Moves
 from harness.lab.powers.nodes import Nodes
+from harness.lab.powers.sole_member import Member, joined
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
 from harness.lab.step_recorder import StepRecorder, Unprepared
 from harness.lab.stream_reading import StreamReaders, StreamReading, stream_of
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
-from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
 from harness.wire.wire_client import Offered
 
 
@@ -117,6 +120,10 @@ class Lab(LabFaults):
         self.notes.aliases[str(made.offsets)] = alias
         return made
 
+    def member(self, group: Group, partition: Partition) -> AbstractContextManager[Member]:
+        """The group's one member for the length of the block; it owns the partition. ``join`` begins a generation."""
+        return joined(self.step_recorder("observer"), group, partition)
+
     def producer(
         self,
         lane: Lane = "victim",
@@ -165,6 +172,10 @@ class Lab(LabFaults):
         with stream_of(self.readers, topology.bootstrap("observer"), topics, topology.secured("observer")) as reader:
             yield StreamReading(observer=self.observer, reader=reader, partitions=partitions)
 
+    def joint(self, lane: Lane = "victim") -> JointRequests:
+        """Requests about several producers at once, over that lane's client."""
+        return JointRequests(self.step_recorder(lane))
+
     @property
     def observer(self) -> Observer:
         recorder = self.step_recorder("observer")
@@ -182,31 +193,15 @@ class Lab(LabFaults):
         if not self.cluster.owned and not self.permissions.changes:
             raise OutOfReach(f"{what} needs --allow-changes on a cluster that is not ours")
 
-    def write_marker(
-        self,
-        partition: Partition,
-        *,
-        producer_id: int,
-        epoch: int,
-        commit: bool,
-        coordinator_epoch: int = 0,
-        version: int | None = None,
-        as_: str | None = None,
-    ) -> Step:
-        """WriteTxnMarkers to the partition's leader, as an operator ends a hanging transaction (KIP-664)."""
-        self._ask_for_change("writing a marker")
-        fields: dict[str, Any] = {
-            "producer_id": producer_id,
-            "producer_epoch": epoch,
-            "committed": commit,
-            "coordinator_epoch": coordinator_epoch,
-        }
-        request, recorder = (
-            WriteTxnMarkers(partitions=(partition.topic_partition,), **fields),
-            self.step_recorder("observer"),
-        )
-        used = recorder.client.highest(partition.leader, request.api) if version is None else version
-        return recorder.ask(partition.leader, request, used, as_=as_, request={"partition": str(partition), **fields})
+    @property
+    def write_marker(self) -> MarkerWriter:
+        """WriteTxnMarkers, as an operator ends a hanging transaction (KIP-664): to be called, or ``.several(…)``."""
+        return MarkerWriter(self.step_recorder("observer"), self._ask_for_change)
+
+    @property
+    def looks(self) -> Looks:
+        """What any broker says of producers and transactional ids, in charge or not."""
+        return Looks(self.step_recorder("observer"))
 
     def coordinator_epoch(self, producer: Producer) -> int | None:
         """The leader epoch of the ``__transaction_state`` partition that keeps the producer's transactional id.

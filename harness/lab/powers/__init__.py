@@ -1,1 +1,1 @@
-"""What a stimulus may do beyond requests and held links; each a short word of the lab."""
+"""What a stimulus can do beyond one producer and one observer, each in a module of its own."""
