@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TextIO
 
 from harness.base.clock import RunClock
-from harness.cluster.cluster import Cluster
+from harness.cluster.cluster import Cluster, Kill
 from harness.cluster.opening import open_cluster
 from harness.cluster.run_options import Permissions, RunOptions
 from harness.cluster.target import External, parse_target
@@ -29,6 +29,7 @@ CHANGES: Mapping[str, str] = {
     ".unverified(": "setting transaction.partition.verification.enable",
     "admin.setting(": "a setting",
     "admin.feature(": "a feature level",
+    "lab.moves.": "another replica of a partition as its leader",
     "write_marker(": "markers written by an operator",
 }
 """What a requirement's file calls, and what that changes."""
@@ -112,6 +113,8 @@ def _obstacles(requirement: Requirement[Lab], cluster: Cluster, permissions: Per
         yield "no proxies stand between these brokers"
     if Access.BROKERS in access and len(cluster.topology.brokers) < 2:
         yield "the cluster has one broker"
+    if Access.NODES in access and not isinstance(cluster, Kill):
+        yield "its brokers are not ours to stop"
     if Access.LANES in access and not cluster.topology.lane_proxies:
         yield "no proxies stand between clients and this cluster"
 

@@ -15,6 +15,7 @@ from harness.base.addresses import Lane
 from harness.base.json_value import Json
 from harness.base.unprepared import OutOfReach
 from harness.base.wait import Patience
+from harness.cluster.observer_client import observer_client
 from harness.cluster.run_options import Permissions
 from harness.contract import Access
 from harness.evidence.recorder import Recorder
@@ -23,6 +24,7 @@ from harness.kafka.administration import Administration
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import Coordinators
+from harness.kafka.leaders.brokers_view import BrokersView
 from harness.kafka.routing import RoutingTable
 from harness.lab.lab_faults import LabFaults
 from harness.lab.lane_clients import LaneClients
@@ -34,6 +36,8 @@ from harness.lab.placement import Placement
 from harness.lab.powers.joint_requests import JointRequests
 from harness.lab.powers.looks import Looks
 from harness.lab.powers.markers import MarkerWriter
+from harness.lab.powers.moves import Moves
+from harness.lab.powers.nodes import Nodes
 from harness.lab.powers.sole_member import Member, joined
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
@@ -57,6 +61,8 @@ class Lab(LabFaults):
     patience: Patience = field(default_factory=Patience)
     belongings: Belongings = field(default_factory=Belongings)
     placement: Placement = field(init=False)
+    nodes: Nodes = field(init=False)
+    moves: Moves = field(init=False)
     _lanes: LaneClients = field(init=False)
     _routing: RoutingTable = field(default_factory=RoutingTable)
 
@@ -79,6 +85,10 @@ class Lab(LabFaults):
             starts=self.notes.starts,
             foreign=self.notes.foreign,
         )
+        view = BrokersView(observer_client(self.cluster.topology, self.clock), self.cluster.topology.brokers)
+        shared: dict[str, Any] = {"view": view, "now": self.now, "faults": self.notes.faults, "accessed": self.accessed}
+        self.nodes = Nodes(cluster=self.cluster, **shared)
+        self.moves = Moves(placement=self.placement, producers=self.producers, ask=self._ask_for_change, **shared)
 
     @property
     def partitions(self) -> Sequence[Partition]:
@@ -302,6 +312,7 @@ class Lab(LabFaults):
 
     def close(self) -> None:
         """Close every client; requests without an answer are recorded as such."""
+        self.nodes.view.client.close()
         self._lanes.close()
 
     def step_recorder(self, lane: Lane) -> StepRecorder:
