@@ -27,6 +27,7 @@ class Access(StrEnum):
     LINKS = "links"  # proxies between brokers
     BROKERS = "brokers"  # a second broker
     CHANGES = "changes"  # a setting, a feature level or a marker; only with --allow-changes
+    LOAD = "load"  # tens of thousands of small requests; only with --allow-load
 
 
 class Order(Enum):

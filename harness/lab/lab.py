@@ -31,6 +31,7 @@ from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
+from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
 from harness.lab.step_recorder import StepRecorder, Unprepared
@@ -145,6 +146,26 @@ class Lab(LabFaults):
         if init:
             made.init(timeout_ms=timeout_ms)
         return made
+
+    def near_the_end(
+        self, *, epoch: int = LAST_EPOCH, count: int = 1, protocol: Literal[1, 2] = 1, timeout_ms: int = 60_000
+    ) -> tuple[Producer, ...]:
+        """Producers of one coordinator in this epoch, with nothing open; :mod:`harness.lab.powers.last_epochs`.
+
+        About a second on a cluster of ours; elsewhere, and with one broker, a minute or two a producer.
+        """
+        first = self.producer(protocol=protocol)
+        rest = (self.producer(protocol=protocol, coordinator=first.coordinator) for _ in range(count - 1))
+        made = (first, *rest)
+        self._last_epochs.bring(made, epoch, timeout_ms)
+        return made
+
+    @property
+    def _last_epochs(self) -> LastEpochs:
+        self.accessed.add(Access.LOAD)
+        if not self.cluster.owned and not self.permissions.load:
+            raise OutOfReach("tens of thousands of requests need --allow-load on a cluster that is not ours")
+        return LastEpochs(self.placement.cluster, self._lanes.unrecorded, may_forge=self.cluster.owned)
 
     @contextmanager
     def committed_reader(self, *partitions: Partition) -> Iterator[StreamReading]:

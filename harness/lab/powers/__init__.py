@@ -1,0 +1,1 @@
+"""Powers of a lab beyond requests and held links, one module each."""
