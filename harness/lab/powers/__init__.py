@@ -1,1 +1,1 @@
-"""Powers of a lab beyond requests and held links, one module each."""
+"""What a stimulus can do beyond one producer and one observer, each in a module of its own."""
