@@ -31,12 +31,9 @@ from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
-<<<<<<< HEAD
-from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
-=======
 from harness.lab.powers.joint_requests import JointRequests
+from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
 from harness.lab.powers.sole_member import Member, joined
->>>>>>> main
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
 from harness.lab.step_recorder import StepRecorder, Unprepared
