@@ -109,6 +109,8 @@ def _obstacles(requirement: Requirement[Lab], cluster: Cluster, permissions: Per
         yield "it asks for a cluster of its own"
     if Access.CHANGES in access and not permissions.changes:
         yield "it changes the cluster, which needs --allow-changes"
+    if Access.LOAD in access and not permissions.load:
+        yield "it uses up the epochs of a producer id, which needs --allow-load"
     if Access.LINKS in access and not cluster.topology.links:
         yield "no proxies stand between these brokers"
     if Access.BROKERS in access and len(cluster.topology.brokers) < 2:

@@ -34,6 +34,7 @@ from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
 from harness.lab.powers.joint_requests import JointRequests
+from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
 from harness.lab.powers.looks import Looks
 from harness.lab.powers.markers import MarkerWriter
 from harness.lab.powers.moves import Moves
@@ -162,6 +163,26 @@ class Lab(LabFaults):
         if init:
             made.init(timeout_ms=timeout_ms)
         return made
+
+    def near_the_end(
+        self, *, epoch: int = LAST_EPOCH, count: int = 1, protocol: Literal[1, 2] = 1, timeout_ms: int = 60_000
+    ) -> tuple[Producer, ...]:
+        """Producers of one coordinator in this epoch, with nothing open; :mod:`harness.lab.powers.last_epochs`.
+
+        About a second on a cluster of ours; elsewhere, and with one broker, a minute or two a producer.
+        """
+        first = self.producer(protocol=protocol)
+        rest = (self.producer(protocol=protocol, coordinator=first.coordinator) for _ in range(count - 1))
+        made = (first, *rest)
+        self._last_epochs.bring(made, epoch, timeout_ms)
+        return made
+
+    @property
+    def _last_epochs(self) -> LastEpochs:
+        self.accessed.add(Access.LOAD)
+        if not self.cluster.owned and not self.permissions.load:
+            raise OutOfReach("tens of thousands of requests need --allow-load on a cluster that is not ours")
+        return LastEpochs(self.placement.cluster, self._lanes.unrecorded, may_forge=self.cluster.owned)
 
     @contextmanager
     def committed_reader(self, *partitions: Partition) -> Iterator[StreamReading]:
