@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TextIO
 
 from harness.base.clock import RunClock
-from harness.cluster.cluster import Cluster
+from harness.cluster.cluster import Cluster, ReadMetrics, RunTool
 from harness.cluster.opening import open_cluster
 from harness.cluster.run_options import Permissions, RunOptions
 from harness.cluster.target import External, parse_target
@@ -30,6 +30,7 @@ CHANGES: Mapping[str, str] = {
     "admin.setting(": "a setting",
     "admin.feature(": "a feature level",
     "write_marker(": "markers written by an operator",
+    'operator("abort"': "markers written by an operator",
 }
 """What a requirement's file calls, and what that changes."""
 RUN = "<run>"
@@ -112,6 +113,10 @@ def _obstacles(requirement: Requirement[Lab], cluster: Cluster, permissions: Per
         yield "no proxies stand between these brokers"
     if Access.BROKERS in access and len(cluster.topology.brokers) < 2:
         yield "the cluster has one broker"
+    if Access.METRICS in access and not isinstance(cluster, ReadMetrics):
+        yield "the metrics of its brokers cannot be read"
+    if Access.TOOL in access and not isinstance(cluster, RunTool):
+        yield "its command line tools are not at hand"
     if Access.LANES in access and not cluster.topology.lane_proxies:
         yield "no proxies stand between clients and this cluster"
 

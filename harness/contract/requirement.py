@@ -27,6 +27,8 @@ class Access(StrEnum):
     LINKS = "links"  # proxies between brokers
     BROKERS = "brokers"  # a second broker
     CHANGES = "changes"  # a setting, a feature level or a marker; only with --allow-changes
+    METRICS = "metrics"  # what brokers count, by JMX
+    TOOL = "tool"  # the target's own command line tools
 
 
 class Order(Enum):

@@ -12,10 +12,7 @@ from random import Random
 from typing import Any, Literal
 
 from harness.base.addresses import Lane
-from harness.base.json_value import Json
 from harness.base.unprepared import OutOfReach
-from harness.base.wait import Patience
-from harness.cluster.run_options import Permissions
 from harness.contract import Access
 from harness.evidence.recorder import Recorder
 from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
@@ -24,7 +21,7 @@ from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import Coordinators
 from harness.kafka.routing import RoutingTable
-from harness.lab.lab_faults import LabFaults
+from harness.lab.lab_powers import LabPowers
 from harness.lab.lane_clients import LaneClients
 from harness.lab.leader_reads import LeaderReads
 from harness.lab.link_faults import Hold
@@ -41,7 +38,7 @@ from harness.wire.wire_client import Offered
 
 
 @dataclass(slots=True, kw_only=True)
-class Lab(LabFaults):
+class Lab(LabPowers):
     """What a stimulus drives. Made by ``connect`` in :mod:`harness.run`; closed by it too."""
 
     offered_by: Mapping[int, Offered]
@@ -50,8 +47,6 @@ class Lab(LabFaults):
     recorder: Recorder
     readers: StreamReaders
     producers: list[Producer] = field(default_factory=list)
-    permissions: Permissions = field(default_factory=Permissions)
-    patience: Patience = field(default_factory=Patience)
     belongings: Belongings = field(default_factory=Belongings)
     placement: Placement = field(init=False)
     _lanes: LaneClients = field(init=False)
@@ -166,12 +161,6 @@ class Lab(LabFaults):
         client, brokers = self.step_recorder("observer").client, self.cluster.topology.brokers
         return Administration(client, brokers, before_change=self._ask_for_change, patience=self.patience)
 
-    def _ask_for_change(self, what: str) -> None:
-        """:raises OutOfReach: When the cluster is not ours and changes are not allowed."""
-        self.accessed.add(Access.CHANGES)
-        if not self.cluster.owned and not self.permissions.changes:
-            raise OutOfReach(f"{what} needs --allow-changes on a cluster that is not ours")
-
     def write_marker(
         self,
         partition: Partition,
@@ -279,10 +268,6 @@ class Lab(LabFaults):
     @property
     def _progress(self) -> Progress:
         return Progress(self.observer, self.patience)
-
-    def note(self, name: str, value: Json) -> None:
-        """A plain fact for the check, partitions under their short names."""
-        self.notes.facts[name] = self.notes.shorten(value)
 
     def unless(self, ready: Callable[[], bool], why_not: str) -> None:
         """Go on only when the situation is there; :raises Unprepared: with ``why_not`` when it is not."""

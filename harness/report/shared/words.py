@@ -52,6 +52,8 @@ _ACCESS: Mapping[str, str] = {
     "links": "proxies between brokers",
     "brokers": "a second broker",
     "changes": "--allow-changes on a cluster that is not ours",
+    "metrics": "metrics of its brokers",
+    "tool": "its command line tools",
 }
 
 
