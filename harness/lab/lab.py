@@ -21,13 +21,13 @@ from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import Coordinators
 from harness.kafka.routing import RoutingTable
-from harness.lab.lab_powers import LabPowers
 from harness.lab.lane_clients import LaneClients
 from harness.lab.leader_reads import LeaderReads
 from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
+from harness.lab.powers.lab_powers import LabPowers
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
 from harness.lab.step_recorder import StepRecorder, Unprepared
