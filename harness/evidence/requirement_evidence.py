@@ -103,9 +103,17 @@ class Step:
 
     def at(self, partition: str) -> "Step":
         """The step with one partition's error and fields alone; ``error`` is None when the answer left it out."""
-        partitions = self.fields.get("partitions")
-        own = partitions.get(partition) if isinstance(partitions, dict) else None
-        fields = own if isinstance(own, dict) else {}
+        return self._part("partitions", partition)
+
+    def of(self, transaction: str) -> "Step":
+        """The step with one transaction's error and fields alone, likewise; see :meth:`at` for its partitions."""
+        return self._part("transactions", transaction)
+
+    def _part(self, field: str, name: str) -> "Step":
+        """An integer in place of fields is an error alone."""
+        parts = self.fields.get(field)
+        own = parts.get(name) if isinstance(parts, dict) else None
+        fields = own if isinstance(own, dict) else {"error": own}
         error = fields.get("error")
         return replace(self, error=error if isinstance(error, int) else None, fields=fields)
 

@@ -1,1 +1,1 @@
-"""Powers of a lab, one a module: what only some targets give, or only some requirements need."""
+"""What a stimulus can do beyond one producer and one observer, each in a module of its own."""
