@@ -11,9 +11,12 @@ from harness.cluster.run_options import Permissions
 from harness.contract import Access
 from harness.evidence.requirement_evidence import Step
 from harness.lab.lab_faults import LabFaults
+from harness.lab.partition import Partition
+from harness.lab.powers.idempotent_producer import IdempotentProducer, begun
 from harness.lab.powers.metrics import Metric, Metrics
 from harness.lab.powers.operator_tool import Operator, PendingCommand
 from harness.lab.step_recorder import StepRecorder
+from harness.wire.requests.log.delete_records import HIGH_WATERMARK, DeleteRecords
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,6 +43,20 @@ class LabPowers(LabFaults):
     def metric(self, node: int, mbean: str, attribute: str) -> float:
         """A node's metric now; :raises Unprepared: when it keeps none of this name."""
         return self.metrics.known(node, Metric(mbean, attribute))
+
+    def idempotent(self, lane: Lane = "victim") -> IdempotentProducer:
+        """A producer without a transactional id, with the id that the first broker gave it."""
+        return begun(self.step_recorder(lane), self.cluster.topology.brokers[0])
+
+    def delete_records(self, partition: Partition, *, before: int = HIGH_WATERMARK, as_: str | None = None) -> Step:
+        """DeleteRecords of what lies before this offset, by default of all; ``low_watermark`` is the new beginning."""
+        if self.permissions.topics:
+            raise OutOfReach("the records of a topic that was given are not ours to delete")
+        recorder = self.step_recorder("observer")
+        request = DeleteRecords(topic=partition.topic, partition=partition.index, offset=before)
+        version = recorder.client.highest(partition.leader, request.api)
+        noted: dict[str, Json] = {"partition": str(partition), "before": before}
+        return recorder.ask(partition.leader, request, version, as_=as_, request=noted)
 
     def start_operator(self, command: str, *arguments: str | int) -> PendingCommand:
         """Start ``kafka-transactions.sh`` with a sub-command and go on; :mod:`harness.lab.powers.operator_tool`."""
