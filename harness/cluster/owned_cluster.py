@@ -24,7 +24,7 @@ class OwnedCluster(Generic[AnyNode, AnyBlock]):
     """Fills :class:`harness.cluster.cluster.Cluster`; offers every power.
 
     :param block: The addresses of its nodes and proxies.
-    :param tools: Starts a class of the target's jars with arguments.
+    :param tools: Starts a class of the target's jars with arguments, under the Byteman rules that are loaded now.
     :param cleanup: Ends everything that was started for it.
     """
 
@@ -35,7 +35,7 @@ class OwnedCluster(Generic[AnyNode, AnyBlock]):
     nodes: Mapping[int, AnyNode]
     links: ToxiproxyLinks
     failpoints: Failpoints
-    tools: Callable[[str, Sequence[str]], RunningTool]
+    tools: Callable[[str, Sequence[str], Sequence[str]], RunningTool]
     cleanup: ExitStack
 
     @property
@@ -75,7 +75,7 @@ class OwnedCluster(Generic[AnyNode, AnyBlock]):
         return jmx_metrics.read_metric(self.nodes[node], self.block, mbean, attribute)
 
     def start_tool(self, main: str, arguments: Sequence[str]) -> RunningTool:
-        return self.tools(main, arguments)
+        return self.tools(main, arguments, self.failpoints.scripts)
 
     def load_rules(self, rules: str) -> None:
         self.failpoints.load(self._running(), rules)

@@ -9,9 +9,13 @@ from typing import Any
 
 from harness.base.unprepared import OutOfReach
 from harness.cluster.cluster import ToolResult
+from harness.cluster.docker import container_files
 from harness.cluster.docker.engine import RequestException
-from harness.cluster.docker.image_start_cache import StartImage
+from harness.cluster.docker.image_start_cache import NODE, StartImage
 from harness.cluster.docker.ownership import OwnedResources
+from harness.cluster.nodes import java_agents
+
+SCRIPT = NODE / "rules.btm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,18 @@ class ContainerTools:
     run: OwnedResources
     image: StartImage
 
-    def start(self, main: str, arguments: Sequence[str]) -> ContainerTool:
-        """Start the class with these arguments; :raises OutOfReach: when the engine is not on this machine."""
+    def start(self, main: str, arguments: Sequence[str], rules: Sequence[str]) -> ContainerTool:
+        """Start the class with these arguments, broken by these Byteman rules.
+
+        :raises OutOfReach: When the engine is not on this machine.
+        """
         if not self.run.engine.on_this_machine:
             raise OutOfReach("the container engine is not on this machine, so a tool in it cannot reach the lanes")
-        command = list(map(str, self.image.launch(()).tool(main, *arguments)))
+        flags = java_agents.broken_by(SCRIPT) if rules else ()
+        command = list(map(str, self.image.launch(()).tool(main, *arguments, flags=flags)))
         container = self.run.container(self.image.image, entrypoint=["java"], command=command[1:], network_mode="host")
+        if rules:
+            jar = java_agents.jar_of(java_agents.BYTEMAN)
+            container_files.put_files(container, {str(jar): jar, str(SCRIPT): "".join(rules).encode()})
         container.start()
         return ContainerTool(container)

@@ -47,9 +47,10 @@ class Launch:
         ours = [*flags, *quick_start_flags(self.options, self.archive), *_logging(self.version, self.logging)]
         return [self.java.program, f"@{self.class_path}", *ours, *self.options, main, *arguments]
 
-    def tool(self, main: str, *arguments: str) -> list[str | Path]:
+    def tool(self, main: str, *arguments: str, flags: Sequence[str] = ()) -> list[str | Path]:
         """The command that runs one of Kafka's tools: without the options of nodes, and without what logs to stdout."""
-        return [self.java.program, f"@{self.class_path}", *quick_start_flags((), self.archive), main, *arguments]
+        ours = [*flags, *quick_start_flags((), self.archive)]
+        return [self.java.program, f"@{self.class_path}", *ours, main, *arguments]
 
 
 def quick_start_flags(chosen: Sequence[str], archive: Path | None) -> list[str]:

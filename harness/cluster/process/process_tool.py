@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from harness.cluster.cluster import ToolResult
+from harness.cluster.nodes import java_agents
 from harness.cluster.nodes.jvm_command import Launch
 from harness.machine.run_processes import RunProcesses
 
@@ -41,11 +42,15 @@ class ProcessTools:
     logs: Path
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
 
-    def start(self, main: str, arguments: Sequence[str]) -> ProcessTool:
-        """Start the class with these arguments."""
+    def start(self, main: str, arguments: Sequence[str], rules: Sequence[str]) -> ProcessTool:
+        """Start the class with these arguments, broken by these Byteman rules."""
         folder = self.logs / self.folder
         folder.mkdir(exist_ok=True)
         stdout = folder / f"{next(self._numbers):03}-{main.rpartition('.')[2]}.out"
         stderr = stdout.with_suffix(".err")
-        process = self.processes.start(self.launch.tool(main, *arguments), log=stdout, errors=stderr)
+        script = stdout.with_suffix(".btm")
+        if rules:
+            script.write_text("".join(rules))
+        command = self.launch.tool(main, *arguments, flags=java_agents.broken_by(script) if rules else ())
+        process = self.processes.start(command, log=stdout, errors=stderr)
         return ProcessTool(process=process, stdout=stdout, stderr=stderr)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
-from harness.wire.codec.request_builder import request
+from harness.wire.codec.request_builder import Value, request
 from harness.wire.codec.response_fields import ResponseFields
 
 HIGH_WATERMARK = -1
@@ -31,8 +31,8 @@ class DeleteRecords:
     timeout_ms: int = 10_000
 
     def build(self, version: int) -> RequestPayload:
-        partition = {"partition_index": self.partition, "offset": self.offset}
-        topics = [{"name": self.topic, "partitions": [partition]}]
+        partition: Value = {"partition_index": self.partition, "offset": self.offset}
+        topics: list[Value] = [{"name": self.topic, "partitions": [partition]}]
         return request(self.api, version, topics=topics, timeout=self.timeout_ms)
 
     def read(self, response: ResponsePayload) -> DeleteRecordsResult:
