@@ -178,3 +178,27 @@ class BreakCode(Protocol):
 
     def unload_rules(self) -> None:
         """Take all loaded rules out again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """How a command line tool ended."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+class RunningTool(Protocol):
+    """A command line tool that was started."""
+
+    def wait(self, timeout_seconds: float) -> ToolResult | None:
+        """How it ended; None when it is still running after that time: then it is ended."""
+
+
+@runtime_checkable
+class RunTool(Protocol):
+    """Power: run one of the command line tools that the target itself brings, as an operator does."""
+
+    def start_tool(self, main: str, arguments: Sequence[str]) -> RunningTool:
+        """Start the class ``main`` of the target's jars; it reaches brokers by the addresses of the lanes."""

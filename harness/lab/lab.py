@@ -9,14 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 from harness.base.addresses import Lane
-from harness.base.json_value import Json
 from harness.base.unprepared import OutOfReach
-from harness.base.wait import Patience
 from harness.cluster.observer_client import observer_client
-from harness.cluster.run_options import Permissions
 from harness.contract import Access
 from harness.evidence.recorder import Recorder
 from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
@@ -26,7 +23,6 @@ from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import Coordinators
 from harness.kafka.leaders.brokers_view import BrokersView
 from harness.kafka.routing import RoutingTable
-from harness.lab.lab_faults import LabFaults
 from harness.lab.lane_clients import LaneClients
 from harness.lab.leader_reads import LeaderReads
 from harness.lab.link_faults import Hold
@@ -34,6 +30,7 @@ from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
 from harness.lab.powers.joint_requests import JointRequests
+from harness.lab.powers.lab_powers import LabPowers
 from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
 from harness.lab.powers.looks import Looks
 from harness.lab.powers.markers import MarkerWriter
@@ -49,7 +46,7 @@ from harness.wire.wire_client import Offered
 
 
 @dataclass(slots=True, kw_only=True)
-class Lab(LabFaults):
+class Lab(LabPowers):
     """What a stimulus drives. Made by ``connect`` in :mod:`harness.run`; closed by it too."""
 
     offered_by: Mapping[int, Offered]
@@ -58,8 +55,6 @@ class Lab(LabFaults):
     recorder: Recorder
     readers: StreamReaders
     producers: list[Producer] = field(default_factory=list)
-    permissions: Permissions = field(default_factory=Permissions)
-    patience: Patience = field(default_factory=Patience)
     belongings: Belongings = field(default_factory=Belongings)
     placement: Placement = field(init=False)
     nodes: Nodes = field(init=False)
@@ -208,12 +203,6 @@ class Lab(LabFaults):
         client, brokers = self.step_recorder("observer").client, self.cluster.topology.brokers
         return Administration(client, brokers, before_change=self._ask_for_change, patience=self.patience)
 
-    def _ask_for_change(self, what: str) -> None:
-        """:raises OutOfReach: When the cluster is not ours and changes are not allowed."""
-        self.accessed.add(Access.CHANGES)
-        if not self.cluster.owned and not self.permissions.changes:
-            raise OutOfReach(f"{what} needs --allow-changes on a cluster that is not ours")
-
     @property
     def write_marker(self) -> MarkerWriter:
         """WriteTxnMarkers, as an operator ends a hanging transaction (KIP-664): to be called, or ``.several(…)``."""
@@ -305,10 +294,6 @@ class Lab(LabFaults):
     @property
     def _progress(self) -> Progress:
         return Progress(self.observer, self.patience)
-
-    def note(self, name: str, value: Json) -> None:
-        """A plain fact for the check, partitions under their short names."""
-        self.notes.facts[name] = self.notes.shorten(value)
 
     def unless(self, ready: Callable[[], bool], why_not: str) -> None:
         """Go on only when the situation is there; :raises Unprepared: with ``why_not`` when it is not."""

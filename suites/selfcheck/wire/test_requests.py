@@ -36,6 +36,7 @@ from harness.wire.requests.groups.join_group import JoinGroup
 from harness.wire.requests.groups.leave_group import LeaveGroup
 from harness.wire.requests.groups.offset_fetch import OffsetFetch
 from harness.wire.requests.groups.sync_group import SyncGroup
+from harness.wire.requests.log.delete_records import DeleteRecords
 from harness.wire.requests.log.fetch import Fetch
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.log.list_offsets import ListOffsets
@@ -66,6 +67,7 @@ REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     CreateTopic(name="t", assignment={6: (21, 22)}, configs={"retention.ms": "99"}, timeout_ms=1234),
     CreateTopic(name="t", partitions=6, replicas=3),
     DeleteGroups(groups=("g", "h")),
+    DeleteRecords(topic="t", partition=6, offset=55, timeout_ms=1234),
     DeleteTopics(topics=("t", "u"), timeout_ms=1234),
     DescribeConfigs(resource_type=4, resource_name="21", keys=("retention.ms",)),
     DescribeConfigs(resource_type=2, resource_name="t"),
