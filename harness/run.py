@@ -34,7 +34,7 @@ from harness.contract import (
     Verdict,
     judge,
 )
-from harness.contract.known_failures import KnownFailures
+from harness.contract.catalogue.known_failures import KnownFailures
 from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import to_json
 from harness.evidence.requirement_evidence import UNDRAINED, Evidence, LogTruth
@@ -54,6 +54,7 @@ class Run:
 
     :param wish: What the cluster that is open now was asked to be; None of the common one.
     :param starts: How many clusters were opened.
+    :param labs: Those that are connected now.
     """
 
     options: RunOptions
@@ -67,6 +68,7 @@ class Run:
     known: KnownFailures = field(default_factory=KnownFailures)
     verdicts: list[Verdict] = field(default_factory=list)
     patience: Patience = field(default_factory=Patience)
+    labs: list[Lab] = field(default_factory=list)
     readers: Readers = field(init=False)
     belongings: Belongings = field(init=False)
 
@@ -154,12 +156,14 @@ def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: str)
         patience=run.patience,
         belongings=run.belongings,
     )
+    run.labs.append(lab)
     try:
         yield lab
     finally:
         heal(lab)
         if not cluster.owned:
             _why_not(lab.tidy)
+        run.labs.remove(lab)
         lab.close()
 
 
@@ -168,6 +172,8 @@ def drive(lab: Lab, requirement: Requirement[Lab], refuter: Refuter | None = Non
     with made_to_fail(lab, refuter):
         lab.accessed.clear()  # what breaks the cluster is no wish of the requirement's
         reason = _why_not(lambda: requirement.stimulus(lab))
+    shared = requirement.beside_others and refuter is None and lab.groups
+    assert not shared, f"{requirement.id} uses a group, whose offsets lie beside those of others: order=Order.ALONE"
     undeclared = lab.accessed - set(requirement.access)
     assert not undeclared, f"{requirement.id} does not declare its access: {sorted(undeclared)}"
     return reason
@@ -218,6 +224,12 @@ def close(run: Run) -> None:
     end_cluster(run)
     run.readers.close()  # after the cluster: should this be cut short, Spark's JVM ends with us anyway
     run.journal.close()
+
+
+def disconnect(run: Run) -> None:
+    """Close the clients of every lab that is connected: what waits for an answer on another thread ends now."""
+    for lab in list(run.labs):
+        lab.close()
 
 
 def end_cluster(run: Run) -> None:

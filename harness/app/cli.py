@@ -24,7 +24,7 @@ from harness.chaos.play.within_reach import on_external
 from harness.cluster.description import described
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import parse_target
-from harness.contract.requirement_catalogue import find, requirement_row
+from harness.contract.catalogue.requirement_catalogue import find, requirement_row
 from harness.report.contract.listing import listing
 
 PYTEST_EXITS = {

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.app.contract_session import ContractOptions
+from harness.app.side_by_side import JOBS, MOST_JOBS
 from harness.base.paths import SCENARIOS, runs_folder
 from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
@@ -156,6 +157,12 @@ OPTIONS = (
         {"action": "store_true"},
         "print what would be created and changed on the target, and do nothing",
     ),
+    Option(
+        "--jobs",
+        JUDGED,
+        {"type": int, "metavar": "N", "choices": range(1, MOST_JOBS + 1)},
+        f"requirements that are tried at a time where none can disturb another (default: {JOBS}; 1 on external:)",
+    ),
     Option("--report-dir", RUN, {"type": Path, "metavar": "DIR"}, "the run folder (default: one in reports/runs)"),
 )
 
@@ -180,6 +187,7 @@ def contract_options(given: Namespace, *, target: str | None, falsify: bool = Fa
         known_failing=getattr(given, "known_failing", None),
         write_known_failing=getattr(given, "write_known_failing", None),
         plan=getattr(given, "plan", False),
+        jobs=getattr(given, "jobs", None) or (1 if external else JOBS),
     )
 
 

@@ -14,7 +14,7 @@ from harness.cluster.opening import open_cluster
 from harness.cluster.run_options import Permissions, RunOptions
 from harness.cluster.target import External, parse_target
 from harness.contract import Access, Requirement
-from harness.contract.requirement_catalogue import CatalogueEntry
+from harness.contract.catalogue.requirement_catalogue import CatalogueEntry
 from harness.evidence.recorder import NullRecorder
 from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
 from harness.lab import Lab

@@ -6,7 +6,7 @@ id whose coordinator leads none of the partitions so far, so that Produce and En
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import Literal
@@ -31,8 +31,10 @@ from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
+from harness.lab.powers.joint_requests import JointRequests
 from harness.lab.powers.looks import Looks
 from harness.lab.powers.markers import MarkerWriter
+from harness.lab.powers.sole_member import Member, joined
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
 from harness.lab.step_recorder import StepRecorder, Unprepared
@@ -108,6 +110,10 @@ class Lab(LabFaults):
         self.notes.aliases[str(made.offsets)] = alias
         return made
 
+    def member(self, group: Group, partition: Partition) -> AbstractContextManager[Member]:
+        """The group's one member for the length of the block; it owns the partition. ``join`` begins a generation."""
+        return joined(self.step_recorder("observer"), group, partition)
+
     def producer(
         self,
         lane: Lane = "victim",
@@ -155,6 +161,10 @@ class Lab(LabFaults):
         topology, topics = self.cluster.topology, [partition.topic for partition in partitions]
         with stream_of(self.readers, topology.bootstrap("observer"), topics, topology.secured("observer")) as reader:
             yield StreamReading(observer=self.observer, reader=reader, partitions=partitions)
+
+    def joint(self, lane: Lane = "victim") -> JointRequests:
+        """Requests about several producers at once, over that lane's client."""
+        return JointRequests(self.step_recorder(lane))
 
     @property
     def observer(self) -> Observer:

@@ -17,7 +17,8 @@ from harness.kafka.retriable import STALE_ROUTE
 from harness.kafka.routing import RoutingTable
 from harness.lab.leader_reads import LeaderReads
 from harness.lab.partition import Group, Partition
-from harness.lab.step_recorder import ResultT, StepRecorder
+from harness.lab.powers.committed_offsets import committed_offset
+from harness.lab.step_recorder import RETRIABLE, ResultT, StepRecorder
 from harness.lab.told_offsets import told_log, told_sample
 from harness.wire.api_request import ApiRequest
 from harness.wire.records.isolation import committed_records
@@ -158,6 +159,21 @@ class Observer:
         whole = self.log(group.offsets)
         own = (batch for batch in whole.batches if batch.producer_id in producer_ids)
         return replace(whole, batches=tuple(replace(batch, values=()) for batch in own), committed=())
+
+    def committed_offset(
+        self,
+        group: Group,
+        partition: Partition,
+        *,
+        require_stable: bool = False,
+        as_: str | None = None,
+        retry: Collection[int] = RETRIABLE,
+    ) -> Step:
+        """OffsetFetch: ``offset`` is what the group has committed for the partition, -1 when it has none.
+
+        :param require_stable: Do not answer with an offset that an open transaction may still change (KIP-447).
+        """
+        return committed_offset(self.recorder, group, partition, require_stable=require_stable, as_=as_, retry=retry)
 
     def log(self, partition: Partition) -> LogTruth:
         """All of it from where this requirement began, raw and as a read_committed client sees it."""

@@ -6,25 +6,20 @@ of EndTxn (KIP-890, «New Clients»).
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Literal, TypeVar
+from dataclasses import dataclass, replace
+from typing import Generic
 
 from harness.base.json_value import Json
-from harness.base.unprepared import OutOfReach
 from harness.evidence.requirement_evidence import Step
-from harness.kafka.producer_state import ProducerState
-from harness.kafka.transaction_protocol import V1, V2
-from harness.lab.partition import Group, Partition
+from harness.kafka.transaction_protocol import V1
+from harness.lab.partition import Partition
+from harness.lab.powers.identified_producer import overridden
+from harness.lab.powers.offsets_producer import OffsetsProducer
 from harness.lab.step_recorder import RETRIABLE, ResultT, StepRecorder
 from harness.wire.api_results import ProducerIdAndEpoch
-from harness.wire.records.record_batch import NewBatch
 from harness.wire.requests.log.produce import Produce, ProduceResult
-from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
 from harness.wire.requests.transactions.end_txn import EndTxn
-from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
 from harness.wire.wire_client import PendingResponse
-
-OverriddenT = TypeVar("OverriddenT", bound="AddPartitionsToTxn | EndTxn | NewBatch | TxnOffsetCommit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,49 +40,13 @@ class PendingRequest(Generic[ResultT]):
 
 
 @dataclass(slots=True, kw_only=True)
-class Producer:
+class Producer(OffsetsProducer):
     """A producer on one lane; see the module's docstring.
 
     The parameters that its methods share: ``as_`` names the step in the evidence, ``version`` is the request's instead
     of the protocol's highest, ``retry`` are the errors after which the request is sent again; ``epoch``,
     ``producer_id``, ``sequence`` and ``transactional_id`` stand in the request instead of the producer's own.
     """
-
-    step_recorder: StepRecorder
-    transactional_id: str
-    coordinator: int
-    protocol: Literal[1, 2] = 1
-    state: ProducerState = field(init=False)
-
-    def __post_init__(self) -> None:
-        protocol = V1 if self.protocol == 1 else V2
-        self.state = ProducerState(transactional_id=self.transactional_id, protocol=protocol)
-
-    @property
-    def producer_id(self) -> int:
-        """As the coordinator gave it; -1 before :meth:`init`."""
-        return self.state.producer_id
-
-    @property
-    def epoch(self) -> int:
-        """The epoch that the next request carries; -1 before :meth:`init`."""
-        return self.state.epoch
-
-    @property
-    def lane(self) -> str:
-        """The name of the actor, which is the name of its lane."""
-        return self.step_recorder.actor
-
-    def lane_to(self, node: int) -> str:
-        """The proxy through which this producer reaches ``node``; :raises OutOfReach: when there is none."""
-        if proxy := self.step_recorder.proxies.get(node):
-            return proxy
-        raise OutOfReach("no proxies stand between clients and this cluster, so no request can be held")
-
-    def version(self, api: str, cap: int | None = None) -> int:
-        """The highest version of ``api`` that this producer's protocol uses and the broker offers."""
-        highest = self.state.protocol.highest_versions.get(api) if cap is None else cap
-        return self.step_recorder.client.highest(self.coordinator, api, highest)
 
     def init(
         self,
@@ -113,10 +72,6 @@ class Producer:
             self.become(step.answer_int("producer_id"), step.answer_int("producer_epoch"))
         return step
 
-    def become(self, producer_id: int, epoch: int) -> None:
-        """Go on with this identity; sequences start at 0 again when it is a new one."""
-        self.state.become(producer_id, epoch)
-
     def add(
         self,
         *partitions: Partition,
@@ -127,7 +82,7 @@ class Producer:
     ) -> Step:
         """AddPartitionsToTxn (version 3 at most: 4 and later are sent between brokers)."""
         places = [partition.topic_partition for partition in partitions]
-        request = _overridden(self.state.add_partitions(*places), producer_epoch=epoch)
+        request = overridden(self.state.add_partitions(*places), producer_epoch=epoch)
         fields: dict[str, Json] = {
             "producer_epoch": request.producer_epoch,
             "partitions": [str(partition) for partition in partitions],
@@ -137,25 +92,6 @@ class Producer:
         if step.error == 0:
             self.state.added.update(places)
         return step
-
-    def commit_offset(
-        self,
-        group: Group,
-        partition: Partition,
-        offset: int,
-        *,
-        as_: str | None = None,
-        version: int | None = None,
-        epoch: int | None = None,
-        retry: Collection[int] = RETRIABLE,
-    ) -> Step:
-        """TxnOffsetCommit: valid once the transaction commits; from v5 on it adds the offsets partition itself."""
-        request = _overridden(
-            self.state.txn_offset_commit(group.name, {partition.topic_partition: offset}), producer_epoch=epoch
-        )
-        fields: dict[str, Json] = {"producer_epoch": request.producer_epoch, "group": group.name, "offset": offset}
-        used = self.version("TxnOffsetCommit") if version is None else version
-        return self.step_recorder.ask(group.offsets.leader, request, used, as_=as_, request=fields, retry=retry)
 
     def write(self, partition: Partition) -> Step:
         """One record into the open transaction, the way this producer's protocol does it."""
@@ -232,7 +168,7 @@ class Producer:
         retry: Collection[int] = RETRIABLE,
     ) -> Step:
         """EndTxn to the coordinator, or to ``node``; from version 5 on the answer's identity is taken over."""
-        request = _overridden(
+        request = overridden(
             self.state.end_txn(commit=commit),
             producer_epoch=epoch,
             producer_id=producer_id,
@@ -263,14 +199,8 @@ class Producer:
             },
             topic_ids={each.topic: each.topic_id for each in partitions},
         )
-        batches = tuple(replace(part, batch=_overridden(part.batch, **overrides)) for part in request.batches)
+        batches = tuple(replace(part, batch=overridden(part.batch, **overrides)) for part in request.batches)
         return replace(request, batches=batches)
-
-
-def _overridden(request: OverriddenT, **overrides: int | str | None) -> OverriddenT:
-    """The request with the stimulus's own values; None leaves what a client would send."""
-    changes: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
-    return replace(request, **changes)
 
 
 def _batches(request: Produce) -> dict[str, Json]:

@@ -59,6 +59,7 @@ class WireClient:
         self._requirement = requirement
         self._security = security
         self._connections: dict[int, Connection] = {}
+        self._over = False
         self._offered: dict[int, Offered] = dict(offered or {})
         self._readable: dict[str, int] = {}
         self._asking = {node: Lock() for node in addresses}
@@ -138,7 +139,8 @@ class WireClient:
             connection.close("left")
 
     def close(self) -> None:
-        """Close every connection; what was never answered is recorded as ``no answer``."""
+        """Close every connection for good; what was never answered is recorded as ``no answer``."""
+        self._over = True
         for connection in tuple(self._connections.values()):  # another thread may open one meanwhile
             connection.close("no answer")
 
@@ -186,6 +188,8 @@ class WireClient:
 
     def _connection(self, node: int) -> Connection | ConnectionClosed:
         with self._connecting[node]:
+            if self._over:
+                return ConnectionClosed("the client was closed")
             current = self._connections.get(node)
             if current is None or current.closed:
                 try:

@@ -1,1 +1,1 @@
-"""What a stimulus may do beside its producers and faults, a module each; reached by properties of the lab."""
+"""What a stimulus can do beyond one producer and one observer, each in a module of its own."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from harness.contract.requirement_catalogue import RequirementRow
+from harness.contract.catalogue.requirement_catalogue import RequirementRow
 
 
 def listing(rows: Sequence[RequirementRow]) -> None:

@@ -15,7 +15,7 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.run_options import Permissions
 from harness.cluster.topology import Topology
 from harness.contract import Access, Offers
-from harness.contract.requirement_catalogue import find
+from harness.contract.catalogue.requirement_catalogue import find
 from harness.kafka.target_features import TargetFeatures
 from harness.report.contract.plan import Plan, print_plan
 from suites.selfcheck.fixtures.command import fencepost

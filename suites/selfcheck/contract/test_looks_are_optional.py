@@ -6,7 +6,7 @@ import pytest
 
 from harness.base.paths import CONTRACT
 from harness.contract import Evidence, Offers, Requirement, Status, judge
-from harness.contract.requirement_catalogue import CatalogueEntry, find
+from harness.contract.catalogue.requirement_catalogue import CatalogueEntry, find
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab
 

@@ -41,7 +41,7 @@ from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.requests.log.produce import PartitionBatch, Produce
 from harness.wire.requests.transactions.add_offsets_to_txn import AddOffsetsToTxn
-from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
+from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn, AddPartitionsToTxns
 from harness.wire.requests.transactions.describe_producers import DescribeProducers, DescribeProducersOf
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions, DescribeTransactionsOf
 from harness.wire.requests.transactions.end_txn import EndTxn
@@ -60,6 +60,7 @@ REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     AddOffsetsToTxn(**WHO, group="g"),
     AddPartitionsToTxn(**WHO, partitions=WHERE),
     AddPartitionsToTxn(**WHO, partitions=WHERE, verify_only=True),
+    AddPartitionsToTxns(transactions=(AddPartitionsToTxn(**WHO, partitions=WHERE),)),
     AlterPartitionReassignments(replicas={("t", 6): (21, 22), ("u", 7): None}, timeout_ms=1234),
     ApiVersions(),
     CreateTopic(name="t", assignment={6: (21, 22)}, configs={"retention.ms": "99"}, timeout_ms=1234),
@@ -200,6 +201,7 @@ def test_each_api_can_be_built_at_every_version_unless_more_is_asked_for() -> No
     ("api_request", "version"),
     [
         (AddPartitionsToTxn(**WHO, partitions=WHERE, verify_only=True), 3),
+        (AddPartitionsToTxns(transactions=(AddPartitionsToTxn(**WHO, partitions=WHERE),) * 2), 3),
         (EndTxn(**WHO, committed=True), 99),
         (Fetch(topic="t", partition=0, offset=0), 13),
         (FindCoordinator(key="who"), 0),
@@ -231,6 +233,21 @@ def test_an_id_with_nothing_open_has_start_time_minus_one() -> None:
     result = DescribeTransactions(transactional_id="who").read(response)
     assert (result.state, result.start_time_ms, result.timeout_ms, result.producer_epoch) == ("Empty", -1, 60_000, 12)
     json.dumps(json_form(response))
+
+
+def test_each_transaction_of_a_batch_has_its_own_answer() -> None:
+    def transaction(name: bytes, error: int) -> bytes:
+        partition = struct.pack(">ih", 6, error) + b"\x00"
+        return bytes([len(name) + 1]) + name + b"\x02\x02t\x02" + partition + b"\x00\x00"
+
+    body = struct.pack(">i", 9) + b"\x00" + struct.pack(">ih", 0, 0)
+    answer = decode(24, 5, body + b"\x03" + transaction(b"who", 0) + transaction(b"whom", 49) + b"\x00")
+    result = AddPartitionsToTxns(transactions=()).read(answer)
+    assert result.error == 49
+    assert result.transactions == {
+        "who": {"error": 0, "partitions": {"t-6": 0}},
+        "whom": {"error": 49, "partitions": {"t-6": 49}},
+    }
 
 
 def test_an_error_code_that_kio_does_not_list_is_still_read() -> None:
