@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from harness.base.addresses import Address
+from harness.cluster.nodes.user_listener import AUTHORIZED, user_listener
 from harness.cluster.topology import BROKERS, ExtraListener, Topology
 from harness.contract.own_cluster import OwnCluster
 
@@ -87,7 +88,13 @@ class ClusterOptions:
 
     def changed(self, wish: OwnCluster) -> "ClusterOptions":
         """These options, for a cluster as a requirement asks for it; its wish wins."""
-        return replace(self, properties={**self.properties, **wish.properties}, brokers=wish.brokers)
+        authorized = AUTHORIZED if wish.users else {}
+        return replace(
+            self,
+            properties={**self.properties, **authorized, **wish.properties},
+            brokers=wish.brokers,
+            listeners=(*self.listeners, user_listener(wish.users)) if wish.users else self.listeners,
+        )
 
 
 class Cluster(Protocol):
