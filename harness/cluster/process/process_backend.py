@@ -17,6 +17,7 @@ from harness.cluster.process.loopback_addresses import LoopbackBlock, claim_bloc
 from harness.cluster.process.process_cluster import ProcessCluster
 from harness.cluster.process.process_node import ProcessNode, prepare_node
 from harness.cluster.process.process_releases import NodeReleases
+from harness.cluster.process.process_tool import ProcessTools
 from harness.cluster.target import Distribution, Released, Target
 from harness.cluster.topology import brokers_of, count_of
 from harness.machine import download_cache, toolchain
@@ -74,6 +75,7 @@ def open_process(target: Target, options: ClusterOptions, run_dir: Path, progres
             links=links,
             failpoints=failpoints,
             releases=releases,
+            tools=ProcessTools(processes=processes, launch=releases.plain_launch(), logs=logs).start,
             cleanup=cleanup.pop_all(),
         )
     raise AssertionError("an ExitStack that swallows nothing")
