@@ -181,6 +181,9 @@ class RunRelease(Protocol):
         :raises UserError: NOT_READY, when it ends, or when it is not let in.
         """
 
+    def altered(self) -> bool:
+        """Whether a node runs another release now than the one that it was started with first."""
+
 
 @runtime_checkable
 class Pause(Protocol):

@@ -163,7 +163,7 @@ class Lab(LabPowers):
 
     @property
     def releases(self) -> Releases:
-        """Other releases for single nodes; the cluster is used by nobody after this requirement."""
+        """Other releases for single nodes; unless they are put back, nobody uses the cluster after this."""
         return Releases(self, self.nodes, self._lanes.ask_again)
 
     def near_the_end(

@@ -75,6 +75,7 @@ def open_process(target: Target, options: ClusterOptions, run_dir: Path, progres
             links=links,
             failpoints=failpoints,
             releases=releases,
+            first=options.releases,
             tools=ProcessTools(processes=processes, launch=releases.plain_launch(), logs=logs).start,
             cleanup=cleanup.pop_all(),
         )

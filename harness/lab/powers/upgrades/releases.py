@@ -49,6 +49,7 @@ class Releases:
             return str(reason)
         finally:
             self._note(node, release, name, started)
+        self.lab.spent = cluster.altered()
         if node in cluster.topology.brokers:
             self.nodes.view.await_registered(node)
             self.nodes.lead_as_before()
