@@ -36,6 +36,7 @@ from harness.lab.powers.looks import Looks
 from harness.lab.powers.markers import MarkerWriter
 from harness.lab.powers.moves import Moves
 from harness.lab.powers.nodes import Nodes
+from harness.lab.powers.releases import Releases
 from harness.lab.powers.sole_member import Member, joined
 from harness.lab.powers.users import Grant, Users
 from harness.lab.producer import Producer
@@ -179,6 +180,11 @@ class Lab(LabPowers):
         if not self.cluster.owned and not self.permissions.load:
             raise OutOfReach("tens of thousands of requests need --allow-load on a cluster that is not ours")
         return LastEpochs(self.placement.cluster, self._lanes.unrecorded, may_forge=self.cluster.owned)
+
+    @property
+    def releases(self) -> Releases:
+        """Other releases for single nodes; the cluster is used by nobody after this requirement."""
+        return Releases(self, self._lanes.ask_again)
 
     @contextmanager
     def committed_reader(self, *partitions: Partition) -> Iterator[StreamReading]:
