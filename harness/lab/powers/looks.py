@@ -21,7 +21,7 @@ Place = Partition | TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """Each answer is one step, asked for once; ``step.at("P1")`` and ``step.at(id, "transactions")`` are its parts."""
+    """Each answer is one step, asked for once; ``step.at("P1")`` and ``step.of(id)`` are its parts."""
 
     recorder: StepRecorder
 
