@@ -33,9 +33,6 @@ VERSIONS: dict[int, tuple[int, ...]] = {1: (9, 11), 2: (12, 13)}
 """Of Produce, by the client's protocol."""
 NEW = "Implicitly Add Partitions to Transactions on Produce for New Clients (2)"
 OLD = "Ensure Ongoing Transaction for Older Clients (3)"
-    "Implicitly Add Partitions to Transactions on Produce for New Clients (2)",
-    "Ensure Ongoing Transaction for Older Clients (3)",
-)
 
 
 def stimulus(lab: Lab, protocol: Literal[1, 2]) -> None:
