@@ -39,13 +39,13 @@ def stimulus(lab: Lab) -> None:
             f"no transaction can be made to hang: no unadded write is taken, and there is no {VERIFICATION}"
         )
     for version, partition in partitions.items():
-        marker = {"producer_id": txns[version].producer_id, "epoch": txns[version].epoch, "version": version}
         rival.write(partition)
         rival.end(commit=True)
         rival.add(partition)  # is taken when the transaction before it is over
         rival.produce(partition, as_="open write")
         look(lab, partition, f"hanging {version}")
-        lab.write_marker(partition, **marker, commit=False, as_="marker")
+        own, epoch = txns[version].producer_id, txns[version].epoch
+        lab.write_marker(partition, producer_id=own, epoch=epoch, commit=False, version=version, as_="marker")
         look(lab, partition, f"ended {version}")
         rival.end(commit=True)
 
