@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from harness.base.addresses import Address
+from harness.cluster.nodes.user_listener import AUTHORIZED, user_listener
 from harness.cluster.topology import BROKERS, ExtraListener, Topology
 from harness.contract.own_cluster import OwnCluster
 
@@ -87,7 +88,13 @@ class ClusterOptions:
 
     def changed(self, wish: OwnCluster) -> "ClusterOptions":
         """These options, for a cluster as a requirement asks for it; its wish wins."""
-        return replace(self, properties={**self.properties, **wish.properties}, brokers=wish.brokers)
+        authorized = AUTHORIZED if wish.users else {}
+        return replace(
+            self,
+            properties={**self.properties, **authorized, **wish.properties},
+            brokers=wish.brokers,
+            listeners=(*self.listeners, user_listener(wish.users)) if wish.users else self.listeners,
+        )
 
 
 class Cluster(Protocol):
@@ -178,3 +185,27 @@ class BreakCode(Protocol):
 
     def unload_rules(self) -> None:
         """Take all loaded rules out again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """How a command line tool ended."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+class RunningTool(Protocol):
+    """A command line tool that was started."""
+
+    def wait(self, timeout_seconds: float) -> ToolResult | None:
+        """How it ended; None when it is still running after that time: then it is ended."""
+
+
+@runtime_checkable
+class RunTool(Protocol):
+    """Power: run one of the command line tools that the target itself brings, as an operator does."""
+
+    def start_tool(self, main: str, arguments: Sequence[str]) -> RunningTool:
+        """Start the class ``main`` of the target's jars; it reaches brokers by the addresses of the lanes."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import TypeVar
 
-from harness.base.addresses import Address, Lane
+from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.kafka_error import KafkaError, error_name
@@ -38,7 +38,7 @@ class WireClient:
         self,
         *,
         actor: str,
-        lane: Lane,
+        lane: str,
         addresses: Mapping[int, Address],
         clock: RunClock,
         recorder: Recorder,

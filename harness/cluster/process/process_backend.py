@@ -15,6 +15,7 @@ from harness.cluster.owned_cluster import OwnedCluster, await_ready
 from harness.cluster.process.loopback_addresses import LoopbackBlock, claim_block
 from harness.cluster.process.process_node import ProcessNode, prepare_node
 from harness.cluster.process.process_start_cache import StartCache, make_start_cache
+from harness.cluster.process.process_tool import ProcessTools
 from harness.cluster.target import Distribution, Released, Target
 from harness.cluster.topology import brokers_of, count_of
 from harness.machine import download_cache, toolchain
@@ -61,6 +62,7 @@ def open_process(target: Target, options: ClusterOptions, run_dir: Path, progres
             nodes=nodes,
             links=links,
             failpoints=failpoints,
+            tools=ProcessTools(processes=processes, launch=cache.launch(files, tools.java, ()), logs=logs).start,
             cleanup=cleanup.pop_all(),
         )
     raise AssertionError("an ExitStack that swallows nothing")

@@ -7,6 +7,8 @@ transaction is open when the marker is written, and must stay so. All of it is t
 coordinator's epoch and no start offset: no Kafka has that field. What the leader lists is looked at where it can be.
 """
 
+from typing import Any
+
 from harness.base.unprepared import OutOfReach
 from harness.contract import (
     Access,
@@ -39,13 +41,17 @@ def stimulus(lab: Lab) -> None:
             f"no transaction can be made to hang: no unadded write is taken, and there is no {VERIFICATION}"
         )
     for version, partition in partitions.items():
+        marker: dict[str, Any] = {
+            "producer_id": txns[version].producer_id,
+            "epoch": txns[version].epoch,
+            "version": version,
+        }
         rival.write(partition)
         rival.end(commit=True)
         rival.add(partition)  # is taken when the transaction before it is over
         rival.produce(partition, as_="open write")
         look(lab, partition, f"hanging {version}")
-        own, epoch = txns[version].producer_id, txns[version].epoch
-        lab.write_marker(partition, producer_id=own, epoch=epoch, commit=False, version=version, as_="marker")
+        lab.write_marker(partition, **marker, commit=False, as_="marker")
         look(lab, partition, f"ended {version}")
         rival.end(commit=True)
 
