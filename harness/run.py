@@ -180,7 +180,8 @@ def drive(lab: Lab, requirement: Requirement[Lab], refuter: Refuter | None = Non
 
 
 def heal(lab: Lab) -> None:
-    """Step 4: every link as it was, also after an error; nothing may be left."""
+    """Step 4: every link and every broker as it was, also after an error; nothing may be left."""
+    lab.nodes.heal()
     if lab.cluster.links is not None and lab.cluster.links.disturbed():
         lab.cluster.links.reset()
         assert not lab.cluster.links.disturbed(), "a toxic survived healing"

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TextIO
 
 from harness.base.clock import RunClock
-from harness.cluster.cluster import Cluster, ReadMetrics, RunTool
+from harness.cluster.cluster import Cluster, Kill, ReadMetrics, RunTool
 from harness.cluster.opening import open_cluster
 from harness.cluster.run_options import Permissions, RunOptions
 from harness.cluster.target import External, parse_target
@@ -29,6 +29,7 @@ CHANGES: Mapping[str, str] = {
     ".unverified(": "setting transaction.partition.verification.enable",
     "admin.setting(": "a setting",
     "admin.feature(": "a feature level",
+    "lab.moves.": "another replica of a partition as its leader",
     "write_marker(": "markers written by an operator",
     'operator("abort"': "markers written by an operator",
 }
@@ -109,6 +110,8 @@ def _obstacles(requirement: Requirement[Lab], cluster: Cluster, permissions: Per
         yield "it asks for a cluster of its own"
     if Access.CHANGES in access and not permissions.changes:
         yield "it changes the cluster, which needs --allow-changes"
+    if Access.LOAD in access and not permissions.load:
+        yield "it uses up the epochs of a producer id, which needs --allow-load"
     if Access.LINKS in access and not cluster.topology.links:
         yield "no proxies stand between these brokers"
     if Access.BROKERS in access and len(cluster.topology.brokers) < 2:
@@ -117,6 +120,8 @@ def _obstacles(requirement: Requirement[Lab], cluster: Cluster, permissions: Per
         yield "the metrics of its brokers cannot be read"
     if Access.TOOL in access and not isinstance(cluster, RunTool):
         yield "its command line tools are not at hand"
+    if Access.NODES in access and not isinstance(cluster, Kill):
+        yield "its brokers are not ours to stop"
     if Access.LANES in access and not cluster.topology.lane_proxies:
         yield "no proxies stand between clients and this cluster"
 

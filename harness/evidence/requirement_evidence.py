@@ -101,19 +101,19 @@ class Step:
         values = self.request.get("values")
         return tuple(map(str, values)) if isinstance(values, list) else ()
 
-    def at(self, partition: str) -> "Step":
-        """The step with one partition's error and fields alone; ``error`` is None when the answer left it out."""
-        return self._part("partitions", partition)
-
     def of(self, transaction: str) -> "Step":
-        """The step with one transaction's error and fields alone, likewise; see :meth:`at` for its partitions."""
-        return self._part("transactions", transaction)
+        """The step with one transaction's error and fields alone; see :meth:`at` for its partitions."""
+        return self.at(transaction, "transactions")
 
-    def _part(self, field: str, name: str) -> "Step":
-        """An integer in place of fields is an error alone."""
+    def at(self, name: str, field: str = "partitions") -> "Step":
+        """The step with one partition's error and fields alone, or with those of another part of its answer.
+
+        ``error`` is None when the answer left it out; an integer in place of fields is an error alone. In what was not
+        looked at, neither was the part.
+        """
         parts = self.fields.get(field)
         own = parts.get(name) if isinstance(parts, dict) else None
-        fields = own if isinstance(own, dict) else {"error": own}
+        fields = own if isinstance(own, dict) else {} if own is None else {"error": own}
         error = fields.get("error")
         return replace(self, error=error if isinstance(error, int) else None, fields=fields)
 

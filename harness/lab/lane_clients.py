@@ -7,7 +7,7 @@ from harness.base.addresses import Lane
 from harness.base.clock import RunClock
 from harness.base.wait import Patience
 from harness.cluster.topology import Topology
-from harness.evidence.recorder import Recorder
+from harness.evidence.recorder import NullRecorder, Recorder
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.step_recorder import StepRecorder
 from harness.wire.wire_client import Offered, WireClient
@@ -33,6 +33,18 @@ class LaneClients:
                 lane, self._client(lane), self.notes, self.clock, self._proxies(lane), self.patience
             )
         return self._opened[lane]
+
+    def unrecorded(self, client_id: str) -> WireClient:
+        """Another client on the observer's lane under this name, whose exchanges are not kept; its user closes it."""
+        return WireClient(
+            actor=client_id,
+            lane="observer",
+            addresses=self.topology.lanes["observer"],
+            clock=self.clock,
+            recorder=NullRecorder(),
+            offered=self.offered_by,
+            security=self.topology.secured("observer"),
+        )
 
     def close(self) -> None:
         """Close every client; requests without an answer are recorded as such."""

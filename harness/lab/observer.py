@@ -4,7 +4,7 @@ Leaders and coordinators alone are believed (:mod:`harness.kafka.in_charge`): le
 a broker says that is no longer in charge is not noted: the situation is then Unprepared.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from harness.base.json_value import Json
@@ -100,10 +100,33 @@ class Observer:
         version = self.recorder.client.highest(coordinator, request.api)
         return self.recorder.answer(coordinator, request, version).state
 
-    def transactions(self, broker: int, *, as_: str | None = None, version: int = 0) -> Step:
-        """ListTransactions of one broker, without filters."""
+    def transactions(
+        self,
+        broker: int,
+        *,
+        as_: str | None = None,
+        version: int = 0,
+        states: Sequence[str] = (),
+        producer_ids: Sequence[int] = (),
+        duration_ms: int = -1,
+        pattern: str | None = None,
+    ) -> Step:
+        """ListTransactions of one broker: ``transactions`` and ``unknown_states``; without filters, all that it keeps.
+
+        :param duration_ms: From version 1 on: only transactions that began longer ago (KIP-994).
+        :param pattern: From version 2 on: a regular expression for the id (KIP-1152).
+        """
         before = self.reads.state_led_by(broker)
-        step = self.recorder.asked(broker, ListTransactions(), version, as_=as_)
+        request = ListTransactions(
+            states=tuple(states), producer_ids=tuple(producer_ids), duration_ms=duration_ms, pattern=pattern
+        )
+        filters: dict[str, Json] = {
+            "states": list(states),
+            "producer_ids": list(producer_ids),
+            "duration_ms": duration_ms,
+            "pattern": pattern,
+        }
+        step = self.recorder.asked(broker, request, version, as_=as_, request=filters)
         return self._kept(step, as_, lambda: self.reads.state_led_by(broker) == before)
 
     def advertised(self, broker: int, *, as_: str | None = None, version: int = 4) -> Step:

@@ -54,6 +54,7 @@ _ACCESS: Mapping[str, str] = {
     "changes": "--allow-changes on a cluster that is not ours",
     "metrics": "metrics of its brokers",
     "tool": "its command line tools",
+    "load": "--allow-load on a cluster that is not ours",
 }
 
 

@@ -89,6 +89,13 @@ def test_changes_are_planned_only_where_they_are_allowed() -> None:
     assert "KIP890-FEAT-07 a feature level: allowed" in allowed.text()
 
 
+def test_what_needs_many_requests_is_planned_only_where_they_are_allowed() -> None:
+    dry = Dry()
+    assert ids(Access.LOAD).isdisjoint(each.id for each in dry.plan().tried)
+    allowed = replace(dry, permissions=Permissions(load=True))
+    assert {each.id for each in allowed.plan().tried} & ids(Access.LOAD)
+
+
 def test_what_needs_links_brokers_or_lanes_is_out_of_reach_without_them() -> None:
     assert ids(Access.LINKS).isdisjoint(each.id for each in Dry().plan().tried)
     alone = Dry(brokers=(1,), lanes=False)
