@@ -29,8 +29,8 @@ from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
+from harness.lab.powers.beyond_requests.lab_powers import LabPowers
 from harness.lab.powers.joint_requests import JointRequests
-from harness.lab.powers.lab_powers import LabPowers
 from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
 from harness.lab.powers.looks import Looks
 from harness.lab.powers.markers import MarkerWriter
