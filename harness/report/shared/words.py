@@ -53,6 +53,8 @@ _ACCESS: Mapping[str, str] = {
     "brokers": "a second broker",
     "changes": "--allow-changes on a cluster that is not ours",
     "load": "--allow-load on a cluster that is not ours",
+    "metrics": "metrics of its brokers",
+    "tool": "its command line tools",
 }
 
 
