@@ -6,8 +6,8 @@ from pathlib import Path
 from harness.base.atomic_write import write_atomically
 from harness.base.user_error import ExitCode, UserError
 from harness.contract.adoption import adopt, document
+from harness.contract.catalogue.requirement_catalogue import CatalogueEntry
 from harness.contract.doctored import ADOPTED
-from harness.contract.requirement_catalogue import CatalogueEntry
 from harness.evidence.run_folder import RunFolder
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from harness.app.contract_session import ContractSession
 from harness.app.planning import show_plan
-from harness.app.requirement_items import ExaminedItem, RequirementFile, RequirementItem
+from harness.app.requirement_items import ExaminedItem, Rank, RequirementFile, RequirementItem
 from harness.base.paths import CONTRACT, ROOT
 from harness.base.user_error import UserError
-from harness.contract.requirement_catalogue import find, requirement_row, states_requirement
-from harness.contract.selection import selected
+from harness.contract.catalogue.requirement_catalogue import find, requirement_row, states_requirement
+from harness.contract.catalogue.selection import selected
 
 
 @dataclass(slots=True, eq=False)
@@ -38,7 +38,7 @@ class ContractPlugin:
             items[:] = [item for item in items if _id(item) in chosen]
             rows = [row for row in catalogue if row.id in chosen]
         items.sort(key=_rank)
-        self.session.begin(catalogue, rows, sum(isinstance(item, ExaminedItem) for item in items))
+        self.session.begin(catalogue, rows, [item.requirement for item in items if isinstance(item, ExaminedItem)])
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """A run in which nothing could be tried says nothing of its target, so it is no success."""
@@ -71,5 +71,5 @@ def _id(item: pytest.Item) -> str | None:
     return item.entry.requirement.id if isinstance(item, RequirementItem) else None
 
 
-def _rank(item: pytest.Item) -> tuple[bool, tuple[str, str, int, str]]:
-    return (True, item.rank) if isinstance(item, RequirementItem) else (False, ("", "", 0, ""))
+def _rank(item: pytest.Item) -> tuple[bool, Rank]:
+    return (True, item.rank) if isinstance(item, RequirementItem) else (False, ("", "", False, 0, ""))

@@ -14,15 +14,17 @@ from typing import TextIO
 import pytest
 
 from harness import run as flow
+from harness.app.side_by_side import JOBS, SideBySide
 from harness.base.json_value import Json
 from harness.base.paths import KNOWN_FAILING
 from harness.cluster.run_options import RunOptions
-from harness.contract import Verdict
-from harness.contract.known_failures import KnownFailures, list_of, read_known
+from harness.contract import Requirement, Verdict
+from harness.contract.catalogue.known_failures import KnownFailures, list_of, read_known
+from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.level import Profile
-from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import passes
 from harness.evidence.run_folder import RunFolder
+from harness.lab import Lab
 from harness.report.contract.known_failing_file import check_place, write_known
 from harness.report.contract.publish import publish
 from harness.report.contract.results import join
@@ -43,6 +45,7 @@ class ContractOptions:
     known_failing: Path | None = None
     write_known_failing: Path | None = None
     plan: bool = False
+    jobs: int = JOBS
 
     def command(self, target: str) -> str:
         """The one command that does the same again on ``target``."""
@@ -68,6 +71,7 @@ class ContractSession:
     reports: list[Path] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
     _progress: ProgressLines | None = None
+    _beside: SideBySide | None = None
 
     @property
     def has_target(self) -> bool:
@@ -78,12 +82,16 @@ class ContractSession:
         """Whether this session runs the live negative controls instead of the requirements."""
         return self.options.falsify
 
-    def begin(self, catalogue: Sequence[RequirementRow], rows: Sequence[RequirementRow], live_items: int) -> None:
+    def begin(
+        self, catalogue: Sequence[RequirementRow], rows: Sequence[RequirementRow], live: Sequence[Requirement[Lab]]
+    ) -> None:
         """Before the first item: what was selected of the whole catalogue, and what is known to fail.
 
+        :param live: The requirements of all live items, in their order.
         :raises UserError: When known failures cannot be read or written, or name no requirement of the catalogue.
         """
-        self.rows, self.live_items = rows, live_items
+        self.rows, self.live_items = rows, len(live)
+        self._beside = SideBySide(requirements=live, jobs=self.options.jobs)
         if not self.has_target or self.falsifying:
             return
         if written := self.options.write_known_failing:
@@ -93,6 +101,11 @@ class ContractSession:
 
     def run(self) -> Run:
         return self._open(self.options.run, self.known)
+
+    def examine(self, requirement: Requirement[Lab]) -> Verdict:
+        """The requirement's verdict on the target, beside others where that changes nothing."""
+        assert self._beside is not None, "begin was not called"
+        return self._beside.verdict(self.run(), requirement)
 
     def falsifier(self, version: str) -> Run:
         """The run on a release that is to be broken; the one before it is ended first, so that one cluster is up."""
@@ -119,6 +132,10 @@ class ContractSession:
 
     def close(self) -> None:
         """End every cluster, seal every folder, write every report."""
+        for run in self.runs.values():
+            flow.disconnect(run)
+        if self._beside is not None:
+            self._beside.stop()
         for run in self.runs.values():
             flow.close(run)
         for run in self.runs.values():

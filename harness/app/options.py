@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.app.contract_session import ContractOptions
+from harness.app.side_by_side import JOBS, MOST_JOBS
 from harness.base.paths import SCENARIOS, runs_folder
 from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
@@ -151,10 +152,22 @@ OPTIONS = (
         "external: also run what changes settings or feature levels or writes markers; all is set back",
     ),
     Option(
+        "--allow-load",
+        RUNNING,
+        {"action": "store_true"},
+        "external: also run what first uses up all epochs of a producer id: 32,766 small requests, a minute or two",
+    ),
+    Option(
         "--plan",
         JUDGED,
         {"action": "store_true"},
         "print what would be created and changed on the target, and do nothing",
+    ),
+    Option(
+        "--jobs",
+        JUDGED,
+        {"type": int, "metavar": "N", "choices": range(1, MOST_JOBS + 1)},
+        f"requirements that are tried at a time where none can disturb another (default: {JOBS}; 1 on external:)",
     ),
     Option("--report-dir", RUN, {"type": Path, "metavar": "DIR"}, "the run folder (default: one in reports/runs)"),
 )
@@ -180,6 +193,7 @@ def contract_options(given: Namespace, *, target: str | None, falsify: bool = Fa
         known_failing=getattr(given, "known_failing", None),
         write_known_failing=getattr(given, "write_known_failing", None),
         plan=getattr(given, "plan", False),
+        jobs=getattr(given, "jobs", None) or (1 if external else JOBS),
     )
 
 
@@ -214,12 +228,13 @@ def _permissions(given: Namespace) -> Permissions:
     """``falsify`` has none of these options: it runs on clusters of ours alone."""
     topics = tuple(filter(None, (name.strip() for name in getattr(given, "topics", "").split(","))))
     prefix, changes = getattr(given, "prefix", PREFIX), getattr(given, "allow_changes", False)
+    load = getattr(given, "allow_load", False)
     if not re.fullmatch(NAME, prefix):
         raise UserError(
             f"--prefix {prefix!r} cannot begin a topic's name: write 1 to 100 of a–z, A–Z, 0–9, '.', '_' and '-'",
             exit=ExitCode.USAGE,
         )
-    return Permissions(prefix=prefix, topics=topics, changes=changes)
+    return Permissions(prefix=prefix, topics=topics, changes=changes, load=load)
 
 
 def print_progress(sentence: str) -> None:

@@ -9,7 +9,7 @@ from harness.base.paths import CONTRACT, ROOT
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.round_folders import rounds_of, was_played
 from harness.contract import Status, Verdict, judge, passes
-from harness.contract.requirement_catalogue import find, requirement_row
+from harness.contract.catalogue.requirement_catalogue import find, requirement_row
 from harness.evidence.json_codec import Malformed, from_json
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.publish import publish

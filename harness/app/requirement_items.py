@@ -5,6 +5,7 @@ From one file come, with no further lines anywhere: ``live``, ``accepts[0]``, ``
 """
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import pytest
 
@@ -12,8 +13,8 @@ from harness.app.contract_session import ContractSession
 from harness.app.judging_item import JudgingItem, NotGreen
 from harness.base.paths import ROOT
 from harness.contract import Requirement, Status, Unrefuted, Verdict, judge, kept
+from harness.contract.catalogue.requirement_catalogue import CatalogueEntry, load, requirement_row
 from harness.contract.refuters import LiveRefuter, describe
-from harness.contract.requirement_catalogue import CatalogueEntry, load, requirement_row
 from harness.contract.verdict import stale
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
@@ -21,6 +22,9 @@ from harness.report.contract.results import shown_status
 from harness.report.shared import allure, junit
 from harness.report.shared.words import finding_words, title
 from harness.run import examine, publish
+
+Rank: TypeAlias = tuple[str, str, bool, int, str]
+"""Release, cluster, whether it is tried alone, order, id."""
 
 
 class RequirementFile(pytest.File):
@@ -73,10 +77,10 @@ class RequirementItem(JudgingItem):
         return self.entry.requirement
 
     @property
-    def rank(self) -> tuple[str, str, int, str]:
+    def rank(self) -> Rank:
         """Its sort key: by release, then by cluster (the common one first), by how much it disturbs, by id."""
-        own = self.requirement.cluster
-        return "", "" if own is None else own.key, self.requirement.order.value, self.requirement.id
+        own, alone = self.requirement.cluster, not self.requirement.beside_others
+        return "", "" if own is None else own.key, alone, self.requirement.order.value, self.requirement.id
 
 
 class ControlItem(RequirementItem):
@@ -130,7 +134,7 @@ class LiveItem(ExaminedItem):
 
     def runtest(self) -> None:
         """Examine the requirement; red unless the verdict is one that lets the exit code be 0."""
-        verdict = self.verdict = examine(self.session_.run(), self.requirement)
+        verdict = self.verdict = self.session_.examine(self.requirement)
         profile = self.session_.options.profile
         if not kept(verdict, profile):
             old = f"stale known failure ({verdict.known_failure}): " if stale(verdict) else ""
@@ -152,7 +156,7 @@ class FalsifyItem(ExaminedItem):
         self.refuter = refuter
 
     @property
-    def rank(self) -> tuple[str, str, int, str]:
+    def rank(self) -> Rank:
         """By the release on which this control runs, so that one cluster is up at a time."""
         return self.refuter.version, *super().rank[1:]
 

@@ -26,16 +26,21 @@ class Access(StrEnum):
     LANES = "lanes"  # proxies between clients and brokers, to hold or cut what a client sends
     LINKS = "links"  # proxies between brokers
     BROKERS = "brokers"  # a second broker
-    CHANGES = "changes"  # a setting, a feature level or a marker; only with --allow-changes
+    CHANGES = "changes"  # a setting, a feature level, a leader or a marker; only with --allow-changes
+    NODES = "nodes"  # power over the brokers' processes: to pause, stop or kill one, and start it again
+    LOAD = "load"  # tens of thousands of small requests; only with --allow-load
+    METRICS = "metrics"  # what brokers count, by JMX
+    TOOL = "tool"  # the target's own command line tools
 
 
 class Order(Enum):
     """When a requirement runs in a session: those that disturb others go last."""
 
     CALM = 0  # touches nothing but its own topics and transactional ids
-    HOLDS_LINKS = 1  # holds or cuts links between brokers
-    CHANGES_SETTINGS = 2  # changes broker settings or feature levels, and sets them back
-    HURTS_CLUSTER = 3  # kills, pauses or exhausts
+    ALONE = 1  # looks at what others change as well: the partitions that keep groups' offsets, counters of a broker
+    HOLDS_LINKS = 2  # holds or cuts links between brokers
+    CHANGES_SETTINGS = 3  # changes broker settings or feature levels, and sets them back
+    HURTS_CLUSTER = 4  # kills, pauses or exhausts
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +117,11 @@ class Requirement(Generic[LabT]):
         for name in ("statement", "needs", "accepts", "refuses", "refuted_by"):
             if not getattr(self, name):
                 raise ValueError(f"{self.id}: {name} is empty; see 'Add a requirement' in README.md")
+
+    @property
+    def beside_others(self) -> bool:
+        """Whether others may be tried on the same cluster at the same time: neither meets what the other does."""
+        return self.order is Order.CALM and set(self.access) <= {Access.BROKERS}
 
     @property
     def kip(self) -> str:

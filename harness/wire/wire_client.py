@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import TypeVar
 
-from harness.base.addresses import Address, Lane
+from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.kafka_error import KafkaError, error_name
@@ -38,7 +38,7 @@ class WireClient:
         self,
         *,
         actor: str,
-        lane: Lane,
+        lane: str,
         addresses: Mapping[int, Address],
         clock: RunClock,
         recorder: Recorder,
@@ -59,6 +59,7 @@ class WireClient:
         self._requirement = requirement
         self._security = security
         self._connections: dict[int, Connection] = {}
+        self._over = False
         self._offered: dict[int, Offered] = dict(offered or {})
         self._readable: dict[str, int] = {}
         self._asking = {node: Lock() for node in addresses}
@@ -84,6 +85,10 @@ class WireClient:
             raise UnreadableAnswer(f"broker {node} answered ApiVersions with {error_name(answered.error)}")
         self._offered[node] = answered
         return answered
+
+    def learn(self, node: int, offered: Offered) -> None:
+        """Go by this from now on; the node is not asked."""
+        self._offered[node] = offered
 
     def highest(self, node: int, api: str, cap: int | None = None) -> int:
         """The highest version that the broker offers and kio knows, not above ``cap``; :raises NotOffered: if none."""
@@ -138,7 +143,8 @@ class WireClient:
             connection.close("left")
 
     def close(self) -> None:
-        """Close every connection; what was never answered is recorded as ``no answer``."""
+        """Close every connection for good; what was never answered is recorded as ``no answer``."""
+        self._over = True
         for connection in tuple(self._connections.values()):  # another thread may open one meanwhile
             connection.close("no answer")
 
@@ -186,6 +192,8 @@ class WireClient:
 
     def _connection(self, node: int) -> Connection | ConnectionClosed:
         with self._connecting[node]:
+            if self._over:
+                return ConnectionClosed("the client was closed")
             current = self._connections.get(node)
             if current is None or current.closed:
                 try:

@@ -5,7 +5,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from harness.base.paths import CONTRACT
 from harness.contract import Order, Status
-from harness.contract.requirement_catalogue import CatalogueEntry, find
+from harness.contract.catalogue.requirement_catalogue import CatalogueEntry, find
 from harness.run import Run, examine
 
 CALM = [entry for entry in find(CONTRACT) if entry.requirement.order is Order.CALM]

@@ -49,3 +49,6 @@ START_OFFSET_IS_THE_LAST = rule(
     "return java.util.OptionalLong.of($this.lastDataOffset())",
     when='callerMatches(".*activeProducers.*", true, true)',
 )
+NO_TRANSACTION_ONGOING = rule(
+    "the leader knows of no open transaction", f"{_LOG}#hasOngoingTransaction", "return false"
+)

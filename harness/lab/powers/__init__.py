@@ -1,1 +1,1 @@
-"""Powers of the lab beyond producers, holds and looks: a module each."""
+"""What a stimulus can do beyond one producer and one observer, each in a module of its own."""

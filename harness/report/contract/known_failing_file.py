@@ -1,6 +1,6 @@
 """A list of known failures as a run writes it: what it found broken, and of an older list what is still true.
 
-The form is that of :mod:`harness.contract.known_failures`.
+The form is that of :mod:`harness.contract.catalogue.known_failures`.
 """
 
 import os
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from harness.base.atomic_write import write_atomically
 from harness.base.user_error import ExitCode, UserError
+from harness.contract.catalogue.known_failures import SEPARATOR, id_of
 from harness.contract.expect import Finding
-from harness.contract.known_failures import SEPARATOR, id_of
 from harness.contract.level import Level
 from harness.contract.verdict import Status, Verdict
 from harness.report.contract.results import RequirementResult

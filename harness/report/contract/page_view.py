@@ -6,8 +6,8 @@ The template only places what it finds here; nothing is judged, counted or cut t
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.level import Level, Profile
-from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.exchange import Exchange
 from harness.evidence.requirement_evidence import Evidence

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.contract.requirement_catalogue import RequirementRow
+from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Verdict
 from harness.evidence.exchange import Exchange
 from harness.evidence.run_folder import RunFolder

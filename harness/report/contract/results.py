@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.level import Level, Profile
-from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Status, Verdict, kept, passes, stale
 from harness.report.shared.status_marks import counted
 from harness.report.shared.words import DIFFERS, NOT_JUDGED, ORDER, count

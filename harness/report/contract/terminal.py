@@ -13,9 +13,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.expect import Finding
 from harness.contract.level import Level, Profile
-from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.results import (

@@ -11,7 +11,7 @@ import msgspec
 from allure_commons.types import AttachmentType, Severity
 
 from harness.base.json_value import Json
-from harness.contract.requirement_catalogue import RequirementRow
+from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Verdict
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.json_codec import to_json

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from harness.base.json_value import Json
+from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.level import Profile
-from harness.contract.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Verdict
 from harness.evidence.history.judgement import Judgement
 from harness.report.shared.run_metadata import run_metadata

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.user_error import ExitCode
-from harness.contract.known_failures import read_known
+from harness.contract.catalogue.known_failures import read_known
 from suites.selfcheck.fixtures.controlled_run import (
     HABIT,
     NOT_EXERCISED,

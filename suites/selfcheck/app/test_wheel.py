@@ -12,7 +12,7 @@ import pytest
 from harness.base.paths import CONTRACT, ROOT, SCENARIOS
 from harness.base.user_error import ExitCode
 from harness.chaos.plan.scenario_catalogue import find_scenarios
-from harness.contract.requirement_catalogue import find
+from harness.contract.catalogue.requirement_catalogue import find
 from harness.evidence.run_folder import RunFolder
 
 OUTSIDE = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}

@@ -7,7 +7,7 @@ import pytest
 
 from harness.base.paths import CONTRACT
 from harness.contract import Unrefuted, judge
-from harness.contract.requirement_catalogue import CatalogueEntry, find
+from harness.contract.catalogue.requirement_catalogue import CatalogueEntry, find
 
 ENTRIES = list(find(CONTRACT))
 GENERIC = {"wrong-error", "wrong-message", "unanswered"}

@@ -13,8 +13,8 @@ import pytest
 
 from harness.base.paths import CONTRACT
 from harness.contract import Evidence, NotSeen, Requirement
+from harness.contract.catalogue.requirement_catalogue import CatalogueEntry, find
 from harness.contract.expect import Finding, Observation
-from harness.contract.requirement_catalogue import CatalogueEntry, find
 from harness.lab import Lab
 
 YieldLines: TypeAlias = tuple[str, ...]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.base.paths import CONTRACT, ROOT
-from harness.contract.requirement_catalogue import find
+from harness.contract.catalogue.requirement_catalogue import find
 from suites.targets.explanations import Explanation, mismatches, of, read_explanations
 from suites.targets.target_runs import TargetRun
 from suites.targets.target_shapes import SHAPES, TargetShape

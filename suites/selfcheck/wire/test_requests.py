@@ -19,6 +19,15 @@ from harness.wire.codec.json_form import json_form
 from harness.wire.frames import decode, encode
 from harness.wire.offered import Offered
 from harness.wire.records.record_batch import NewBatch
+from harness.wire.requests.cluster.acls import (
+    Acl,
+    AclOperation,
+    CreateAcls,
+    DeleteAcls,
+    DescribeAcls,
+    Pattern,
+    Resource,
+)
 from harness.wire.requests.cluster.alter_partition_reassignments import AlterPartitionReassignments
 from harness.wire.requests.cluster.api_versions import ApiVersions
 from harness.wire.requests.cluster.create_topic import CreateTopic
@@ -36,42 +45,51 @@ from harness.wire.requests.groups.join_group import JoinGroup
 from harness.wire.requests.groups.leave_group import LeaveGroup
 from harness.wire.requests.groups.offset_fetch import OffsetFetch
 from harness.wire.requests.groups.sync_group import SyncGroup
+from harness.wire.requests.log.delete_records import DeleteRecords
 from harness.wire.requests.log.fetch import Fetch
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.requests.log.produce import PartitionBatch, Produce
 from harness.wire.requests.transactions.add_offsets_to_txn import AddOffsetsToTxn
-from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
-from harness.wire.requests.transactions.describe_producers import DescribeProducers
-from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
+from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn, AddPartitionsToTxns
+from harness.wire.requests.transactions.describe_producers import DescribeProducers, DescribeProducersOf
+from harness.wire.requests.transactions.describe_transactions import DescribeTransactions, DescribeTransactionsOf
 from harness.wire.requests.transactions.end_txn import EndTxn
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
 from harness.wire.requests.transactions.list_transactions import ListTransactions
 from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
-from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
+from harness.wire.requests.transactions.write_txn_markers import TxnMarker, WriteSeveralTxnMarkers, WriteTxnMarkers
 from harness.wire.wire_errors import CannotBuild, UnreadableAnswer
 
 TOPIC_ID = UUID("00112233-4455-6677-8899-aabbccddeeff")
 WHO: Mapping[str, Any] = {"transactional_id": "who", "producer_id": 4711, "producer_epoch": 12}
 WHERE = (("t", 6), ("u", 7), ("t", 8))
 BATCH = NewBatch(values=("v",), keys=("k",), producer_id=4711, producer_epoch=12, base_sequence=99, timestamp_ms=77)
+ACL = Acl(principal="User:a", resource=Resource.TOPIC, name="t", operation=AclOperation.READ, pattern=Pattern.PREFIXED)
 
 REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     AddOffsetsToTxn(**WHO, group="g"),
     AddPartitionsToTxn(**WHO, partitions=WHERE),
     AddPartitionsToTxn(**WHO, partitions=WHERE, verify_only=True),
+    AddPartitionsToTxns(transactions=(AddPartitionsToTxn(**WHO, partitions=WHERE),)),
     AlterPartitionReassignments(replicas={("t", 6): (21, 22), ("u", 7): None}, timeout_ms=1234),
     ApiVersions(),
+    CreateAcls(acls=(ACL,)),
+    DeleteAcls(acls=(ACL,)),
+    DescribeAcls(acl=ACL),
     CreateTopic(name="t", assignment={6: (21, 22)}, configs={"retention.ms": "99"}, timeout_ms=1234),
     CreateTopic(name="t", partitions=6, replicas=3),
     DeleteGroups(groups=("g", "h")),
+    DeleteRecords(topic="t", partition=6, offset=55, timeout_ms=1234),
     DeleteTopics(topics=("t", "u"), timeout_ms=1234),
     DescribeConfigs(resource_type=4, resource_name="21", keys=("retention.ms",)),
     DescribeConfigs(resource_type=2, resource_name="t"),
     DescribeConfigs(resource_type=4, resource_name="21", synonyms=True),
     DescribeProducers(topic="t", partition=6),
+    DescribeProducersOf(partitions=WHERE),
     DescribeQuorum(),
     DescribeTransactions(transactional_id="who"),
+    DescribeTransactionsOf(transactional_ids=("who", "whom")),
     ElectLeaders(partitions=WHERE, timeout_ms=1234),
     ElectLeaders(partitions=None, election_type=1),
     EndTxn(**WHO, committed=True),
@@ -115,6 +133,12 @@ REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     UpdateFeatures(feature="transaction.version", level=1, upgrade_type=3, validate_only=True, timeout_ms=1234),
     WriteTxnMarkers(producer_id=4711, producer_epoch=12, committed=True, partitions=WHERE, coordinator_epoch=31),
     WriteTxnMarkers(producer_id=4711, producer_epoch=12, committed=False, partitions=WHERE, transaction_version=2),
+    WriteSeveralTxnMarkers(
+        markers=(
+            TxnMarker(producer_id=4711, producer_epoch=12, committed=True, partitions=WHERE, coordinator_epoch=31),
+            TxnMarker(producer_id=4712, producer_epoch=13, committed=False, partitions=(("v", 9),)),
+        )
+    ),
 )
 
 
@@ -192,6 +216,7 @@ def test_each_api_can_be_built_at_every_version_unless_more_is_asked_for() -> No
     ("api_request", "version"),
     [
         (AddPartitionsToTxn(**WHO, partitions=WHERE, verify_only=True), 3),
+        (AddPartitionsToTxns(transactions=(AddPartitionsToTxn(**WHO, partitions=WHERE),) * 2), 3),
         (EndTxn(**WHO, committed=True), 99),
         (Fetch(topic="t", partition=0, offset=0), 13),
         (FindCoordinator(key="who"), 0),
@@ -223,6 +248,21 @@ def test_an_id_with_nothing_open_has_start_time_minus_one() -> None:
     result = DescribeTransactions(transactional_id="who").read(response)
     assert (result.state, result.start_time_ms, result.timeout_ms, result.producer_epoch) == ("Empty", -1, 60_000, 12)
     json.dumps(json_form(response))
+
+
+def test_each_transaction_of_a_batch_has_its_own_answer() -> None:
+    def transaction(name: bytes, error: int) -> bytes:
+        partition = struct.pack(">ih", 6, error) + b"\x00"
+        return bytes([len(name) + 1]) + name + b"\x02\x02t\x02" + partition + b"\x00\x00"
+
+    body = struct.pack(">i", 9) + b"\x00" + struct.pack(">ih", 0, 0)
+    answer = decode(24, 5, body + b"\x03" + transaction(b"who", 0) + transaction(b"whom", 49) + b"\x00")
+    result = AddPartitionsToTxns(transactions=()).read(answer)
+    assert result.error == 49
+    assert result.transactions == {
+        "who": {"error": 0, "partitions": {"t-6": 0}},
+        "whom": {"error": 49, "partitions": {"t-6": 49}},
+    }
 
 
 def test_an_error_code_that_kio_does_not_list_is_still_read() -> None:

@@ -5,7 +5,7 @@ another aborts. The epoch of the markers, and that leaders take it over, is the 
 epoch, and how a leader shows that sequences start anew, is as Kafka does it.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import MARKERS_IN_THE_LAST_EPOCH
 from harness.contract.byteman.leader_rules import NO_EPOCH_CHECK, SEQUENCES_KEPT_ACROSS_EPOCHS
@@ -90,6 +90,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Bump Epoch on Each Transaction for New Clients (1)"),
     statement="Markers of a transaction ended with EndTxn v5 carry the next epoch, in data and offsets partitions.",
     needs=(Offers("EndTxn", 5), Offers("Produce", 12), Offers("TxnOffsetCommit", 5)),
+    order=Order.ALONE,
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from harness.base.user_error import ExitCode, UserError
-from harness.contract.requirement_catalogue import RequirementRow
+from harness.contract.catalogue.requirement_catalogue import RequirementRow
 
 
 def selected(wanted: str, rows: Iterable[RequirementRow]) -> frozenset[str]:
