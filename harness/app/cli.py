@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from harness.app import options
-from harness.app.adopt_evidence import adopt_from
 from harness.app.contract_session import ContractOptions
+from harness.app.from_folders.adopt_evidence import adopt_from
+from harness.app.from_folders.replay import replay
+from harness.app.from_folders.run_matrix import write_matrix
 from harness.app.plugin import GivenOptions
-from harness.app.replay import replay
-from harness.app.run_matrix import write_matrix
 from harness.base.paths import CONTRACT, ROOT, SCENARIOS
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions

@@ -66,7 +66,7 @@ class MatrixRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class VerdictChange:
     """A requirement whose verdict differs between two neighbours."""
 
     row: RequirementRow
@@ -75,12 +75,12 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Transition:
     """From one run to the next."""
 
     before: str
     after: str
-    changes: tuple[Change, ...]
+    changes: tuple[VerdictChange, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class Matrix:
 
     columns: tuple[MatrixColumn, ...]
     groups: tuple[tuple[str, tuple[MatrixRow, ...]], ...]
-    steps: tuple[Step, ...] = field(default_factory=tuple)
+    steps: tuple[Transition, ...] = field(default_factory=tuple)
 
     @property
     def rows(self) -> Iterator[MatrixRow]:
@@ -152,11 +152,11 @@ def _column(run: JudgedRun, results: Sequence[RequirementResult]) -> MatrixColum
     return MatrixColumn(name=name, link=run.link, started=run.about.started, tallies=tallies(found, digits=1))
 
 
-def _steps(columns: Sequence[MatrixColumn], lines: Sequence[MatrixRow]) -> Iterator[Step]:
+def _steps(columns: Sequence[MatrixColumn], lines: Sequence[MatrixRow]) -> Iterator[Transition]:
     for number, (before, after) in enumerate(pairwise(columns)):
         changes = [
-            Change(row=line.row, before=line.cells[number], after=line.cells[number + 1])
+            VerdictChange(row=line.row, before=line.cells[number], after=line.cells[number + 1])
             for line in lines
             if line.cells[number + 1].changed
         ]
-        yield Step(before=before.name, after=after.name, changes=tuple(changes))
+        yield Transition(before=before.name, after=after.name, changes=tuple(changes))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from harness.contract.verdict import Status
-from harness.report.matrix.matrix import Matrix, MatrixCell, Step
+from harness.report.matrix.matrix import Matrix, MatrixCell, Transition
 from harness.report.shared.words import DIFFERS, NOT_JUDGED, count
 
 LETTERS = {
@@ -41,7 +41,7 @@ def _letter(cell: MatrixCell) -> str:
     return f"**{letter}**" if cell.changed else letter
 
 
-def _step(step: Step) -> Iterator[str]:
+def _step(step: Transition) -> Iterator[str]:
     yield f"\n## From {step.before} to {step.after}\n"
     if not step.changes:
         yield "Nothing differs."

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-from harness.app.replay import verdicts_of
+from harness.app.from_folders.replay import verdicts_of
 from harness.base.paths import CONTRACT, ROOT
 from harness.base.user_error import ExitCode, UserError
 from harness.contract.catalogue.requirement_catalogue import find, requirement_row
