@@ -164,6 +164,12 @@ OPTIONS = (
         "print what would be created and changed on the target, and do nothing",
     ),
     Option(
+        "--against",
+        JUDGED,
+        {"type": Path, "metavar": "RUN"},
+        "an earlier run's folder: the report tells what is not as it was there",
+    ),
+    Option(
         "--jobs",
         JUDGED,
         {"type": int, "metavar": "N", "choices": range(1, MOST_JOBS + 1)},
@@ -193,6 +199,7 @@ def contract_options(given: Namespace, *, target: str | None, falsify: bool = Fa
         known_failing=getattr(given, "known_failing", None),
         write_known_failing=getattr(given, "write_known_failing", None),
         plan=getattr(given, "plan", False),
+        against=getattr(given, "against", None),
         jobs=getattr(given, "jobs", None) or (1 if external else JOBS),
     )
 
