@@ -16,7 +16,7 @@ from harness.base.json_value import Json
 from harness.base.unprepared import OutOfReach
 from harness.base.wait import Patience
 from harness.cluster.run_options import Permissions
-from harness.contract import Access
+from harness.contract import Access, Liar
 from harness.evidence.recorder import Recorder
 from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
 from harness.kafka.administration import Administration
@@ -34,6 +34,7 @@ from harness.lab.placement import Placement
 from harness.lab.powers.joint_requests import JointRequests
 from harness.lab.powers.looks import Looks
 from harness.lab.powers.markers import MarkerWriter
+from harness.lab.powers.request_gate import RequestGate
 from harness.lab.powers.sole_member import Member, joined
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
@@ -62,6 +63,7 @@ class Lab(LabFaults):
 
     def __post_init__(self) -> None:
         """Nothing is opened and placed yet."""
+        self.request_gate = RequestGate(open_gate=self.open_gate, clock=self.clock)
         self._lanes = LaneClients(
             topology=self.cluster.topology,
             offered_by=self.offered_by,
@@ -238,6 +240,12 @@ class Lab(LabFaults):
             held.before_release = lambda: self.sample(name, partition)
             txn.end(commit=commit, version=version, as_=as_)
             yield held
+
+    def lied_to(self, liar: Liar) -> AbstractContextManager[None]:
+        """Clients and observer are lied to for the length of the block; only for negative controls."""
+        return self.request_gate.lies(
+            liar, self.cluster.topology, self.step_recorder("observer").client, self.notes.faults
+        )
 
     # Evidence
 
