@@ -24,6 +24,7 @@ from harness.chaos.play.within_reach import on_external
 from harness.cluster.description import described
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import parse_target
+from harness.contract.catalogue.promises import read_promises
 from harness.contract.catalogue.requirement_catalogue import find, requirement_row
 from harness.report.contract.listing import listing
 
@@ -165,7 +166,7 @@ def _print_list(given: argparse.Namespace) -> int:
     if given.json:
         sys.stdout.write(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False) + "\n")
     else:
-        listing(rows)
+        listing(rows, read_promises(CONTRACT))
     return ExitCode.KEPT
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from harness.base.json_value import Json
+from harness.base.kafka_error import error_name
 
 Marker: TypeAlias = Literal["ABORT", "COMMIT"]
 
@@ -31,6 +32,10 @@ class NotSeen(Exception):
 
 UNDRAINED = "undrained"
 """The name of the fact why no log could be read."""
+
+
+TOOL = -1
+"""The version of a step that is no request but a run of a command line tool; its ``error`` is the exit code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +70,17 @@ class Step:
     exchange: int = 0
     looked: bool = True
     waited_ms: float = 0.0
+
+    @property
+    def call(self) -> str:
+        """``EndTxn v5``; a command line tool has no version."""
+        return self.api if self.version == TOOL else f"{self.api} v{self.version}"
+
+    def outcome(self, code: int | None) -> str:
+        """What this code means as the step's answer: ``NONE (0)``, ``exit code 1``."""
+        if code is None:
+            return "no answer"
+        return f"exit code {code}" if self.version == TOOL else f"{error_name(code)} ({code})"
 
     def answer_int(self, name: str) -> int:
         """The integer field ``name`` of the answer; :raises NotSeen: when the answer has no such integer field."""

@@ -20,6 +20,7 @@ class LabFaults:
 
     :param open_gate: The run's gate for single requests; None where there can be none.
     :param accessed: What the stimulus has used beyond its own topics and ids.
+    :param spent: Whether the cluster is no more what it was started as, so that nobody may use it after this.
     """
 
     cluster: Cluster
@@ -28,6 +29,7 @@ class LabFaults:
     accessed: set[Access] = field(default_factory=set)
     open_gate: OpenGate | None = None
     request_gate: RequestGate = field(init=False)
+    spent: bool = False
 
     def now(self) -> float:
         return self.clock.now()

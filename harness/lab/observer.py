@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from harness.base.json_value import Json
-from harness.base.kafka_error import error_name
+from harness.base.kafka_error import KafkaError, error_name
 from harness.base.unprepared import Unprepared
 from harness.evidence.requirement_evidence import LogTruth, Sample, Step
 from harness.kafka.in_charge import version_of_leaders
@@ -27,7 +27,7 @@ from harness.wire.records.transaction_state import TOPIC, decode_state
 from harness.wire.requests.cluster.api_versions import ApiVersions
 from harness.wire.requests.cluster.metadata import Metadata
 from harness.wire.requests.log.fetch import READ_COMMITTED, READ_UNCOMMITTED, Fetch, FetchResult
-from harness.wire.requests.log.list_offsets import ListOffsets
+from harness.wire.requests.log.list_offsets import EARLIEST, ListOffsets
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
 from harness.wire.requests.transactions.list_transactions import ListTransactions
@@ -238,6 +238,9 @@ class Observer:
         topic, index = topic_partition
         request = Fetch(topic=topic, partition=index, offset=offset, isolation=isolation, max_bytes=max_bytes)
         result = self.reads.of_leader(leader, topic, request)
+        if result.error == KafkaError.OFFSET_OUT_OF_RANGE:  # what was there is deleted; the log begins later
+            first = self.reads.of_leader(leader, topic, ListOffsets(topic=topic, partition=index, timestamp=EARLIEST))
+            result = self.reads.of_leader(leader, topic, replace(request, offset=max(offset, first.offset)))
         if result.error:
             raise Unprepared(f"Fetch of {partition_name(topic, index)} answered {error_name(result.error)}")
         return result

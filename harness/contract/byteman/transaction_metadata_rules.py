@@ -26,6 +26,7 @@ def _at_init(name: str, do: str, when: str = "true") -> str:
 
 
 END_WITHOUT_BUMP = _at_preparation("the end of a transaction forgets to bump the epoch", f"$2 = {_LEVEL}.TV_0")
+END_KEEPS_THE_PRODUCER_ID = _at_preparation("the end in the last epoch keeps the producer id", "$3 = -1")
 ABORT_WITHOUT_BUMP = _at_preparation(
     "an abort forgets to bump the epoch", f"$2 = {_LEVEL}.TV_0", f"$1 == {_STATE}.PREPARE_ABORT"
 )
