@@ -37,6 +37,7 @@ from harness.lab.powers.markers import MarkerWriter
 from harness.lab.powers.moves import Moves
 from harness.lab.powers.nodes import Nodes
 from harness.lab.powers.releases import Releases
+from harness.lab.powers.request_gate import RequestGate
 from harness.lab.powers.sole_member import Member, joined
 from harness.lab.powers.users import Grant, Users
 from harness.lab.producer import Producer
@@ -66,6 +67,7 @@ class Lab(LabPowers):
 
     def __post_init__(self) -> None:
         """Nothing is opened and placed yet."""
+        self.request_gate = RequestGate(open_gate=self.open_gate, clock=self.clock)
         self._lanes = LaneClients(
             topology=self.cluster.topology,
             offered_by=self.offered_by,
