@@ -39,6 +39,7 @@ from harness.lab.powers.nodes import Nodes
 from harness.lab.powers.releases import Releases
 from harness.lab.powers.request_gate import RequestGate
 from harness.lab.powers.sole_member import Member, joined
+from harness.lab.powers.state_log import StateLog
 from harness.lab.powers.users import Grant, Users
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
@@ -170,18 +171,16 @@ class Lab(LabPowers):
 
         About a second on a cluster of ours; elsewhere, and with one broker, a minute or two a producer.
         """
+        self.accessed.add(Access.LOAD)
         first = self.producer(protocol=protocol)
-        rest = (self.producer(protocol=protocol, coordinator=first.coordinator) for _ in range(count - 1))
-        made = (first, *rest)
-        self._last_epochs.bring(made, epoch, timeout_ms)
+        made = (first, *(self.producer(protocol=protocol, coordinator=first.coordinator) for _ in range(count - 1)))
+        LastEpochs(self.state_log, self.cluster.owned or self.permissions.load).bring(made, epoch, timeout_ms)
         return made
 
     @property
-    def _last_epochs(self) -> LastEpochs:
-        self.accessed.add(Access.LOAD)
-        if not self.cluster.owned and not self.permissions.load:
-            raise OutOfReach("tens of thousands of requests need --allow-load on a cluster that is not ours")
-        return LastEpochs(self.placement.cluster, self._lanes.unrecorded, may_forge=self.cluster.owned)
+    def state_log(self) -> StateLog:
+        """The coordinators' log, where it may be written to."""
+        return StateLog(self.nodes.view, self._lanes.unrecorded, self.cluster.owned)
 
     @property
     def releases(self) -> Releases:
