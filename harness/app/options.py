@@ -152,6 +152,12 @@ OPTIONS = (
         "external: also run what changes settings or feature levels or writes markers; all is set back",
     ),
     Option(
+        "--allow-load",
+        RUNNING,
+        {"action": "store_true"},
+        "external: also run what first uses up all epochs of a producer id: 32,766 small requests, a minute or two",
+    ),
+    Option(
         "--plan",
         JUDGED,
         {"action": "store_true"},
@@ -222,12 +228,13 @@ def _permissions(given: Namespace) -> Permissions:
     """``falsify`` has none of these options: it runs on clusters of ours alone."""
     topics = tuple(filter(None, (name.strip() for name in getattr(given, "topics", "").split(","))))
     prefix, changes = getattr(given, "prefix", PREFIX), getattr(given, "allow_changes", False)
+    load = getattr(given, "allow_load", False)
     if not re.fullmatch(NAME, prefix):
         raise UserError(
             f"--prefix {prefix!r} cannot begin a topic's name: write 1 to 100 of a–z, A–Z, 0–9, '.', '_' and '-'",
             exit=ExitCode.USAGE,
         )
-    return Permissions(prefix=prefix, topics=topics, changes=changes)
+    return Permissions(prefix=prefix, topics=topics, changes=changes, load=load)
 
 
 def print_progress(sentence: str) -> None:

@@ -1,12 +1,13 @@
 """A cluster that we started: its nodes behind their proxies, and the powers over them, on either backend."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from harness.cluster import toxiproxy
+from harness.cluster.cluster import RunningTool
 from harness.cluster.nodes import jmx_metrics, readiness
 from harness.cluster.nodes.failpoints import Failpoints
 from harness.cluster.nodes.node import Node
@@ -23,6 +24,7 @@ class OwnedCluster(Generic[AnyNode, AnyBlock]):
     """Fills :class:`harness.cluster.cluster.Cluster`; offers every power.
 
     :param block: The addresses of its nodes and proxies.
+    :param tools: Starts a class of the target's jars with arguments, under the Byteman rules that are loaded now.
     :param cleanup: Ends everything that was started for it.
     """
 
@@ -33,6 +35,7 @@ class OwnedCluster(Generic[AnyNode, AnyBlock]):
     nodes: Mapping[int, AnyNode]
     links: ToxiproxyLinks
     failpoints: Failpoints
+    tools: Callable[[str, Sequence[str], Sequence[str]], RunningTool]
     cleanup: ExitStack
 
     @property
@@ -70,6 +73,9 @@ class OwnedCluster(Generic[AnyNode, AnyBlock]):
 
     def read_metric(self, node: int, mbean: str, attribute: str) -> float:
         return jmx_metrics.read_metric(self.nodes[node], self.block, mbean, attribute)
+
+    def start_tool(self, main: str, arguments: Sequence[str]) -> RunningTool:
+        return self.tools(main, arguments, self.failpoints.scripts)
 
     def load_rules(self, rules: str) -> None:
         self.failpoints.load(self._running(), rules)

@@ -19,11 +19,13 @@ class Permissions:
     :param prefix: What the names of all topics, groups and transactional ids of ours begin with.
     :param topics: Topics of the owner's that may be written to, where none may be created; () to create our own.
     :param changes: Whether settings and feature levels may be changed, and markers written.
+    :param load: Whether tens of thousands of small requests may be sent, to use up the epochs of a producer id.
     """
 
     prefix: str = PREFIX
     topics: tuple[str, ...] = ()
     changes: bool = False
+    load: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,4 +58,5 @@ class RunOptions:
         words = [] if given.prefix == PREFIX else [f"--prefix={given.prefix}"]
         words += [f"--topics={','.join(given.topics)}"] if given.topics else []
         words += [f"--client-properties={self.cluster.client_properties}"] if self.cluster.client_properties else []
-        return words + (["--allow-changes"] if given.changes else [])
+        words += ["--allow-changes"] if given.changes else []
+        return words + (["--allow-load"] if given.load else [])

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from harness.base.json_value import Json
-from harness.base.kafka_error import error_name
 from harness.contract.level import Level
 from harness.evidence.requirement_evidence import Batch, Evidence, Fault, NotSeen, Sample, Step
 
@@ -83,12 +82,12 @@ def refused(
     :param also: Codes that the KIP allows beside Kafka's own ``codes``: each is a ``wrong-error`` of level SHOULD.
     """
     if step.error == 0:
-        return finding(otherwise, f"{_said(step)}; expected {_names(codes)}", step)
+        return finding(otherwise, f"{_said(step)}; expected {_names(step, codes)}", step)
     if step.error is None:
-        return finding("unanswered", f"{_said(step)}; expected {_names(codes)}", step)
+        return finding("unanswered", f"{_said(step)}; expected {_names(step, codes)}", step)
     if step.error not in codes:
         level = Level.SHOULD if step.error in also else code
-        return habit(finding("wrong-error", f"{_said(step)}; expected {_names(codes)}", step), level)
+        return habit(finding("wrong-error", f"{_said(step)}; expected {_names(step, codes)}", step), level)
     return witness(_said(step), step) if message is None else explained(step, message)
 
 
@@ -121,7 +120,7 @@ def shows(step: Step, *, otherwise: str, **promised: Json) -> Observation:
     if not step.looked:
         return NotLooked(what=f"{step.name}: {step.api}")
     seen = {name: step.fields.get(name) for name in promised}
-    return agree(f"{step.name}: {step.api} v{step.version} shows", seen, promised, step, otherwise=otherwise)
+    return agree(f"{step.name}: {step.call} shows", seen, promised, step, otherwise=otherwise)
 
 
 def unless(kept: bool, what: str, *steps: Step, otherwise: str) -> Observation:
@@ -136,9 +135,13 @@ def taken(seen: Evidence, name: str) -> tuple[Step, ...]:
 
 def row(step: Step, field: str, **keys: Json) -> Mapping[str, Json]:
     """The row of the answer's list ``field`` that has these keys (a producer, a transaction); {} when there is none."""
-    rows = step.fields.get(field)
-    fitting = (one for one in (rows if isinstance(rows, list) else ()) if isinstance(one, dict))
-    return next((one for one in fitting if keys.items() <= one.items()), {})
+    return next((one for one in rows(step, field) if keys.items() <= one.items()), {})
+
+
+def rows(step: Step, field: str) -> tuple[Mapping[str, Json], ...]:
+    """The rows of the answer's list ``field``, in the broker's order; () where there is none."""
+    listed = step.fields.get(field)
+    return tuple(one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, dict))
 
 
 def writes(seen: Evidence, partition: str, *names: str) -> list[Step]:
@@ -316,9 +319,9 @@ def _in_order(value: Json) -> Json:
 
 
 def _said(step: Step) -> str:
-    answer = "gave no answer" if step.error is None else f"answered {error_name(step.error)} ({step.error})"
-    return f"{step.name}: {step.api} v{step.version} {answer}"
+    answer = "gave no answer" if step.error is None else f"answered {step.outcome(step.error)}"
+    return f"{step.name}: {step.call} {answer}"
 
 
-def _names(codes: tuple[int, ...]) -> str:
-    return " or ".join(f"{error_name(code)} ({code})" for code in codes)
+def _names(step: Step, codes: tuple[int, ...]) -> str:
+    return " or ".join(map(step.outcome, codes))

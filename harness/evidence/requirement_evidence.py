@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from harness.base.json_value import Json
+from harness.base.kafka_error import error_name
 
 Marker: TypeAlias = Literal["ABORT", "COMMIT"]
 
@@ -31,6 +32,10 @@ class NotSeen(Exception):
 
 UNDRAINED = "undrained"
 """The name of the fact why no log could be read."""
+
+
+TOOL = -1
+"""The version of a step that is no request but a run of a command line tool; its ``error`` is the exit code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +71,17 @@ class Step:
     looked: bool = True
     waited_ms: float = 0.0
 
+    @property
+    def call(self) -> str:
+        """``EndTxn v5``; a command line tool has no version."""
+        return self.api if self.version == TOOL else f"{self.api} v{self.version}"
+
+    def outcome(self, code: int | None) -> str:
+        """What this code means as the step's answer: ``NONE (0)``, ``exit code 1``."""
+        if code is None:
+            return "no answer"
+        return f"exit code {code}" if self.version == TOOL else f"{error_name(code)} ({code})"
+
     def answer_int(self, name: str) -> int:
         """The integer field ``name`` of the answer; :raises NotSeen: when the answer has no such integer field."""
         value = self.fields.get(name)
@@ -85,19 +101,19 @@ class Step:
         values = self.request.get("values")
         return tuple(map(str, values)) if isinstance(values, list) else ()
 
-    def at(self, partition: str) -> "Step":
-        """The step with one partition's error and fields alone; ``error`` is None when the answer left it out."""
-        return self._part("partitions", partition)
-
     def of(self, transaction: str) -> "Step":
-        """The step with one transaction's error and fields alone, likewise; see :meth:`at` for its partitions."""
-        return self._part("transactions", transaction)
+        """The step with one transaction's error and fields alone; see :meth:`at` for its partitions."""
+        return self.at(transaction, "transactions")
 
-    def _part(self, field: str, name: str) -> "Step":
-        """An integer in place of fields is an error alone."""
+    def at(self, name: str, field: str = "partitions") -> "Step":
+        """The step with one partition's error and fields alone, or with those of another part of its answer.
+
+        ``error`` is None when the answer left it out; an integer in place of fields is an error alone. In what was not
+        looked at, neither was the part.
+        """
         parts = self.fields.get(field)
         own = parts.get(name) if isinstance(parts, dict) else None
-        fields = own if isinstance(own, dict) else {"error": own}
+        fields = own if isinstance(own, dict) else {} if own is None else {"error": own}
         error = fields.get("error")
         return replace(self, error=error if isinstance(error, int) else None, fields=fields)
 

@@ -1,35 +1,20 @@
-"""The cluster as faults use it: its powers, its administration, and who leads what, over the observer's lane.
+"""The cluster as faults use it: its powers, its administration, and who leads what, over the observer's lane."""
 
-A request goes to every broker at once, since any of them may be down or cut off, and the newest answer
-counts (:mod:`harness.kafka.routing`). A broker that does not answer within :data:`ANSWER_SECONDS` is passed over.
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from harness.base import wait
 from harness.base.clock import RunClock
-from harness.base.unprepared import Unprepared
 from harness.cluster.cluster import Cluster, Links
 from harness.faults.frame_gate import FrameGate, GateOpener
 from harness.kafka.administration import Administration
-from harness.kafka.routing import RoutingTable, fully_replicated
+from harness.kafka.leaders.brokers_view import REGISTERED_SECONDS, BrokersView
 from harness.wire.api_request import ApiRequest, ApiResult
-from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
-from harness.wire.requests.cluster.metadata import Metadata, MetadataResult, PartitionMetadata
-from harness.wire.topic_partitions import TopicPartition, partition_name
-from harness.wire.wire_client import PendingResponse, WireClient
-from harness.wire.wire_errors import WireError
+from harness.wire.requests.cluster.metadata import PartitionMetadata
+from harness.wire.topic_partitions import TopicPartition
+from harness.wire.wire_client import WireClient
 
 ResultT = TypeVar("ResultT", bound=ApiResult)
-
-ANSWER_SECONDS = 1.5
-"""That a broker may take to answer before it counts as silent."""
-CONTROLLER_SECONDS = 10.0
-"""That a request to the controller may take."""
-REGISTERED_SECONDS = 30.0
-"""Within which a broker that was away must be registered and unfenced again."""
 
 
 class Powerless(Exception):
@@ -93,20 +78,17 @@ class FaultTarget:
             raise Powerless("this backend has no proxies")
         return self.cluster.links
 
-    def partition(self, topic: str, partition: int) -> PartitionMetadata:
-        """Leader (-1: none), leader epoch, replicas and in-sync replicas of a partition, by its topic's real name.
+    @property
+    def view(self) -> BrokersView:
+        """What its brokers know now."""
+        return BrokersView(self.client, self.brokers)
 
-        :raises Unprepared: When no broker that answers knows the partition.
-        """
-        known = self._routing(topic).partitions(topic).get(partition)
-        if known is None:
-            raise Unprepared(f"no broker that answers knows {partition_name(topic, partition)}")
-        return known
+    def partition(self, topic: str, partition: int) -> PartitionMetadata:
+        """See :class:`BrokersView`, as of the others."""
+        return self.view.partition(topic, partition)
 
     def leader(self, topic: str, partition: int) -> int | None:
-        """The partition's leader, or None while it has none; raises as :meth:`partition` does."""
-        leader = self.partition(topic, partition)["leader"]
-        return leader if leader >= 0 else None
+        return self.view.leader(topic, partition)
 
     def in_sync(self, topic: str, partition: int) -> tuple[int, ...]:
         """The partition's in-sync replicas; raises as :meth:`partition` does."""
@@ -117,92 +99,26 @@ class FaultTarget:
 
         :raises Unprepared: When no broker that answers knows the topic.
         """
-        real = self.transactional_ids.get(transactional_id, transactional_id)
-        found = self._routing(TRANSACTION_STATE).key_partition(TRANSACTION_STATE, real)
-        if found is None:
-            raise Unprepared(f"no broker that answers knows {TRANSACTION_STATE}")
-        return found
+        return self.view.state_partition(self.transactional_ids.get(transactional_id, transactional_id))
 
     def coordinator(self, transactional_id: str) -> int | None:
         """The broker that coordinates an id (given by its name in the workload), or None while there is none."""
         return self.leader(*self.state_partition(transactional_id))
 
     def registered(self, node: int) -> bool:
-        """Whether this broker answers, and every one that answers lists it: unfenced (KIP-631, «Broker Fencing»)."""
-        answers = self._metadata(())
-        return node in answers and all(node in answer.brokers for answer in answers.values())
+        return self.view.registered(node)
 
     def dropped(self, node: int) -> bool:
-        """Whether another broker no longer lists this one: the controller fenced it."""
-        others = tuple(other for other in self.brokers if other != node)
-        return any(node not in answer.brokers for answer in self._metadata((), only=others).values())
+        return self.view.dropped(node)
 
     def answers(self, node: int) -> bool:
-        """Whether the broker answers on the observer's lane within :data:`ANSWER_SECONDS`."""
-        return node in self._metadata((), only=(node,))
+        return self.view.answers(node)
 
     def replicated(self) -> bool:
-        """Whether every broker is registered, and every partition led, by all its replicas in sync."""
-        answers = self._metadata(None)
-        listed = {node for answer in answers.values() for node in answer.brokers}
-        return len(answers) == len(self.brokers) <= len(listed) and all(map(_all_in_sync, answers.values()))
+        return self.view.replicated()
 
     def await_registered(self, node: int, *, timeout_seconds: float = REGISTERED_SECONDS) -> None:
-        """Wait until a broker that was away is registered and unfenced.
-
-        :raises TimedOut: When it is not within ``timeout_seconds`` seconds.
-        """
-        wait.until(
-            lambda: self.registered(node),
-            what=f"the return of broker {node}",
-            timeout_seconds=timeout_seconds,
-            interval_seconds=0.02,
-        )
+        self.view.await_registered(node, timeout_seconds=timeout_seconds)
 
     def to_controller(self, request: ApiRequest[ResultT]) -> ResultT:
-        """An administrator's request, by the first broker that hands it to the controller.
-
-        :raises Unprepared: When none does.
-        """
-        reasons: list[str] = []
-        for node in self.brokers:
-            try:
-                version = self.client.highest(node, request.api)
-                return self.client.call(node, request, version, timeout_seconds=CONTROLLER_SECONDS).result
-            except WireError as error:
-                reasons.append(str(error))
-        raise Unprepared(f"{request.api} was not taken: {'; '.join(reasons) or 'no broker'}")
-
-    def _routing(self, topic: str) -> RoutingTable:
-        """What all brokers that answer know of a topic; the newest counts."""
-        table = RoutingTable()
-        for answer in self._metadata((topic,)).values():
-            table.learn(answer)
-        return table
-
-    def _metadata(
-        self, topics: tuple[str, ...] | None, *, only: tuple[int, ...] | None = None
-    ) -> Mapping[int, MetadataResult]:
-        """The answer of each broker that gives one, all asked at once."""
-        pending = dict(self._send(Metadata(topics=topics), only or self.brokers))
-        return {node: answer for node, each in pending.items() if (answer := _answer(each)) is not None}
-
-    def _send(
-        self, request: ApiRequest[ResultT], nodes: tuple[int, ...]
-    ) -> Iterator[tuple[int, PendingResponse[ResultT]]]:
-        for node in nodes:
-            try:
-                yield node, self.client.send(node, request, self.client.highest(node, request.api))
-            except WireError:
-                continue
-
-
-def _answer(pending: PendingResponse[ResultT]) -> ResultT | None:
-    try:
-        return pending.wait(ANSWER_SECONDS).result
-    except WireError:
-        return None
-
-
-def _all_in_sync(answer: MetadataResult) -> bool:
-    return all(fully_replicated(each) for topic in answer.topics.values() for each in topic["partitions"].values())
+        return self.view.to_controller(request)

@@ -12,10 +12,8 @@ from random import Random
 from typing import Any, Literal
 
 from harness.base.addresses import Lane
-from harness.base.json_value import Json
 from harness.base.unprepared import OutOfReach
-from harness.base.wait import Patience
-from harness.cluster.run_options import Permissions
+from harness.cluster.observer_client import observer_client
 from harness.contract import Access
 from harness.evidence.recorder import Recorder
 from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
@@ -23,15 +21,22 @@ from harness.kafka.administration import Administration
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import Coordinators
+from harness.kafka.leaders.brokers_view import BrokersView
 from harness.kafka.routing import RoutingTable
-from harness.lab.lab_faults import LabFaults
 from harness.lab.lane_clients import LaneClients
 from harness.lab.leader_reads import LeaderReads
 from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
+from harness.lab.powers.beyond_requests.lab_powers import LabPowers
 from harness.lab.powers.joint_requests import JointRequests
+from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
+from harness.lab.powers.looks import Looks
+from harness.lab.powers.markers import MarkerWriter
+from harness.lab.powers.moves import Moves
+from harness.lab.powers.nodes import Nodes
+from harness.lab.powers.releases import Releases
 from harness.lab.powers.sole_member import Member, joined
 from harness.lab.powers.users import Grant, Users
 from harness.lab.producer import Producer
@@ -39,12 +44,11 @@ from harness.lab.progress import Progress
 from harness.lab.step_recorder import StepRecorder, Unprepared
 from harness.lab.stream_reading import StreamReaders, StreamReading, stream_of
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
-from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
 from harness.wire.wire_client import Offered
 
 
 @dataclass(slots=True, kw_only=True)
-class Lab(LabFaults):
+class Lab(LabPowers):
     """What a stimulus drives. Made by ``connect`` in :mod:`harness.run`; closed by it too."""
 
     offered_by: Mapping[int, Offered]
@@ -53,10 +57,10 @@ class Lab(LabFaults):
     recorder: Recorder
     readers: StreamReaders
     producers: list[Producer] = field(default_factory=list)
-    permissions: Permissions = field(default_factory=Permissions)
-    patience: Patience = field(default_factory=Patience)
     belongings: Belongings = field(default_factory=Belongings)
     placement: Placement = field(init=False)
+    nodes: Nodes = field(init=False)
+    moves: Moves = field(init=False)
     _lanes: LaneClients = field(init=False)
     _routing: RoutingTable = field(default_factory=RoutingTable)
 
@@ -79,6 +83,10 @@ class Lab(LabFaults):
             starts=self.notes.starts,
             foreign=self.notes.foreign,
         )
+        view = BrokersView(observer_client(self.cluster.topology, self.clock), self.cluster.topology.brokers)
+        shared: dict[str, Any] = {"view": view, "now": self.now, "faults": self.notes.faults, "accessed": self.accessed}
+        self.nodes = Nodes(cluster=self.cluster, **shared)
+        self.moves = Moves(placement=self.placement, producers=self.producers, ask=self._ask_for_change, **shared)
 
     @property
     def partitions(self) -> Sequence[Partition]:
@@ -153,6 +161,31 @@ class Lab(LabFaults):
             made.init(timeout_ms=timeout_ms)
         return made
 
+    def near_the_end(
+        self, *, epoch: int = LAST_EPOCH, count: int = 1, protocol: Literal[1, 2] = 1, timeout_ms: int = 60_000
+    ) -> tuple[Producer, ...]:
+        """Producers of one coordinator in this epoch, with nothing open; :mod:`harness.lab.powers.last_epochs`.
+
+        About a second on a cluster of ours; elsewhere, and with one broker, a minute or two a producer.
+        """
+        first = self.producer(protocol=protocol)
+        rest = (self.producer(protocol=protocol, coordinator=first.coordinator) for _ in range(count - 1))
+        made = (first, *rest)
+        self._last_epochs.bring(made, epoch, timeout_ms)
+        return made
+
+    @property
+    def _last_epochs(self) -> LastEpochs:
+        self.accessed.add(Access.LOAD)
+        if not self.cluster.owned and not self.permissions.load:
+            raise OutOfReach("tens of thousands of requests need --allow-load on a cluster that is not ours")
+        return LastEpochs(self.placement.cluster, self._lanes.unrecorded, may_forge=self.cluster.owned)
+
+    @property
+    def releases(self) -> Releases:
+        """Other releases for single nodes; the cluster is used by nobody after this requirement."""
+        return Releases(self, self._lanes.ask_again)
+
     @contextmanager
     def committed_reader(self, *partitions: Partition) -> Iterator[StreamReading]:
         """Spark reading these partitions with read_committed over the observer's lane, for the length of the block."""
@@ -190,37 +223,15 @@ class Lab(LabFaults):
         client, brokers = self.step_recorder("observer").client, self.cluster.topology.brokers
         return Administration(client, brokers, before_change=self._ask_for_change, patience=self.patience)
 
-    def _ask_for_change(self, what: str) -> None:
-        """:raises OutOfReach: When the cluster is not ours and changes are not allowed."""
-        self.accessed.add(Access.CHANGES)
-        if not self.cluster.owned and not self.permissions.changes:
-            raise OutOfReach(f"{what} needs --allow-changes on a cluster that is not ours")
+    @property
+    def write_marker(self) -> MarkerWriter:
+        """WriteTxnMarkers, as an operator ends a hanging transaction (KIP-664): to be called, or ``.several(…)``."""
+        return MarkerWriter(self.step_recorder("observer"), self._ask_for_change)
 
-    def write_marker(
-        self,
-        partition: Partition,
-        *,
-        producer_id: int,
-        epoch: int,
-        commit: bool,
-        coordinator_epoch: int = 0,
-        version: int | None = None,
-        as_: str | None = None,
-    ) -> Step:
-        """WriteTxnMarkers to the partition's leader, as an operator ends a hanging transaction (KIP-664)."""
-        self._ask_for_change("writing a marker")
-        fields: dict[str, Any] = {
-            "producer_id": producer_id,
-            "producer_epoch": epoch,
-            "committed": commit,
-            "coordinator_epoch": coordinator_epoch,
-        }
-        request, recorder = (
-            WriteTxnMarkers(partitions=(partition.topic_partition,), **fields),
-            self.step_recorder("observer"),
-        )
-        used = recorder.client.highest(partition.leader, request.api) if version is None else version
-        return recorder.ask(partition.leader, request, used, as_=as_, request={"partition": str(partition), **fields})
+    @property
+    def looks(self) -> Looks:
+        """What any broker says of producers and transactional ids, in charge or not."""
+        return Looks(self.step_recorder("observer"))
 
     def coordinator_epoch(self, producer: Producer) -> int | None:
         """The leader epoch of the ``__transaction_state`` partition that keeps the producer's transactional id.
@@ -304,10 +315,6 @@ class Lab(LabFaults):
     def _progress(self) -> Progress:
         return Progress(self.observer, self.patience)
 
-    def note(self, name: str, value: Json) -> None:
-        """A plain fact for the check, partitions under their short names."""
-        self.notes.facts[name] = self.notes.shorten(value)
-
     def unless(self, ready: Callable[[], bool], why_not: str) -> None:
         """Go on only when the situation is there; :raises Unprepared: with ``why_not`` when it is not."""
         if not ready():
@@ -331,6 +338,7 @@ class Lab(LabFaults):
 
     def close(self) -> None:
         """Close every client; requests without an answer are recorded as such."""
+        self.nodes.view.client.close()
         self._lanes.close()
 
     def step_recorder(self, lane: Lane) -> StepRecorder:

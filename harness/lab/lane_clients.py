@@ -7,7 +7,7 @@ from harness.base.addresses import Address, Lane
 from harness.base.clock import RunClock
 from harness.base.wait import Patience
 from harness.cluster.topology import Topology
-from harness.evidence.recorder import Recorder
+from harness.evidence.recorder import NullRecorder, Recorder
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.step_recorder import StepRecorder
 from harness.wire.security.security import Security
@@ -34,11 +34,30 @@ class LaneClients:
             self._opened[lane] = self._recorder_of(lane, client, self._proxies(lane))
         return self._opened[lane]
 
+    def unrecorded(self, client_id: str) -> WireClient:
+        """Another client on the observer's lane under this name, whose exchanges are not kept; its user closes it."""
+        return WireClient(
+            actor=client_id,
+            lane="observer",
+            addresses=self.topology.lanes["observer"],
+            clock=self.clock,
+            recorder=NullRecorder(),
+            offered=self.offered_by,
+            security=self.topology.secured("observer"),
+        )
+
     def of_user(self, user: str, addresses: Mapping[int, Address], security: Security) -> StepRecorder:
         """A named user's one client, on a listener beside the lanes; no proxy is in front."""
         if user not in self._opened:
             self._opened[user] = self._recorder_of(user, self._client(user, "users", addresses, security), {})
         return self._opened[user]
+
+    def ask_again(self, node: int) -> None:
+        """Learn anew what a node offers: it runs another release than before."""
+        offered = self.step_recorder("observer").client.refresh(node)
+        self.offered_by = {**self.offered_by, node: offered}
+        for step_recorder in self._opened.values():
+            step_recorder.client.learn(node, offered)
 
     def close(self) -> None:
         """Close every client; requests without an answer are recorded as such."""

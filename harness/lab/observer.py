@@ -4,11 +4,11 @@ Leaders and coordinators alone are believed (:mod:`harness.kafka.in_charge`): le
 a broker says that is no longer in charge is not noted: the situation is then Unprepared.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from harness.base.json_value import Json
-from harness.base.kafka_error import error_name
+from harness.base.kafka_error import KafkaError, error_name
 from harness.base.unprepared import Unprepared
 from harness.evidence.requirement_evidence import LogTruth, Sample, Step
 from harness.kafka.in_charge import version_of_leaders
@@ -27,7 +27,7 @@ from harness.wire.records.transaction_state import TOPIC, decode_state
 from harness.wire.requests.cluster.api_versions import ApiVersions
 from harness.wire.requests.cluster.metadata import Metadata
 from harness.wire.requests.log.fetch import READ_COMMITTED, READ_UNCOMMITTED, Fetch, FetchResult
-from harness.wire.requests.log.list_offsets import ListOffsets
+from harness.wire.requests.log.list_offsets import EARLIEST, ListOffsets
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
 from harness.wire.requests.transactions.list_transactions import ListTransactions
@@ -100,10 +100,33 @@ class Observer:
         version = self.recorder.client.highest(coordinator, request.api)
         return self.recorder.answer(coordinator, request, version).state
 
-    def transactions(self, broker: int, *, as_: str | None = None, version: int = 0) -> Step:
-        """ListTransactions of one broker, without filters."""
+    def transactions(
+        self,
+        broker: int,
+        *,
+        as_: str | None = None,
+        version: int = 0,
+        states: Sequence[str] = (),
+        producer_ids: Sequence[int] = (),
+        duration_ms: int = -1,
+        pattern: str | None = None,
+    ) -> Step:
+        """ListTransactions of one broker: ``transactions`` and ``unknown_states``; without filters, all that it keeps.
+
+        :param duration_ms: From version 1 on: only transactions that began longer ago (KIP-994).
+        :param pattern: From version 2 on: a regular expression for the id (KIP-1152).
+        """
         before = self.reads.state_led_by(broker)
-        step = self.recorder.asked(broker, ListTransactions(), version, as_=as_)
+        request = ListTransactions(
+            states=tuple(states), producer_ids=tuple(producer_ids), duration_ms=duration_ms, pattern=pattern
+        )
+        filters: dict[str, Json] = {
+            "states": list(states),
+            "producer_ids": list(producer_ids),
+            "duration_ms": duration_ms,
+            "pattern": pattern,
+        }
+        step = self.recorder.asked(broker, request, version, as_=as_, request=filters)
         return self._kept(step, as_, lambda: self.reads.state_led_by(broker) == before)
 
     def advertised(self, broker: int, *, as_: str | None = None, version: int = 4) -> Step:
@@ -215,6 +238,9 @@ class Observer:
         topic, index = topic_partition
         request = Fetch(topic=topic, partition=index, offset=offset, isolation=isolation, max_bytes=max_bytes)
         result = self.reads.of_leader(leader, topic, request)
+        if result.error == KafkaError.OFFSET_OUT_OF_RANGE:  # what was there is deleted; the log begins later
+            first = self.reads.of_leader(leader, topic, ListOffsets(topic=topic, partition=index, timestamp=EARLIEST))
+            result = self.reads.of_leader(leader, topic, replace(request, offset=max(offset, first.offset)))
         if result.error:
             raise Unprepared(f"Fetch of {partition_name(topic, index)} answered {error_name(result.error)}")
         return result

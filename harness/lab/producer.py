@@ -109,6 +109,7 @@ class Producer(OffsetsProducer):
         sequence: int | None = None,
         values: Sequence[str] = (),
         transactional: bool = True,
+        timestamp_ms: int | None = None,
         retry: Collection[int] = RETRIABLE,
         timeout_seconds: float | None = None,
     ) -> Step:
@@ -116,6 +117,7 @@ class Producer(OffsetsProducer):
 
         :param values: A record each, the same in every batch; without any, one record of a value of its own.
         :param transactional: False for batches without that flag: no coordinator is asked, the leader alone decides.
+        :param timestamp_ms: Create time of the records instead of now.
         :param timeout_seconds: Seconds for the request and its retries; None: the lab's bound, by its patience.
         """
         request = self._produce(
@@ -126,6 +128,7 @@ class Producer(OffsetsProducer):
             producer_epoch=epoch,
             base_sequence=sequence,
             transactional=transactional,
+            timestamp_ms=timestamp_ms,
         )
         used = self.version("Produce") if version is None else version
         step = self.step_recorder.ask(
@@ -212,6 +215,7 @@ def _batches(request: Produce) -> dict[str, Json]:
         "producer_epoch": first.producer_epoch,
         "base_sequence": first.base_sequence,
         "values": [value for part in request.batches for value in part.batch.values],
+        **({} if first.timestamp_ms is None else {"timestamp_ms": first.timestamp_ms}),
     }
 
 

@@ -158,8 +158,8 @@ class StepRecorder:
         if as_ is not None:
             return self.notes.step(step, proxy=self.proxies.get(step.node))
         if step.error != 0:
-            answer = f"{error_name(step.error)} ({step.error}) {step.fields.get('error_message') or ''}".strip()
-            raise Unprepared(f"{step.api} v{step.version} to broker {step.node} answered {answer}, {step.tries} tries")
+            answer = f"{step.outcome(step.error)} {step.fields.get('error_message') or ''}".strip()
+            raise Unprepared(f"{step.call} to broker {step.node} answered {answer}, {step.tries} tries")
         return step
 
     def _patience(self, timeout_seconds: float | None) -> Patience:

@@ -6,13 +6,15 @@ begins at its end when it was taken, so that a check reads the same on both.
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import cast
+from typing import TypeAlias, cast
 
 from harness.base.json_value import Json
 from harness.evidence.requirement_evidence import Batch, LogTruth, Sample, Step
 from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.requests.log.produce import Produce
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
+
+Row: TypeAlias = Mapping[str, Json]
 
 
 def told_step(step: Step, starts: Mapping[str, int], foreign: Mapping[str, Collection[int]] | None = None) -> Step:
@@ -23,19 +25,29 @@ def told_step(step: Step, starts: Mapping[str, int], foreign: Mapping[str, Colle
     """
     if not any(starts.values()):
         return step
-    before = (foreign or {}).get(str(step.request.get("partition")), ())
-    own = starts.get(str(step.request.get("partition")), 0)
+    known, asked = foreign or {}, str(step.request.get("partition"))
+    own = starts.get(asked, 0)
     match step.api:
         case Produce.api:
             return replace(step, fields=_produced(step, starts))
         case ListOffsets.api:
             return replace(step, fields=_less(step.fields, own, "offset"))
-        case DescribeProducers.api if isinstance(rows := step.fields.get("producers"), list):
-            shown = (cast(Mapping[str, Json], row) for row in rows)
-            new = [row for row in shown if row.get("producer_id") not in before]
-            kept = [_less(row, own, "current_txn_start_offset") for row in new]
-            return replace(step, fields={**step.fields, "producers": cast(Json, kept)})
+        case DescribeProducers.api if isinstance(parts := step.fields.get("partitions"), dict):
+            each = {
+                name: _listed(cast(Row, own), starts.get(name, 0), known.get(name, ())) for name, own in parts.items()
+            }
+            return replace(step, fields={**step.fields, "partitions": cast(Json, each)})
+        case DescribeProducers.api:
+            return replace(step, fields=_listed(step.fields, own, known.get(asked, ())))
     return step
+
+
+def _listed(answer: Row, start: int, before: Collection[int]) -> Row:
+    """One partition's producers, without those that were there before."""
+    rows = answer.get("producers")
+    shown = [cast(Row, row) for row in rows] if isinstance(rows, list) else []
+    new = [_less(row, start, "current_txn_start_offset") for row in shown if row.get("producer_id") not in before]
+    return answer if rows is None else {**answer, "producers": cast(Json, new)}
 
 
 def told_sample(sample: Sample, start: int) -> Sample:

@@ -40,18 +40,24 @@ class RunProcesses:
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def start(
-        self, argv: Sequence[str | Path], *, log: Path, environment: Mapping[str, str] | None = None
+        self,
+        argv: Sequence[str | Path],
+        *,
+        log: Path,
+        errors: Path | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
-        """Start a process that is ours to end; its output is appended to ``log``.
+        """Start a process that is ours to end; its output is appended to ``log``, its errors to a file of their own.
 
-        It gets a session of its own: a terminal's Ctrl-C reaches us alone, and we end the cluster in our order.
+        Without ``errors`` both go to ``log``. It gets a session of its own: a terminal's Ctrl-C reaches us alone, and
+        we end the cluster in our order.
         """
-        with log.open("ab") as out:
+        with log.open("ab") as out, (errors or log).open("ab") as err:
             process = subprocess.Popen(
                 argv,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
-                stderr=subprocess.STDOUT,
+                stderr=err,
                 cwd=self.folder,
                 env=environment,
                 start_new_session=True,

@@ -16,6 +16,7 @@ from harness.cluster.cluster import ClusterOptions
 from harness.cluster.docker import container_files, container_orphans, images, networks, ownership
 from harness.cluster.docker.container_addresses import EDGE, ContainerBlock, edge_ports, link_port
 from harness.cluster.docker.container_node import ContainerNode
+from harness.cluster.docker.container_tool import ContainerTools
 from harness.cluster.docker.docker_backend import DOCKER
 from harness.cluster.docker.engine import Mount, engine_errors, in_parallel, reach
 from harness.cluster.docker.image_start_cache import DATA, HOME, NODE, SETTINGS, StartImage, make_start_image
@@ -84,6 +85,7 @@ def open_docker(
             nodes=nodes,
             links=links,
             failpoints=failpoints,
+            tools=ContainerTools(run=run, image=image).start,
             cleanup=cleanup.pop_all(),
         )
     raise AssertionError("an ExitStack that swallows nothing")
@@ -199,7 +201,7 @@ def _put_files(start: ContainerStart, block: ContainerBlock, node: ContainerNode
     files: dict[str, bytes | Path] = {str(DATA / file): content for file, content in storage.items()}
     files[str(DATA / META)] = with_ids(storage[META].decode(), cluster_id, node.number).encode()
     settings = node_properties.of_node(
-        node.number, block, quorum=link_port(CONTROLLER), data=str(DATA), extra=start.options.properties
+        node.number, block, quorum=link_port(CONTROLLER), data=str(DATA), extra=start.options.properties_of(node.number)
     )
     files[str(SETTINGS)] = node_properties.render(settings).encode()
     container_files.put_files(

@@ -14,3 +14,8 @@ def jar_of(agent: Artifact) -> Path:
     folder = download_cache.cache_root() / "agents" / f"{agent.name}-{agent.version}"
     download_cache.create_once(folder, lambda draft: copy_jars([agent], draft, transitive=False))
     return next(folder.glob("*.jar"))
+
+
+def broken_by(script: Path) -> tuple[str, ...]:
+    """JVM options that load a file of Byteman rules from the start."""
+    return (f"-javaagent:{jar_of(BYTEMAN)}=script:{script}",)

@@ -47,6 +47,11 @@ class Launch:
         ours = [*flags, *quick_start_flags(self.options, self.archive), *_logging(self.version, self.logging)]
         return [self.java.program, f"@{self.class_path}", *ours, *self.options, main, *arguments]
 
+    def tool(self, main: str, *arguments: str, flags: Sequence[str] = ()) -> list[str | Path]:
+        """The command that runs one of Kafka's tools: without the options of nodes, and without what logs to stdout."""
+        ours = [*flags, *quick_start_flags((), self.archive)]
+        return [self.java.program, f"@{self.class_path}", *ours, main, *arguments]
+
 
 def quick_start_flags(chosen: Sequence[str], archive: Path | None) -> list[str]:
     """Our flags for a quick start, without those that the user's choice excludes."""

@@ -1,15 +1,16 @@
 """The catalogue and a cluster's addresses as tables for a person."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
 
+from harness.contract.catalogue.promises import Promises
 from harness.contract.catalogue.requirement_catalogue import RequirementRow
 
 
-def listing(rows: Sequence[RequirementRow]) -> None:
-    """Print every requirement with level, access, source and how it is proven able to fail."""
+def listing(rows: Sequence[RequirementRow], promises: Promises) -> None:
+    """Print every requirement with level, access, source and how it is proven able to fail; then what is not asked."""
     changing = sum("changes" in row.access for row in rows)
     title = f"{len(rows)} requirements; {changing} with access 'changes' need --allow-changes on external:"
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
@@ -26,3 +27,17 @@ def listing(rows: Sequence[RequirementRow]) -> None:
     # A pipe has no width; a folded row would be hard to grep.
     console.width = console.width if console.is_terminal else 400
     console.print(table)
+    for sentence in coverage([row.id for row in rows], promises):
+        console.print(sentence, highlight=False)
+
+
+def coverage(requirements: Sequence[str], promises: Promises) -> Iterator[str]:
+    """How many of the catalogue's promises are asked, and what becomes of the rest."""
+    of_brokers = set(promises.asked(requirements)) & set(promises.of_brokers)
+    of_clients = set(promises.asked(requirements)) & set(promises.of_clients)
+    yield f"promises of brokers: {len(of_brokers)} of {len(promises.of_brokers)} asked"
+    yield f"promises of clients: {len(of_clients)} of {len(promises.of_clients)} asked"
+    if promises.not_asked:
+        yield f"cannot be asked (suites/contract/NOT_ASKED.md): {', '.join(promises.not_asked)}"
+    if missing := promises.missing(requirements):
+        yield f"not asked yet: {', '.join(missing)}"

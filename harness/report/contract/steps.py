@@ -8,7 +8,7 @@ from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
 from harness.contract.expect import Finding
 from harness.evidence.exchange import Exchange
-from harness.evidence.requirement_evidence import Evidence, Fault, Step
+from harness.evidence.requirement_evidence import TOOL, Evidence, Fault, Step
 from harness.report.shared.words import duration, letter, pairs, short
 
 UNNAMED_SHOWN = 30
@@ -156,13 +156,13 @@ def _step(anchor: str, step: Step, anomalies: tuple[str, ...], exchange: Exchang
     return StepView(
         anchor=anchor,
         name=step.name,
-        call=f"{step.api} v{step.version}",
+        call=step.call,
         route=f"{step.actor} → node {step.node}",
         began=duration(step.sent - span.start),
         took="no answer" if step.answered is None else duration(step.answered - step.sent),
         held=duration(step.held) if step.held else "",
         tries=step.tries,
-        outcome=error_name(step.error),
+        outcome=step.outcome(step.error) if step.version == TOOL else error_name(step.error),
         code=step.error,
         request=pairs(step.request),
         answer=pairs(step.fields),

@@ -34,7 +34,7 @@ _MARKERS: tuple[Marker, ...] = ("ABORT", "COMMIT")  # Kafka's ControlRecordType 
 class NewBatch:
     """A batch to send; every field of its header can be chosen.
 
-    :param values: One record each, as text.
+    :param values: One record each, as text; bytes that are none by :func:`escaped`.
     :param keys: One key a record, or none at all.
     :param timestamp_ms: Create time of every record in milliseconds since 1970; None is now.
     :param attributes: All attribute bits instead of those that ``transactional`` gives.
@@ -74,12 +74,21 @@ def _record(delta: int, key: str | None, value: str) -> bytes:
         body.write(b"\0")  # attributes of a record: none are in use
         write_signed_varlong(body, 0)  # timestamp delta
         write_signed_varint(body, delta)
-        _write_octets(body, None if key is None else key.encode())
-        _write_octets(body, value.encode())
+        _write_octets(body, None if key is None else _octets(key))
+        _write_octets(body, _octets(value))
         write_signed_varint(body, 0)  # no headers
         write_signed_varint(record, body.tell())
         record.write(body.getvalue())
         return record.getvalue()
+
+
+def escaped(octets: bytes) -> str:
+    """Any bytes as a key or value of a :class:`NewBatch`, which sends just these bytes again."""
+    return octets.decode("utf-8", "surrogateescape")
+
+
+def _octets(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _write_octets(buffer: io.BytesIO, octets: bytes | None) -> None:

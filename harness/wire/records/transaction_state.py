@@ -5,6 +5,7 @@ tagged fields), state numbers from ``TransactionState``. kio has no schemas for 
 """
 
 import struct
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -64,6 +65,27 @@ class TransactionState:
     next_producer_id: int = -1
     client_transaction_version: int = 0
     next_producer_epoch: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class NewState:
+    """A record to append: an id in the state ``Empty``, in the layout of version 0, which every release reads."""
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+
+    @property
+    def key(self) -> bytes:
+        name = self.transactional_id.encode()
+        return struct.pack(">hh", 0, len(name)) + name
+
+    @property
+    def value(self) -> bytes:
+        """No partitions, written now, never begun."""
+        head = _HEAD.pack(self.producer_id, self.producer_epoch, self.timeout_ms, _STATES.index("Empty"))
+        return struct.pack(">h", 0) + head + struct.pack(">iqq", -1, round(time.time() * 1000), -1)
 
 
 def state_partition(transactional_id: str, partitions: int) -> int:

@@ -229,7 +229,7 @@ def test_a_broker_that_is_back_leads_again_and_one_whose_replicas_lag_is_noted(m
     await_recovery(fault_target(kafka), 2, strikes)
     assert kafka.requests == [None]
     assert strikes.how == "gone"
-    monkeypatch.setattr("harness.faults.leadership.IN_SYNC_SECONDS", 0)
+    monkeypatch.setattr("harness.kafka.leaders.moving.IN_SYNC_SECONDS", 0)
     lagging = Kafka(partitions={"t": {0: led(1, isr=(1, 3))}})
     await_recovery(fault_target(lagging), 2, strikes)
     assert lagging.requests == []

@@ -44,6 +44,15 @@ def test_producers_that_were_there_before_are_left_out() -> None:
     assert len(told_step(asked, STARTS, {"theirs-2": {3}}).fields["producers"]) == 2  # type: ignore[arg-type]
 
 
+def test_several_partitions_producers_are_told_each_by_its_own_start() -> None:
+    parts = {name: {"error": 0, "producers": [producer_row(7, since=52)]} for name in STARTS}
+    told = told_step(step("DescribeProducers", {}, partitions=parts), STARTS, {"theirs-2": {7}}).fields["partitions"]
+    assert told == {
+        "theirs-1": {"error": 0, "producers": [producer_row(7, since=12)]},
+        "theirs-2": {"error": 0, "producers": []},
+    }
+
+
 def test_nothing_changes_on_fresh_partitions_and_in_other_answers() -> None:
     fresh = step("ListOffsets", {"partition": "ours-1"}, offset=44)
     assert told_step(fresh, STARTS) == told_step(fresh, {"ours-1": 0}) == fresh

@@ -22,9 +22,9 @@ from harness.cluster.target import Released
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
-from harness.faults.leadership import move
 from harness.kafka.administration import VERIFICATION, Administration
 from harness.kafka.leader_client import LeaderClient
+from harness.kafka.leaders.moving import move
 from harness.kafka.target_features import read_target_features
 from harness.lab.lab import Lab
 from harness.lab.partition import Partition

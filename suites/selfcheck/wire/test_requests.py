@@ -45,19 +45,20 @@ from harness.wire.requests.groups.join_group import JoinGroup
 from harness.wire.requests.groups.leave_group import LeaveGroup
 from harness.wire.requests.groups.offset_fetch import OffsetFetch
 from harness.wire.requests.groups.sync_group import SyncGroup
+from harness.wire.requests.log.delete_records import DeleteRecords
 from harness.wire.requests.log.fetch import Fetch
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.requests.log.produce import PartitionBatch, Produce
 from harness.wire.requests.transactions.add_offsets_to_txn import AddOffsetsToTxn
 from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn, AddPartitionsToTxns
-from harness.wire.requests.transactions.describe_producers import DescribeProducers
-from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
+from harness.wire.requests.transactions.describe_producers import DescribeProducers, DescribeProducersOf
+from harness.wire.requests.transactions.describe_transactions import DescribeTransactions, DescribeTransactionsOf
 from harness.wire.requests.transactions.end_txn import EndTxn
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
 from harness.wire.requests.transactions.list_transactions import ListTransactions
 from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
-from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
+from harness.wire.requests.transactions.write_txn_markers import TxnMarker, WriteSeveralTxnMarkers, WriteTxnMarkers
 from harness.wire.wire_errors import CannotBuild, UnreadableAnswer
 
 TOPIC_ID = UUID("00112233-4455-6677-8899-aabbccddeeff")
@@ -79,13 +80,16 @@ REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     CreateTopic(name="t", assignment={6: (21, 22)}, configs={"retention.ms": "99"}, timeout_ms=1234),
     CreateTopic(name="t", partitions=6, replicas=3),
     DeleteGroups(groups=("g", "h")),
+    DeleteRecords(topic="t", partition=6, offset=55, timeout_ms=1234),
     DeleteTopics(topics=("t", "u"), timeout_ms=1234),
     DescribeConfigs(resource_type=4, resource_name="21", keys=("retention.ms",)),
     DescribeConfigs(resource_type=2, resource_name="t"),
     DescribeConfigs(resource_type=4, resource_name="21", synonyms=True),
     DescribeProducers(topic="t", partition=6),
+    DescribeProducersOf(partitions=WHERE),
     DescribeQuorum(),
     DescribeTransactions(transactional_id="who"),
+    DescribeTransactionsOf(transactional_ids=("who", "whom")),
     ElectLeaders(partitions=WHERE, timeout_ms=1234),
     ElectLeaders(partitions=None, election_type=1),
     EndTxn(**WHO, committed=True),
@@ -129,6 +133,12 @@ REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     UpdateFeatures(feature="transaction.version", level=1, upgrade_type=3, validate_only=True, timeout_ms=1234),
     WriteTxnMarkers(producer_id=4711, producer_epoch=12, committed=True, partitions=WHERE, coordinator_epoch=31),
     WriteTxnMarkers(producer_id=4711, producer_epoch=12, committed=False, partitions=WHERE, transaction_version=2),
+    WriteSeveralTxnMarkers(
+        markers=(
+            TxnMarker(producer_id=4711, producer_epoch=12, committed=True, partitions=WHERE, coordinator_epoch=31),
+            TxnMarker(producer_id=4712, producer_epoch=13, committed=False, partitions=(("v", 9),)),
+        )
+    ),
 )
 
 

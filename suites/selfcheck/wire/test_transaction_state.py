@@ -4,8 +4,8 @@ import struct
 
 import pytest
 
-from harness.wire.records.record_batch import Record
-from harness.wire.records.transaction_state import decode_state
+from harness.wire.records.record_batch import NewBatch, Record, escaped, read_log
+from harness.wire.records.transaction_state import NewState, decode_state
 from harness.wire.wire_errors import UnreadableRecords
 
 KEY = struct.pack(">hh", 0, 2) + b"id"
@@ -80,3 +80,12 @@ def test_an_unknown_layout_is_refused_by_its_version() -> None:
         decode_state(record(struct.pack(">h", 5) + HEAD))
     with pytest.raises(UnreadableRecords, match="key has version 1"):
         decode_state(record(VALUE_V0, key=struct.pack(">h", 1)))
+
+
+def test_a_new_state_is_read_back_through_a_batch() -> None:
+    new = NewState("id", 1 << 40, 32765, 60_000)
+    (batch,) = read_log(NewBatch(values=(escaped(new.value),), keys=(escaped(new.key),), transactional=False).encode())
+    state = decode_state(batch.records[0])
+    assert (state.transactional_id, state.version, state.state, state.partitions) == ("id", 0, "Empty", [])
+    assert (state.producer_id, state.producer_epoch, state.timeout_ms) == (1 << 40, 32765, 60_000)
+    assert (state.start_ms, state.last_update_ms > 0) == (-1, True)

@@ -5,8 +5,10 @@ from typing import ClassVar, TypedDict
 
 from kio.static.protocol import RequestPayload, ResponsePayload
 
+from harness.wire.api_results import by_partition
 from harness.wire.codec.request_builder import Value, request
-from harness.wire.codec.response_fields import ResponseFields
+from harness.wire.codec.response_fields import ResponseFields, first_error
+from harness.wire.topic_partitions import TopicPartition, by_topic
 
 
 class ActiveProducer(TypedDict):
@@ -48,6 +50,56 @@ class DescribeProducers:
             error_message=partition.message(),
             producers=[_producer(producer) for producer in partition.parts("active_producers")],
         )
+
+
+class PartitionProducers(TypedDict):
+    """What one partition of several was answered with."""
+
+    error: int
+    error_message: str | None
+    producers: list[ActiveProducer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeProducersOfResult:
+    """``partitions`` by name (``t-0``), in the broker's order; ``answers`` counts them, also those of one name."""
+
+    error: int
+    error_message: str | None
+    answers: int
+    partitions: dict[str, PartitionProducers]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeProducersOf:
+    """Ask any broker about several partitions; it answers each for itself."""
+
+    api: ClassVar[str] = DescribeProducers.api
+    partitions: tuple[TopicPartition, ...]
+
+    def build(self, version: int) -> RequestPayload:
+        topics: Value = [
+            {"name": name, "partition_indexes": indexes} for name, indexes in by_topic(self.partitions).items()
+        ]
+        return request(self.api, version, topics=topics)
+
+    def read(self, response: ResponsePayload) -> DescribeProducersOfResult:
+        topics = ResponseFields(response).parts("topics")
+        parts = by_partition(topics)
+        return DescribeProducersOfResult(
+            error=first_error(*(part.error() for part in parts.values())),
+            error_message=next((message for part in parts.values() if (message := part.message())), None),
+            answers=sum(len(topic.parts("partitions")) for topic in topics),
+            partitions={name: _of_partition(part) for name, part in parts.items()},
+        )
+
+
+def _of_partition(part: ResponseFields) -> PartitionProducers:
+    return PartitionProducers(
+        error=part.error(),
+        error_message=part.message(),
+        producers=[_producer(producer) for producer in part.parts("active_producers")],
+    )
 
 
 def _producer(producer: ResponseFields) -> ActiveProducer:

@@ -7,6 +7,8 @@ transaction is open when the marker is written, and must stay so. All of it is t
 coordinator's epoch and no start offset: no Kafka has that field. What the leader lists is looked at where it can be.
 """
 
+from typing import Any
+
 from harness.base.unprepared import OutOfReach
 from harness.contract import (
     Access,
@@ -39,7 +41,11 @@ def stimulus(lab: Lab) -> None:
             f"no transaction can be made to hang: no unadded write is taken, and there is no {VERIFICATION}"
         )
     for version, partition in partitions.items():
-        marker = {"producer_id": txns[version].producer_id, "epoch": txns[version].epoch, "version": version}
+        marker: dict[str, Any] = {
+            "producer_id": txns[version].producer_id,
+            "epoch": txns[version].epoch,
+            "version": version,
+        }
         rival.write(partition)
         rival.end(commit=True)
         rival.add(partition)  # is taken when the transaction before it is over

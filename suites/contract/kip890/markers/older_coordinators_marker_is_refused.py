@@ -8,6 +8,8 @@ fresh cluster its own is 0, and -1, the one before, is what KIP-664 reserves for
 KIP-664 relies on it that leaders take no non-monotonic generations of a producer; the code is Kafka's.
 """
 
+from typing import Any
+
 from harness.contract import (
     Access,
     Evidence,
@@ -37,7 +39,7 @@ def stimulus(lab: Lab) -> None:
     txn.write(partition)
     txn.end(commit=True)
     lab.reached(txn, "CompleteCommit", as_="first")
-    marker = {"producer_id": txn.producer_id, "epoch": txn.epoch}
+    marker: dict[str, Any] = {"producer_id": txn.producer_id, "epoch": txn.epoch}
     lab.write_marker(partition, **marker, commit=False, coordinator_epoch=NEWER, as_="newer marker")
     lab.observer.producers(partition, as_="known")
     lab.write_marker(partition, **marker, commit=True, coordinator_epoch=OLDER, as_="stale marker")

@@ -1,0 +1,1 @@
+"""Who leads what as all brokers know it, and another replica put in the lead."""
