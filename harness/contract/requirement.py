@@ -27,10 +27,10 @@ class Access(StrEnum):
     LINKS = "links"  # proxies between brokers
     BROKERS = "brokers"  # a second broker
     CHANGES = "changes"  # a setting, a feature level, a leader or a marker; only with --allow-changes
-    METRICS = "metrics"  # what brokers count, by JMX
-    TOOL = "tool"  # the target's own command line tools
     NODES = "nodes"  # power over the brokers' processes: to pause, stop or kill one, and start it again
     LOAD = "load"  # tens of thousands of small requests; only with --allow-load
+    METRICS = "metrics"  # what brokers count, by JMX
+    TOOL = "tool"  # the target's own command line tools
 
 
 class Order(Enum):

@@ -12,7 +12,7 @@ class Exchange:
 
     :param number: From 1, in the order of sending; unique in a run, and the correlation id on the wire.
     :param actor: Who sent it; its client id.
-    :param lane: The listener that it went to (:data:`harness.base.addresses.Lane`).
+    :param lane: The listener that it went to (:data:`harness.base.addresses.Lane`, or ``users``).
     :param node: The broker's id.
     :param api: The API's name in Kafka's spelling; ``key`` is its number.
     :param sent: When it was written, in milliseconds on the run's clock.

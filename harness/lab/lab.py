@@ -36,7 +36,9 @@ from harness.lab.powers.looks import Looks
 from harness.lab.powers.markers import MarkerWriter
 from harness.lab.powers.moves import Moves
 from harness.lab.powers.nodes import Nodes
+from harness.lab.powers.releases import Releases
 from harness.lab.powers.sole_member import Member, joined
+from harness.lab.powers.users import Grant, Users
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
 from harness.lab.step_recorder import StepRecorder, Unprepared
@@ -179,6 +181,11 @@ class Lab(LabPowers):
             raise OutOfReach("tens of thousands of requests need --allow-load on a cluster that is not ours")
         return LastEpochs(self.placement.cluster, self._lanes.unrecorded, may_forge=self.cluster.owned)
 
+    @property
+    def releases(self) -> Releases:
+        """Other releases for single nodes; the cluster is used by nobody after this requirement."""
+        return Releases(self, self._lanes.ask_again)
+
     @contextmanager
     def committed_reader(self, *partitions: Partition) -> Iterator[StreamReading]:
         """Spark reading these partitions with read_committed over the observer's lane, for the length of the block."""
@@ -188,9 +195,22 @@ class Lab(LabPowers):
         with stream_of(self.readers, topology.bootstrap("observer"), topics, topology.secured("observer")) as reader:
             yield StreamReading(observer=self.observer, reader=reader, partitions=partitions)
 
-    def joint(self, lane: Lane = "victim") -> JointRequests:
-        """Requests about several producers at once, over that lane's client."""
-        return JointRequests(self.step_recorder(lane))
+    def user(self, name: str) -> StepRecorder:
+        """The requests of a named user (:class:`harness.lab.powers.users.Users`); on clusters with users alone."""
+        return self.users.step_recorder(name)
+
+    def grant(self, user: str, *grants: Grant) -> AbstractContextManager[None]:
+        """What the user may do for the length of the block, on every broker."""
+        self._ask_for_change("granting permissions")
+        return self.users.granted(user, *grants)
+
+    @property
+    def users(self) -> Users:
+        return Users(self._lanes, AnyBroker(self.step_recorder("observer").client, self.cluster.topology.brokers))
+
+    def joint(self, lane: Lane = "victim", *, user: str | None = None) -> JointRequests:
+        """Requests about several producers at once, over that lane's client or the user's."""
+        return JointRequests(self.step_recorder(lane) if user is None else self.user(user))
 
     @property
     def observer(self) -> Observer:

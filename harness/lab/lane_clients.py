@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from harness.base.addresses import Lane
+from harness.base.addresses import Address, Lane
 from harness.base.clock import RunClock
 from harness.base.wait import Patience
 from harness.cluster.topology import Topology
 from harness.evidence.recorder import NullRecorder, Recorder
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.step_recorder import StepRecorder
+from harness.wire.security.security import Security
 from harness.wire.wire_client import Offered, WireClient
 
 
@@ -24,14 +25,13 @@ class LaneClients:
     recorder: Recorder
     notes: EvidenceBuilder
     patience: Patience
-    _opened: dict[Lane, StepRecorder] = field(default_factory=dict)
+    _opened: dict[str, StepRecorder] = field(default_factory=dict)
 
     def step_recorder(self, lane: Lane) -> StepRecorder:
         """The lane's one client, opened at first use."""
         if lane not in self._opened:
-            self._opened[lane] = StepRecorder(
-                lane, self._client(lane), self.notes, self.clock, self._proxies(lane), self.patience
-            )
+            client = self._client(lane, lane, self.topology.lanes[lane], self.topology.secured(lane))
+            self._opened[lane] = self._recorder_of(lane, client, self._proxies(lane))
         return self._opened[lane]
 
     def unrecorded(self, client_id: str) -> WireClient:
@@ -46,21 +46,37 @@ class LaneClients:
             security=self.topology.secured("observer"),
         )
 
+    def of_user(self, user: str, addresses: Mapping[int, Address], security: Security) -> StepRecorder:
+        """A named user's one client, on a listener beside the lanes; no proxy is in front."""
+        if user not in self._opened:
+            self._opened[user] = self._recorder_of(user, self._client(user, "users", addresses, security), {})
+        return self._opened[user]
+
+    def ask_again(self, node: int) -> None:
+        """Learn anew what a node offers: it runs another release than before."""
+        offered = self.step_recorder("observer").client.refresh(node)
+        self.offered_by = {**self.offered_by, node: offered}
+        for step_recorder in self._opened.values():
+            step_recorder.client.learn(node, offered)
+
     def close(self) -> None:
         """Close every client; requests without an answer are recorded as such."""
         for step_recorder in self._opened.values():
             step_recorder.client.close()
 
-    def _client(self, lane: Lane) -> WireClient:
+    def _recorder_of(self, actor: str, client: WireClient, proxies: Mapping[int, str]) -> StepRecorder:
+        return StepRecorder(actor, client, self.notes, self.clock, proxies, self.patience)
+
+    def _client(self, actor: str, lane: str, addresses: Mapping[int, Address], security: Security) -> WireClient:
         return WireClient(
-            actor=lane,
+            actor=actor,
             lane=lane,
-            addresses=self.topology.lanes[lane],
+            addresses=addresses,
             clock=self.clock,
             recorder=self.recorder,
             requirement=self.requirement,
             offered=self.offered_by,
-            security=self.topology.secured(lane),
+            security=security,
         )
 
     def _proxies(self, lane: Lane) -> Mapping[int, str]:

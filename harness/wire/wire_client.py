@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import TypeVar
 
-from harness.base.addresses import Address, Lane
+from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.kafka_error import KafkaError, error_name
@@ -38,7 +38,7 @@ class WireClient:
         self,
         *,
         actor: str,
-        lane: Lane,
+        lane: str,
         addresses: Mapping[int, Address],
         clock: RunClock,
         recorder: Recorder,
@@ -85,6 +85,10 @@ class WireClient:
             raise UnreadableAnswer(f"broker {node} answered ApiVersions with {error_name(answered.error)}")
         self._offered[node] = answered
         return answered
+
+    def learn(self, node: int, offered: Offered) -> None:
+        """Go by this from now on; the node is not asked."""
+        self._offered[node] = offered
 
     def highest(self, node: int, api: str, cap: int | None = None) -> int:
         """The highest version that the broker offers and kio knows, not above ``cap``; :raises NotOffered: if none."""

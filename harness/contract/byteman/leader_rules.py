@@ -49,3 +49,12 @@ START_OFFSET_IS_THE_LAST = rule(
     "return java.util.OptionalLong.of($this.lastDataOffset())",
     when='callerMatches(".*activeProducers.*", true, true)',
 )
+NO_TRANSACTION_ONGOING = rule(
+    "the leader knows of no open transaction", f"{_LOG}#hasOngoingTransaction", "return false"
+)
+GAP_REFUSED_OF_EVERYBODY = rule(
+    "the leader refuses every first batch that does not begin at 0",
+    f"{_APPEND}#checkSequence",
+    'throw new org.apache.kafka.common.errors.OutOfOrderSequenceException("a gap")',
+    when="$2 != 0 AND $0.currentEntry.isEmpty()",
+)

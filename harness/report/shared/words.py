@@ -52,9 +52,9 @@ _ACCESS: Mapping[str, str] = {
     "links": "proxies between brokers",
     "brokers": "a second broker",
     "changes": "--allow-changes on a cluster that is not ours",
+    "load": "--allow-load on a cluster that is not ours",
     "metrics": "metrics of its brokers",
     "tool": "its command line tools",
-    "load": "--allow-load on a cluster that is not ours",
 }
 
 

@@ -19,6 +19,15 @@ from harness.wire.codec.json_form import json_form
 from harness.wire.frames import decode, encode
 from harness.wire.offered import Offered
 from harness.wire.records.record_batch import NewBatch
+from harness.wire.requests.cluster.acls import (
+    Acl,
+    AclOperation,
+    CreateAcls,
+    DeleteAcls,
+    DescribeAcls,
+    Pattern,
+    Resource,
+)
 from harness.wire.requests.cluster.alter_partition_reassignments import AlterPartitionReassignments
 from harness.wire.requests.cluster.api_versions import ApiVersions
 from harness.wire.requests.cluster.create_topic import CreateTopic
@@ -56,6 +65,7 @@ TOPIC_ID = UUID("00112233-4455-6677-8899-aabbccddeeff")
 WHO: Mapping[str, Any] = {"transactional_id": "who", "producer_id": 4711, "producer_epoch": 12}
 WHERE = (("t", 6), ("u", 7), ("t", 8))
 BATCH = NewBatch(values=("v",), keys=("k",), producer_id=4711, producer_epoch=12, base_sequence=99, timestamp_ms=77)
+ACL = Acl(principal="User:a", resource=Resource.TOPIC, name="t", operation=AclOperation.READ, pattern=Pattern.PREFIXED)
 
 REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     AddOffsetsToTxn(**WHO, group="g"),
@@ -64,6 +74,9 @@ REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     AddPartitionsToTxns(transactions=(AddPartitionsToTxn(**WHO, partitions=WHERE),)),
     AlterPartitionReassignments(replicas={("t", 6): (21, 22), ("u", 7): None}, timeout_ms=1234),
     ApiVersions(),
+    CreateAcls(acls=(ACL,)),
+    DeleteAcls(acls=(ACL,)),
+    DescribeAcls(acl=ACL),
     CreateTopic(name="t", assignment={6: (21, 22)}, configs={"retention.ms": "99"}, timeout_ms=1234),
     CreateTopic(name="t", partitions=6, replicas=3),
     DeleteGroups(groups=("g", "h")),

@@ -1,0 +1,1 @@
+"""AddPartitionsToTxn, by clients and by brokers."""

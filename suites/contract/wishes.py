@@ -1,0 +1,9 @@
+"""Clusters that several requirements ask for: each constant is one cluster, shared by all that name it."""
+
+from harness.contract import OwnCluster
+
+USERS = OwnCluster(users=("alice",))
+"""With an authorizer and one user, who may do nothing unless a requirement grants it."""
+ALICE = USERS.users[0]
+LEVEL_0_AT_39 = OwnCluster(metadata="3.9")
+"""Formatted as a cluster that came from 3.9: transaction.version is not finalized, and brokers of 3.9 may join."""
