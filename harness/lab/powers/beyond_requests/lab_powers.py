@@ -1,5 +1,6 @@
 """What a stimulus may use beyond requests of its own: metrics, tools, changes; each is asked for where it is used."""
 
+import time
 from abc import abstractmethod
 from dataclasses import dataclass, field
 
@@ -34,9 +35,13 @@ class LabPowers(LabFaults):
         """A plain fact for the check, partitions under their short names."""
         self.notes.facts[name] = self.notes.shorten(value)
 
+    def minutes_ago(self, minutes: float) -> int:
+        """That moment as a record's timestamp."""
+        return round((time.time() - minutes * 60) * 1000)
+
     @property
     def metrics(self) -> Metrics:
-        """What brokers count; :mod:`harness.lab.powers.beyond_requests.metrics`."""
+        """What brokers count; see ``metrics``."""
         self.accessed.add(Access.METRICS)
         return Metrics(self.cluster, self.patience, self.note)
 
@@ -59,7 +64,7 @@ class LabPowers(LabFaults):
         return recorder.ask(partition.leader, request, version, as_=as_, request=noted)
 
     def start_operator(self, command: str, *arguments: str | int) -> PendingCommand:
-        """Start ``kafka-transactions.sh`` with a sub-command and go on; see the module ``operator_tool``."""
+        """Start ``kafka-transactions.sh`` with a sub-command and go on; see ``operator_tool``."""
         self.accessed.add(Access.TOOL)
         return Operator(self.cluster, self.step_recorder("observer"), self._ask_for_change).start(command, *arguments)
 
