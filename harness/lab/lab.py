@@ -29,13 +29,13 @@ from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
+from harness.lab.powers.brokers.moves import Moves
+from harness.lab.powers.brokers.nodes import Nodes
 from harness.lab.powers.joint_requests import JointRequests
 from harness.lab.powers.lab_powers import LabPowers
 from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
 from harness.lab.powers.looks import Looks
 from harness.lab.powers.markers import MarkerWriter
-from harness.lab.powers.moves import Moves
-from harness.lab.powers.nodes import Nodes
 from harness.lab.powers.sole_member import Member, joined
 from harness.lab.powers.users import Grant, Users
 from harness.lab.producer import Producer
