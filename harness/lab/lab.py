@@ -30,12 +30,12 @@ from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
 from harness.lab.powers.beyond_requests.lab_powers import LabPowers
+from harness.lab.powers.brokers.moves import Moves
+from harness.lab.powers.brokers.nodes import Nodes
 from harness.lab.powers.joint_requests import JointRequests
 from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
 from harness.lab.powers.looks import Looks
 from harness.lab.powers.markers import MarkerWriter
-from harness.lab.powers.moves import Moves
-from harness.lab.powers.nodes import Nodes
 from harness.lab.powers.request_gate import RequestGate
 from harness.lab.powers.sole_member import Member, joined
 from harness.lab.powers.state_log import StateLog
