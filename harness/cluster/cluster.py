@@ -99,11 +99,11 @@ class ClusterOptions:
         return replace(
             self,
             properties={**self.properties, **authorized, **wish.properties},
-            listeners=(*self.listeners, user_listener(wish.users)) if wish.users else self.listeners,
             node_properties=wish.node_properties,
             formatted=Format(features=wish.features, metadata=wish.metadata),
             releases=wish.releases,
             brokers=wish.brokers,
+            listeners=(*self.listeners, user_listener(wish.users)) if wish.users else self.listeners,
         )
 
     def properties_of(self, node: int) -> Mapping[str, str]:
@@ -180,6 +180,9 @@ class RunRelease(Protocol):
 
         :raises UserError: NOT_READY, when it ends, or when it is not let in.
         """
+
+    def altered(self) -> bool:
+        """Whether a node runs another release now than the one that it was started with first."""
 
 
 @runtime_checkable

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from harness.base.unprepared import OutOfReach, Unprepared
 from harness.base.user_error import UserError
 from harness.cluster.cluster import RunRelease
+from harness.contract import Access
 from harness.evidence.requirement_evidence import Fault
 from harness.lab.lab_faults import LabFaults
+from harness.lab.powers.brokers.nodes import Nodes
 
 TARGET = "the target"
 
@@ -20,12 +22,13 @@ class Releases:
     """
 
     lab: LabFaults
+    nodes: Nodes
     ask_again: Callable[[int], None]
 
     def run(self, node: int, release: str | None = None, *, name: str = "release") -> None:
         """Stop the node in order and start its data with a release (``3.9.2``), or with the target's own (None).
 
-        :raises Unprepared: When it does not come back.
+        Then every partition is led as before. :raises Unprepared: When the node does not come back.
         """
         if reason := self.refused(node, release, name=name):
             raise Unprepared(f"node {node} did not come back as {release or TARGET}: {reason}")
@@ -36,6 +39,7 @@ class Releases:
         :raises OutOfReach: When other releases cannot be run.
         """
         cluster, started = self.lab.cluster, self.lab.now()
+        self.lab.accessed.add(Access.NODES)
         if not isinstance(cluster, RunRelease):
             raise OutOfReach(f"nodes of the {cluster.backend} backend run one release alone")
         self.lab.spent = True
@@ -45,7 +49,10 @@ class Releases:
             return str(reason)
         finally:
             self._note(node, release, name, started)
+        self.lab.spent = cluster.altered()
         if node in cluster.topology.brokers:
+            self.nodes.view.await_registered(node)
+            self.nodes.lead_as_before()
             self.ask_again(node)
         return None
 
