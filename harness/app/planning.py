@@ -33,6 +33,7 @@ CHANGES: Mapping[str, str] = {
     "admin.keeping(": "a feature level",
     "lab.moves.": "another replica of a partition as its leader",
     "write_marker(": "markers written by an operator",
+    ".grant(": "what users may do",
     'operator("abort"': "markers written by an operator",
 }
 """What a requirement's file calls, and what that changes."""
@@ -120,25 +121,19 @@ def _planned(
 
 
 def _obstacles(requirement: Requirement[Lab], cluster: Cluster, permissions: Permissions) -> Iterator[str]:
-    access = requirement.access
     if requirement.cluster is not None:
         yield "it asks for a cluster of its own"
-    if Access.CHANGES in access and not permissions.changes:
-        yield "it changes the cluster, which needs --allow-changes"
-    if Access.LOAD in access and not permissions.load:
-        yield "it uses up the epochs of a producer id, which needs --allow-load"
-    if Access.LINKS in access and not cluster.topology.links:
-        yield "no proxies stand between these brokers"
-    if Access.BROKERS in access and len(cluster.topology.brokers) < 2:
-        yield "the cluster has one broker"
-    if Access.NODES in access and not isinstance(cluster, Kill):
-        yield "its brokers are not ours to stop"
-    if Access.METRICS in access and not isinstance(cluster, ReadMetrics):
-        yield "the metrics of its brokers cannot be read"
-    if Access.TOOL in access and not isinstance(cluster, RunTool):
-        yield "its command line tools are not at hand"
-    if Access.LANES in access and not cluster.topology.lane_proxies:
-        yield "no proxies stand between clients and this cluster"
+    given = {
+        Access.CHANGES: (permissions.changes, "it changes the cluster, which needs --allow-changes"),
+        Access.LOAD: (permissions.load, "it uses up the epochs of a producer id, which needs --allow-load"),
+        Access.LINKS: (bool(cluster.topology.links), "no proxies stand between these brokers"),
+        Access.BROKERS: (len(cluster.topology.brokers) > 1, "the cluster has one broker"),
+        Access.METRICS: (isinstance(cluster, ReadMetrics), "the metrics of its brokers cannot be read"),
+        Access.TOOL: (isinstance(cluster, RunTool), "its command line tools are not at hand"),
+        Access.NODES: (isinstance(cluster, Kill), "its brokers are not ours to stop"),
+        Access.LANES: (bool(cluster.topology.lane_proxies), "no proxies stand between clients and this cluster"),
+    }
+    yield from (obstacle for access, (there, obstacle) in given.items() if access in requirement.access and not there)
 
 
 def _created(cluster: Cluster, offer: TargetFeatures, permissions: Permissions) -> Mapping[str, str]:

@@ -135,15 +135,26 @@ def taken(seen: Evidence, name: str) -> tuple[Step, ...]:
 
 def row(step: Step, field: str, **keys: Json) -> Mapping[str, Json]:
     """The row of the answer's list ``field`` that has these keys (a producer, a transaction); {} when there is none."""
-    rows = step.fields.get(field)
-    fitting = (one for one in (rows if isinstance(rows, list) else ()) if isinstance(one, dict))
-    return next((one for one in fitting if keys.items() <= one.items()), {})
+    return next((one for one in rows(step, field) if keys.items() <= one.items()), {})
+
+
+def rows(step: Step, field: str) -> tuple[Mapping[str, Json], ...]:
+    """The rows of the answer's list ``field``, in the broker's order; () where there is none."""
+    listed = step.fields.get(field)
+    return tuple(one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, dict))
 
 
 def writes(seen: Evidence, partition: str, *names: str) -> list[Step]:
     """The steps of these names that wrote to the partition alone, in order of sending within each name."""
     steps = (step for name in names for step in seen.all(name))
     return [step for step in steps if step.request.get("partitions") == [partition]]
+
+
+def values(seen: Evidence, *names: str, at: str | None = None) -> tuple[str, ...]:
+    """What the accepted writes of these names carried (those to the partition ``at`` alone), in order of sending."""
+    asked = (step for step in seen.steps if step.name in names and step.error == 0)
+    wanted = (step for step in asked if at is None or step.request.get("partitions") == [at])
+    return tuple(value for step in wanted for value in step.written())
 
 
 def keeps(
@@ -275,14 +286,25 @@ def struck(seen: Evidence, late: Step, *, by: str, after: Step | None = None) ->
     :param after: The step that ``late`` had to come after; it was answered before the release.
     :raises NotSeen: When it did not; a fault that did not strike proves nothing, so the verdict is NOT_EXERCISED.
     """
-    hold = seen.fault(by)
-    if late.held <= 0 or late.sent > hold.ended:
+    hold = gated(seen, by) if seen.fault(by).kind == "gate" else seen.fault(by)
+    if (late.held <= 0 and hold.kind == "hold") or late.sent > hold.ended:
         raise NotSeen(f"{late.name!r} was not held by {by!r}")
     if late.answered is not None and late.answered < hold.ended:
         raise NotSeen(f"{late.name!r} was answered while {by!r} was still held")
     if after is not None and (after.answered is None or after.answered > hold.ended):
         raise NotSeen(f"{after.name!r} was not over when {by!r} was released")
     return hold
+
+
+def gated(seen: Evidence, name: str, *, at_least: int = 1) -> Fault:
+    """The gate of that name really took so many requests.
+
+    :raises NotSeen: When it did not.
+    """
+    gate = seen.fault(name)
+    if gate.struck < at_least:
+        raise NotSeen(f"{name!r} was to {gate.action} {at_least} requests and took {gate.struck}")
+    return gate
 
 
 def interrupted(seen: Evidence, step: Step, *, by: str) -> Fault:

@@ -9,7 +9,7 @@ from harness.cluster.cluster import RunRelease
 from harness.contract import Access
 from harness.evidence.requirement_evidence import Fault
 from harness.lab.lab_faults import LabFaults
-from harness.lab.powers.nodes import Nodes
+from harness.lab.powers.brokers.nodes import Nodes
 from harness.lab.step_recorder import StepRecorder
 from harness.wire.requests.cluster.metadata import Metadata
 
