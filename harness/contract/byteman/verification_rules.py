@@ -35,6 +35,12 @@ EVERY_PARTITION_VERIFIED = rule(
     f"{_MANAGER}#addOrVerifyTransaction",
     "$5.complete(java.util.Collections.emptyMap()); return",
 )
+EVERYTHING_IS_IN_THE_TRANSACTION = rule(
+    "the coordinator answers every verification with a yes",
+    "org.apache.kafka.common.requests.AddPartitionsToTxnResponse#resultForTransaction",
+    "$2.clear()",
+    when=f"$2.containsValue({_ERRORS}.TRANSACTION_ABORTABLE)",
+)
 NO_PARTITION_VERIFIED = rule(
     "the leader hears that no partition is in the transaction",
     f"{_MANAGER}#addTxnData",
