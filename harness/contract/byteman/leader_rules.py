@@ -8,6 +8,7 @@ from harness.contract.byteman.rule_text import rule
 _STORAGE = "org.apache.kafka.storage.internals.log"
 _APPEND = f"{_STORAGE}.ProducerAppendInfo"
 _LOG = f"{_STORAGE}.UnifiedLog"
+_VERIFICATION = f"{_STORAGE}.VerificationStateEntry"
 _ENTRY = f"{_STORAGE}.ProducerStateEntry"
 
 NO_EPOCH_CHECK = rule("leaders have no eye for old epochs", f"{_APPEND}#checkProducerEpoch", "return")
@@ -15,6 +16,16 @@ NO_CHECK_OF_DATA = rule(
     "the leader checks neither epoch nor sequence of data", f"{_APPEND}#maybeValidateDataBatch", "return"
 )
 NO_SEQUENCE_CHECK = rule("the leader does not see that a sequence is wrong", f"{_APPEND}#checkSequence", "return")
+LOWEST_SEQUENCE_FORGOTTEN = rule(
+    "the leader does not remember the sequences of what it could not verify",
+    f"{_VERIFICATION}#lowestSequence",
+    "return java.lang.Integer.MAX_VALUE",
+)
+LOWEST_SEQUENCE_KEPT = rule(
+    "the leader remembers for ever what it could not verify at first",
+    f"{_VERIFICATION}#maybeUpdateLowestSequenceAndEpoch",
+    "return",
+)
 NO_COORDINATOR_EPOCH_CHECK = rule(
     "the leader does not look at the coordinator's epoch", f"{_APPEND}#checkCoordinatorEpoch", "return"
 )
