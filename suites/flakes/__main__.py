@@ -1,4 +1,4 @@
-"""``python -m suites.flakes TARGET [--runs N]``: judge it N times; exit code 1 when a verdict was not always the same."""
+"""``python -m suites.flakes TARGET``: judge it many times; exit code 1 when a verdict was not always the same."""
 
 import argparse
 import shutil
