@@ -135,9 +135,13 @@ def taken(seen: Evidence, name: str) -> tuple[Step, ...]:
 
 def row(step: Step, field: str, **keys: Json) -> Mapping[str, Json]:
     """The row of the answer's list ``field`` that has these keys (a producer, a transaction); {} when there is none."""
-    rows = step.fields.get(field)
-    fitting = (one for one in (rows if isinstance(rows, list) else ()) if isinstance(one, dict))
-    return next((one for one in fitting if keys.items() <= one.items()), {})
+    return next((one for one in rows(step, field) if keys.items() <= one.items()), {})
+
+
+def rows(step: Step, field: str) -> tuple[Mapping[str, Json], ...]:
+    """The rows of the answer's list ``field``, in the broker's order; () where there is none."""
+    listed = step.fields.get(field)
+    return tuple(one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, dict))
 
 
 def writes(seen: Evidence, partition: str, *names: str) -> list[Step]:

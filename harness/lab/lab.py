@@ -29,13 +29,14 @@ from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
+from harness.lab.powers.beyond_requests.lab_powers import LabPowers
 from harness.lab.powers.brokers.moves import Moves
 from harness.lab.powers.brokers.nodes import Nodes
 from harness.lab.powers.joint_requests import JointRequests
-from harness.lab.powers.lab_powers import LabPowers
 from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
 from harness.lab.powers.looks import Looks
 from harness.lab.powers.markers import MarkerWriter
+from harness.lab.powers.releases import Releases
 from harness.lab.powers.sole_member import Member, joined
 from harness.lab.powers.users import Grant, Users
 from harness.lab.producer import Producer
@@ -179,6 +180,11 @@ class Lab(LabPowers):
         if not self.cluster.owned and not self.permissions.load:
             raise OutOfReach("tens of thousands of requests need --allow-load on a cluster that is not ours")
         return LastEpochs(self.placement.cluster, self._lanes.unrecorded, may_forge=self.cluster.owned)
+
+    @property
+    def releases(self) -> Releases:
+        """Other releases for single nodes; the cluster is used by nobody after this requirement."""
+        return Releases(self, self._lanes.ask_again)
 
     @contextmanager
     def committed_reader(self, *partitions: Partition) -> Iterator[StreamReading]:

@@ -17,12 +17,14 @@ class LabFaults:
     """The part of a lab that holds and cuts.
 
     :param accessed: What the stimulus has used beyond its own topics and ids.
+    :param spent: Whether the cluster is no more what it was started as, so that nobody may use it after this.
     """
 
     cluster: Cluster
     clock: RunClock
     notes: EvidenceBuilder = field(default_factory=EvidenceBuilder)
     accessed: set[Access] = field(default_factory=set)
+    spent: bool = False
 
     def now(self) -> float:
         return self.clock.now()

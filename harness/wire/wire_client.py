@@ -86,6 +86,10 @@ class WireClient:
         self._offered[node] = answered
         return answered
 
+    def learn(self, node: int, offered: Offered) -> None:
+        """Go by this from now on; the node is not asked."""
+        self._offered[node] = offered
+
     def highest(self, node: int, api: str, cap: int | None = None) -> int:
         """The highest version that the broker offers and kio knows, not above ``cap``; :raises NotOffered: if none."""
         offered, readable = self.offered(node), self._readable.get(api)

@@ -5,3 +5,10 @@ from harness.contract import OwnCluster
 USERS = OwnCluster(users=("alice",))
 """With an authorizer and one user, who may do nothing unless a requirement grants it."""
 ALICE = USERS.users[0]
+LEVEL_0_AT_39 = OwnCluster(metadata="3.9")
+"""Formatted as a cluster that came from 3.9: transaction.version is not finalized, and brokers of 3.9 may join."""
+
+SOLE_COORDINATORS = OwnCluster(
+    properties={"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1"}
+)
+"""With one copy of what coordinators keep: while a broker is away, nobody coordinates its transactional ids."""

@@ -79,3 +79,8 @@ UNKNOWN_ID_VERIFIED = rule(
     "$2.clear()",
     when=f"$2.containsValue({_ERRORS}.INVALID_PRODUCER_ID_MAPPING)",
 )
+SWITCH_NOT_OBEYED = rule(
+    "verification cannot be switched off",
+    "org.apache.kafka.coordinator.transaction.TransactionLogConfig#transactionPartitionVerificationEnable",
+    "return true",
+)

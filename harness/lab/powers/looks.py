@@ -4,6 +4,7 @@ The observer believes leaders and coordinators alone. Here the answer itself is 
 follower, of a broker without a replica, of one that does not coordinate the id, and several answers in one response.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from harness.base.json_value import Json
@@ -25,23 +26,28 @@ class Looks:
 
     recorder: StepRecorder
 
-    def producers(self, node: int, *places: Place, as_: str) -> Step:
-        """DescribeProducers of several partitions: ``partitions`` by name, each with ``error`` and ``producers``."""
+    def producers(self, node: int, *places: Place, as_: str, retry: Collection[int] = ()) -> Step:
+        """DescribeProducers of several partitions: ``partitions`` by name, each with ``error`` and ``producers``.
+
+        :param retry: Errors after which it is asked again: a fresh topic may not be known everywhere yet.
+        """
         partitions = tuple(_place(each) for each in places)
         noted: dict[str, Json] = {"partitions": [partition_name(*each) for each in partitions]}
-        return self._look(node, DescribeProducersOf(partitions=partitions), as_, noted)
+        return self._look(node, DescribeProducersOf(partitions=partitions), as_, noted, retry)
 
     def transactions(self, node: int, *transactional_ids: str, as_: str) -> Step:
         """DescribeTransactions of several ids, or of none: ``transactions`` by id, with ``error`` and ``state``."""
         noted: dict[str, Json] = {"transactional_ids": list(transactional_ids)}
         return self._look(node, DescribeTransactionsOf(transactional_ids=transactional_ids), as_, noted)
 
-    def _look(self, node: int, request: ApiRequest[ResultT], as_: str, noted: dict[str, Json]) -> Step:
+    def _look(
+        self, node: int, request: ApiRequest[ResultT], as_: str, noted: dict[str, Json], retry: Collection[int] = ()
+    ) -> Step:
         """A step; one that says that nothing was looked at where the broker does not offer the API."""
         if request.api not in self.recorder.client.offered(node).apis:
             return self.recorder.not_looked(node, request.api, as_=as_, request=noted)
         version = self.recorder.client.highest(node, request.api)
-        return self.recorder.ask(node, request, version, as_=as_, request=noted, retry=())
+        return self.recorder.ask(node, request, version, as_=as_, request=noted, retry=retry)
 
 
 def _place(each: Place) -> TopicPartition:

@@ -1,6 +1,6 @@
 """Transaction markers by hand: WriteTxnMarkers as an operator sends it, or as another coordinator would."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 from harness.base.json_value import Json
@@ -70,10 +70,9 @@ class MarkerWriter:
         transaction_version: int = 0,
         node: int | None = None,
         version: int | None = None,
-        retry: Collection[int] = RETRIABLE,
         as_: str | None = None,
     ) -> Step:
-        """One marker for these partitions of one leader, to that leader or to ``node``.
+        """One marker for these partitions of one leader, to that leader or to ``node``, which is asked once.
 
         :param transaction_version: From request version 2 on: by which rules the leader checks the epoch (KIP-1228).
         """
@@ -88,7 +87,7 @@ class MarkerWriter:
         self.before_change("writing a marker")
         asked, one = partitions[0].leader if node is None else node, marker.built()
         request = WriteTxnMarkers(**asdict(one))
-        used = self._version(asked, version)
+        used, retry = self._version(asked, version), RETRIABLE if node is None else ()
         return self.recorder.ask(asked, request, used, as_=as_, request=marker.noted(), retry=retry)
 
     def several(self, *markers: NewMarker, node: int, version: int | None = None, as_: str | None = None) -> Step:

@@ -12,9 +12,9 @@ from harness.contract import Access
 from harness.evidence.requirement_evidence import Step
 from harness.lab.lab_faults import LabFaults
 from harness.lab.partition import Partition
+from harness.lab.powers.beyond_requests.metrics import Metric, Metrics
+from harness.lab.powers.beyond_requests.operator_tool import Operator, PendingCommand
 from harness.lab.powers.idempotent_producer import IdempotentProducer, begun
-from harness.lab.powers.metrics import Metric, Metrics
-from harness.lab.powers.operator_tool import Operator, PendingCommand
 from harness.lab.step_recorder import StepRecorder
 from harness.wire.requests.log.delete_records import HIGH_WATERMARK, DeleteRecords
 
@@ -36,7 +36,7 @@ class LabPowers(LabFaults):
 
     @property
     def metrics(self) -> Metrics:
-        """What brokers count; :mod:`harness.lab.powers.metrics`."""
+        """What brokers count; :mod:`harness.lab.powers.beyond_requests.metrics`."""
         self.accessed.add(Access.METRICS)
         return Metrics(self.cluster, self.patience, self.note)
 
@@ -59,7 +59,7 @@ class LabPowers(LabFaults):
         return recorder.ask(partition.leader, request, version, as_=as_, request=noted)
 
     def start_operator(self, command: str, *arguments: str | int) -> PendingCommand:
-        """Start ``kafka-transactions.sh`` with a sub-command and go on; :mod:`harness.lab.powers.operator_tool`."""
+        """Start ``kafka-transactions.sh`` with a sub-command and go on; see the module ``operator_tool``."""
         self.accessed.add(Access.TOOL)
         return Operator(self.cluster, self.step_recorder("observer"), self._ask_for_change).start(command, *arguments)
 
