@@ -11,3 +11,8 @@ FORMATTED_AT_1 = OwnCluster(features={"transaction.version": 1})
 """Formatted at level 1 of transaction.version."""
 LEVEL_0_AT_39 = OwnCluster(metadata="3.9")
 """Formatted as a cluster that came from 3.9: transaction.version is not finalized, and brokers of 3.9 may join."""
+
+SOLE_COORDINATORS = OwnCluster(
+    properties={"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1"}
+)
+"""With one copy of what coordinators keep: while a broker is away, nobody coordinates its transactional ids."""
