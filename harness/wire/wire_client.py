@@ -135,6 +135,12 @@ class WireClient:
                     raise
                 self._readable[request.api] = chosen - 1
 
+    def reach_by(self, addresses: Mapping[int, Address]) -> None:
+        """Connect to other addresses of the same brokers from now on; open connections are left."""
+        self._addresses = addresses
+        for node in addresses:
+            self.leave(node)
+
     def leave(self, node: int) -> None:
         """Close the connection to ``node``; the next request opens another. What is on its way may still arrive."""
         with self._connecting[node]:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-from harness.app.from_folders.replay import verdicts_of
 from harness.base.paths import CONTRACT, ROOT
 from harness.base.user_error import ExitCode, UserError
 from harness.contract.catalogue.requirement_catalogue import find, requirement_row
 from harness.evidence.run_folder import RunFolder
 from harness.report.matrix.matrix import JudgedRun, matrix
 from harness.report.matrix.publish_matrix import publish_matrix
+from harness.report.shared.given_verdicts import verdicts_of
 from harness.report.shared.run_metadata import run_metadata
 
 

@@ -27,6 +27,12 @@ ABORT_MARKER_ENDS_NOTHING = rule(
 EVERY_TRANSACTION_ONGOING = rule(
     "the leader takes every record for one of an open transaction", f"{_LOG}#hasOngoingTransaction", "return true"
 )
+EVERY_TRANSACTION_ONGOING_AT_THE_APPEND = rule(
+    "the append takes every record for one of an open transaction",
+    f"{_LOG}#hasOngoingTransaction",
+    "return true",
+    when='callerMatches(".*analyzeAndValidateProducerState.*", true, true)',
+)
 NO_GUARD_AT_THE_APPEND = rule(
     "the leader has no guard at the append", f"{_LOG}#batchMissingRequiredVerification", "return false"
 )

@@ -59,14 +59,14 @@ def check(seen: Evidence) -> Observations:
                 yield expect.identity(abort, own, epoch + 1)
     for after, abort in zip(seen.all("after empty abort"), seen.all("empty abort"), strict=True):
         yield expect.habit(expect.keeps(after, epoch=abort.request_int("producer_epoch") + 1))
-    names = ("write before commit", "next write")
-    yield from expect.sound(
-        seen, committed=[value for name in names for each in seen.all(name) for value in each.written()]
-    )
+    yield from expect.sound(seen, committed=expect.values(seen, "write before commit", "next write"))
     yield expect.marks(seen, "P1", ("COMMIT",), ("COMMIT",), ("ABORT",), ("COMMIT",))
 
 
 GOOD = adopted(__file__, "KIP890-RETRY-06")
+_UNWRITTEN = GOOD.with_step("next write", error=KafkaError.INVALID_PRODUCER_EPOCH).with_log(
+    "P1", committed=expect.values(GOOD, "write before commit")
+)
 
 REQUIREMENT = Requirement(
     id="KIP890-RETRY-06",
@@ -77,7 +77,7 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("next-transaction-refused", GOOD.with_step("next write", error=KafkaError.INVALID_PRODUCER_EPOCH)),
+        Refusal("next-transaction-refused", _UNWRITTEN),
         Refusal("next-transaction-refused", GOOD.with_step("next end", error=KafkaError.PRODUCER_FENCED)),
         Refusal("transaction-not-over", GOOD.with_step("ended", state="Ongoing")),
         Refusal("empty-commit-accepted", GOOD.with_step("empty commit", error=0)),

@@ -56,12 +56,13 @@ def check(seen: Evidence) -> Observations:
         yield expect.keeps(kept, epoch=older.request_int("producer_epoch") + 2, otherwise="bumped-again")
     for write in seen.all("next write"):
         yield expect.accepted(write, otherwise="returned-epoch-refused")
-    aborted = {value for write in seen.all("write before abort") for value in write.written()}
-    committed = [value for value in seen.log().values() if value not in aborted]
-    yield from expect.sound(seen, committed=committed)
+    yield from expect.sound(seen, committed=expect.values(seen, "write before commit", "next write"))
 
 
 GOOD = adopted(__file__, "KIP890-RETRY-10")
+_UNWRITTEN = GOOD.with_step("next write", error=KafkaError.INVALID_PRODUCER_EPOCH).with_log(
+    "P1", committed=expect.values(GOOD, "write before commit")
+)
 
 REQUIREMENT = Requirement(
     id="KIP890-RETRY-10",
@@ -79,7 +80,7 @@ REQUIREMENT = Requirement(
         Refusal("older-epoch-accepted", GOOD.with_step("older init", error=0)),
         Refusal("wrong-error", GOOD.with_step("older init", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("bumped-again", GOOD.with_step("kept", producer_epoch=3)),
-        Refusal("returned-epoch-refused", GOOD.with_step("next write", error=KafkaError.INVALID_PRODUCER_EPOCH)),
+        Refusal("returned-epoch-refused", _UNWRITTEN),
         *unsound(GOOD, appended=None),
     ),
     refuted_by=(

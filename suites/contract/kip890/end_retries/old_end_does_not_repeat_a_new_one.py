@@ -52,10 +52,7 @@ def check(seen: Evidence) -> Observations:
         yield expect.unchanged(ended, kept, "state", "producer_epoch", otherwise="decision-changed")
     for still in seen.all("still open"):
         yield expect.keeps(still, state="Ongoing", partitions=("P1",), otherwise="next-transaction-ended")
-    names = ("write before commit", "next write")
-    yield from expect.sound(
-        seen, committed=[value for name in names for each in seen.all(name) for value in each.written()]
-    )
+    yield from expect.sound(seen, committed=expect.values(seen, "write before commit", "next write"))
     yield expect.marks(seen, "P1", ("COMMIT",), ("COMMIT",), ("ABORT",), ("COMMIT",))
 
 
