@@ -16,6 +16,7 @@ from harness.lab.partition import Partition
 from harness.lab.powers.beyond_requests.metrics import Metric, Metrics
 from harness.lab.powers.beyond_requests.operator_tool import Operator, PendingCommand
 from harness.lab.powers.idempotent_producer import IdempotentProducer, begun
+from harness.lab.powers.upgrades.levels import Levels
 from harness.lab.step_recorder import StepRecorder
 from harness.wire.requests.log.delete_records import HIGH_WATERMARK, DeleteRecords
 
@@ -48,6 +49,11 @@ class LabPowers(LabFaults):
     def metric(self, node: int, mbean: str, attribute: str) -> float:
         """A node's metric now; :raises Unprepared: when it keeps none of this name."""
         return self.metrics.known(node, Metric(mbean, attribute))
+
+    @property
+    def levels(self) -> Levels:
+        """Feature levels as steps; :mod:`harness.lab.powers.upgrades.levels`."""
+        return Levels(self.step_recorder("observer"), self.cluster.topology.brokers, self._ask_for_change)
 
     def idempotent(self, lane: Lane = "victim") -> IdempotentProducer:
         """A producer without a transactional id, with the id that the first broker gave it."""

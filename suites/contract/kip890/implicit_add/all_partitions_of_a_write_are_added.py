@@ -4,6 +4,7 @@ The KIP's. A partition that were left out would get no marker, and its readers w
 Commit and abort are beside each other, so that each partition shows both markers.
 """
 
+from harness.base.json_value import Json
 from harness.contract import (
     Evidence,
     KafkaError,
@@ -32,9 +33,8 @@ def stimulus(lab: Lab) -> None:
     for version in lab.offered("Produce", (12, 13)):
         txn = lab.producer(protocol=2)
         for result in TransactionResult:
-            txn.produce(
-                *partitions, version=version, as_=f"write to {result.noun}", values=(f"{result.noun} {version}",)
-            )
+            name, value = f"write to {result.noun}", f"{result.noun} {version}"
+            txn.produce(*partitions, version=version, as_=name, values=(value,))
             lab.observer.transaction(txn.transactional_id, txn.coordinator, as_="transaction")
             txn.end(commit=result.commits, as_="end")
 
@@ -55,7 +55,7 @@ def check(seen: Evidence) -> Observations:
         yield from expect.sound(seen, alias, committed=written, markers=markers)
 
 
-_ANSWERS = {alias: {"error": 0} for alias in ALIASES}
+_ANSWERS: dict[str, Json] = {alias: {"error": 0} for alias in ALIASES}
 GOOD = evidence(
     *(step(f"write to {result.noun}", "Produce", 12, partitions=_ANSWERS) for result in TransactionResult),
     described("transaction", "Ongoing", partitions=ALIASES),

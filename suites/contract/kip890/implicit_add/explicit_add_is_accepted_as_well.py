@@ -1,4 +1,4 @@
-"""KIP890-IMPL-10: a partition that was added by AddPartitionsToTxn is written to by a new client's Produce all the same.
+"""KIP890-IMPL-10: a partition that was added by AddPartitionsToTxn is written to by a new client's Produce as well.
 
 KIP-890 spares new clients the request and forbids it to none; a client library may go over to the new Produce before it
 stops adding. One partition of the transaction is added explicitly, one by its first write; a second add of either

@@ -1,8 +1,8 @@
 """KIP890-IMPL-12: a transaction that only Produce requests opened is aborted at its timeout like any other.
 
 Nobody sent AddPartitionsToTxn, so that its start is known from the implicit add alone. Beside it, one with a longer
-timeout goes on. The abort is the KIP's (the coordinator keeps the transaction as ongoing); names of states and how often
-the coordinator looks are Kafka's.
+timeout goes on. The abort is the KIP's (the coordinator keeps the transaction as ongoing); names of states, and how
+often the coordinator looks, are Kafka's.
 """
 
 from contextlib import suppress

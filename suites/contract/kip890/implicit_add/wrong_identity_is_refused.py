@@ -11,7 +11,7 @@ from harness.contract.byteman.coordinator_rules import ADD_IN_THE_CURRENT_EPOCH
 from harness.contract.byteman.leader_rules import EVERY_TRANSACTION_ONGOING
 from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, sample, unsound, written
 from harness.contract.refuters import Failpoint
-from harness.lab import Lab
+from harness.lab import Lab, Unprepared
 
 STALE, UNMAPPED = KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.INVALID_PRODUCER_ID_MAPPING
 CODES = {"stale epoch": STALE, "foreign producer id": UNMAPPED, "unknown transactional id": UNMAPPED}
@@ -27,7 +27,8 @@ def stimulus(lab: Lab) -> None:
         txn = lab.producer(protocol=2)
         stale = txn.epoch
         txn.init()
-        lab.unless(lambda now=txn: now.epoch > stale, "a second InitProducerId did not raise the epoch")  # type: ignore[misc]
+        if txn.epoch <= stale:
+            raise Unprepared("a second InitProducerId did not raise the epoch")
         txn.produce(partition, version=version, epoch=stale, as_="stale epoch")
         txn.produce(partition, version=version, producer_id=other.producer_id, as_="foreign producer id")
         stranger.produce(
@@ -61,7 +62,7 @@ GOOD = evidence(
 REQUIREMENT = Requirement(
     id="KIP890-IMPL-05",
     source=Source(890, "Implicitly Add Partitions to Transactions on Produce for New Clients (2)"),
-    statement="A new client's first write with a wrong epoch, producer id or transactional id is refused, not appended.",
+    statement="A new client's first write with a wrong epoch, producer id or transactional id is refused.",
     needs=(Offers("Produce", 12), Offers("EndTxn", 5)),
     stimulus=stimulus,
     check=check,

@@ -1,4 +1,4 @@
-"""KIP890-SEQ-01: a new client's first batch on a partition must begin at sequence 0, else records before it were missed.
+"""KIP890-SEQ-01: a new client's first batch on a partition must begin at sequence 0; else records were missed.
 
 The KIP's: "for new clients, we can once again return an error for sequences that are non-zero when there is no producer
 state present on the server", by "the retriable OutOfOrderSequence error". Kafka does so since 4.1 (KAFKA-18202).
