@@ -2,7 +2,7 @@
 
 :func:`examine` takes one requirement through all nine on the session's warm cluster. A :class:`Run` is what lasts for
 the session: the cluster, the folder, one clock, one journal, one seed. ``replay``
-(:mod:`harness.app.replay`) is steps 8 and 9 on a folder from last week.
+(:mod:`harness.app.from_folders.replay`) is steps 8 and 9 on a folder from last week.
 """
 
 import time

@@ -151,6 +151,16 @@ def described(
     )
 
 
+def joint_add(name: str, version: int, **transactions: Mapping[str, int]) -> Step:
+    """An AddPartitionsToTxn of ``lab.joint``: each partition's error, by transaction."""
+    first = {name: next(filter(None, errors.values()), 0) for name, errors in transactions.items()}
+    answers: dict[str, Json] = {
+        name: {"error": first[name], "partitions": dict(errors)} for name, errors in transactions.items()
+    }
+    counted = next(filter(None, first.values()), 0)
+    return step(name, "AddPartitionsToTxn", version, error=counted, transactions=answers)
+
+
 def producers(name: str, *rows: Json) -> Step:
     """A DescribeProducers with these :func:`producer_row`."""
     return step(name, "DescribeProducers", 0, producers=list(rows))

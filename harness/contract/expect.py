@@ -150,6 +150,13 @@ def writes(seen: Evidence, partition: str, *names: str) -> list[Step]:
     return [step for step in steps if step.request.get("partitions") == [partition]]
 
 
+def values(seen: Evidence, *names: str, at: str | None = None) -> tuple[str, ...]:
+    """What the accepted writes of these names carried (those to the partition ``at`` alone), in order of sending."""
+    asked = (step for step in seen.steps if step.name in names and step.error == 0)
+    wanted = (step for step in asked if at is None or step.request.get("partitions") == [at])
+    return tuple(value for step in wanted for value in step.written())
+
+
 def keeps(
     step: Step,
     *,

@@ -69,3 +69,15 @@ START_OFFSET_IS_THE_LAST = rule(
 NO_TRANSACTION_ONGOING = rule(
     "the leader knows of no open transaction", f"{_LOG}#hasOngoingTransaction", "return false"
 )
+GAP_REFUSED_OF_EVERYBODY = rule(
+    "the leader refuses every first batch that does not begin at 0",
+    f"{_APPEND}#checkSequence",
+    'throw new org.apache.kafka.common.errors.OutOfOrderSequenceException("a gap")',
+    when="$2 != 0 AND $0.currentEntry.isEmpty()",
+)
+EVERY_BATCH_TAKEN_AS_TRANSACTIONAL = rule(
+    "the leader takes every batch of an open transaction for one of it",
+    f"{_APPEND}#appendDataBatch",
+    "$7 = true",
+    when="$0.currentEntry.currentTxnFirstOffset().isPresent()",
+)

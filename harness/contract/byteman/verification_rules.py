@@ -101,19 +101,13 @@ UNKNOWN_ID_VERIFIED = rule(
     "$2.clear()",
     when=f"$2.containsValue({_ERRORS}.INVALID_PRODUCER_ID_MAPPING)",
 )
-NEW_OFFSETS_TAKEN_FOR_OLD = rule(
-    "the group's coordinator takes a new client's offsets for an old one's",
-    f"{_MANAGER}#txnOffsetCommitRequestVersionToTransactionSupportedOperation",
-    f"return\n  {_OPERATION}.GENERIC_ERROR_SUPPORTED",
+SWITCH_NOT_OBEYED = rule(
+    "verification cannot be switched off",
+    "org.apache.kafka.coordinator.transaction.TransactionLogConfig#transactionPartitionVerificationEnable",
+    "return true",
 )
-_OFFSETS_REFUSED = (
-    "org.apache.kafka.common.requests.TxnOffsetCommitRequest#getErrorResponse(TxnOffsetCommitRequestData,Errors)"
-)
-REFUSED_OFFSETS_ARE_AN_UNKNOWN_ERROR = rule(
-    "the group's coordinator does not say why it refuses offsets",
-    _OFFSETS_REFUSED,
-    f"$2 = {_ERRORS}.UNKNOWN_SERVER_ERROR",
-)
-REFUSED_OFFSETS_ARE_NOT_NAMED = rule(
-    "the answer names none of the partitions whose offsets are refused", _OFFSETS_REFUSED, "$1.topics().clear()"
+NO_BATCH_SEEN_AS_TRANSACTIONAL = rule(
+    "the leader does not see that a request has transactional batches",
+    "org.apache.kafka.common.requests.RequestUtils#hasTransactionalRecords",
+    "return false",
 )

@@ -6,11 +6,8 @@ id is what is refused. The KIP weighed UNKNOWN_MEMBER_ID for old clients and rej
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.verification_rules import (
-    EVERY_PARTITION_VERIFIED,
-    REFUSED_OFFSETS_ARE_AN_UNKNOWN_ERROR,
-    REFUSED_OFFSETS_ARE_NOT_NAMED,
-)
+from harness.contract.byteman.group_rules import REFUSED_OFFSETS_ARE_AN_UNKNOWN_ERROR, REFUSED_OFFSETS_ARE_NOT_NAMED
+from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import evidence, step
 from harness.contract.refuters import Failpoint, Release
 from harness.contract.version_tables import unadded_offset

@@ -54,8 +54,7 @@ def check(seen: Evidence) -> Observations:
     if "offsets" in seen.logs:
         written = [batch for batch in seen.log("offsets").batches if not batch.control]
         yield expect.agree("batches of offsets", len(written), 1, otherwise="unadded-offset-appended")
-    committed = [value for write in seen.all("write before commit") for value in write.written()]
-    yield from expect.sound(seen, committed=committed)
+    yield from expect.sound(seen, committed=expect.values(seen, "write before commit"))
 
 
 GOOD = evidence(

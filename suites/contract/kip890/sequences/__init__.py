@@ -1,1 +1,1 @@
-"""Which sequences a leader takes of a transactional producer (KIP-890, «Return Error for Non-Zero Sequence»)."""
+"""KIP-890, sequences of producers that the leader does not know."""
