@@ -32,6 +32,9 @@ def _when_state(state: str, operator: str = "==") -> str:
 
 
 END_KNOWS_NO_REPETITION = _at_end("the coordinator knows no repetitions", "$3 < txn.producerEpoch()", "$3 = 30000")
+OVERFLOW_KNOWS_NO_REPETITION = _at_end(
+    "the coordinator knows no repetitions by the id of before", "$2 != txn.producerId()", "$3 = 30000"
+)
 REPETITION_GETS_THE_OLD_EPOCH = _at_end(
     "a repetition is answered with the epoch that it was asked in",
     "$3 < txn.producerEpoch()",
