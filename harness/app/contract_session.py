@@ -48,6 +48,7 @@ class ContractOptions:
     plan: bool = False
     jobs: int = JOBS
     against: Path | None = None
+    part: tuple[int, int] = (1, 1)
 
     def command(self, target: str) -> str:
         """The one command that does the same again on ``target``."""

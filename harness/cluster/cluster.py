@@ -175,10 +175,11 @@ class Stop(Protocol):
 class RunRelease(Protocol):
     """Power: start a node's data again with the jars of another release, as an upgrade or a downgrade does."""
 
-    def run_release(self, node: int, release: str | None) -> None:
+    def run_release(self, node: int, release: str | None, *, timeout_seconds: float | None = None) -> None:
         """Stop the node in order, and start it with this release (None: the target's own).
 
-        :raises UserError: NOT_READY, when it ends, or when it is not let in.
+        :param timeout_seconds: Within which it must be back; None for the bound of every start.
+        :raises UserError: NOT_READY, when it ends, or when it is not let in; it does not run then.
         """
 
     def altered(self) -> bool:

@@ -167,7 +167,7 @@ class Lab(LabPowers):
     @property
     def releases(self) -> Releases:
         """Other releases for single nodes; unless they are put back, nobody uses the cluster after this."""
-        return Releases(self, self.nodes, self._lanes.ask_again)
+        return Releases(self, self.nodes, self.step_recorder("observer"), self._lanes.ask_again)
 
     def near_the_end(
         self, *, epoch: int = LAST_EPOCH, count: int = 1, protocol: Literal[1, 2] = 1, timeout_ms: int = 60_000

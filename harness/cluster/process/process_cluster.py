@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from harness.base.user_error import UserError
 from harness.cluster.nodes import readiness
 from harness.cluster.owned_cluster import OwnedCluster
 from harness.cluster.process.loopback_addresses import LoopbackBlock
@@ -22,7 +23,7 @@ class ProcessCluster(OwnedCluster[ProcessNode, LoopbackBlock]):
     first: Mapping[int, str]
     now: dict[int, str | None] = field(default_factory=dict)
 
-    def run_release(self, node: int, release: str | None) -> None:
+    def run_release(self, node: int, release: str | None, *, timeout_seconds: float | None = None) -> None:
         """Fills :class:`harness.cluster.cluster.RunRelease`; rules are loaded again where they fit."""
         changed = self.nodes[node]
         launch = self.releases.launch(release)
@@ -31,7 +32,12 @@ class ProcessCluster(OwnedCluster[ProcessNode, LoopbackBlock]):
         changed.launch = launch
         self.now[node] = release
         changed.start()
-        readiness.await_restarted(changed, self.nodes.values(), self.block)
+        bound = readiness.READY_SECONDS if timeout_seconds is None else timeout_seconds
+        try:
+            readiness.await_restarted(changed, self.nodes.values(), self.block, timeout_seconds=bound)
+        except UserError:
+            changed.kill()
+            raise
         if release is None:
             self.failpoints.load_again(changed)
 

@@ -35,3 +35,46 @@ EVERY_WAY_TAKEN_FOR_DOWN = _at_update(
     "$3 = org.apache.kafka.clients.admin.FeatureUpdate$UpgradeType.SAFE_DOWNGRADE",
     "$2 == 1",
 )
+RAISED_WITHOUT_ASKING_NODES = rule(
+    "the controller does not ask what the nodes support",
+    f"{_FEATURES}#reasonNotSupported",
+    "return java.util.Optional.empty()",
+    when='$1.equals("transaction.version")',
+)
+LEVEL_NEEDS_METADATA = _at_update(
+    "the transaction version may be raised with the metadata version alone",
+    f'return new org.apache.kafka.common.requests.ApiError({_REFUSED}, "raise metadata.version first")',
+    "$2 == 2",
+)
+_BROKERS = "org.apache.kafka.controller.ClusterControlManager"
+_REGISTERED = "org.apache.kafka.common.metadata.RegisterBrokerRecord$BrokerFeature"
+BROKERS_JOIN_UNASKED = rule(
+    "a broker is let in whatever it supports",
+    f"{_BROKERS}#processRegistrationFeature",
+    f"return new {_REGISTERED}().setName($3.name()).setMinSupportedVersion($3.minSupportedVersion())"
+    ".setMaxSupportedVersion($3.maxSupportedVersion())",
+) + rule("a broker is let in whatever it does not name", f"{_BROKERS}#lambda$registerBroker$0", "return")
+_RECORD = "org.apache.kafka.common.metadata.FeatureLevelRecord"
+_LEVEL_0 = "org.apache.kafka.server.common.TransactionVersion.TV_0.featureLevel()"
+METADATA_CHANGE_RESETS_THE_LEVEL = rule(
+    "a change of the metadata version takes the transaction version along",
+    f"{_FEATURES}#updateFeature",
+    f'$4.add(new org.apache.kafka.server.common.ApiMessageAndVersion(new {_RECORD}().setName("transaction.version")'
+    f".setFeatureLevel({_LEVEL_0}), {_LEVEL_0}))",
+    when='$1.equals("metadata.version") AND $2 == 22',
+)
+_SHOWN = "org.apache.kafka.common.message.ApiVersionsResponseData$FinalizedFeatureKey"
+SHOWS_LEVEL_2_UNASKED = rule(
+    "the broker says that level 2 is finalized, whatever it is",
+    "org.apache.kafka.server.DefaultApiVersionManager#apiVersionResponse",
+    f"$!.data().finalizedFeatures().add(new {_SHOWN}()"
+    '.setName("transaction.version").setMaxVersionLevel(level).setMinVersionLevel(level))',
+    bind="level = org.apache.kafka.server.common.TransactionVersion.TV_2.featureLevel()",
+    at="EXIT",
+)
+NO_LEVELS_SHOWN = rule(
+    "the broker says that nothing is finalized",
+    "org.apache.kafka.server.DefaultApiVersionManager#apiVersionResponse",
+    "$!.data().finalizedFeatures().clear()",
+    at="EXIT",
+)

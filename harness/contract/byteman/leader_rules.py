@@ -70,3 +70,9 @@ GAP_REFUSED_OF_EVERYBODY = rule(
     'throw new org.apache.kafka.common.errors.OutOfOrderSequenceException("a gap")',
     when="$2 != 0 AND $0.currentEntry.isEmpty()",
 )
+EVERY_BATCH_TAKEN_AS_TRANSACTIONAL = rule(
+    "the leader takes every batch of an open transaction for one of it",
+    f"{_APPEND}#appendDataBatch",
+    "$7 = true",
+    when="$0.currentEntry.currentTxnFirstOffset().isPresent()",
+)

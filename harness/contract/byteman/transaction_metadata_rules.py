@@ -95,3 +95,6 @@ LEVEL_1_ADVERTISED = rule(
     bind=f"level = {_LEVEL}.TV_1.featureLevel()",
     at="EXIT",
 )
+MARKED_PARTITIONS_KEPT = rule(
+    "a partition stays in the transaction after its marker", f"{_METADATA}#removePartition", "return"
+)

@@ -84,3 +84,8 @@ SWITCH_NOT_OBEYED = rule(
     "org.apache.kafka.coordinator.transaction.TransactionLogConfig#transactionPartitionVerificationEnable",
     "return true",
 )
+NO_BATCH_SEEN_AS_TRANSACTIONAL = rule(
+    "the leader does not see that a request has transactional batches",
+    "org.apache.kafka.common.requests.RequestUtils#hasTransactionalRecords",
+    "return false",
+)

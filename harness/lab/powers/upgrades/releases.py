@@ -10,6 +10,8 @@ from harness.contract import Access
 from harness.evidence.requirement_evidence import Fault
 from harness.lab.lab_faults import LabFaults
 from harness.lab.powers.brokers.nodes import Nodes
+from harness.lab.step_recorder import StepRecorder
+from harness.wire.requests.cluster.metadata import Metadata
 
 TARGET = "the target"
 
@@ -23,6 +25,7 @@ class Releases:
 
     lab: LabFaults
     nodes: Nodes
+    observer: StepRecorder
     ask_again: Callable[[int], None]
 
     def run(self, node: int, release: str | None = None, *, name: str = "release") -> None:
@@ -33,9 +36,12 @@ class Releases:
         if reason := self.refused(node, release, name=name):
             raise Unprepared(f"node {node} did not come back as {release or TARGET}: {reason}")
 
-    def refused(self, node: int, release: str | None = None, *, name: str = "release") -> str | None:
+    def refused(
+        self, node: int, release: str | None = None, *, name: str = "release", timeout_seconds: float | None = None
+    ) -> str | None:
         """The same, where the node may not be let in: then it is why, with the last lines of the node's log.
 
+        :param timeout_seconds: Within which it must be let in; None for the bound of every start.
         :raises OutOfReach: When other releases cannot be run.
         """
         cluster, started = self.lab.cluster, self.lab.now()
@@ -44,7 +50,7 @@ class Releases:
             raise OutOfReach(f"nodes of the {cluster.backend} backend run one release alone")
         self.lab.spent = True
         try:
-            cluster.run_release(node, release)
+            cluster.run_release(node, release, timeout_seconds=timeout_seconds)
         except UserError as reason:
             return str(reason)
         finally:
@@ -55,6 +61,12 @@ class Releases:
             self.nodes.lead_as_before()
             self.ask_again(node)
         return None
+
+    def listed(self, *brokers: int, as_: str) -> None:
+        """Metadata of each of these: ``brokers`` are those that it takes for alive."""
+        for broker in brokers:
+            version = self.observer.client.highest(broker, Metadata.api)
+            self.observer.ask(broker, Metadata(), version, as_=as_)
 
     def _note(self, node: int, release: str | None, name: str, started: float) -> None:
         where = f"node {node}, {release or TARGET}"
