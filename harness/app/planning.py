@@ -3,7 +3,7 @@
 A running cluster is asked what it offers and who its brokers are, nothing else. A cluster that we start is not started.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TextIO
@@ -13,7 +13,7 @@ from harness.cluster.cluster import Cluster, Kill, ReadMetrics, RunTool
 from harness.cluster.opening import open_cluster
 from harness.cluster.run_options import Permissions, RunOptions
 from harness.cluster.target import External, parse_target
-from harness.contract import Access, Requirement
+from harness.contract import Access, OwnCluster, Requirement
 from harness.contract.catalogue.requirement_catalogue import CatalogueEntry
 from harness.evidence.recorder import NullRecorder
 from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
@@ -21,6 +21,7 @@ from harness.lab import Lab
 from harness.lab.placement import FREE, PLACED
 from harness.report.contract.plan import Plan, PlannedRequirement, print_plan
 from harness.report.shared.words import count
+from harness.run import cannot_be_made
 from harness.wire.requests.cluster.create_topic import CreateTopic
 from harness.wire.requests.cluster.delete_topics import DeleteTopics
 from harness.wire.requests.groups.delete_groups import DeleteGroups
@@ -29,19 +30,22 @@ CHANGES: Mapping[str, str] = {
     ".unverified(": "setting transaction.partition.verification.enable",
     "admin.setting(": "a setting",
     "admin.feature(": "a feature level",
+    "admin.keeping(": "a feature level",
     "lab.moves.": "another replica of a partition as its leader",
     "write_marker(": "markers written by an operator",
+    ".grant(": "what users may do",
     'operator("abort"': "markers written by an operator",
 }
 """What a requirement's file calls, and what that changes."""
 RUN = "<run>"
+ONE_BY_ONE = "of the same target, one after the other, some 5 s to start each"
 
 
 def show_plan(options: RunOptions, entries: Sequence[CatalogueEntry], stream: TextIO) -> None:
     """Print the plan; :raises UserError: when the target cannot be reached."""
     target = parse_target(options.target)
     if not isinstance(target, External):
-        print_plan(_plan_of_ours(options.target, entries), stream)
+        print_plan(_plan_of_ours(options, entries), stream)
         return
     with TemporaryDirectory(prefix="fencepost-plan-") as folder:
         cluster = open_cluster(
@@ -79,19 +83,31 @@ def changed_by(entry: CatalogueEntry) -> tuple[str, ...]:
     return tuple(what for call, what in CHANGES.items() if call in text)
 
 
-def _plan_of_ours(target: str, entries: Sequence[CatalogueEntry]) -> Plan:
-    planned = [PlannedRequirement(id=entry.requirement.id, changes=changed_by(entry)) for entry in entries]
-    created = {"a cluster": f"{target}, started for this run and ended with it; nothing outside it is touched"}
-    created |= _own_clusters(entries)
+def _plan_of_ours(options: RunOptions, entries: Sequence[CatalogueEntry]) -> Plan:
+    planned = [_planned_of_ours(entry, options) for entry in entries]
+    made = {each.id for each in planned if each.obstacle is None}
+    created = {"a cluster": f"{options.target}, started for this run and ended with it; nothing outside it is touched"}
+    created |= own_clusters([entry.requirement for entry in entries if entry.requirement.id in made])
     notes = ("What it does not offer is known when it runs.",)
-    return Plan(target=target, created=created, requirements=planned, notes=notes)
+    return Plan(target=options.target, created=created, requirements=planned, notes=notes)
 
 
-def _own_clusters(entries: Sequence[CatalogueEntry]) -> Mapping[str, str]:
-    """How many starts the wishes cost, and which they are."""
-    wishes = [entry.requirement.cluster for entry in entries if entry.requirement.cluster is not None]
-    distinct = {wish.key: str(wish) for wish in wishes}
-    return {count(len(distinct), "cluster of its own", "clusters of their own"): "; ".join(distinct.values())}
+def _planned_of_ours(entry: CatalogueEntry, options: RunOptions) -> PlannedRequirement:
+    wish = entry.requirement.cluster
+    obstacle = None if wish is None else cannot_be_made(options, wish)
+    return PlannedRequirement(id=entry.requirement.id, changes=changed_by(entry), obstacle=obstacle)
+
+
+def own_clusters(requirements: Iterable[Requirement[Lab]]) -> Mapping[str, str]:
+    """How many starts the wishes cost beside the common cluster's, and which they are; {} when there are none."""
+    wishes: dict[str, OwnCluster] = {}
+    ids: dict[str, list[str]] = {}
+    for each in requirements:
+        if wish := each.cluster:
+            wishes[wish.key] = wish
+            ids.setdefault(wish.key, []).append(each.id)
+    told = "; ".join(f"{wish} ({', '.join(sorted(ids[key]))})" for key, wish in sorted(wishes.items()))
+    return {count(len(wishes), "more cluster", "more clusters"): f"{ONE_BY_ONE}: {told}"} if wishes else {}
 
 
 def _planned(
@@ -105,25 +121,19 @@ def _planned(
 
 
 def _obstacles(requirement: Requirement[Lab], cluster: Cluster, permissions: Permissions) -> Iterator[str]:
-    access = requirement.access
     if requirement.cluster is not None:
         yield "it asks for a cluster of its own"
-    if Access.CHANGES in access and not permissions.changes:
-        yield "it changes the cluster, which needs --allow-changes"
-    if Access.LOAD in access and not permissions.load:
-        yield "it uses up the epochs of a producer id, which needs --allow-load"
-    if Access.LINKS in access and not cluster.topology.links:
-        yield "no proxies stand between these brokers"
-    if Access.BROKERS in access and len(cluster.topology.brokers) < 2:
-        yield "the cluster has one broker"
-    if Access.NODES in access and not isinstance(cluster, Kill):
-        yield "its brokers are not ours to stop"
-    if Access.METRICS in access and not isinstance(cluster, ReadMetrics):
-        yield "the metrics of its brokers cannot be read"
-    if Access.TOOL in access and not isinstance(cluster, RunTool):
-        yield "its command line tools are not at hand"
-    if Access.LANES in access and not cluster.topology.lane_proxies:
-        yield "no proxies stand between clients and this cluster"
+    given = {
+        Access.CHANGES: (permissions.changes, "it changes the cluster, which needs --allow-changes"),
+        Access.LOAD: (permissions.load, "it uses up the epochs of a producer id, which needs --allow-load"),
+        Access.LINKS: (bool(cluster.topology.links), "no proxies stand between these brokers"),
+        Access.BROKERS: (len(cluster.topology.brokers) > 1, "the cluster has one broker"),
+        Access.METRICS: (isinstance(cluster, ReadMetrics), "the metrics of its brokers cannot be read"),
+        Access.TOOL: (isinstance(cluster, RunTool), "its command line tools are not at hand"),
+        Access.NODES: (isinstance(cluster, Kill), "its brokers are not ours to stop"),
+        Access.LANES: (bool(cluster.topology.lane_proxies), "no proxies stand between clients and this cluster"),
+    }
+    yield from (obstacle for access, (there, obstacle) in given.items() if access in requirement.access and not there)
 
 
 def _created(cluster: Cluster, offer: TargetFeatures, permissions: Permissions) -> Mapping[str, str]:

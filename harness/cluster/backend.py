@@ -28,6 +28,7 @@ class Backend:
     :param unavailable: Why it cannot open the target on this machine, in a phrase; None when it can, or when only
         trying will tell. Nothing is pulled, built or started.
     :param opener: Opens the target; :raises UserError: when it cannot be opened.
+    :param cannot: Why it starts no cluster with such options, in a sentence; None when it does.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Backend:
     reason: str
     unavailable: Callable[[Target], str | None]
     opener: Opener
+    cannot: Callable[[ClusterOptions], str | None] = lambda _options: None
 
     def __str__(self) -> str:
         return self.name

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from harness.base.addresses import Address
+from harness.cluster.nodes.storage import Format
 from harness.cluster.nodes.user_listener import AUTHORIZED, user_listener
 from harness.cluster.topology import BROKERS, ExtraListener, Topology
 from harness.contract.own_cluster import OwnCluster
@@ -72,7 +73,10 @@ class ClusterOptions:
     """What a caller may choose about a cluster.
 
     :param jvm_options: Extra JVM options of every broker and the controller, after ours (``-javaagent:…``).
-    :param properties: Extra broker properties; they win over ours.
+    :param properties: Extra properties of all nodes; they win over ours.
+    :param node_properties: Of single nodes, by node id; they win over these.
+    :param formatted: How storage is formatted.
+    :param releases: Nodes that run another release than the target's, by node id.
     :param brokers: How many brokers a cluster that we start has.
     :param listeners: Listeners for clients that each broker of ours has beside the lanes.
     :param breakable: Load the Byteman agent, so that the cluster offers :class:`BreakCode`.
@@ -81,6 +85,9 @@ class ClusterOptions:
 
     jvm_options: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
+    node_properties: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+    formatted: Format = field(default_factory=Format)
+    releases: Mapping[int, str] = field(default_factory=dict)
     brokers: int = len(BROKERS)
     listeners: tuple[ExtraListener, ...] = ()
     breakable: bool = False
@@ -92,9 +99,16 @@ class ClusterOptions:
         return replace(
             self,
             properties={**self.properties, **authorized, **wish.properties},
+            node_properties=wish.node_properties,
+            formatted=Format(features=wish.features, metadata=wish.metadata),
+            releases=wish.releases,
             brokers=wish.brokers,
             listeners=(*self.listeners, user_listener(wish.users)) if wish.users else self.listeners,
         )
+
+    def properties_of(self, node: int) -> Mapping[str, str]:
+        """The extra properties of one node."""
+        return {**self.properties, **self.node_properties.get(node, {})}
 
 
 class Cluster(Protocol):
@@ -155,6 +169,21 @@ class Stop(Protocol):
 
         :raises TimedOut: When it is still there after the bound.
         """
+
+
+@runtime_checkable
+class RunRelease(Protocol):
+    """Power: start a node's data again with the jars of another release, as an upgrade or a downgrade does."""
+
+    def run_release(self, node: int, release: str | None, *, timeout_seconds: float | None = None) -> None:
+        """Stop the node in order, and start it with this release (None: the target's own).
+
+        :param timeout_seconds: Within which it must be back; None for the bound of every start.
+        :raises UserError: NOT_READY, when it ends, or when it is not let in; it does not run then.
+        """
+
+    def altered(self) -> bool:
+        """Whether a node runs another release now than the one that it was started with first."""
 
 
 @runtime_checkable

@@ -142,4 +142,5 @@ EXTERNAL = Backend(
     reason="the target is a running cluster",
     unavailable=lambda _target: None,  # only asking its brokers can tell
     opener=open_external,
+    cannot=lambda _options: "a running cluster is what it is",
 )

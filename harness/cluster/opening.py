@@ -46,6 +46,11 @@ def _first_available(target: Target, able: Sequence[Backend]) -> Choice:
     raise UserError(f"no backend can open {target}: {'; '.join(passed_over)}", exit=ExitCode.TOOL_MISSING)
 
 
+def why_not_made(target: Target, backend: str, options: ClusterOptions) -> str | None:
+    """Why no cluster with these options can be started of the target, known before anything is; None when it can."""
+    return choose_backend(target, backend).backend.cannot(options)
+
+
 def open_cluster(
     target: Target, *, backend: str, options: ClusterOptions, run_dir: Path, progress: Progress
 ) -> Cluster:

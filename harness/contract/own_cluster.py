@@ -38,6 +38,14 @@ class OwnCluster:
         """Equal for equal wishes; sorts them."""
         return json.dumps(asdict(self), sort_keys=True)
 
+    @property
+    def after_the_target(self) -> bool:
+        """Whether what the target offers must be known before the start.
+
+        A release that does not know a level cannot be formatted at it, and brokers of another release offer less.
+        """
+        return bool(self.features or self.metadata or self.releases)
+
     def __str__(self) -> str:
         """A phrase for plans and lists: ``three brokers with producer.id.expiration.ms=1000``."""
         return ", ".join(self._parts()) or "a cluster of its own"

@@ -56,3 +56,13 @@ def late_add(version: int) -> tuple[KafkaError, ...]:
 def epoch_after_end(epoch: int, version: int) -> int:
     """The epoch of markers and of the id after an EndTxn in ``epoch``: one up from version 5 on (KIP-890, part 2)."""
     return epoch + 1 if version >= 5 else epoch
+
+
+_FIRST_OFFSET_COMMIT_WITH_ABORTABLE = 4
+"""``AddPartitionsToTxnManager.txnOffsetCommitRequestVersionToTransactionSupportedOperation``."""
+
+
+def unadded_offset(version: int) -> KafkaError:
+    """A TxnOffsetCommit of a group whose offsets partition the transaction did not add, up to version 4."""
+    known = version >= _FIRST_OFFSET_COMMIT_WITH_ABORTABLE
+    return KafkaError.TRANSACTION_ABORTABLE if known else KafkaError.INVALID_TXN_STATE

@@ -29,14 +29,17 @@ from harness.lab.link_faults import Hold
 from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
+from harness.lab.powers.beyond_requests.lab_powers import LabPowers
+from harness.lab.powers.brokers.moves import Moves
+from harness.lab.powers.brokers.nodes import Nodes
 from harness.lab.powers.joint_requests import JointRequests
-from harness.lab.powers.lab_powers import LabPowers
 from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
 from harness.lab.powers.looks import Looks
 from harness.lab.powers.markers import MarkerWriter
-from harness.lab.powers.moves import Moves
-from harness.lab.powers.nodes import Nodes
+from harness.lab.powers.request_gate import RequestGate
 from harness.lab.powers.sole_member import Member, joined
+from harness.lab.powers.state_log import StateLog
+from harness.lab.powers.upgrades.releases import Releases
 from harness.lab.powers.users import Grant, Users
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
@@ -65,6 +68,7 @@ class Lab(LabPowers):
 
     def __post_init__(self) -> None:
         """Nothing is opened and placed yet."""
+        self.request_gate = RequestGate(open_gate=self.open_gate, clock=self.clock)
         self._lanes = LaneClients(
             topology=self.cluster.topology,
             offered_by=self.offered_by,
@@ -160,6 +164,11 @@ class Lab(LabPowers):
             made.init(timeout_ms=timeout_ms)
         return made
 
+    @property
+    def releases(self) -> Releases:
+        """Other releases for single nodes; unless they are put back, nobody uses the cluster after this."""
+        return Releases(self, self.nodes, self.step_recorder("observer"), self._lanes.ask_again)
+
     def near_the_end(
         self, *, epoch: int = LAST_EPOCH, count: int = 1, protocol: Literal[1, 2] = 1, timeout_ms: int = 60_000
     ) -> tuple[Producer, ...]:
@@ -167,18 +176,16 @@ class Lab(LabPowers):
 
         About a second on a cluster of ours; elsewhere, and with one broker, a minute or two a producer.
         """
+        self.accessed.add(Access.LOAD)
         first = self.producer(protocol=protocol)
-        rest = (self.producer(protocol=protocol, coordinator=first.coordinator) for _ in range(count - 1))
-        made = (first, *rest)
-        self._last_epochs.bring(made, epoch, timeout_ms)
+        made = (first, *(self.producer(protocol=protocol, coordinator=first.coordinator) for _ in range(count - 1)))
+        LastEpochs(self.state_log, self.cluster.owned or self.permissions.load).bring(made, epoch, timeout_ms)
         return made
 
     @property
-    def _last_epochs(self) -> LastEpochs:
-        self.accessed.add(Access.LOAD)
-        if not self.cluster.owned and not self.permissions.load:
-            raise OutOfReach("tens of thousands of requests need --allow-load on a cluster that is not ours")
-        return LastEpochs(self.placement.cluster, self._lanes.unrecorded, may_forge=self.cluster.owned)
+    def state_log(self) -> StateLog:
+        """The coordinators' log, where it may be written to."""
+        return StateLog(self.nodes.view, self._lanes.unrecorded, self.cluster.owned)
 
     @contextmanager
     def committed_reader(self, *partitions: Partition) -> Iterator[StreamReading]:

@@ -26,12 +26,17 @@ def _unavailable(target: Target) -> str | None:
     return images.unavailable(target)
 
 
-def _open(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:
+def _cannot(options: ClusterOptions) -> str | None:
     if options.brokers != len(BROKERS) or options.listeners:
-        raise UserError(
-            "containers are started for three brokers with our own listeners; for others take --backend process",
-            exit=ExitCode.USAGE,
-        )
+        return "containers are started for three brokers with our own listeners; for others take --backend process"
+    if options.formatted.arguments or options.releases:
+        return "containers are started as their one image formats them; for other formats take --backend process"
+    return None
+
+
+def _open(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:
+    if reason := _cannot(options):
+        raise UserError(reason, exit=ExitCode.USAGE)
     from harness.cluster.docker.docker_cluster import open_docker
 
     return open_docker(target, options, run_dir, progress)
@@ -43,4 +48,5 @@ DOCKER = Backend(
     reason="a container engine answers",
     unavailable=_unavailable,
     opener=_open,
+    cannot=_cannot,
 )

@@ -201,7 +201,7 @@ def _put_files(start: ContainerStart, block: ContainerBlock, node: ContainerNode
     files: dict[str, bytes | Path] = {str(DATA / file): content for file, content in storage.items()}
     files[str(DATA / META)] = with_ids(storage[META].decode(), cluster_id, node.number).encode()
     settings = node_properties.of_node(
-        node.number, block, quorum=link_port(CONTROLLER), data=str(DATA), extra=start.options.properties
+        node.number, block, quorum=link_port(CONTROLLER), data=str(DATA), extra=start.options.properties_of(node.number)
     )
     files[str(SETTINGS)] = node_properties.render(settings).encode()
     container_files.put_files(

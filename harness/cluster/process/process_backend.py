@@ -1,5 +1,6 @@
 """The process backend: a local JVM for each node, from Kafka's jars, with Toxiproxy between them."""
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,15 +12,16 @@ from harness.cluster.cluster import Cluster, ClusterOptions
 from harness.cluster.distribution import KafkaFiles
 from harness.cluster.nodes import storage
 from harness.cluster.nodes.node import title
-from harness.cluster.owned_cluster import OwnedCluster, await_ready
+from harness.cluster.owned_cluster import await_ready
 from harness.cluster.process.loopback_addresses import LoopbackBlock, claim_block
+from harness.cluster.process.process_cluster import ProcessCluster
 from harness.cluster.process.process_node import ProcessNode, prepare_node
-from harness.cluster.process.process_start_cache import StartCache, make_start_cache
+from harness.cluster.process.process_releases import NodeReleases
 from harness.cluster.process.process_tool import ProcessTools
 from harness.cluster.target import Distribution, Released, Target
 from harness.cluster.topology import brokers_of, count_of
 from harness.machine import download_cache, toolchain
-from harness.machine.run_processes import RunProcesses, open_run_processes
+from harness.machine.run_processes import open_run_processes
 from harness.machine.toolchain import Java
 
 
@@ -47,22 +49,34 @@ def open_process(target: Target, options: ClusterOptions, run_dir: Path, progres
         cleanup.callback(processes.close)
         block = claim_block(brokers_of(options.brokers), options.listeners)
         cleanup.callback(block.guard.close)
-        cache = make_start_cache(files, tools.java, processes, block, logs, progress)
+        releases = NodeReleases(
+            own=files,
+            java=tools.java,
+            processes=processes,
+            logs=logs,
+            jvm_options=options.jvm_options,
+            formatted=options.formatted,
+            progress=progress,
+        )
+        for release in dict.fromkeys((None, *options.releases.values())):
+            releases.prepare(release, block)
         progress(f"starting {count_of(block.brokers)} and a controller of Kafka {files.version}")
         links = toxiproxy.launch(processes, tools.toxiproxy, block.toxiproxy(), log=logs / "toxiproxy.log")
-        nodes = _prepare_nodes(cache, files, tools.java, processes, block, logs, options)
+        nodes = _prepare_nodes(releases, block, options)
         for node in reversed(nodes.values()):  # the controller first: the brokers wait for it
             node.start()
         failpoints = await_ready(nodes, block, links, breakable=options.breakable)
-        return OwnedCluster(
-            identity=f"Kafka {files.version} {files.origin}, {count_of(block.brokers)}, process backend",
+        return ProcessCluster(
+            identity=f"Kafka {files.version} {files.origin}, {_told(block, options.releases)}, process backend",
             backend=PROCESS.name,
             versions={"kafka": files.version, "java": tools.java.version, "toxiproxy": links.version()},
             block=block,
             nodes=nodes,
             links=links,
             failpoints=failpoints,
-            tools=ProcessTools(processes=processes, launch=cache.launch(files, tools.java, ()), logs=logs).start,
+            releases=releases,
+            first=options.releases,
+            tools=ProcessTools(processes=processes, launch=releases.plain_launch(), logs=logs).start,
             cleanup=cleanup.pop_all(),
         )
     raise AssertionError("an ExitStack that swallows nothing")
@@ -77,25 +91,24 @@ def _files(target: Target, progress: Progress) -> KafkaFiles:
     raise UserError(f"the process backend cannot open {target}; leave --backend at auto", exit=ExitCode.USAGE)
 
 
-def _prepare_nodes(
-    cache: StartCache,
-    files: KafkaFiles,
-    java: Java,
-    processes: RunProcesses,
-    block: LoopbackBlock,
-    logs: Path,
-    options: ClusterOptions,
-) -> dict[int, ProcessNode]:
+def _told(block: LoopbackBlock, releases: Mapping[int, str]) -> str:
+    """How many brokers there are, and which nodes are of another release."""
+    others = [f"{title(node)} of {release}" for node, release in sorted(releases.items())]
+    return ", ".join([count_of(block.brokers), *others])
+
+
+def _prepare_nodes(releases: NodeReleases, block: LoopbackBlock, options: ClusterOptions) -> dict[int, ProcessNode]:
     """Nodes with formatted storage, settings and hosts files; none of them runs yet."""
-    launch, cluster_id = cache.launch(files, java, options.jvm_options), storage.new_id()
+    cluster_id, processes, nodes = storage.new_id(), releases.processes, dict[int, ProcessNode]()
     for number in block.nodes:
-        cache.format(processes.folder / title(number) / "data", cluster_id=cluster_id, node=number)
-    return {
-        number: prepare_node(
-            number, processes=processes, block=block, launch=launch, logs=logs, extra=options.properties
+        release = options.releases.get(number)
+        data = processes.folder / title(number) / "data"
+        releases.storage(release).format(data, cluster_id=cluster_id, node=number)
+        launch, extra = releases.launch(release), options.properties_of(number)
+        nodes[number] = prepare_node(
+            number, processes=processes, block=block, launch=launch, logs=releases.logs, extra=extra
         )
-        for number in block.nodes
-    }
+    return nodes
 
 
 PROCESS = Backend(

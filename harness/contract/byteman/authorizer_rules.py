@@ -10,3 +10,10 @@ EVERYTHING_ALLOWED = rule(
     "org.apache.kafka.metadata.authorizer.StandardAuthorizerData#authorize",
     "return org.apache.kafka.server.authorizer.AuthorizationResult.ALLOWED",
 )
+NO_CLUSTER_ACTION = rule(
+    "the authorizer forbids users to act as brokers",
+    "org.apache.kafka.metadata.authorizer.StandardAuthorizerData#authorize",
+    "return org.apache.kafka.server.authorizer.AuthorizationResult.DENIED",
+    when='!$1.principal().getName().equals("ANONYMOUS") '
+    "AND $2.operation() == org.apache.kafka.common.acl.AclOperation.CLUSTER_ACTION",
+)

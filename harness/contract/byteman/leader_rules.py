@@ -27,6 +27,12 @@ ABORT_MARKER_ENDS_NOTHING = rule(
 EVERY_TRANSACTION_ONGOING = rule(
     "the leader takes every record for one of an open transaction", f"{_LOG}#hasOngoingTransaction", "return true"
 )
+EVERY_TRANSACTION_ONGOING_AT_THE_APPEND = rule(
+    "the append takes every record for one of an open transaction",
+    f"{_LOG}#hasOngoingTransaction",
+    "return true",
+    when='callerMatches(".*analyzeAndValidateProducerState.*", true, true)',
+)
 NO_GUARD_AT_THE_APPEND = rule(
     "the leader has no guard at the append", f"{_LOG}#batchMissingRequiredVerification", "return false"
 )
@@ -48,4 +54,19 @@ START_OFFSET_IS_THE_LAST = rule(
     f"{_ENTRY}#currentTxnFirstOffset",
     "return java.util.OptionalLong.of($this.lastDataOffset())",
     when='callerMatches(".*activeProducers.*", true, true)',
+)
+NO_TRANSACTION_ONGOING = rule(
+    "the leader knows of no open transaction", f"{_LOG}#hasOngoingTransaction", "return false"
+)
+GAP_REFUSED_OF_EVERYBODY = rule(
+    "the leader refuses every first batch that does not begin at 0",
+    f"{_APPEND}#checkSequence",
+    'throw new org.apache.kafka.common.errors.OutOfOrderSequenceException("a gap")',
+    when="$2 != 0 AND $0.currentEntry.isEmpty()",
+)
+EVERY_BATCH_TAKEN_AS_TRANSACTIONAL = rule(
+    "the leader takes every batch of an open transaction for one of it",
+    f"{_APPEND}#appendDataBatch",
+    "$7 = true",
+    when="$0.currentEntry.currentTxnFirstOffset().isPresent()",
 )

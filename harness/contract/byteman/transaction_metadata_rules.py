@@ -50,6 +50,12 @@ COMMITTED_KEEPS_ANOTHER_EPOCH = _when_complete(
     "COMPLETE_COMMIT",
     '$0.setProducerEpoch(java.lang.Short.parseShort("30000"))',
 )
+COMPLETED_NAMES_THE_NEXT_ID = rule(
+    "the record of a completed transaction still names the next producer id",
+    f"{_METADATA}#prepareTransitionTo",
+    "$1.nextProducerId = $0.nextProducerId",
+    when=f"$1.state == {_STATE}.COMPLETE_COMMIT",
+)
 INIT_ROTATES_THE_PRODUCER_ID = _at_init(
     "an identity is answered with another producer id",
     "return $this.prepareProducerIdRotation($this.producerId() + 1, $1, $3, false)",
@@ -64,11 +70,17 @@ INIT_REPETITION_TAKEN_FOR_THE_FIRST = _at_init(
 END_TAKEN_AS_OF_THE_LEVEL = rule(
     "EndTxn is taken as of the finalized level", f"{_LEVEL}#transactionVersionForEndTxn", f"return {_LEVEL}.TV_0"
 )
-RECORDS_AS_OF_LEVEL_1 = rule(
-    "the coordinator writes its records as of level 1",
-    "org.apache.kafka.coordinator.transaction.TransactionLog#valueToBytes",
-    f"$2 = {_LEVEL}.TV_1",
+_TO_BYTES = "org.apache.kafka.coordinator.transaction.TransactionLog#valueToBytes"
+OVERFLOW_RECORDED_IN_THE_LAST_EPOCH = rule(
+    "the record of a commit that overflowed has the last epoch",
+    _TO_BYTES,
+    "$1 = new org.apache.kafka.coordinator.transaction.TxnTransitMetadata($1.producerId(), $1.prevProducerId(),"
+    " $1.nextProducerId(), $1.lastProducerEpoch(), $1.lastProducerEpoch(), $1.txnTimeoutMs(), $1.txnState(),"
+    " $1.topicPartitions(), $1.txnStartTimestamp(), $1.txnLastUpdateTimestamp(), $1.clientTransactionVersion())",
+    when=f"$1.txnState() == {_STATE}.COMPLETE_COMMIT AND $1.producerEpoch() == 0",
 )
+RECORDS_AS_OF_LEVEL_0 = rule("the coordinator writes its records as of level 0", _TO_BYTES, f"$2 = {_LEVEL}.TV_0")
+RECORDS_AS_OF_LEVEL_1 = rule("the coordinator writes its records as of level 1", _TO_BYTES, f"$2 = {_LEVEL}.TV_1")
 END_NAMES_NO_PRODUCER_ID = rule(
     "the answer names no producer id", "org.apache.kafka.common.message.EndTxnResponseData#setProducerId", "$1 = -1"
 )

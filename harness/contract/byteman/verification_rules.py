@@ -79,3 +79,13 @@ UNKNOWN_ID_VERIFIED = rule(
     "$2.clear()",
     when=f"$2.containsValue({_ERRORS}.INVALID_PRODUCER_ID_MAPPING)",
 )
+SWITCH_NOT_OBEYED = rule(
+    "verification cannot be switched off",
+    "org.apache.kafka.coordinator.transaction.TransactionLogConfig#transactionPartitionVerificationEnable",
+    "return true",
+)
+NO_BATCH_SEEN_AS_TRANSACTIONAL = rule(
+    "the leader does not see that a request has transactional batches",
+    "org.apache.kafka.common.requests.RequestUtils#hasTransactionalRecords",
+    "return false",
+)

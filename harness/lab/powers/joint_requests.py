@@ -75,6 +75,11 @@ class JointRequests:
         short = {**asked.fields, "transactions": {named.get(id_, id_): answer for id_, answer in answers.items()}}
         return self.recorder.kept(replace(asked, fields=cast(Mapping[str, Json], short)), as_)
 
+    def add_unoffered(self, node: int, transaction: AddPartitionsToTxn, *, version: int, as_: str) -> Step:
+        """AddPartitionsToTxn at a version that the broker need not offer; a connection that it ends is a failure."""
+        pending = self.recorder.client.send_unoffered(node, transaction, version)
+        return self.recorder.finish(pending, as_=as_, request=_told(transaction))
+
     def produce(
         self,
         node: int,

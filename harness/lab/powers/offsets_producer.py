@@ -1,6 +1,6 @@
 """A group's offsets in a transaction: AddOffsetsToTxn and TxnOffsetCommit, right or wrong, as a member or as none."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from harness.base.json_value import Json
@@ -45,14 +45,17 @@ class OffsetsProducer(IdentifiedProducer):
         transactional_id: str | None = None,
         member: str | None = None,
         generation: int | None = None,
+        also: Sequence[Partition] = (),
         retry: Collection[int] = RETRIABLE,
     ) -> Step:
         """TxnOffsetCommit: valid once the transaction commits; from v5 on it adds the offsets partition itself.
 
+        :param also: Partitions for which the same offset is committed in the same request.
         :param member: As whom it is committed, with the group's ``generation`` (v3 and above); None: as no member.
         """
+        offsets = {each.topic_partition: offset for each in (partition, *also)}
         request = overridden(
-            self.state.txn_offset_commit(group.name, {partition.topic_partition: offset}),
+            self.state.txn_offset_commit(group.name, offsets),
             producer_epoch=epoch,
             producer_id=producer_id,
             transactional_id=transactional_id,
@@ -63,7 +66,7 @@ class OffsetsProducer(IdentifiedProducer):
             "producer_id": request.producer_id,
             "producer_epoch": request.producer_epoch,
             "group": group.name,
-            "partition": str(partition),
+            "partitions": [str(each) for each in (partition, *also)],
             "offset": offset,
             "generation": request.generation,
         }

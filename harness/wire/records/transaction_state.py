@@ -69,12 +69,17 @@ class TransactionState:
 
 @dataclass(frozen=True, slots=True)
 class NewState:
-    """A record to append: an id in the state ``Empty``, in the layout of version 0, which every release reads."""
+    """A record to append: an id in the state ``Empty``.
+
+    :param tags: Tagged fields, in order of their numbers; with any the layout is that of version 1, else of version 0,
+        which every release reads.
+    """
 
     transactional_id: str
     producer_id: int
     producer_epoch: int
     timeout_ms: int
+    tags: tuple[tuple[int, bytes], ...] = ()
 
     @property
     def key(self) -> bytes:
@@ -85,7 +90,11 @@ class NewState:
     def value(self) -> bytes:
         """No partitions, written now, never begun."""
         head = _HEAD.pack(self.producer_id, self.producer_epoch, self.timeout_ms, _STATES.index("Empty"))
-        return struct.pack(">h", 0) + head + struct.pack(">iqq", -1, round(time.time() * 1000), -1)
+        times = struct.pack(">qq", round(time.time() * 1000), -1)
+        if not self.tags:
+            return struct.pack(">h", 0) + head + struct.pack(">i", -1) + times
+        tagged = b"".join(bytes((number, len(octets))) + octets for number, octets in self.tags)
+        return struct.pack(">h", 1) + head + b"\0" + times + bytes((len(self.tags),)) + tagged
 
 
 def state_partition(transactional_id: str, partitions: int) -> int:

@@ -7,14 +7,14 @@ from typing import cast
 
 import pytest
 
-from harness.app.planning import changed_by, plan_for
+from harness.app.planning import changed_by, own_clusters, plan_for
 from harness.base.addresses import LANES, Address, Lane
 from harness.base.paths import CONTRACT
 from harness.base.user_error import ExitCode
 from harness.cluster.cluster import Cluster
 from harness.cluster.run_options import Permissions
 from harness.cluster.topology import Topology
-from harness.contract import Access, Offers
+from harness.contract import Access, Offers, OwnCluster
 from harness.contract.catalogue.requirement_catalogue import find
 from harness.kafka.target_features import TargetFeatures
 from harness.report.contract.plan import Plan, print_plan
@@ -85,7 +85,10 @@ def test_changes_are_planned_only_where_they_are_allowed() -> None:
     assert ids(Access.CHANGES).isdisjoint(each.id for each in dry.plan().tried)
     assert "KIP890-FEAT-07 a feature level: not done, because it changes the cluster" in dry.text()
     allowed = replace(dry, permissions=Permissions(changes=True))
-    assert {each.id for each in allowed.plan().tried} >= ids(Access.CHANGES) - ids(Access.LINKS)
+    given = {Access.CHANGES, Access.BROKERS, Access.LANES}
+    within = {each.requirement.id for each in ENTRIES if set(each.requirement.access) <= given}
+    own = {each.requirement.id for each in ENTRIES if each.requirement.cluster is not None}
+    assert {each.id for each in allowed.plan().tried} >= (ids(Access.CHANGES) & within) - own
     assert "KIP890-FEAT-07 a feature level: allowed" in allowed.text()
 
 
@@ -116,6 +119,17 @@ def test_names_counts_and_ends_of_what_is_created_are_told() -> None:
     assert "by asking for them, because CreateTopics is not offered" in Dry(missing=("CreateTopics",)).text()
     given = Dry(permissions=Permissions(topics=("a", "b"))).text()
     assert "topics none; records are written to a, b, and stay there" in given
+
+
+def test_equal_wishes_are_planned_as_one_start_and_each_names_who_asks_for_it() -> None:
+    first, second, third = (entry.requirement for entry in ENTRIES[:3])
+    wish = OwnCluster(features={"transaction.version": 0})
+    asking = [replace(first, cluster=wish), replace(second, cluster=replace(wish)), replace(third, cluster=None)]
+    ids = ", ".join(sorted((first.id, second.id)))
+    ((number, told),) = own_clusters(asking).items()
+    assert number == "1 more cluster"
+    assert told.endswith(f"to start each: formatted with transaction.version=0 ({ids})")
+    assert own_clusters([third]) == {}
 
 
 def test_a_plan_for_a_release_starts_nothing_and_leaves_no_folder(tmp_path: Path) -> None:

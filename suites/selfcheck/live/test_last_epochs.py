@@ -55,7 +55,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 def brought(lab: Lab, way: Way, epoch: int) -> Producer:
     """A producer of protocol 2 in that epoch."""
     txn = lab.producer(protocol=2)
-    way(lab._last_epochs, (txn,), epoch, TIMEOUT_MS)
+    way(LastEpochs(lab.state_log, True), (txn,), epoch, TIMEOUT_MS)
     return txn
 
 

@@ -82,6 +82,12 @@ def test_an_unknown_layout_is_refused_by_its_version() -> None:
         decode_state(record(VALUE_V0, key=struct.pack(">h", 1)))
 
 
+def test_a_new_state_may_have_tagged_fields() -> None:
+    new = NewState("id", 4711, 12, 60_000, tags=((1, struct.pack(">q", 4712)), (100, b"later")))
+    state = decode_state(record(new.value, new.key))
+    assert (state.version, state.state, state.producer_id, state.next_producer_id) == (1, "Empty", 4711, 4712)
+
+
 def test_a_new_state_is_read_back_through_a_batch() -> None:
     new = NewState("id", 1 << 40, 32765, 60_000)
     (batch,) = read_log(NewBatch(values=(escaped(new.value),), keys=(escaped(new.key),), transactional=False).encode())

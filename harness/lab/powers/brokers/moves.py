@@ -68,10 +68,14 @@ class Moves:
             finally:
                 self._coordinated(moving, before)
 
-    def relocated(self, partition: Partition, *replicas: int, name: str = "relocated") -> Partition:
+    def relocated(
+        self, partition: Partition, *replicas: int, start: int | None = None, name: str = "relocated"
+    ) -> Partition:
         """The partition on these brokers alone, led by the first, for good: the others copied its log from its leader.
 
         A new replica gets the log and what it can tell of producers, no snapshot of what the old leader knew.
+
+        :param start: Where its log begins now, where records were deleted.
         """
         self._ask(partition.topic_partition)
         started = self.now()
@@ -82,7 +86,7 @@ class Moves:
             timeout_seconds=COPIED_SECONDS,
             interval_seconds=0.02,
         )
-        moved = replace(partition, leader=replicas[0])
+        moved = replace(partition, leader=replicas[0], start=partition.start if start is None else start)
         self._know(partition, moved)
         self._note(name, partition.topic_partition, partition.leader, replicas[0], started)
         return moved

@@ -96,10 +96,12 @@ class Nodes:
         for node in back:
             self.view.await_registered(node)
         if back:
-            elect_preferred(self.view)
-            wait.until(
-                self._as_before, what="leaders as before", timeout_seconds=AS_BEFORE_SECONDS, interval_seconds=0.2
-            )
+            self.lead_as_before()
+
+    def lead_as_before(self) -> None:
+        """Have every partition led by its first replica again; :raises TimedOut: when it is not within the bounds."""
+        elect_preferred(self.view)
+        wait.until(self._as_before, what="leaders as before", timeout_seconds=AS_BEFORE_SECONDS, interval_seconds=0.2)
 
     @contextmanager
     def _taken(

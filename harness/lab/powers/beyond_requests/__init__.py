@@ -1,0 +1,1 @@
+"""Powers beyond requests: what brokers count, and the tools that the target brings."""

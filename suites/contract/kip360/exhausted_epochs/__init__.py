@@ -1,0 +1,1 @@
+"""InitProducerId when the producer id has no epoch left."""

@@ -1,0 +1,1 @@
+"""The tool ``kafka-transactions.sh`` (KIP-664, "Command Line Tool")."""
