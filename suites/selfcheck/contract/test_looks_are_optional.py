@@ -12,7 +12,11 @@ from harness.lab import Lab
 
 ENTRIES = list(find(CONTRACT))
 LOOKS = {"DescribeTransactions", "DescribeProducers"}
-ABOUT = {"KIP664-DP-": "DescribeProducers", "KIP664-DT-": "DescribeTransactions"}
+ABOUT = {
+    "KIP664-DP-": "DescribeProducers",
+    "KIP664-DT-": "DescribeTransactions",
+    "KIP664-LT-07": "DescribeTransactions",  # ages are told by the coordinator's clock alone
+}
 
 
 def unseeing(requirement: Requirement[Lab], evidence: Evidence) -> Evidence:
