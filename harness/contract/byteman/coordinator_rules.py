@@ -130,3 +130,21 @@ MARKERS_IN_THE_LAST_EPOCH = rule(
     "markers carry the epoch of the transaction's data", _MARKERS, "$2 = $4.txnMetadata().lastProducerEpoch()"
 )
 MARKERS_IN_ANOTHER_EPOCH = rule("markers of an old client carry the next epoch", _MARKERS, "$2 = 30000")
+_LOADING = f"$!.errorCode() == {_ERRORS}.COORDINATOR_LOAD_IN_PROGRESS.code()"
+PARTIAL_LIST_WHILE_LOADING = rule(
+    "a coordinator that is loading lists what it has",
+    f"{_COORDINATOR}#handleListTransactions",
+    f"$!.setErrorCode({_ERRORS}.NONE.code())",
+    when=_LOADING,
+    at="EXIT",
+)
+UNKNOWN_WHILE_LOADING = rule(
+    "a coordinator that is loading knows no ids",
+    f"{_COORDINATOR}#handleDescribeTransactions",
+    f"$!.setErrorCode({_ERRORS}.TRANSACTIONAL_ID_NOT_FOUND.code())",
+    when=_LOADING,
+    at="EXIT",
+)
+LIST_IS_EMPTY = rule(
+    "a coordinator lists nothing", f"{_COORDINATOR}#handleListTransactions", "$!.transactionStates().clear()", at="EXIT"
+)
