@@ -64,3 +64,9 @@ GAP_REFUSED_OF_EVERYBODY = rule(
     'throw new org.apache.kafka.common.errors.OutOfOrderSequenceException("a gap")',
     when="$2 != 0 AND $0.currentEntry.isEmpty()",
 )
+_LATE = f"{_STORAGE}.ProducerStateManager#hasLateTransaction"
+NO_PARTITION_LATE = rule("the leader finds no transaction late", _LATE, "return false")
+EVERY_OPEN_TRANSACTION_LATE = rule(
+    "the leader takes every open transaction for a late one", _LATE, "$1 = java.lang.Long.MAX_VALUE / 2"
+)
+NO_PADDING_OF_AGES = rule("the leader adds no minutes to the longest timeout", _LATE, "$1 = $1 + 300000")
