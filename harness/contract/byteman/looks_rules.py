@@ -96,3 +96,13 @@ NO_IDS_DESCRIBES_ONE = rule(
     when="$!.isEmpty()",
     at="EXIT",
 )
+_FILTER = "kafka.coordinator.transaction.TransactionStateManager#shouldInclude$1"
+FILTERS_IGNORED = rule("a list has every id, whatever its filters are", _FILTER, "return true")
+NOTHING_LISTED = rule("no id fits any filter", _FILTER, "return false")
+UNKNOWN_STATES_TAKEN_FOR_DEAD = rule(
+    "a state's name that is not known is taken for a state that nothing is in",
+    "org.apache.kafka.coordinator.transaction.TransactionState#fromName",
+    "return java.util.Optional.of(org.apache.kafka.coordinator.transaction.TransactionState.DEAD)",
+    when="!$!.isPresent()",
+    at="EXIT",
+)
