@@ -56,6 +56,28 @@ LOST_COORDINATOR_IS_A_YES = lost_coordinator_is(
 LOST_COORDINATOR_IS_UNKNOWN = lost_coordinator_is(
     "a lost coordinator is an unknown error", 'java.lang.Short.parseShort("-1")'
 )
+
+
+def coordinator_error_is_a_yes(error: str) -> str:
+    """A leader that hears this error of the coordinator goes on as if the partitions were verified."""
+    return rule(
+        f"{error} of the coordinator is taken for a yes",
+        f"{_MANAGER}#sendCallback",
+        "$2 = java.util.Collections.emptyMap()",
+        when=f"$2.containsValue({_ERRORS}.{error})",
+    )
+
+
+def coordinator_error_is_invalid_state(error: str) -> str:
+    """A leader that hears this error of the coordinator takes it for a no."""
+    return rule(
+        f"{error} of the coordinator is taken for a no",
+        f"{_MANAGER}#sendCallback",
+        f"$2 = java.util.Collections.singletonMap($2.keySet().iterator().next(), {_ERRORS}.INVALID_TXN_STATE)",
+        when=f"$2.containsValue({_ERRORS}.{error})",
+    )
+
+
 NO_RETRY_OF_ADDS = rule(
     "the broker does not try again",
     "org.apache.kafka.coordinator.transaction.AddPartitionsToTxnConfig#addPartitionsToTxnRetryBackoffMaxMs",

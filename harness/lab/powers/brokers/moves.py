@@ -14,7 +14,7 @@ from harness.base.unprepared import OutOfReach, Unprepared
 from harness.contract import Access
 from harness.evidence.requirement_evidence import Fault
 from harness.kafka.leaders.brokers_view import BrokersView
-from harness.kafka.leaders.moving import ELECTED_SECONDS, move, reassign
+from harness.kafka.leaders.moving import ELECTED_SECONDS, elect, move, reassign
 from harness.lab.partition import Partition
 from harness.lab.placement import Placement
 from harness.lab.producer import Producer
@@ -56,12 +56,17 @@ class Moves:
                 self._know(moved, partition)
 
     @contextmanager
-    def coordinator(self, txn: Producer, *, to: int | None = None, name: str = "moved coordinator") -> Iterator[int]:
-        """The producer's id coordinated by ``to``, or by another in-sync replica, for the block: the node."""
+    def coordinator(
+        self, txn: Producer, *, to: int | None = None, name: str = "moved coordinator", known: bool = True
+    ) -> Iterator[int]:
+        """The producer's id coordinated by ``to``, or by another in-sync replica, for the block: the node.
+
+        :param known: False where the block begins at once when the new one is elected: it has its log still to load.
+        """
         kept = self.view.state_partition(txn.transactional_id)
         moving = [each for each in self.producers if self.view.state_partition(each.transactional_id) == kept]
         before = txn.coordinator
-        with self._moved(kept, to, name) as node:
+        with self._moved(kept, to, name, known=known) as node:
             self._coordinated(moving, node)
             try:
                 yield node
@@ -92,12 +97,13 @@ class Moves:
         return moved
 
     @contextmanager
-    def _moved(self, place: TopicPartition, to: int | None, name: str) -> Iterator[int]:
+    def _moved(self, place: TopicPartition, to: int | None, name: str, *, known: bool = True) -> Iterator[int]:
         self._ask(place)
         before, started = self.view.partition(*place), self.now()
         node = self._choice(place, before, to)
         try:
-            self._lead(place, [node, *(each for each in before["replicas"] if each != node)])
+            order = [node, *(each for each in before["replicas"] if each != node)]
+            self._lead(place, order) if known else elect(self.view, *place, order)
             yield node
         finally:
             self._note(name, place, before["leader"], node, started)

@@ -21,7 +21,7 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.coordinator_rules import MARKERS_IN_ANOTHER_EPOCH
-from harness.contract.byteman.leader_rules import NO_COORDINATOR_EPOCH_CHECK
+from harness.contract.byteman.leader_rules import NO_COORDINATOR_EPOCH_CHECK, NO_EPOCH_CHECK
 from harness.contract.doctored import commit, data, described, ended, evidence, log, marker, sample, unsound, written
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Fault
@@ -106,6 +106,6 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Failpoint(rules=MARKERS_IN_ANOTHER_EPOCH, anomaly="wrong-markers"),
-        Failpoint(rules=NO_COORDINATOR_EPOCH_CHECK, anomaly="wrong-markers"),
+        Failpoint(rules=NO_COORDINATOR_EPOCH_CHECK + NO_EPOCH_CHECK, anomaly="wrong-markers"),
     ),
 )
