@@ -48,3 +48,8 @@ MARKERS_WRITTEN_IN_EPOCH_1 = rule(
     f"{_RECORDS}.MemoryRecords#withEndTransactionMarker(long, short, {_RECORDS}.EndTransactionMarker)",
     '$2 = java.lang.Short.parseShort("1")',
 )
+MARKERS_REFUSED = rule(
+    "every marker is told as refused",
+    f"{_MESSAGE}.WriteTxnMarkersResponseData$WritableTxnMarkerPartitionResult#setErrorCode",
+    "$1 = org.apache.kafka.common.protocol.Errors.INVALID_REQUEST.code()",
+)

@@ -22,6 +22,7 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.leader_rules import NO_COORDINATOR_EPOCH_CHECK
+from harness.contract.byteman.looks_rules import STRANGE_COORDINATOR_EPOCHS_TOLD
 from harness.contract.doctored import adopted, producer_row, unsound
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import NotSeen
@@ -104,5 +105,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=NO_COORDINATOR_EPOCH_CHECK, anomaly="stale-marker-accepted"),
         Failpoint(rules=NO_COORDINATOR_EPOCH_CHECK, anomaly="committed-record-lost"),
+        Failpoint(rules=NO_COORDINATOR_EPOCH_CHECK, anomaly="next-transaction-ended"),
+        Failpoint(rules=STRANGE_COORDINATOR_EPOCHS_TOLD, anomaly="generation-not-kept"),
     ),
 )
