@@ -17,3 +17,9 @@ OLDER_BROKERS = OwnCluster(metadata="3.5", releases={WITHOUT_VERIFICATION: "3.5.
 """One broker of the target among two that are older."""
 MARKED_BY_41 = OwnCluster(metadata="4.1", releases={1: "4.1.2"})
 """One broker that does not know WriteTxnMarkers v2."""
+SOLE_COORDINATORS = OwnCluster(
+    properties={"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1"}
+)
+"""With one copy of what coordinators keep: while a broker is away, nobody coordinates its transactional ids."""
+LONG_STATE_LOG = OwnCluster(fresh="a long transaction log")
+"""Where a requirement may fill the coordinators' log, which takes longer to load from then on."""

@@ -12,10 +12,11 @@ _MESSAGE = "org.apache.kafka.common.message.AddPartitionsToTxn"
 _YES = "$5.apply(org.apache.kafka.common.protocol.Errors.NONE); return"
 
 
-def _answer_turned(name: str, answer: int, other: int) -> str:
-    """Where a partition's answer would be one error, it is another."""
+def _answer_turned(name: str, answer: int, other: int, *, of: str = "") -> str:
+    """Where a partition's answer would be one error, it is another; ``of`` is part of the name of who answers."""
     place = f"{_MESSAGE}ResponseData$AddPartitionsToTxnPartitionResult#setPartitionErrorCode"
-    return rule(name, place, f'$1 = java.lang.Short.parseShort("{other:d}")', when=f"$1 == {answer:d}")
+    asked = f' AND callerMatches(".*{of}.*", true, true, 10)' if of else ""
+    return rule(name, place, f'$1 = java.lang.Short.parseShort("{other:d}")', when=f"$1 == {answer:d}{asked}")
 
 
 EVERY_ADD_ANSWERED_YES = rule("the coordinator says yes to every add and does nothing", _ADD, _YES)
@@ -26,8 +27,14 @@ ADD_ONLY_VERIFIES = rule("an add only verifies", _VERIFY_ONLY, "return true")
 ABSENT_PARTITION_VERIFIED = _answer_turned(
     "every partition is found in the transaction", KafkaError.TRANSACTION_ABORTABLE, 0
 )
+ABSENT_PARTITION_FENCED = _answer_turned(
+    "who asks for an absent partition is answered as fenced",
+    KafkaError.TRANSACTION_ABORTABLE,
+    KafkaError.PRODUCER_FENCED,
+)
+FENCED_EPOCH_VERIFIED = _answer_turned("a fenced epoch is verified", KafkaError.PRODUCER_FENCED, 0)
 PRESENT_PARTITION_NOT_VERIFIED = _answer_turned(
-    "no partition is found in the transaction", 0, KafkaError.TRANSACTION_ABORTABLE
+    "no partition is found in the transaction", 0, KafkaError.TRANSACTION_ABORTABLE, of="handleVerifyPartitions"
 )
 ENDING_TRANSACTION_FENCED = _answer_turned(
     "who asks during the end is answered as fenced", KafkaError.CONCURRENT_TRANSACTIONS, KafkaError.PRODUCER_FENCED
@@ -56,4 +63,15 @@ UNKNOWN_PARTITION_KNOWN = rule(
     "brokers know every partition, there or not",
     "org.apache.kafka.metadata.KRaftMetadataCache#contains(org.apache.kafka.common.TopicPartition)",
     "return true",
+)
+UNSTABLE_VERSIONS_TAKEN = rule(
+    "versions that are not advertised are taken",
+    "org.apache.kafka.common.protocol.ApiKeys#isVersionEnabled",
+    "return true",
+)
+NEWEST_VERSION_REFUSED = rule(
+    "the newest version is advertised and not taken",
+    "org.apache.kafka.common.protocol.ApiKeys#isVersionEnabled",
+    "return false",
+    when="$0.id == 24 AND $1 == 5",
 )

@@ -51,9 +51,29 @@ NOTHING_OVERDUE = rule(
 )
 WRONG_OFFSET_FOUND = _cell("another start offset is shown", HANGING, 5, "4711")
 EVERYTHING_OVERDUE = rule(
-    "an age of no minutes is enough", "java.util.concurrent.TimeUnit#toMillis", "return 0L", when="$1 > 60L"
+    "an age of no minutes is enough",
+    "net.sourceforge.argparse4j.inf.Namespace#getInt",
+    "return java.lang.Integer.valueOf(0)",
+    when='$1.equals("max_transaction_timeout")',
 )
 ANY_OFFSET_ABORTED = rule(
     "any open transaction is the one at the offset", f"{_ABORT}#lambda$buildAbortSpec$0", "return true"
 )
 NOTHING_ABORTED = rule("the tool ends well and sends no marker", f"{_ABORT}#abortTransaction", "return")
+INTERNAL_TOPICS_LEFT_OUT = rule(
+    "internal topics are not searched", "org.apache.kafka.clients.admin.ListTopicsOptions#listInternal", "$1 = false"
+)
+PARTITION_FORGOTTEN = rule(
+    "the whole topic is searched", f"{_FIND}#collectTopicPartitionsToSearch", "$3 = java.util.Optional.empty()"
+)
+ONLY_KNOWN_IDS_HANG = rule(
+    "what no coordinator knows is left out",
+    f"{_FIND}#lambda$filterHangingTransactions$0",
+    "return",
+    when="$1.get($4) == null",
+)
+NO_COORDINATOR_EPOCH_SENT = rule(
+    "markers are sent with the coordinator epoch that the KIP gives operators",
+    "org.apache.kafka.clients.admin.AbortTransactionSpec#<init>",
+    "$4 = -1",
+)

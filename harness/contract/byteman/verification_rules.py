@@ -59,9 +59,34 @@ LOST_COORDINATOR_IS_INVALID_STATE = lost_coordinator_is(
 LOST_COORDINATOR_IS_A_YES = lost_coordinator_is(
     "a lost coordinator's silence is taken for a yes", 'java.lang.Short.parseShort("0")'
 )
+LOST_COORDINATOR_IS_NOT_ALLOWED = lost_coordinator_is(
+    "the leader passes on that it may not ask", f"{_ERRORS}.CLUSTER_AUTHORIZATION_FAILED.code()"
+)
 LOST_COORDINATOR_IS_UNKNOWN = lost_coordinator_is(
     "a lost coordinator is an unknown error", 'java.lang.Short.parseShort("-1")'
 )
+
+
+def coordinator_error_is_a_yes(error: str) -> str:
+    """A leader that hears this error of the coordinator goes on as if the partitions were verified."""
+    return rule(
+        f"{error} of the coordinator is taken for a yes",
+        f"{_MANAGER}#sendCallback",
+        "$2 = java.util.Collections.emptyMap()",
+        when=f"$2.containsValue({_ERRORS}.{error})",
+    )
+
+
+def coordinator_error_is_invalid_state(error: str) -> str:
+    """A leader that hears this error of the coordinator takes it for a no."""
+    return rule(
+        f"{error} of the coordinator is taken for a no",
+        f"{_MANAGER}#sendCallback",
+        f"$2 = java.util.Collections.singletonMap($2.keySet().iterator().next(), {_ERRORS}.INVALID_TXN_STATE)",
+        when=f"$2.containsValue({_ERRORS}.{error})",
+    )
+
+
 NO_RETRY_OF_ADDS = rule(
     "the broker does not try again",
     "org.apache.kafka.coordinator.transaction.AddPartitionsToTxnConfig#addPartitionsToTxnRetryBackoffMaxMs",
@@ -89,4 +114,9 @@ SWITCH_NOT_OBEYED = rule(
     "verification cannot be switched off",
     "org.apache.kafka.coordinator.transaction.TransactionLogConfig#transactionPartitionVerificationEnable",
     "return true",
+)
+NO_BATCH_SEEN_AS_TRANSACTIONAL = rule(
+    "the leader does not see that a request has transactional batches",
+    "org.apache.kafka.common.requests.RequestUtils#hasTransactionalRecords",
+    "return false",
 )

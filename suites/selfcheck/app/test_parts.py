@@ -9,7 +9,7 @@ import pytest
 from harness.app.contract_plugin import take_part
 from harness.app.options import part_of
 
-CONFIG = cast(Any, SimpleNamespace(hook=SimpleNamespace(pytest_deselected=lambda items: None)))
+CONFIG = cast(Any, SimpleNamespace(hook=SimpleNamespace(pytest_deselected=lambda **_items: None)))
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 7])

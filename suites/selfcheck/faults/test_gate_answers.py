@@ -57,7 +57,7 @@ def test_one_answer_gets_another_error_and_the_true_one_is_noted(pair: GatePair,
 
 
 def test_only_the_error_that_is_named_is_rewritten(gate_process: RunningGate) -> None:
-    with gate_pair(*gate_process, lambda head: head.correlation) as pair:
+    with gate_pair(*gate_process, lambda head: head.correlation // 10) as pair:
         client, noted = pair.call(), list[Fault]()
         with request_gate(pair).on(
             pair.proxy,
@@ -67,8 +67,8 @@ def test_only_the_error_that_is_named_is_rewritten(gate_process: RunningGate) ->
             faults=noted,
             wish={"error": 0, "instead_of": 48, "at_most": None},
         ) as gated:
-            for error in (47, 48, 48):
-                client.ask(error, produce(), 9)
+            for correlation in (470, 480, 481):
+                client.ask(correlation, produce(), 9)
             assert [got[1] for _ in range(3) if (got := client.answer())] == [47, 0, 0]
             gated.wait(2)
 
