@@ -26,8 +26,7 @@ from suites.contract.wishes import JUDGED, OLDER_BROKERS, WITHOUT_VERIFICATION
 def stimulus(lab: Lab) -> None:
     """For each version of an older client: write, add, write, commit."""
     txn, partition = lab.producer(coordinator=WITHOUT_VERIFICATION), lab.partition("P1", leader=JUDGED)
-    offered = lab.step_recorder("victim").client.offered(JUDGED)
-    for version in (each for each in (9, 10, 11) if offered.offers("Produce", each)):
+    for version in lab.offered("Produce", (9, 10, 11), JUDGED):
         txn.produce(partition, version=version, as_="unadded write")
         txn.add(partition, as_="add")
         txn.produce(partition, version=version, as_="added write")
