@@ -56,11 +56,11 @@ class Releases:
             return str(reason)
         finally:
             self._note(node, release, name, started)
-        self.lab.spent = cluster.altered()
         if node in cluster.topology.brokers:
             self.nodes.view.client.learn(node, self.ask_again(node))
             self.nodes.view.await_registered(node)
             self.nodes.lead_as_before()
+        self.lab.spent = cluster.altered()
         return None
 
     def listed(self, *brokers: int, as_: str) -> None:
