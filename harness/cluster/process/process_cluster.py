@@ -24,7 +24,7 @@ class ProcessCluster(OwnedCluster[ProcessNode, LoopbackBlock]):
     now: dict[int, str | None] = field(default_factory=dict)
 
     def run_release(self, node: int, release: str | None, *, timeout_seconds: float | None = None) -> None:
-        """Fills :class:`harness.cluster.cluster.RunRelease`; rules are for the target, and loaded again with it alone."""
+        """Fills :class:`harness.cluster.cluster.RunRelease`; rules are for the target alone."""
         changed = self.nodes[node]
         launch = self.releases.launch(release)
         if changed.running():
