@@ -3,6 +3,7 @@ TARGET ?= kafka:4.3.1
 BACKEND ?= auto
 BUDGET ?=
 SEED ?=
+N ?= 10
 ARGS ?=
 PYTHON ?= python3
 
@@ -12,7 +13,7 @@ READY := $(VENV)/.ready
 LIVE := suites/selfcheck/live suites/selfcheck/judge suites/selfcheck/spark
 
 .DEFAULT_GOAL := help
-.PHONY: help qualify chaos check test falsify bench targets lint types laws offline selfcheck list up clean
+.PHONY: help qualify chaos check test falsify bench targets flakes lint types laws offline selfcheck list up clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -33,6 +34,9 @@ falsify: $(READY) ## prove on broken Kafkas that every requirement can fail
 
 bench: $(READY) ## measure start-up and requirements, as ratios in one run
 	@$(BIN)/python -m pytest suites/bench -p no:randomly --benchmark-only --benchmark-columns=min,median,max,rounds $(ARGS)
+
+flakes: $(READY) ## judge TARGET N times on a busy machine; no verdict may differ
+	@$(BIN)/python -m suites.flakes $(TARGET) --backend $(BACKEND) --runs $(N) $(ARGS)
 
 targets: $(READY) ## judge clusters of every shape, kfake and librdkafka's mock; makes reports/TARGETS.md
 	@$(BIN)/python -m suites.targets $(ARGS)

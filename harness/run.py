@@ -2,7 +2,7 @@
 
 :func:`examine` takes one requirement through all nine on the session's warm cluster. A :class:`Run` is what lasts for
 the session: the cluster, the folder, one clock, one journal, one seed. ``replay``
-(:mod:`harness.app.replay`) is steps 8 and 9 on a folder from last week.
+(:mod:`harness.app.from_folders.replay`) is steps 8 and 9 on a folder from last week.
 """
 
 import time
@@ -17,13 +17,14 @@ from harness.base.clock import RunClock
 from harness.base.unprepared import OutOfReach
 from harness.base.user_error import ExitCode, UserError
 from harness.base.wait import Patience
-from harness.cluster.cluster import Cluster
+from harness.cluster.cluster import Cluster, Links
 from harness.cluster.observer_client import observer_client
 from harness.cluster.opening import choose_backend, open_cluster, why_not_made
 from harness.cluster.run_options import RunOptions
 from harness.cluster.target import parse_target
 from harness.contract import (
     Failpoint,
+    Liar,
     OwnCluster,
     Refuter,
     Release,
@@ -39,6 +40,8 @@ from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import to_json
 from harness.evidence.requirement_evidence import UNDRAINED, Evidence, LogTruth
 from harness.evidence.run_folder import RunFolder
+from harness.faults.frame_gate import FrameGate
+from harness.faults.gate.gate import open_gate
 from harness.faults.gate.reading_lane import open_reading_lane
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
@@ -54,6 +57,7 @@ class Run:
 
     :param wish: What the cluster that is open now was asked to be; None of the common one.
     :param starts: How many clusters were opened.
+    :param gate: For single requests to and within this cluster, once one was asked for.
     :param offered: What the common cluster offers, once it is known.
     :param labs: Those that are connected now.
     """
@@ -66,6 +70,7 @@ class Run:
     offer: TargetFeatures | None = None
     wish: OwnCluster | None = None
     starts: int = 0
+    gate: FrameGate | None = None
     offered: TargetFeatures | None = None
     known: KnownFailures = field(default_factory=KnownFailures)
     verdicts: list[Verdict] = field(default_factory=list)
@@ -155,6 +160,13 @@ def start_cluster(run: Run, wish: OwnCluster | None) -> Cluster:
     )
 
 
+def gate_of(run: Run, links: Links) -> FrameGate:
+    """The gate of the cluster that is open, started at first use."""
+    if run.gate is None:
+        run.gate = open_gate(links)
+    return run.gate
+
+
 @contextmanager
 def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: str) -> Iterator[Lab]:
     """Step 2: a lab whose clients record into the run's one journal on the run's one clock; healed when it closes."""
@@ -170,6 +182,7 @@ def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: str)
         permissions=run.options.permissions,
         patience=run.patience,
         belongings=run.belongings,
+        open_gate=lambda: gate_of(run, lab.links),
     )
     run.labs.append(lab)
     try:
@@ -199,6 +212,7 @@ def drive(lab: Lab, requirement: Requirement[Lab], refuter: Refuter | None = Non
 def heal(lab: Lab) -> None:
     """Step 4: every link and every broker as it was, also after an error; nothing may be left."""
     lab.nodes.heal()
+    lab.leave_the_gate()
     if lab.cluster.links is not None and lab.cluster.links.disturbed():
         lab.cluster.links.reset()
         assert not lab.cluster.links.disturbed(), "a toxic survived healing"
@@ -251,7 +265,10 @@ def disconnect(run: Run) -> None:
 
 
 def end_cluster(run: Run) -> None:
-    """End the cluster that is open, if any."""
+    """End the cluster that is open, if any, and its gate."""
+    gate, run.gate = run.gate, None
+    if gate is not None:
+        gate.close()
     cluster, run.cluster, run.offer = run.cluster, None, None
     if cluster is not None:
         if not cluster.owned:
@@ -297,6 +314,9 @@ def made_to_fail(lab: Lab, refuter: Refuter | None) -> AbstractContextManager[ob
             return lab.admin.setting(key, value)
         case Failpoint(rules=rules):
             return lab.broken(rules)
+        case Liar():
+            observer = lab.step_recorder("observer").client
+            return lab.request_gate.lies(refuter, lab.cluster.topology, observer, lab.notes.faults)
         case Unrefuted(reason=reason):
             raise UserError(f"{lab.requirement} has no live refuter: {reason}", exit=ExitCode.USAGE)
     assert_never(refuter)

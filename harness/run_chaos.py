@@ -1,7 +1,7 @@
 """The flow of one round of chaos, on one page: the nine steps of :mod:`harness.run`, with faults in the third.
 
 A :class:`~harness.chaos.play.environment.Environment` is what lasts for the session: the cluster and one Spark.
-``replay`` (:mod:`harness.app.replay`) is steps 8 and 9 on a folder, which another tool may have written.
+``replay`` (:mod:`harness.app.from_folders.replay`) is steps 8 and 9 on a folder, which another tool may have written.
 """
 
 import time

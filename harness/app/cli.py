@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from harness.app import options
-from harness.app.adopt_evidence import adopt_from
 from harness.app.contract_session import ContractOptions
+from harness.app.from_folders.adopt_evidence import adopt_from
+from harness.app.from_folders.replay import replay
+from harness.app.from_folders.run_matrix import write_matrix
 from harness.app.plugin import GivenOptions
-from harness.app.replay import replay
 from harness.base.paths import CONTRACT, ROOT, SCENARIOS
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions
@@ -85,6 +86,7 @@ def parser() -> argparse.ArgumentParser:
     _falsify(commands.add_parser("falsify", help="prove on broken Kafkas that every requirement can fail"))
     _list(commands.add_parser("list", help="print the catalogue"))
     _replay(commands.add_parser("replay", help="judge a run folder again, offline"))
+    _matrix(commands.add_parser("matrix", help="several runs on one page, with what differs between neighbours"))
     _adopt(commands.add_parser("adopt", help="take a sound run's evidence as what a requirement accepts"))
     _up(commands.add_parser("up", help="bring the topology up and print every address"))
     return top
@@ -117,6 +119,20 @@ def _replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, help="a run folder, as named at the end of a run")
     options.declare("replay", command.add_argument)
     command.set_defaults(run=_judge_again)
+
+
+def _matrix(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folders", type=Path, nargs="+", metavar="RUN", help="run folders, in the order of the page")
+    command.add_argument(
+        "--into", type=Path, default=Path("matrix.html"), metavar="FILE", help="the page (default: %(default)s)"
+    )
+    command.add_argument("--no-links", action="store_true", help="without links to the runs' own pages")
+    command.set_defaults(run=_write_matrix)
+
+
+def _write_matrix(given: argparse.Namespace) -> int:
+    sys.stdout.write(f"{write_matrix(given.folders, given.into, links=not given.no_links)}\n")
+    return ExitCode.KEPT
 
 
 def _adopt(command: argparse.ArgumentParser) -> None:

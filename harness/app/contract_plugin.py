@@ -38,6 +38,8 @@ class ContractPlugin:
             items[:] = [item for item in items if _id(item) in chosen]
             rows = [row for row in catalogue if row.id in chosen]
         items.sort(key=_rank)
+        if self.session.falsifying:
+            take_part(config, items, *self.session.options.part)
         self.session.begin(catalogue, rows, [item.requirement for item in items if isinstance(item, ExaminedItem)])
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -65,6 +67,13 @@ class ContractPlugin:
         if self.session.has_target and report.when == "call" and config.option.capture == "no":
             return report.outcome, "", ""
         return None
+
+
+def take_part(config: pytest.Config, items: list[pytest.Item], part: int, parts: int) -> None:
+    """Neighbours stay together, because they use the same cluster."""
+    first, end = (len(items) * number // parts for number in (part - 1, part))
+    config.hook.pytest_deselected(items=[*items[:first], *items[end:]])
+    items[:] = items[first:end]
 
 
 def _id(item: pytest.Item) -> str | None:

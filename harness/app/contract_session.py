@@ -25,6 +25,7 @@ from harness.contract.level import Profile
 from harness.contract.verdict import passes
 from harness.evidence.run_folder import RunFolder
 from harness.lab import Lab
+from harness.report.contract.changes import earlier_run
 from harness.report.contract.known_failing_file import check_place, write_known
 from harness.report.contract.publish import publish
 from harness.report.contract.results import join
@@ -46,6 +47,8 @@ class ContractOptions:
     write_known_failing: Path | None = None
     plan: bool = False
     jobs: int = JOBS
+    against: Path | None = None
+    part: tuple[int, int] = (1, 1)
 
     def command(self, target: str) -> str:
         """The one command that does the same again on ``target``."""
@@ -193,6 +196,7 @@ class ContractSession:
             "backend_wanted": self.options.run.backend,
             "selection": self.options.select,
             "profile": self.options.profile.value,
+            "against": earlier_run(RunFolder.open(self.options.against)) if self.options.against else None,
             "command": self.options.command(target),
             "fencepost": installed_version("fencepost"),
         }

@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,6 +43,14 @@ BACKENDS = {"default": AUTO, "choices": BACKEND_NAMES}
 
 NAME = r"[a-zA-Z0-9._-]{1,100}"
 """What names of ours may begin with (Kafka's ``Topic.LEGAL_CHARS``)."""
+
+
+def part_of(text: str) -> tuple[int, int]:
+    """``1/4`` as (1, 4); :raises ArgumentTypeError: when it is no part."""
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise ArgumentTypeError(f"{text!r} is no part: write K/N, for example 1/4")
+    return int(found[1]), int(found[2])
 
 
 class Option(NamedTuple):
@@ -164,6 +172,18 @@ OPTIONS = (
         "print what would be created and changed on the target, and do nothing",
     ),
     Option(
+        "--part",
+        ("falsify", "pytest"),
+        {"type": part_of, "default": (1, 1), "metavar": "K/N"},
+        "only the K-th of N parts of the negative controls, so that several machines can share them: 1/4",
+    ),
+    Option(
+        "--against",
+        JUDGED,
+        {"type": Path, "metavar": "RUN"},
+        "an earlier run's folder: the report tells what is not as it was there",
+    ),
+    Option(
         "--jobs",
         JUDGED,
         {"type": int, "metavar": "N", "choices": range(1, MOST_JOBS + 1)},
@@ -193,6 +213,8 @@ def contract_options(given: Namespace, *, target: str | None, falsify: bool = Fa
         known_failing=getattr(given, "known_failing", None),
         write_known_failing=getattr(given, "write_known_failing", None),
         plan=getattr(given, "plan", False),
+        against=getattr(given, "against", None),
+        part=getattr(given, "part", (1, 1)),
         jobs=getattr(given, "jobs", None) or (1 if external else JOBS),
     )
 

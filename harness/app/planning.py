@@ -30,6 +30,7 @@ CHANGES: Mapping[str, str] = {
     ".unverified(": "setting transaction.partition.verification.enable",
     "admin.setting(": "a setting",
     "admin.feature(": "a feature level",
+    "admin.keeping(": "a feature level",
     "lab.moves.": "another replica of a partition as its leader",
     "write_marker(": "markers written by an operator",
     ".grant(": "what users may do",

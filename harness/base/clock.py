@@ -20,4 +20,8 @@ class RunClock:
 
     def now(self) -> float:
         """Milliseconds since the run began, with microsecond resolution."""
-        return round((time.monotonic_ns() - self.started_ns) / 1e6, 3)
+        return self.at(time.monotonic_ns())
+
+    def at(self, monotonic_ns: int) -> float:
+        """A moment that another process of this machine read from the monotonic clock."""
+        return round((monotonic_ns - self.started_ns) / 1e6, 3)

@@ -99,11 +99,11 @@ class ClusterOptions:
         return replace(
             self,
             properties={**self.properties, **authorized, **wish.properties},
-            listeners=(*self.listeners, user_listener(wish.users)) if wish.users else self.listeners,
             node_properties=wish.node_properties,
             formatted=Format(features=wish.features, metadata=wish.metadata),
             releases=wish.releases,
             brokers=wish.brokers,
+            listeners=(*self.listeners, user_listener(wish.users)) if wish.users else self.listeners,
         )
 
     def properties_of(self, node: int) -> Mapping[str, str]:
@@ -175,11 +175,15 @@ class Stop(Protocol):
 class RunRelease(Protocol):
     """Power: start a node's data again with the jars of another release, as an upgrade or a downgrade does."""
 
-    def run_release(self, node: int, release: str | None) -> None:
+    def run_release(self, node: int, release: str | None, *, timeout_seconds: float | None = None) -> None:
         """Stop the node in order, and start it with this release (None: the target's own).
 
-        :raises UserError: NOT_READY, when it ends, or when it is not let in.
+        :param timeout_seconds: Within which it must be back; None for the bound of every start.
+        :raises UserError: NOT_READY, when it ends, or when it is not let in; it does not run then.
         """
+
+    def altered(self) -> bool:
+        """Whether a node runs another release now than the one that it was started with first."""
 
 
 @runtime_checkable

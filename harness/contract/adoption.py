@@ -18,7 +18,7 @@ from harness.contract.judge import judge
 from harness.contract.requirement import Requirement
 from harness.contract.verdict import Status
 from harness.evidence.json_codec import to_plain
-from harness.evidence.requirement_evidence import Batch, Evidence, Fault, LogTruth, Sample, Step
+from harness.evidence.requirement_evidence import Batch, Evidence, Fault, GateStrike, LogTruth, Sample, Step
 
 TICK_MS = 10.0
 UNSTABLE = {"last_timestamp"}
@@ -65,12 +65,13 @@ def ranked(evidence: Evidence) -> Evidence:
     """Every moment as its rank times ten, and each time on a held link as one such tick."""
     moments = {step.sent for step in evidence.steps} | {step.answered or step.sent for step in evidence.steps}
     moments |= {moment for fault in evidence.faults for moment in (fault.started, fault.ended)}
+    moments |= {moment for fault in evidence.faults for strike in fault.strikes for moment in _times(strike).values()}
     moments |= {sample.at for sample in evidence.samples}
     tick = {moment: rank * TICK_MS for rank, moment in enumerate(sorted(moments))}
     return replace(
         evidence,
         steps=tuple(_ranked_step(step, tick) for step in evidence.steps),
-        faults=tuple(replace(one, started=tick[one.started], ended=tick[one.ended]) for one in evidence.faults),
+        faults=tuple(_ranked_fault(fault, tick) for fault in evidence.faults),
         samples=tuple(replace(one, at=tick[one.at]) for one in evidence.samples),
     )
 
@@ -156,7 +157,22 @@ def _ranked_step(step: Step, tick: Mapping[float, float]) -> Step:
     return replace(step, sent=tick[step.sent], answered=answered, held=TICK_MS if step.held > 0 else 0.0)
 
 
-def _short(value: Step | Fault | Sample | Batch | LogTruth | Evidence) -> dict[str, Any]:
+def _ranked_fault(fault: Fault, tick: Mapping[float, float]) -> Fault:
+    strikes = (replace(one, **_mapped(_times(one), tick)) for one in fault.strikes)
+    return replace(fault, started=tick[fault.started], ended=tick[fault.ended], strikes=tuple(strikes))
+
+
+def _mapped(moments: Mapping[str, float], tick: Mapping[float, float]) -> dict[str, Any]:
+    return {name: tick[moment] for name, moment in moments.items()}
+
+
+def _times(strike: GateStrike) -> dict[str, Any]:
+    """Its moments by their names; not those that never came."""
+    moments = {"at": strike.at, "delivered": strike.delivered, "answered": strike.answered}
+    return {name: moment for name, moment in moments.items() if moment is not None}
+
+
+def _short(value: Step | Fault | GateStrike | Sample | Batch | LogTruth | Evidence) -> dict[str, Any]:
     """The fields that differ from their default."""
     short: dict[str, Any] = {}
     plain = cast(dict[str, Any], to_plain(value))

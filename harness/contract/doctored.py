@@ -26,7 +26,7 @@ from harness.contract.requirement import Refusal
 from harness.contract.transaction_result import TransactionResult
 from harness.contract.version_tables import epoch_after_end
 from harness.evidence.json_codec import from_json
-from harness.evidence.requirement_evidence import Batch, Evidence, Fault, LogTruth, Marker, Sample, Step
+from harness.evidence.requirement_evidence import Batch, Evidence, Fault, GateStrike, LogTruth, Marker, Sample, Step
 
 PRODUCER = 7
 """The producer id of evidence by hand."""
@@ -151,6 +151,16 @@ def described(
     )
 
 
+def joint_add(name: str, version: int, **transactions: Mapping[str, int]) -> Step:
+    """An AddPartitionsToTxn of ``lab.joint``: each partition's error, by transaction."""
+    first = {name: next(filter(None, errors.values()), 0) for name, errors in transactions.items()}
+    answers: dict[str, Json] = {
+        name: {"error": first[name], "partitions": dict(errors)} for name, errors in transactions.items()
+    }
+    counted = next(filter(None, first.values()), 0)
+    return step(name, "AddPartitionsToTxn", version, error=counted, transactions=answers)
+
+
 def producers(name: str, *rows: Json) -> Step:
     """A DescribeProducers with these :func:`producer_row`."""
     return step(name, "DescribeProducers", 0, producers=list(rows))
@@ -182,6 +192,19 @@ def held_link(name: str, *, where: str = "link-1-2", started: float = 0.0, ended
 def cut_link(name: str, *, where: str = "link-1-2", started: float = 50.0, ended: float = 150.0) -> Fault:
     """A cut; a doctored step answered at 100 (the default) was interrupted by it."""
     return Fault(name=name, kind="cut", where=where, started=started, ended=ended)
+
+
+def gate(name: str, action: str, *strikes: GateStrike, where: str = "link-1-2", ended: float = 50.0) -> Fault:
+    """A gate that took one request, or these :func:`strike`."""
+    taken = strikes or (strike(),)
+    return Fault(
+        name=name, kind="gate", where=where, started=0.0, ended=ended, action=action, struck=len(taken), strikes=taken
+    )
+
+
+def strike(api: str = "WriteTxnMarkers", version: int = 2, *, error: int | None = 0, at: float = 10.0) -> GateStrike:
+    """A request that a gate took at that moment; its answer came a moment later."""
+    return GateStrike(at=at, api=api, version=version, fate="answered", delivered=at, answered=at + 1, error=error)
 
 
 def sample(name: str, partition: str, high_watermark: int, last_stable_offset: int, at: float = 0.0) -> Sample:

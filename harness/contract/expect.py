@@ -150,6 +150,13 @@ def writes(seen: Evidence, partition: str, *names: str) -> list[Step]:
     return [step for step in steps if step.request.get("partitions") == [partition]]
 
 
+def values(seen: Evidence, *names: str, at: str | None = None) -> tuple[str, ...]:
+    """What the accepted writes of these names carried (those to the partition ``at`` alone), in order of sending."""
+    asked = (step for step in seen.steps if step.name in names and step.error == 0)
+    wanted = (step for step in asked if at is None or step.request.get("partitions") == [at])
+    return tuple(value for step in wanted for value in step.written())
+
+
 def keeps(
     step: Step,
     *,
@@ -279,14 +286,25 @@ def struck(seen: Evidence, late: Step, *, by: str, after: Step | None = None) ->
     :param after: The step that ``late`` had to come after; it was answered before the release.
     :raises NotSeen: When it did not; a fault that did not strike proves nothing, so the verdict is NOT_EXERCISED.
     """
-    hold = seen.fault(by)
-    if late.held <= 0 or late.sent > hold.ended:
+    hold = gated(seen, by) if seen.fault(by).kind == "gate" else seen.fault(by)
+    if (late.held <= 0 and hold.kind == "hold") or late.sent > hold.ended:
         raise NotSeen(f"{late.name!r} was not held by {by!r}")
     if late.answered is not None and late.answered < hold.ended:
         raise NotSeen(f"{late.name!r} was answered while {by!r} was still held")
     if after is not None and (after.answered is None or after.answered > hold.ended):
         raise NotSeen(f"{after.name!r} was not over when {by!r} was released")
     return hold
+
+
+def gated(seen: Evidence, name: str, *, at_least: int = 1) -> Fault:
+    """The gate of that name really took so many requests.
+
+    :raises NotSeen: When it did not.
+    """
+    gate = seen.fault(name)
+    if gate.struck < at_least:
+        raise NotSeen(f"{name!r} was to {gate.action} {at_least} requests and took {gate.struck}")
+    return gate
 
 
 def interrupted(seen: Evidence, step: Step, *, by: str) -> Fault:

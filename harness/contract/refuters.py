@@ -1,7 +1,10 @@
-"""What makes a requirement turn VIOLATED live: an older release, a setting, or a failpoint in a sound release."""
+"""What makes a requirement turn VIOLATED live: an older release, or in a sound one a setting, a failpoint or a liar."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from harness.base.json_value import Json
 
 BASELINE = "4.3.1"
 """The sound release in which settings and failpoints are tried, unless a refuter names another."""
@@ -42,13 +45,42 @@ class Failpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Liar:
+    """Brokers' answers to clients are rewritten while the requirement runs, on all lanes, the observer's among them.
+
+    What is drained afterwards is true: a liar changes what brokers say, never what they do. Preparation must survive
+    it, so a lie about an answer that preparation needs is narrowed by ``instead_of``, ``versions`` or ``skip``.
+
+    :param api: In Kafka's spelling; it may be one that only the observer uses (DescribeProducers, ListOffsets).
+    :param error: In place of the innermost error codes: a partition's, where the answer has one for each.
+    :param instead_of: Only answers with this error are rewritten.
+    :param fields: Other values for fields of the answer, by their names in Kafka's schema in snake case, at any depth.
+    :param shift: Numbers that are added to such fields.
+    :param versions: Lowest and highest version of the requests whose answers are rewritten; () for all.
+    :param skip: So many answers are true at first.
+    :param at_most: So many are rewritten; None: all from there on.
+    """
+
+    api: str
+    anomaly: str
+    error: int | None = None
+    instead_of: int | None = None
+    fields: Mapping[str, Json] = field(default_factory=dict)
+    shift: Mapping[str, int] = field(default_factory=dict)
+    versions: tuple[int, ...] = ()
+    skip: int = 0
+    at_most: int | None = None
+    version: str = BASELINE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unrefuted:
     """No live refuter exists, and why."""
 
     reason: str
 
 
-LiveRefuter: TypeAlias = Release | Setting | Failpoint
+LiveRefuter: TypeAlias = Release | Setting | Failpoint | Liar
 Refuter: TypeAlias = LiveRefuter | Unrefuted
 
 
@@ -61,8 +93,18 @@ def describe(refuter: Refuter) -> str:
             return f"kafka:{refuter.version} with {refuter.key}={refuter.value} → {refuter.anomaly}"
         case Failpoint():
             return f"kafka:{refuter.version} with a failpoint in {_class(refuter.rules)} → {refuter.anomaly}"
+        case Liar():
+            return f"kafka:{refuter.version} lying in {refuter.api} ({_lie(refuter)}) → {refuter.anomaly}"
         case Unrefuted():
             return f"none: {refuter.reason}"
+
+
+def _lie(liar: Liar) -> str:
+    """What is put in place of what: ``error 47 → 0``, ``producer_epoch -1``."""
+    instead = "" if liar.instead_of is None else f"{liar.instead_of} → "
+    parts = [] if liar.error is None else [f"error {instead}{liar.error}"]
+    parts += [f"{name} = {value}" for name, value in liar.fields.items()]
+    return ", ".join([*parts, *(f"{name} {number:+d}" for name, number in liar.shift.items())])
 
 
 def _class(rules: str) -> str:

@@ -125,8 +125,8 @@ class Requirement(Generic[LabT]):
 
     @property
     def kip(self) -> str:
-        """``KIP-890``."""
-        return f"KIP-{self.source.kip}"
+        """``KIP-890`` of ``KIP890-VERIFY-01``: the chapter that it stands in, also where another KIP is its source."""
+        return self.id.split("-")[0].replace("KIP", "KIP-")
 
     @property
     def group(self) -> str:

@@ -119,11 +119,36 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GateStrike:
+    """A request that the gate took ``at`` a moment; when it was forwarded, and when its answer came to the gate.
+
+    :param error: The answer's first error code that is not 0, as its sender wrote it; None without an answer.
+    :param fate: See :class:`harness.faults.frame_rule.Strike`.
+    """
+
+    at: float
+    api: str
+    version: int
+    fate: str
+    delivered: float | None = None
+    answered: float | None = None
+    error: int | None = None
+    transactional_ids: tuple[str, ...] = ()
+    producer_id: int | None = None
+    epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """A fault's window: ``kind`` is the toxic's name, ``where`` the proxy or node; ``ended`` is when it was healed.
 
     A :class:`harness.evidence.history.operation.FaultWindow` of a chaos history also counts what the fault did. Here
     the steps show that (``held``), so the two stay apart, with the same names for the same fields.
+
+    :param direction: Of a hold: ``upstream`` holds requests, ``downstream`` their answers.
+    :param action: Of a gate: what it did to the requests that it took.
+    :param struck: Of a gate: how many it took.
+    :param strikes: Likewise, the first of them one by one.
     """
 
     name: str
@@ -131,6 +156,10 @@ class Fault:
     where: str
     started: float
     ended: float
+    direction: Literal["upstream", "downstream"] = "upstream"
+    action: str = ""
+    struck: int = 0
+    strikes: tuple[GateStrike, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

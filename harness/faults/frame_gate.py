@@ -7,6 +7,7 @@ imports faults, does not import the gate.
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
+from harness.base.addresses import Address
 from harness.cluster.cluster import Links
 from harness.faults.frame_rule import Rule, RuleReport
 
@@ -33,6 +34,9 @@ class FrameGate(Protocol):
 
         :raises GateFailed: Where the proxies cannot reach the gate.
         """
+
+    def stand_before(self, name: str, address: Address) -> Address:
+        """Forward to a broker that is reached through no proxy; rules know the way by ``name``. Where to connect."""
 
     def add_rule(self, rule: Rule) -> RuleHandle:
         """Put a rule on, under its name and a number that makes it unique.

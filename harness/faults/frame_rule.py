@@ -3,11 +3,14 @@
 A rule has *when* (which requests) and *then* (what happens to them). The first rule that matches a request decides.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from harness.base.json_value import Json
+
 Epochs: TypeAlias = Literal["any", "newest", "older"]
-Action: TypeAlias = Literal["hold", "drop-request", "drop-response", "repeat", "lie"]
+Action: TypeAlias = Literal["hold", "hold-response", "drop-request", "drop-response", "repeat", "lie"]
 
 LISTED = 200
 """Strikes of a rule that are reported one by one; the rest are only counted."""
@@ -25,7 +28,8 @@ class When:
         out for its transactional id (responses to InitProducerId, and to EndTxn from v5 on). Where it saw none, the
         request matches only ``any``.
     :param transactional: Whether it carries a transactional id.
-    :param every: Take each n-th of the fitting requests.
+    :param skip: Let so many of the fitting requests pass at first.
+    :param every: Take each n-th of the fitting requests after those.
     :param probability: Share of the n-th ones that is taken; drawn from ``seed``.
     :param at_most: Strikes, after which nothing is taken any more.
     """
@@ -35,6 +39,7 @@ class When:
     transactional_ids: tuple[str, ...] = ()
     epochs: Epochs = "any"
     transactional: bool | None = None
+    skip: int = 0
     every: int = 1
     probability: float = 1.0
     seed: int = 0
@@ -59,6 +64,7 @@ class Then:
 
     * ``hold``: it waits until ``until`` happens, the rule is taken off, or ``at_most_ms`` are over; a delay
       is a hold with nothing but ``at_most_ms``. It is delivered also when its sender has disconnected.
+    * ``hold-response``: it is forwarded, and its response waits so; responses after it wait behind it.
     * ``drop-request``: it is never forwarded; the connection stays open.
     * ``drop-response``: it is forwarded, and its response is dropped.
     * ``repeat``: it is forwarded twice; the second response is dropped.
@@ -66,6 +72,7 @@ class Then:
 
     :param alone: Requests after a held one overtake it; otherwise they wait behind it, as Kafka's order of a connection
         demands.
+    :param with_: Arguments of the lie.
     :param hang_up: End the sender's connection at the strike (``drop-response``: in place of the response).
     """
 
@@ -75,6 +82,7 @@ class Then:
     alone: bool = False
     hang_up: bool = False
     lie: str = ""
+    with_: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +103,9 @@ class Strike:
     :param delivered_ns: When it was forwarded; None where it was not, or not yet.
     :param error: Of its response (for ``repeat`` of the second one): the first error code that is not 0; None without
         a response.
-    :param fate: ``held``, ``delivered``, ``answered``, ``dropped``, ``lost`` (the broker's side ended), ``rewritten``.
+    :param answered_ns: When its response came to the gate; None without one.
+    :param fate: ``held``, ``delivered``, ``answer-held``, ``answered``, ``dropped``, ``rewritten``,
+        ``lost`` (the broker's side ended).
     """
 
     proxy: str
@@ -104,6 +114,7 @@ class Strike:
     fate: str
     at_ns: int
     delivered_ns: int | None = None
+    answered_ns: int | None = None
     error: int | None = None
     transactional_ids: tuple[str, ...] = ()
     producer_id: int | None = None

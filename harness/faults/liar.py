@@ -15,7 +15,7 @@ from harness.faults.frame_toxic import add_rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Liar:
+class ChaosLiar:
     """One lie. One liar is one file under ``toxics/liars`` that binds ``LIAR``.
 
     :param shows: The anomalies that the judge must find in a history that was read or written through the lie.

@@ -120,6 +120,19 @@ class Administration:
             self._until_finalized(name, level)
             yield
 
+    @contextmanager
+    def keeping(self, name: str) -> Iterator[int]:
+        """The level of a feature now; after the block it is that again, whatever was asked for in it.
+
+        :raises TimedOut: As :meth:`setting` does.
+        """
+        self.before_change(f"changing the level of {name}")
+        before = self._level(name)
+        with ExitStack() as undoing:
+            undoing.callback(self._until_finalized, name, before)
+            undoing.callback(self._undo, lambda: self._finalize(name, self._level(name), before))
+            yield before
+
     def _dynamic(self, key: str) -> Mapping[str, str | None]:
         """The dynamic value of all brokers (``""``; None when there is none), and of each one that has its own."""
         default: str | None = None

@@ -7,7 +7,8 @@ the evidence.
 
 from harness.lab.lab import Lab
 from harness.lab.partition import Group, Partition
+from harness.lab.powers.request_gate import GateAction
 from harness.lab.producer import PendingRequest, Producer
 from harness.lab.step_recorder import Unprepared
 
-__all__ = ["Group", "Lab", "Partition", "PendingRequest", "Producer", "Unprepared"]
+__all__ = ["GateAction", "Group", "Lab", "Partition", "PendingRequest", "Producer", "Unprepared"]

@@ -30,15 +30,16 @@ from harness.lab.observer import Observer
 from harness.lab.partition import Group, Partition
 from harness.lab.placement import Placement
 from harness.lab.powers.beyond_requests.lab_powers import LabPowers
+from harness.lab.powers.brokers.moves import Moves
+from harness.lab.powers.brokers.nodes import Nodes
 from harness.lab.powers.joint_requests import JointRequests
 from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
 from harness.lab.powers.looks import Looks
 from harness.lab.powers.markers import MarkerWriter
-from harness.lab.powers.moves import Moves
-from harness.lab.powers.nodes import Nodes
-from harness.lab.powers.releases import Releases
+from harness.lab.powers.request_gate import RequestGate
 from harness.lab.powers.sole_member import Member, joined
 from harness.lab.powers.state_log import StateLog
+from harness.lab.powers.upgrades.releases import Releases
 from harness.lab.powers.users import Grant, Users
 from harness.lab.producer import Producer
 from harness.lab.progress import Progress
@@ -67,6 +68,7 @@ class Lab(LabPowers):
 
     def __post_init__(self) -> None:
         """Nothing is opened and placed yet."""
+        self.request_gate = RequestGate(open_gate=self.open_gate, clock=self.clock)
         self._lanes = LaneClients(
             topology=self.cluster.topology,
             offered_by=self.offered_by,
@@ -162,6 +164,11 @@ class Lab(LabPowers):
             made.init(timeout_ms=timeout_ms)
         return made
 
+    @property
+    def releases(self) -> Releases:
+        """Other releases for single nodes; unless they are put back, nobody uses the cluster after this."""
+        return Releases(self, self.nodes, self.step_recorder("observer"), self._lanes.ask_again)
+
     def near_the_end(
         self, *, epoch: int = LAST_EPOCH, count: int = 1, protocol: Literal[1, 2] = 1, timeout_ms: int = 60_000
     ) -> tuple[Producer, ...]:
@@ -179,11 +186,6 @@ class Lab(LabPowers):
     def state_log(self) -> StateLog:
         """The coordinators' log, where it may be written to."""
         return StateLog(self.nodes.view, self._lanes.unrecorded, self.cluster.owned)
-
-    @property
-    def releases(self) -> Releases:
-        """Other releases for single nodes; the cluster is used by nobody after this requirement."""
-        return Releases(self, self._lanes.ask_again)
 
     @contextmanager
     def committed_reader(self, *partitions: Partition) -> Iterator[StreamReading]:
@@ -209,7 +211,7 @@ class Lab(LabPowers):
 
     def joint(self, lane: Lane = "victim", *, user: str | None = None) -> JointRequests:
         """Requests about several producers at once, over that lane's client or the user's."""
-        return JointRequests(self.step_recorder(lane) if user is None else self.user(user))
+        return JointRequests(self.step_recorder(lane) if user is None else self.user(user), as_broker=user is None)
 
     @property
     def observer(self) -> Observer:

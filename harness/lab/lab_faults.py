@@ -3,19 +3,22 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from typing import Unpack
 
 from harness.base.clock import RunClock
 from harness.base.unprepared import OutOfReach, Unprepared
-from harness.cluster.cluster import BreakCode, Cluster, Links
+from harness.cluster.cluster import BreakCode, Cluster, Direction, Links
 from harness.contract import Access
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.link_faults import Hold, cutting, holding
+from harness.lab.powers.request_gate import GateAction, Gated, GateWish, OpenGate, RequestGate
 
 
 @dataclass(slots=True, kw_only=True)
 class LabFaults:
-    """The part of a lab that holds and cuts.
+    """The part of a lab that holds, cuts, and acts on single requests.
 
+    :param open_gate: The run's gate for single requests; None where there can be none.
     :param accessed: What the stimulus has used beyond its own topics and ids.
     :param spent: Whether the cluster is no more what it was started as, so that nobody may use it after this.
     """
@@ -24,6 +27,8 @@ class LabFaults:
     clock: RunClock
     notes: EvidenceBuilder = field(default_factory=EvidenceBuilder)
     accessed: set[Access] = field(default_factory=set)
+    open_gate: OpenGate | None = None
+    request_gate: RequestGate = field(init=False)
     spent: bool = False
 
     def now(self) -> float:
@@ -45,18 +50,43 @@ class LabFaults:
             return proxy
         raise OutOfReach("no proxies stand between these brokers, so no link between them can be held")
 
-    def hold(self, proxy: str, *, name: str) -> AbstractContextManager[Hold]:
+    def hold(self, proxy: str, *, name: str, direction: Direction = "upstream") -> AbstractContextManager[Hold]:
         """Hold what is sent through ``proxy`` (a link or a lane) for the block, or until ``release`` within it.
 
+        :param direction: ``downstream`` holds the answers instead.
         :raises Unprepared: When there is no proxy.
         """
         self._note_access(proxy)
-        return holding(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
+        return holding(self.links, proxy, name=name, direction=direction, now=self.now, faults=self.notes.faults)
 
     def cut(self, proxy: str, *, name: str) -> AbstractContextManager[None]:
         """Cut ``proxy`` (a link or a lane) for the block; :raises Unprepared: when there is no proxy."""
         self._note_access(proxy)
         return cutting(self.links, proxy, name=name, now=self.now, faults=self.notes.faults)
+
+    def gate(
+        self, proxy: str, *, api: str, action: GateAction, name: str, **wish: Unpack[GateWish]
+    ) -> AbstractContextManager[Gated]:
+        """Act on single requests of an API that pass ``proxy`` (a link or a lane), for the block or until ``release``.
+
+        * ``hold`` and ``hold-response``: the request, or its answer, waits; what follows on the connection waits too.
+        * ``drop-request`` and ``drop-response``: the sender gets no answer; with ``hang_up`` its connection ends.
+        * ``repeat``: it is sent twice, and one answer comes back.
+        * ``rewrite``: the answer has another ``error``, other ``fields``, or numbers changed by ``shift``.
+
+        Its open connections end when a proxy is first led through the gate; a client's own requests must not be under
+        way then. ``wait`` on what is given waits until the gate has struck; a check demands it by ``expect.gated``.
+
+        :param wish: See :class:`harness.lab.powers.request_gate.GateWish`.
+        :raises Unprepared: When the gate cannot be put there.
+        """
+        self._note_access(proxy)
+        return self.request_gate.on(proxy, api=api, action=action, name=name, faults=self.notes.faults, wish=wish)
+
+    def leave_the_gate(self) -> None:
+        """Lead every proxy to where it led at first."""
+        while self.request_gate.led:
+            self.links.restore(self.request_gate.led.pop())
 
     def _note_access(self, proxy: str) -> None:
         self.accessed.add(Access.LINKS if proxy in self.cluster.topology.links.values() else Access.LANES)

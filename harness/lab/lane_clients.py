@@ -34,6 +34,13 @@ class LaneClients:
             self._opened[lane] = self._recorder_of(lane, client, self._proxies(lane))
         return self._opened[lane]
 
+    def ask_again(self, node: int) -> None:
+        """Learn anew what a node offers: it runs another release than before."""
+        offered = self.step_recorder("observer").client.refresh(node)
+        self.offered_by = {**self.offered_by, node: offered}
+        for step_recorder in self._opened.values():
+            step_recorder.client.learn(node, offered)
+
     def unrecorded(self, client_id: str) -> WireClient:
         """Another client on the observer's lane under this name, whose exchanges are not kept; its user closes it."""
         return WireClient(
@@ -51,13 +58,6 @@ class LaneClients:
         if user not in self._opened:
             self._opened[user] = self._recorder_of(user, self._client(user, "users", addresses, security), {})
         return self._opened[user]
-
-    def ask_again(self, node: int) -> None:
-        """Learn anew what a node offers: it runs another release than before."""
-        offered = self.step_recorder("observer").client.refresh(node)
-        self.offered_by = {**self.offered_by, node: offered}
-        for step_recorder in self._opened.values():
-            step_recorder.client.learn(node, offered)
 
     def close(self) -> None:
         """Close every client; requests without an answer are recorded as such."""

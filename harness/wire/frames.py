@@ -15,6 +15,7 @@ from harness.wire.codec.entity_decoder import read_entity
 from harness.wire.wire_errors import UnreadableAnswer
 
 API_VERSIONS = 18
+_API_VERSION_AT = 6  # after the length and the API's key
 _ERROR = struct.Struct(">ih")  # correlation id and error code
 _NO_APIS = struct.pack(">i", 0)
 
@@ -27,6 +28,12 @@ def encode(request: RequestPayload, correlation: int, client_id: str) -> bytes:
         entity_writer(type(request))(buffer, request)
         message = buffer.getvalue()
     return struct.pack(">i", len(message)) + message
+
+
+def with_version(frame: bytes, version: int) -> bytes:
+    """The frame of a request under the number of another version."""
+    before = _API_VERSION_AT + struct.calcsize(">h")
+    return frame[:_API_VERSION_AT] + struct.pack(">h", version) + frame[before:]
 
 
 def _header(request: RequestPayload, correlation: int, client_id: str) -> RequestHeader:

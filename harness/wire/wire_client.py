@@ -14,7 +14,7 @@ from harness.wire.api_names import key_of, known_versions
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.codec.json_form import json_form
 from harness.wire.connection import Connection
-from harness.wire.frames import decode, encode
+from harness.wire.frames import decode, encode, with_version
 from harness.wire.offered import Offered
 from harness.wire.pending_request import PendingResponse, Response
 from harness.wire.requests.cluster.api_versions import ApiVersions
@@ -112,6 +112,14 @@ class WireClient:
             raise NotOffered(f"broker {node} offers {offered.range_of(request.api)}; version {version} is not offered")
         return self._send(node, request, version)
 
+    def send_unoffered(self, node: int, request: ApiRequest[R], version: int) -> PendingResponse[R]:
+        """As :meth:`send`, at a version that the broker need not offer.
+
+        One that is newer than all known ones has the body of the newest known under its own number; most brokers
+        close the connection.
+        """
+        return self._send(node, request, min(version, known_versions(request.api)[-1]), version)
+
     def call(
         self, node: int, request: ApiRequest[R], version: int | None = None, *, timeout_seconds: float = 10.0
     ) -> Response[R]:
@@ -134,6 +142,12 @@ class WireClient:
                 if request.api not in _ASKED_BELOW or not self.offered(node).offers(request.api, chosen - 1):
                     raise
                 self._readable[request.api] = chosen - 1
+
+    def reach_by(self, addresses: Mapping[int, Address]) -> None:
+        """Connect to other addresses of the same brokers from now on; open connections are left."""
+        self._addresses = addresses
+        for node in addresses:
+            self.leave(node)
 
     def leave(self, node: int) -> None:
         """Close the connection to ``node``; the next request opens another. What is on its way may still arrive."""
@@ -161,14 +175,16 @@ class WireClient:
             else:
                 return version
 
-    def _send(self, node: int, request: ApiRequest[R], version: int) -> PendingResponse[R]:
-        entity = request.build(version)
+    def _send(self, node: int, request: ApiRequest[R], built: int, numbered: int | None = None) -> PendingResponse[R]:
+        """:param numbered: The version that the header says; None for that which it is built in."""
+        version = built if numbered is None else numbered
+        entity = request.build(built)
         number = self._recorder.next_number()
-        frame = encode(entity, number, self._actor)
+        frame = with_version(encode(entity, number, self._actor), version)
         fields = self._as_json(entity)
         connection = self._connection(node)
         unanswered = self._exchange(number, node, request.api, version, fields)
-        pending = PendingResponse(unanswered, _reader(request, version, self._as_json), self._recorder)
+        pending = PendingResponse(unanswered, _reader(request, built, self._as_json), self._recorder)
         if isinstance(connection, ConnectionClosed):
             pending.failed(f"no connection: {connection}")
         else:

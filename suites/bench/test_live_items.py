@@ -3,16 +3,36 @@
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from harness.app.side_by_side import JOBS, SideBySide
 from harness.base.paths import CONTRACT
-from harness.contract import Order, Status
+from harness.contract import Order, Status, Verdict
 from harness.contract.catalogue.requirement_catalogue import CatalogueEntry, find
 from harness.run import Run, examine
 
-CALM = [entry for entry in find(CONTRACT) if entry.requirement.order is Order.CALM]
+JUDGED = {Status.HOLDS, Status.NOT_OFFERED, Status.VIOLATED}  # a known failure is judged all the same
+EVERY = [entry for entry in find(CONTRACT) if entry.requirement.cluster is None]
+CALM = [entry for entry in EVERY if entry.requirement.order is Order.CALM]
+TOGETHER = [entry.requirement for entry in EVERY if entry.requirement.beside_others]
 
 
 @pytest.mark.benchmark(group="a wire requirement's live item")
 @pytest.mark.parametrize("entry", CALM, ids=lambda entry: entry.requirement.id)
 def test_live_item(benchmark: BenchmarkFixture, warm_run: Run, entry: CatalogueEntry) -> None:
     verdict = benchmark.pedantic(examine, args=(warm_run, entry.requirement), rounds=7, warmup_rounds=2)
-    assert verdict.status in (Status.HOLDS, Status.NOT_OFFERED)
+    assert verdict.status in JUDGED
+
+
+@pytest.mark.benchmark(group="all that may be tried side by side, on a warm cluster")
+@pytest.mark.parametrize("jobs", [1, 3, JOBS], ids="{} at a time".format)
+def test_side_by_side(benchmark: BenchmarkFixture, warm_run: Run, jobs: int) -> None:
+    """One after another is the measure; what is gained is waiting, what is left is the processor's."""
+
+    def all_of_them() -> list[Verdict]:
+        beside = SideBySide(requirements=TOGETHER, jobs=jobs)
+        try:
+            return [beside.verdict(warm_run, requirement) for requirement in TOGETHER]
+        finally:
+            beside.stop()
+
+    verdicts = benchmark.pedantic(all_of_them, rounds=2, warmup_rounds=1)
+    assert {verdict.status for verdict in verdicts} <= JUDGED

@@ -5,5 +5,16 @@ from harness.contract import OwnCluster
 USERS = OwnCluster(users=("alice",))
 """With an authorizer and one user, who may do nothing unless a requirement grants it."""
 ALICE = USERS.users[0]
+UPGRADED_FROM_39 = OwnCluster(releases=dict.fromkeys((1, 2, 3, 4), "3.9.2"))
+"""Data of 3.9, which its requirements take over with the target's release, node by node."""
+FORMATTED_AT_1 = OwnCluster(features={"transaction.version": 1})
+"""Formatted at level 1 of transaction.version."""
 LEVEL_0_AT_39 = OwnCluster(metadata="3.9")
 """Formatted as a cluster that came from 3.9: transaction.version is not finalized, and brokers of 3.9 may join."""
+
+SOLE_COORDINATORS = OwnCluster(
+    properties={"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1"}
+)
+"""With one copy of what coordinators keep: while a broker is away, nobody coordinates its transactional ids."""
+LONG_STATE_LOG = OwnCluster(fresh="a long transaction log")
+"""Where a requirement may fill the coordinators' log, which takes longer to load from then on."""

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from harness.faults.gate.lie import LiedRequest, LiedResponse
-from harness.faults.liar import Liar
+from harness.faults.liar import ChaosLiar
 from harness.wire.codec.response_fields import ResponseFields
 from harness.wire.frame_codec import make_response
 from harness.wire.records.batch_rewrite import identities
@@ -41,7 +41,7 @@ class ForgedAcknowledgement:
         return {"index": part.number("index"), "error_code": 0, "base_offset": base, "log_start_offset": 0}
 
 
-LIAR = Liar(
+LIAR = ChaosLiar(
     name="forged-acknowledgement",
     apis=("Produce",),
     shows=("lost-commit",),

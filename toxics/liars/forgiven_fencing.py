@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from harness.faults.gate.lie import LiedRequest, LiedResponse
 from harness.faults.gate.request_info import RequestInfo
-from harness.faults.liar import Liar
+from harness.faults.liar import ChaosLiar
 from harness.wire.codec.response_fields import ResponseFields
 from harness.wire.frame_codec import changed, make_response
 from harness.wire.records.batch_rewrite import Identity, with_identity
@@ -75,7 +75,7 @@ def _id(info: RequestInfo) -> str:
     return info.transactional_ids[0]
 
 
-LIAR = Liar(
+LIAR = ChaosLiar(
     name="forgiven-fencing",
     apis=("Produce", "EndTxn", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit"),
     shows=("fenced-but-visible",),

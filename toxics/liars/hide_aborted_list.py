@@ -4,7 +4,7 @@ The records themselves always come; leaving out what was aborted is the consumer
 """
 
 from harness.faults.gate.lie import LiedRequest, with_partitions
-from harness.faults.liar import Liar
+from harness.faults.liar import ChaosLiar
 from harness.wire.codec.response_fields import ResponseFields
 from harness.wire.frame_codec import changed
 
@@ -25,6 +25,6 @@ def _without_list(part: object) -> object:
     return changed(part, aborted_transactions=()) if ResponseFields(part).parts("aborted_transactions") else part
 
 
-LIAR = Liar(
+LIAR = ChaosLiar(
     name="hide-aborted-list", apis=("Fetch",), shows=("aborted-read",), lie=f"{__name__}:{HideAbortedList.__name__}"
 )

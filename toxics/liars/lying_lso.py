@@ -5,7 +5,7 @@ watermark for both. The broker then sends no list of aborted transactions, and t
 """
 
 from harness.faults.gate.lie import LiedRequest, with_partitions
-from harness.faults.liar import Liar
+from harness.faults.liar import ChaosLiar
 from harness.wire.codec.response_fields import ResponseFields
 from harness.wire.frame_codec import changed
 
@@ -30,7 +30,7 @@ def _all_stable(part: object) -> object:
     return changed(part, last_stable_offset=read.number("high_watermark"), aborted_transactions=())
 
 
-LIAR = Liar(
+LIAR = ChaosLiar(
     name="lying-lso",
     apis=("Fetch", "ListOffsets"),
     shows=("wrong-lso", "dirty-read"),

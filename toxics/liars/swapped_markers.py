@@ -5,7 +5,7 @@ aborted transactions, and then seems to deliver what was aborted.
 """
 
 from harness.faults.gate.lie import LiedRequest, with_partitions
-from harness.faults.liar import Liar
+from harness.faults.liar import ChaosLiar
 from harness.wire.codec.response_fields import ResponseFields
 from harness.wire.frame_codec import changed
 from harness.wire.records.batch_rewrite import with_markers_swapped
@@ -28,7 +28,7 @@ def _swapped(part: object) -> object:
     return changed(part, records=log) if count else part
 
 
-LIAR = Liar(
+LIAR = ChaosLiar(
     name="swapped-markers",
     apis=("Fetch",),
     shows=("resurrected", "lost-commit", "aborted-read"),

@@ -48,8 +48,9 @@ class Launch:
         return [self.java.program, f"@{self.class_path}", *ours, *self.options, main, *arguments]
 
     def tool(self, main: str, *arguments: str, flags: Sequence[str] = ()) -> list[str | Path]:
-        """The command that runs one of Kafka's tools: without the options of nodes, and without what logs to stdout."""
-        ours = [*flags, *quick_start_flags((), self.archive)]
+        """The command that runs one of Kafka's tools: without the options of nodes, without logs in its output."""
+        # Without a file of settings, Log4j 2 writes errors to stdout; reload4j writes nothing.
+        ours = [*flags, *system_properties({"log4j2.level": "OFF"}), *quick_start_flags((), self.archive)]
         return [self.java.program, f"@{self.class_path}", *ours, main, *arguments]
 
 

@@ -43,7 +43,9 @@ def first_transaction(addresses: NodeAddresses) -> bool:
     return found is not None and readiness_probe.transaction_possible(addresses.lane("observer", found), PROBE_ID)
 
 
-def await_restarted(node: Node, nodes: Iterable[Node], addresses: NodeAddresses) -> None:
+def await_restarted(
+    node: Node, nodes: Iterable[Node], addresses: NodeAddresses, *, timeout_seconds: float = READY_SECONDS
+) -> None:
     """Wait until the restarted node does its part again and every broker that can answer lists it.
 
     The node itself is asked first: it lists itself only when the controller has let it in again, while the others may
@@ -54,15 +56,22 @@ def await_restarted(node: Node, nodes: Iterable[Node], addresses: NodeAddresses)
     others = [n for n in nodes if n.number not in (node.number, CONTROLLER) and n.running() and not n.paused]
     if node.number == CONTROLLER:
         observers = [addresses.lane("observer", other.number) for other in others]
-        _await(lambda: all(map(readiness_probe.quorum_leads, observers)), node, others=[node])
+        _await(lambda: all(map(readiness_probe.quorum_leads, observers)), node, timeout_seconds, others=[node])
         return
     own = addresses.lane("observer", node.number)
     for asked in (node, *others):
         lane = addresses.lane("observer", asked.number)
-        _await(lambda lane=lane: (readiness_probe.brokers(lane) or {}).get(node.number) == own, node, others=[node])  # type: ignore[misc]
+        _await(
+            lambda lane=lane: (readiness_probe.brokers(lane) or {}).get(node.number) == own,  # type: ignore[misc]
+            node,
+            timeout_seconds,
+            others=[node],
+        )
 
 
-def _await(condition: Callable[[], bool], node: Node, *, others: Iterable[Node]) -> None:
+def _await(
+    condition: Callable[[], bool], node: Node, timeout_seconds: float = READY_SECONDS, *, others: Iterable[Node]
+) -> None:
     """Wait until ``condition``, which is about ``node``, is true, or a node that it needs has ended."""
     watched = tuple(others)
 
@@ -70,9 +79,9 @@ def _await(condition: Callable[[], bool], node: Node, *, others: Iterable[Node])
         return not all(other.running() for other in watched) or condition()
 
     try:
-        wait.until(decided, what=node.name, timeout_seconds=READY_SECONDS, interval_seconds=POLL_SECONDS)
+        wait.until(decided, what=node.name, timeout_seconds=timeout_seconds, interval_seconds=POLL_SECONDS)
     except wait.TimedOut as late:
-        raise not_ready(f"{node.name} did not become ready within {READY_SECONDS:g} s", node.log) from late
+        raise not_ready(f"{node.name} did not become ready within {timeout_seconds:g} s", node.log) from late
     for other in watched:
         if not other.running():
             raise not_ready(f"{other.name} ended while it was starting", other.log)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.user_error import ExitCode, UserError
@@ -74,8 +74,9 @@ def open_process(target: Target, options: ClusterOptions, run_dir: Path, progres
             nodes=nodes,
             links=links,
             failpoints=failpoints,
-            tools=ProcessTools(processes=processes, launch=replace(releases.launch(None), options=()), logs=logs).start,
             releases=releases,
+            first=options.releases,
+            tools=ProcessTools(processes=processes, launch=releases.plain_launch(), logs=logs).start,
             cleanup=cleanup.pop_all(),
         )
     raise AssertionError("an ExitStack that swallows nothing")

@@ -1,7 +1,9 @@
 """A cluster of local JVMs, which alone can start a node's data again with the jars of another release."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from harness.base.user_error import UserError
 from harness.cluster.nodes import readiness
 from harness.cluster.owned_cluster import OwnedCluster
 from harness.cluster.process.loopback_addresses import LoopbackBlock
@@ -11,18 +13,34 @@ from harness.cluster.process.process_releases import NodeReleases
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessCluster(OwnedCluster[ProcessNode, LoopbackBlock]):
-    """Offers every power."""
+    """Offers every power.
+
+    :param first: The releases of nodes that were started with another one than the target's.
+    :param now: Those that were started with another release since.
+    """
 
     releases: NodeReleases
+    first: Mapping[int, str]
+    now: dict[int, str | None] = field(default_factory=dict)
 
-    def run_release(self, node: int, release: str | None) -> None:
+    def run_release(self, node: int, release: str | None, *, timeout_seconds: float | None = None) -> None:
         """Fills :class:`harness.cluster.cluster.RunRelease`; rules are loaded again where they fit."""
         changed = self.nodes[node]
         launch = self.releases.launch(release)
         if changed.running():
             changed.stop()
         changed.launch = launch
+        self.now[node] = release
         changed.start()
-        readiness.await_restarted(changed, self.nodes.values(), self.block)
+        bound = readiness.READY_SECONDS if timeout_seconds is None else timeout_seconds
+        try:
+            readiness.await_restarted(changed, self.nodes.values(), self.block, timeout_seconds=bound)
+        except UserError:
+            changed.kill()
+            raise
         if release is None:
             self.failpoints.load_again(changed)
+
+    def altered(self) -> bool:
+        """See :class:`harness.cluster.cluster.RunRelease`."""
+        return any(release != self.first.get(node) for node, release in self.now.items())

@@ -50,6 +50,11 @@ class NodeReleases:
         """What a node's storage is formatted from."""
         return self._made[release][1]
 
+    def plain_launch(self) -> Launch:
+        """What a tool of the target starts with: without the options of nodes."""
+        files, cache = self._made[None]
+        return cache.launch(files, self.java, ())
+
     def launch(self, release: str | None) -> Launch:
         """What a node starts with; a release that was not prepared yet is prepared on addresses of its own."""
         if release not in self._made:

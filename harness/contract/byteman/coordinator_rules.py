@@ -52,6 +52,22 @@ EMPTY_ABORT_TAKEN_FOR_REPETITION = _at_end(
     _when_state("COMPLETE_ABORT"),
     f"$6.apply({_ERRORS}.NONE, {_ASKED_IDENTITY});\n   return",
 )
+CURRENT_EPOCH_TAKEN_FOR_REPETITION = _at_end(
+    "an end after a commit is a repetition, whatever its epoch",
+    _when_state("COMPLETE_COMMIT"),
+    f"$6.apply({_ERRORS}.NONE, {_ASKED_IDENTITY});\n   return",
+)
+ANY_EPOCH_MAY_END = _at_end(
+    "an end of any epoch is taken for one of the current epoch",
+    "kept != null",
+    "$3 = kept.transactionMetadata().producerEpoch()",
+    bind=_KEPT_OR_NULL,
+)
+LATER_EPOCH_MOVES_THE_ID_ON = _at_end(
+    "an end ahead of its time moves the id on to its epoch",
+    "$3 > txn.producerEpoch() + 1",
+    "txn.setProducerEpoch($3)",
+)
 EMPTY_COMMIT_TAKEN_FOR_ABORT = _at_end(
     "a commit is taken for an abort where nothing is open",
     _when_state("ONGOING", "!="),
@@ -84,6 +100,13 @@ OPPOSITE_END_TAKEN_FOR_REPETITION = rule(
     f"{_COORDINATOR}#logInvalidStateTransitionAndReturnError",
     f"return new scala.util.Left({_ERRORS}.NONE)",
 )
+DECISION_MAY_CHANGE_WHILE_ENDING = _at_end(
+    "the coordinator says yes to whatever is asked for while it writes markers",
+    "kept != null AND txn.pendingTransitionInProgress()",
+    f"$6.apply({_ERRORS}.NONE, {_ASKED_IDENTITY});\n   return",
+    bind=_KEPT_OR_NULL + ";\n     txn:org.apache.kafka.coordinator.transaction.TransactionMetadata ="
+    "\n       kept == null ? null : kept.transactionMetadata()",
+)
 ADD_IN_THE_CURRENT_EPOCH = rule(
     "the coordinator has a finished transaction opened again in its old epoch",
     f"{_COORDINATOR}#handleAddPartitionsToTransaction",
@@ -107,3 +130,21 @@ MARKERS_IN_THE_LAST_EPOCH = rule(
     "markers carry the epoch of the transaction's data", _MARKERS, "$2 = $4.txnMetadata().lastProducerEpoch()"
 )
 MARKERS_IN_ANOTHER_EPOCH = rule("markers of an old client carry the next epoch", _MARKERS, "$2 = 30000")
+_LOADING = f"$!.errorCode() == {_ERRORS}.COORDINATOR_LOAD_IN_PROGRESS.code()"
+PARTIAL_LIST_WHILE_LOADING = rule(
+    "a coordinator that is loading lists what it has",
+    f"{_COORDINATOR}#handleListTransactions",
+    f"$!.setErrorCode({_ERRORS}.NONE.code())",
+    when=_LOADING,
+    at="EXIT",
+)
+UNKNOWN_WHILE_LOADING = rule(
+    "a coordinator that is loading knows no ids",
+    f"{_COORDINATOR}#handleDescribeTransactions",
+    f"$!.setErrorCode({_ERRORS}.TRANSACTIONAL_ID_NOT_FOUND.code())",
+    when=_LOADING,
+    at="EXIT",
+)
+LIST_IS_EMPTY = rule(
+    "a coordinator lists nothing", f"{_COORDINATOR}#handleListTransactions", "$!.transactionStates().clear()", at="EXIT"
+)

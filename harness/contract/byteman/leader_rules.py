@@ -8,13 +8,30 @@ from harness.contract.byteman.rule_text import rule
 _STORAGE = "org.apache.kafka.storage.internals.log"
 _APPEND = f"{_STORAGE}.ProducerAppendInfo"
 _LOG = f"{_STORAGE}.UnifiedLog"
+_VERIFICATION = f"{_STORAGE}.VerificationStateEntry"
 _ENTRY = f"{_STORAGE}.ProducerStateEntry"
 
 NO_EPOCH_CHECK = rule("leaders have no eye for old epochs", f"{_APPEND}#checkProducerEpoch", "return")
+LEADER_ANSWERS_FENCED = rule(
+    "leaders call an old epoch fenced",
+    f"{_APPEND}#checkProducerEpoch",
+    'throw new org.apache.kafka.common.errors.ProducerFencedException("fenced by a leader")',
+    when="$1 < $0.updatedEntry.producerEpoch()",
+)
 NO_CHECK_OF_DATA = rule(
     "the leader checks neither epoch nor sequence of data", f"{_APPEND}#maybeValidateDataBatch", "return"
 )
 NO_SEQUENCE_CHECK = rule("the leader does not see that a sequence is wrong", f"{_APPEND}#checkSequence", "return")
+LOWEST_SEQUENCE_FORGOTTEN = rule(
+    "the leader does not remember the sequences of what it could not verify",
+    f"{_VERIFICATION}#lowestSequence",
+    "return java.lang.Integer.MAX_VALUE",
+)
+LOWEST_SEQUENCE_KEPT = rule(
+    "the leader remembers for ever what it could not verify at first",
+    f"{_VERIFICATION}#maybeUpdateLowestSequenceAndEpoch",
+    "return",
+)
 NO_COORDINATOR_EPOCH_CHECK = rule(
     "the leader does not look at the coordinator's epoch", f"{_APPEND}#checkCoordinatorEpoch", "return"
 )
@@ -26,6 +43,12 @@ ABORT_MARKER_ENDS_NOTHING = rule(
 )
 EVERY_TRANSACTION_ONGOING = rule(
     "the leader takes every record for one of an open transaction", f"{_LOG}#hasOngoingTransaction", "return true"
+)
+EVERY_TRANSACTION_ONGOING_AT_THE_APPEND = rule(
+    "the append takes every record for one of an open transaction",
+    f"{_LOG}#hasOngoingTransaction",
+    "return true",
+    when='callerMatches(".*analyzeAndValidateProducerState.*", true, true)',
 )
 NO_GUARD_AT_THE_APPEND = rule(
     "the leader has no guard at the append", f"{_LOG}#batchMissingRequiredVerification", "return false"
@@ -52,3 +75,21 @@ START_OFFSET_IS_THE_LAST = rule(
 NO_TRANSACTION_ONGOING = rule(
     "the leader knows of no open transaction", f"{_LOG}#hasOngoingTransaction", "return false"
 )
+GAP_REFUSED_OF_EVERYBODY = rule(
+    "the leader refuses every first batch that does not begin at 0",
+    f"{_APPEND}#checkSequence",
+    'throw new org.apache.kafka.common.errors.OutOfOrderSequenceException("a gap")',
+    when="$2 != 0 AND $0.currentEntry.isEmpty()",
+)
+EVERY_BATCH_TAKEN_AS_TRANSACTIONAL = rule(
+    "the leader takes every batch of an open transaction for one of it",
+    f"{_APPEND}#appendDataBatch",
+    "$7 = true",
+    when="$0.currentEntry.currentTxnFirstOffset().isPresent()",
+)
+_LATE = f"{_STORAGE}.ProducerStateManager#hasLateTransaction"
+NO_PARTITION_LATE = rule("the leader finds no transaction late", _LATE, "return false")
+EVERY_OPEN_TRANSACTION_LATE = rule(
+    "the leader takes every open transaction for a late one", _LATE, "$1 = java.lang.Long.MAX_VALUE / 2"
+)
+NO_PADDING_OF_AGES = rule("the leader adds no minutes to the longest timeout", _LATE, "$1 = $1 + 300000")

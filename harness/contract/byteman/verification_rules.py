@@ -53,9 +53,34 @@ LOST_COORDINATOR_IS_INVALID_STATE = lost_coordinator_is(
 LOST_COORDINATOR_IS_A_YES = lost_coordinator_is(
     "a lost coordinator's silence is taken for a yes", 'java.lang.Short.parseShort("0")'
 )
+LOST_COORDINATOR_IS_NOT_ALLOWED = lost_coordinator_is(
+    "the leader passes on that it may not ask", f"{_ERRORS}.CLUSTER_AUTHORIZATION_FAILED.code()"
+)
 LOST_COORDINATOR_IS_UNKNOWN = lost_coordinator_is(
     "a lost coordinator is an unknown error", 'java.lang.Short.parseShort("-1")'
 )
+
+
+def coordinator_error_is_a_yes(error: str) -> str:
+    """A leader that hears this error of the coordinator goes on as if the partitions were verified."""
+    return rule(
+        f"{error} of the coordinator is taken for a yes",
+        f"{_MANAGER}#sendCallback",
+        "$2 = java.util.Collections.emptyMap()",
+        when=f"$2.containsValue({_ERRORS}.{error})",
+    )
+
+
+def coordinator_error_is_invalid_state(error: str) -> str:
+    """A leader that hears this error of the coordinator takes it for a no."""
+    return rule(
+        f"{error} of the coordinator is taken for a no",
+        f"{_MANAGER}#sendCallback",
+        f"$2 = java.util.Collections.singletonMap($2.keySet().iterator().next(), {_ERRORS}.INVALID_TXN_STATE)",
+        when=f"$2.containsValue({_ERRORS}.{error})",
+    )
+
+
 NO_RETRY_OF_ADDS = rule(
     "the broker does not try again",
     "org.apache.kafka.coordinator.transaction.AddPartitionsToTxnConfig#addPartitionsToTxnRetryBackoffMaxMs",
@@ -79,19 +104,13 @@ UNKNOWN_ID_VERIFIED = rule(
     "$2.clear()",
     when=f"$2.containsValue({_ERRORS}.INVALID_PRODUCER_ID_MAPPING)",
 )
-NEW_OFFSETS_TAKEN_FOR_OLD = rule(
-    "the group's coordinator takes a new client's offsets for an old one's",
-    f"{_MANAGER}#txnOffsetCommitRequestVersionToTransactionSupportedOperation",
-    f"return\n  {_OPERATION}.GENERIC_ERROR_SUPPORTED",
+SWITCH_NOT_OBEYED = rule(
+    "verification cannot be switched off",
+    "org.apache.kafka.coordinator.transaction.TransactionLogConfig#transactionPartitionVerificationEnable",
+    "return true",
 )
-_OFFSETS_REFUSED = (
-    "org.apache.kafka.common.requests.TxnOffsetCommitRequest#getErrorResponse(TxnOffsetCommitRequestData,Errors)"
-)
-REFUSED_OFFSETS_ARE_AN_UNKNOWN_ERROR = rule(
-    "the group's coordinator does not say why it refuses offsets",
-    _OFFSETS_REFUSED,
-    f"$2 = {_ERRORS}.UNKNOWN_SERVER_ERROR",
-)
-REFUSED_OFFSETS_ARE_NOT_NAMED = rule(
-    "the answer names none of the partitions whose offsets are refused", _OFFSETS_REFUSED, "$1.topics().clear()"
+NO_BATCH_SEEN_AS_TRANSACTIONAL = rule(
+    "the leader does not see that a request has transactional batches",
+    "org.apache.kafka.common.requests.RequestUtils#hasTransactionalRecords",
+    "return false",
 )

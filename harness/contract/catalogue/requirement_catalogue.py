@@ -81,7 +81,7 @@ def requirement_row(entry: CatalogueEntry, *, root: Path) -> RequirementRow:
         kip=stated.kip,
         group=stated.group,
         level=stated.level,
-        source=f"{stated.kip}: {stated.source.section}",
+        source=f"KIP-{stated.source.kip}: {stated.source.section}",
         statement=stated.statement,
         section=stated.source.section,
         link=stated.source.link(),

@@ -26,6 +26,8 @@ from harness.wire.security.security import PLAINTEXT, Security
 
 PARENT_CHECK_SECONDS = 0.5
 """Seconds between two checks whether our parent still runs; as a rule the end of its pipe shows it earlier."""
+REFUSED = (Malformed, LookupError, ValueError, TypeError, OSError, ImportError, AttributeError)
+"""What a command that cannot be done raises."""
 
 
 @dataclass(slots=True)
@@ -64,7 +66,7 @@ class GateServer:
         return int(server.sockets[0].getsockname()[1])
 
     async def execute(self, command: Mapping[str, Json]) -> object:
-        """Do one command; :raises Malformed, KeyError, ValueError, OSError, ImportError: when it cannot be done."""
+        """Do one command; :raises Exception: one of :data:`REFUSED`, when it cannot be done."""
         match command:
             case {"do": "listen", "proxy": str(proxy), "host": str(host), "upstream": str(to), **rest}:
                 return await self.listen(proxy, host, Address.parse(to), str(rest["server_name"]))
@@ -109,7 +111,7 @@ async def _reply(server: GateServer, line: bytes) -> str:
         return to_json({"done": await server.execute(json.loads(line))})
     except UserError as error:
         return to_json({"refused": str(error)})
-    except (Malformed, LookupError, ValueError, OSError, ImportError, AttributeError) as error:
+    except REFUSED as error:
         return to_json({"refused": f"{type(error).__name__}: {error}"})
 
 

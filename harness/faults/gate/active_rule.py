@@ -32,8 +32,11 @@ class StruckRequest:
             self.release = None
         self.unanswered = fate == "delivered"
         if self.index < len(strikes):
-            delivered = time.monotonic_ns() if fate == "delivered" else strikes[self.index].delivered_ns
-            strikes[self.index] = replace(strikes[self.index], fate=fate, delivered_ns=delivered, error=error)
+            before, now = strikes[self.index], time.monotonic_ns()
+            delivered = now if fate == "delivered" else before.delivered_ns
+            came = before.answered_ns is None and fate in ("answer-held", "answered", "rewritten")
+            answered = now if came else before.answered_ns
+            strikes[self.index] = replace(before, fate=fate, delivered_ns=delivered, answered_ns=answered, error=error)
         if not self.unanswered and self.release is None:
             self.active_rule.pending.pop(id(self), None)
 
@@ -56,7 +59,7 @@ class ActiveRule:
     def __post_init__(self) -> None:
         """The rule's own draws, and its own lie; :raises ImportError, AttributeError: when there is no such lie."""
         self._draw = Random(self.rule.when.seed)
-        self.lie = load(self.rule.then.lie) if self.rule.then.action == "lie" else None
+        self.lie = load(self.rule.then.lie, self.rule.then.with_) if self.rule.then.action == "lie" else None
 
     def matches(self, info: RequestInfo, latest: LatestEpochs) -> bool:
         """Whether the rule takes this request; counts it as seen."""
@@ -67,8 +70,14 @@ class ActiveRule:
             return False
         self.fitting += 1
         drawn = self._draw.random()  # one for each that fits, so that ``every`` does not shift the draws
-        spent = when.at_most is not None and self.struck >= when.at_most
-        return not spent and self.fitting % when.every == 0 and drawn < when.probability
+        late = self.fitting - when.skip
+        return late > 0 and not self.spent and late % when.every == 0 and drawn < when.probability
+
+    @property
+    def spent(self) -> bool:
+        """Whether it has struck as often as it may."""
+        at_most = self.rule.when.at_most
+        return at_most is not None and self.struck >= at_most
 
     def strike(self, info: RequestInfo, proxy: str, fate: str) -> StruckRequest:
         """Take the request."""

@@ -14,6 +14,7 @@ from harness.faults.frame_gate import GateFailed
 from harness.faults.frame_rule import Rule, RuleReport
 from harness.faults.gate.gate_process import GateProcess, start_gate_process
 
+LOCAL = "127.0.0.1"
 LAST_RESPONSES_SECONDS = 2.0
 """Seconds that brokers have, after a rule is off, to answer what it forwarded, so that its report is complete."""
 
@@ -50,6 +51,7 @@ class Gate:
     server_names: Mapping[str, str] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
     _listening: dict[str, Address] = field(default_factory=dict)
+    _before: dict[tuple[str, Address], Address] = field(default_factory=dict)
     _rules: int = 0
 
     @property
@@ -64,6 +66,11 @@ class Gate:
             if proxy not in self._listening:
                 self._listening[proxy] = self._listen(proxy, upstream)
             self.links.redirect(proxy, self._listening[proxy])
+
+    def stand_before(self, name: str, address: Address) -> Address:
+        if (name, address) not in self._before:
+            self._before[name, address] = self.gate_process.listen(name, LOCAL, address)
+        return self._before[name, address]
 
     def add_rule(self, rule: Rule) -> GateRuleHandle:
         with self._lock:

@@ -4,11 +4,12 @@ A lie is made once for each rule and lives as long as it, so it may keep state. 
 and their responses, decoded; what it returns is sent in their place.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol, cast
 
+from harness.base.json_value import Json
 from harness.faults.gate.request_info import LatestEpochs, RequestInfo
 from harness.wire.frame_codec import changed
 
@@ -39,10 +40,10 @@ class Lie(Protocol):
         """The body to respond with; ``asked`` is the request as its sender wrote it."""
 
 
-def load(name: str) -> Lie:
-    """The lie ``module:factory``, a new one; :raises ImportError, AttributeError: when there is none."""
+def load(name: str, arguments: Mapping[str, Json]) -> Lie:
+    """The lie ``module:factory``, a new one; :raises ImportError, AttributeError, TypeError: when there is none."""
     module, _, factory = name.partition(":")
-    return cast(Lie, getattr(import_module(module), factory)())
+    return cast(Lie, getattr(import_module(module), factory)(**arguments))
 
 
 def with_partitions(body: object, change: Callable[[object], object]) -> object:

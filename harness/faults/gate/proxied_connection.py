@@ -17,6 +17,7 @@ from harness.faults.gate.framed_protocol import FramedProtocol
 from harness.faults.gate.lane_addresses import LaneAddresses
 from harness.faults.gate.lie import LiedRequest, LiedResponse
 from harness.faults.gate.request_info import RequestInfo
+from harness.faults.gate.response_queue import ResponseQueue
 from harness.faults.gate.rulebook import DecodedRequest, Rulebook
 from harness.wire.frame_codec import (
     SHORTEST,
@@ -65,6 +66,7 @@ class OutstandingRequest:
     ruled: bool = True
     struck: StruckRequest | None = None
     drop_response: bool = False
+    hold_response: bool = False
     hang_up: bool = False
     lying: ActiveRule | None = None
     asked: LiedRequest | None = None
@@ -92,6 +94,7 @@ class ProxiedConnection:
         self._last_duplicate = FIRST_DUPLICATE
         self._open = False
         self.client_side = FramedProtocol(self._on_request, self._client_ended)
+        self._responses = ResponseQueue(self.client_side.send)
         self._broker_side = FramedProtocol(self._on_response, self._broker_ended)
         self._login = BrokerLogin(security=way.security, broker=way.upstream, send=self._broker_side.send)
         self._logging_in: asyncio.Task[None] | None = None
@@ -183,6 +186,10 @@ class ProxiedConnection:
         outstanding = OutstandingRequest(info=request.info, struck=struck, drop_response=True, hang_up=hang_up)
         self._forward(QueuedRequest(raw, outstanding))
 
+    def _hold_response(self, request: DecodedRequest, rule: ActiveRule, raw: bytes) -> None:
+        struck = rule.strike(request.info, self._proxy, "held")
+        self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info, struck=struck, hold_response=True)))
+
     def _repeat(self, request: DecodedRequest, rule: ActiveRule, raw: bytes) -> None:
         struck = rule.strike(request.info, self._proxy, "held")
         self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info)))
@@ -240,22 +247,36 @@ class ProxiedConnection:
             return
         outstanding = self._outstanding.pop(int.from_bytes(raw[4:8], "big"), None) if self._outstanding else None
         if outstanding is None:
-            self.client_side.send(raw)
+            self._responses.add(raw)
         elif outstanding.ruled:
             self._answer_by_rules(outstanding, raw)
         else:
-            self.client_side.send(self._readdressed(outstanding, raw))
+            self._responses.add(self._readdressed(outstanding, raw))
+
+    def _hold_back(self, struck: StruckRequest, raw: bytes, error: int | None) -> None:
+        forward = self._responses.hold(raw)
+
+        def release() -> None:
+            struck.note("answered", error=error)
+            forward()
+
+        struck.release = release
+        struck.note("answer-held", error=error)
+        asyncio.get_running_loop().call_later(struck.active_rule.rule.then.at_most_ms / 1000, release)
 
     def _answer_by_rules(self, outstanding: OutstandingRequest, raw: bytes) -> None:
         body, error = self._read(outstanding.info, raw)
-        if outstanding.struck is not None:
-            outstanding.struck.note("answered", error=error)
         self._rulebook.note_response(outstanding.info, body, error)
+        if outstanding.struck is not None:
+            if outstanding.hold_response:
+                self._hold_back(outstanding.struck, self._readdressed(outstanding, raw), error)
+                return
+            outstanding.struck.note("answered", error=error)
         if outstanding.drop_response:
             if outstanding.hang_up:
                 self.client_side.abort()
             return
-        self.client_side.send(self._readdressed(outstanding, self._rewritten(outstanding, body, raw)))
+        self._responses.add(self._readdressed(outstanding, self._rewritten(outstanding, body, raw, error)))
 
     def _readdressed(self, outstanding: OutstandingRequest, raw: bytes) -> bytes:
         header = outstanding.info.header
@@ -275,14 +296,14 @@ class ProxiedConnection:
             return None, None
         return body, next((code for code in errors_in(body) if code), 0)
 
-    def _rewritten(self, outstanding: OutstandingRequest, body: object, raw: bytes) -> bytes:
+    def _rewritten(self, outstanding: OutstandingRequest, body: object, raw: bytes, error: int | None) -> bytes:
         rule, asked = outstanding.lying, outstanding.asked
-        if rule is None or rule.lie is None or asked is None or body is None:
+        if rule is None or rule.lie is None or asked is None or body is None or rule.spent:
             return raw
         lied = rule.lie.response(asked, body)
         if lied is body:
             return raw
-        rule.strike(outstanding.info, self._proxy, "rewritten").note("rewritten")
+        rule.strike(outstanding.info, self._proxy, "rewritten").note("rewritten", error=error)
         return _with_length(write_response(outstanding.info.header, lied))
 
     # Ends
@@ -306,12 +327,14 @@ class ProxiedConnection:
         self._queue.clear()
         self._held_alone.clear()
         self._outstanding.clear()
+        self._responses.clear()
         self._login.end()
         self.client_side.close()
 
 
 ACTIONS: Mapping[str, Callable[[ProxiedConnection, DecodedRequest, ActiveRule, bytes], None]] = {
     "hold": ProxiedConnection._hold,
+    "hold-response": ProxiedConnection._hold_response,
     "drop-request": ProxiedConnection._drop_request,
     "drop-response": ProxiedConnection._drop_response,
     "repeat": ProxiedConnection._repeat,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from harness.base.json_value import Json
 from harness.contract.verdict import Verdict
+from harness.report.contract.changes import against, changes
 from harness.report.contract.results import RequirementResult, all_pass, headline
 from harness.report.shared.run_metadata import RunMetadata
 from harness.report.shared.status_marks import counted
@@ -32,6 +33,10 @@ def document(about: RunMetadata, entries: Sequence[RequirementResult], notes: Se
         "verdicts": [_verdict(entry, entry.verdict) for entry in entries if entry.verdict],
         "not_judged": [entry.row.id for entry in entries if not entry.verdict],
         "notes": list(notes),
+        "against": against(about) or None,
+        "changes": [
+            {"id": change.id, "before": change.before, "after": change.after} for change in changes(about, entries)
+        ],
     }
 
 

@@ -22,7 +22,7 @@ def listing(rows: Sequence[RequirementRow], promises: Promises) -> None:
             f"{live} live" if live else "no live refuter"
         )
         access = ", ".join(row.access) or "–"
-        table.add_row(row.id, row.level, access, f"{row.kip} {row.section}", strikes, row.statement)
+        table.add_row(row.id, row.level, access, row.source, strikes, row.statement)
     console = Console()
     # A pipe has no width; a folded row would be hard to grep.
     console.width = console.width if console.is_terminal else 400

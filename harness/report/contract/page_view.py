@@ -11,6 +11,7 @@ from harness.contract.level import Level, Profile
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.exchange import Exchange
 from harness.evidence.requirement_evidence import Evidence
+from harness.report.contract.changes import ChangedVerdict, against, changes
 from harness.report.contract.log_view import LogView, OffsetsView, logs, offsets
 from harness.report.contract.results import RequirementResult, all_pass, counts, explanation, headline, kept_of
 from harness.report.contract.shared_reasons import shared_reasons
@@ -146,6 +147,8 @@ class Page:
     tallies: tuple[StatusTally, ...]
     reasons: tuple[ReasonView, ...]
     kips: tuple[Kip, ...]
+    against: str
+    changes: tuple[ChangedVerdict, ...]
 
 
 def page(
@@ -178,6 +181,8 @@ def page(
         tallies=tallies(counts(entries), digits=3),
         reasons=reasons,
         kips=_kips(entries, evidence, exchanges, {id_: reason for reason in reasons for id_ in reason.ids}),
+        against=against(about),
+        changes=changes(about, entries),
     )
 
 

@@ -18,6 +18,7 @@ from harness.contract.expect import Finding
 from harness.contract.level import Level, Profile
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.run_folder import RunFolder
+from harness.report.contract.changes import ChangedVerdict, against, changes
 from harness.report.contract.results import (
     RequirementResult,
     all_pass,
@@ -30,7 +31,7 @@ from harness.report.contract.results import (
 from harness.report.contract.shared_reasons import SharedReason, shared_reasons
 from harness.report.shared.console import STYLES, bare_table, counter, open_console, print_headline, print_report_paths
 from harness.report.shared.run_metadata import run_metadata
-from harness.report.shared.words import DIFFERS, ORDER, duration, first_line, label, meaning, short, title
+from harness.report.shared.words import DIFFERS, ORDER, count, duration, first_line, label, meaning, short, title
 
 LISTED = 25
 """Requirements listed one by one below the table for each status; the page has them all."""
@@ -69,8 +70,20 @@ def conclude(
     for status in (Status.VIOLATED.value, DIFFERS, Status.UNDECIDED.value, Status.NOT_EXERCISED.value, *SHORTLY):
         _print_status(console, status, [entry for entry in entries if entry.status == status])
     _print_group(console, "Known failures that no longer fail", "yellow", [entry for entry in entries if entry.stale])
+    _print_changes(console, against(about), changes(about, entries))
     print_headline(console, headline(about.name, entries), explanation(entries), passes=all_pass(entries))
     print_report_paths(console, folder.path, page)
+
+
+def _print_changes(console: Console, earlier: str, changed: Sequence[ChangedVerdict]) -> None:
+    """What is not as it was in the run that was named by ``--against``."""
+    if earlier:
+        told = count(len(changed), "promise differs", "promises differ") if changed else "nothing differs"
+        console.print(Text(f"\nSince {earlier}: {told}"))
+    for change in changed[:LISTED]:
+        console.print(Text(f"  {change.id}  {change.before} → {change.after}"))
+    if len(changed) > LISTED:
+        console.print(Text(f"  and {len(changed) - LISTED} more on the page"))
 
 
 def _remark(row: RequirementRow, verdict: Verdict, status: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from harness.base.json_value import Json
 from harness.contract.level import Profile
@@ -13,7 +13,8 @@ class RunMetadata:
     """The judged target and the run.
 
     ``name`` is what the headline calls the target (``Kafka 4.3.1``); ``apis`` holds the offered version range of each
-    API, lowest and highest; ``seconds`` is how long the run took; ``command`` runs it again.
+    API, lowest and highest; ``seconds`` is how long the run took; ``command`` runs it again; ``against`` is what was
+    kept of an earlier run.
     """
 
     name: str
@@ -32,6 +33,7 @@ class RunMetadata:
     selection: str
     fencepost: str
     profile: Profile = Profile.KAFKA
+    against: Mapping[str, Json] = field(default_factory=dict)
 
 
 def run_metadata(run: Mapping[str, Json]) -> RunMetadata:
@@ -55,6 +57,7 @@ def run_metadata(run: Mapping[str, Json]) -> RunMetadata:
         selection=field_text(run.get("selection")),
         fencepost=field_text(run.get("fencepost") or run.get("fencepost_version")),
         profile=Profile(field_text(run.get("profile")) or Profile.KAFKA),
+        against=_mapping(run.get("against")),
     )
 
 

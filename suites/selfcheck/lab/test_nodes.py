@@ -10,7 +10,7 @@ import pytest
 from harness.base.unprepared import OutOfReach
 from harness.cluster.cluster import Cluster
 from harness.contract import Access
-from harness.lab.powers.nodes import Nodes
+from harness.lab.powers.brokers.nodes import Nodes
 
 
 @dataclass(slots=True)

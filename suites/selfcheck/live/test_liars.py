@@ -25,7 +25,7 @@ from harness.evidence.history.history_journal import CHAOS_FORMAT, HistoryJourna
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.status import Status
 from harness.faults.fault_target import FaultTarget
-from harness.faults.liar import Liar
+from harness.faults.liar import ChaosLiar
 from harness.judge import judge
 from harness.spark.history.history_frames import open_history
 from harness.spark.history.seal import seal
@@ -167,7 +167,7 @@ class Case:
     :param besides: Anomalies that the workload itself has, with or without the liar.
     """
 
-    liar: Liar
+    liar: ChaosLiar
     act: Callable[[LiarWorkload], None]
     log_lane: Lane = "observer"
     besides: frozenset[str] = frozenset()

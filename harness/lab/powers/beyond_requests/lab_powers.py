@@ -1,5 +1,6 @@
 """What a stimulus may use beyond requests of its own: metrics, tools, changes; each is asked for where it is used."""
 
+import time
 from abc import abstractmethod
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ from harness.lab.partition import Partition
 from harness.lab.powers.beyond_requests.metrics import Metric, Metrics
 from harness.lab.powers.beyond_requests.operator_tool import Operator, PendingCommand
 from harness.lab.powers.idempotent_producer import IdempotentProducer, begun
+from harness.lab.powers.upgrades.levels import Levels
 from harness.lab.step_recorder import StepRecorder
 from harness.wire.requests.log.delete_records import HIGH_WATERMARK, DeleteRecords
 
@@ -34,15 +36,24 @@ class LabPowers(LabFaults):
         """A plain fact for the check, partitions under their short names."""
         self.notes.facts[name] = self.notes.shorten(value)
 
+    def minutes_ago(self, minutes: float) -> int:
+        """That moment as a record's timestamp."""
+        return round((time.time() - minutes * 60) * 1000)
+
     @property
     def metrics(self) -> Metrics:
-        """What brokers count; :mod:`harness.lab.powers.beyond_requests.metrics`."""
+        """What brokers count; see ``metrics``."""
         self.accessed.add(Access.METRICS)
         return Metrics(self.cluster, self.patience, self.note)
 
     def metric(self, node: int, mbean: str, attribute: str) -> float:
         """A node's metric now; :raises Unprepared: when it keeps none of this name."""
         return self.metrics.known(node, Metric(mbean, attribute))
+
+    @property
+    def levels(self) -> Levels:
+        """Feature levels as steps; :mod:`harness.lab.powers.upgrades.levels`."""
+        return Levels(self.step_recorder("observer"), self.cluster.topology.brokers, self._ask_for_change)
 
     def idempotent(self, lane: Lane = "victim") -> IdempotentProducer:
         """A producer without a transactional id, with the id that the first broker gave it."""
@@ -59,7 +70,7 @@ class LabPowers(LabFaults):
         return recorder.ask(partition.leader, request, version, as_=as_, request=noted)
 
     def start_operator(self, command: str, *arguments: str | int) -> PendingCommand:
-        """Start ``kafka-transactions.sh`` with a sub-command and go on; see the module ``operator_tool``."""
+        """Start ``kafka-transactions.sh`` with a sub-command and go on; see ``operator_tool``."""
         self.accessed.add(Access.TOOL)
         return Operator(self.cluster, self.step_recorder("observer"), self._ask_for_change).start(command, *arguments)
 

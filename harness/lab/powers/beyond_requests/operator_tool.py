@@ -74,7 +74,7 @@ class Operator:
             raise OutOfReach("the target's command line tools are not at hand")
         if self.cluster.topology.secured("observer") != PLAINTEXT:
             raise OutOfReach("the tool is given no credentials")
-        if command == "abort":
+        if command == "abort" and "--help" not in arguments:
             self.ask_for_change("writing a marker")
         given = [command, *map(str, arguments)]
         sent = self.recorder.clock.now()
@@ -86,7 +86,8 @@ class Operator:
 
 def _fields(ended: ToolResult) -> dict[str, Json]:
     lines = ended.stdout.splitlines()
-    return {"stdout": [*lines], "stderr": ended.stderr.strip(), "rows": [*table(lines)]}
+    text = [line for line in lines if "\t" not in line]
+    return {"stdout": [*text], "stderr": ended.stderr.strip(), "rows": [*table(lines)]}
 
 
 def table(lines: list[str]) -> list[Json]:

@@ -2,7 +2,7 @@
 
 The KIP gives its five commands as options (``--list``); they became sub-commands (``list``), and the form of the KIP is
 a wrong usage now. That there are these five is the KIP's promise; that they are words, and how a wrong usage ends, is
-Kafka's.
+Kafka's. The exit code of a help text is not asked for: Kafka's is 1, that of a wrong usage.
 """
 
 from harness.contract import Access, Evidence, Observations, Offers, Refusal, Requirement, Source, expect
@@ -26,10 +26,8 @@ def stimulus(lab: Lab) -> None:
 def check(seen: Evidence) -> Observations:
     """Every command has a help text of its own and stands in the overview."""
     overview = seen["overview"]
-    yield expect.accepted(overview, otherwise="help-refused")
     for name in COMMANDS:
         own, help_ = f"host:port {name} ", seen[name]
-        yield expect.accepted(help_, otherwise="command-missing")
         yield expect.unless(own in printed(help_), f"{name} tells its usage", help_, otherwise="command-missing")
         listed = f" {name} " in printed(overview)
         yield expect.unless(listed, f"{name} is listed", overview, otherwise="command-unlisted")
@@ -41,9 +39,9 @@ def _help(name: str) -> str:
 
 
 GOOD = evidence(
-    ran("overview", "usage: kafka-transactions.sh [-h]", *(f"    {name}    does it" for name in COMMANDS)),
+    ran("overview", "usage: kafka-transactions.sh [-h]", *(f"    {name}    does it" for name in COMMANDS), exit_code=1),
     ran("option", exit_code=1, stderr="usage: kafka-transactions.sh [-h]"),
-    *(ran(name, _help(name)) for name in COMMANDS),
+    *(ran(name, _help(name), exit_code=1) for name in COMMANDS),
 )
 
 REQUIREMENT = Requirement(
@@ -56,9 +54,7 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("help-refused", GOOD.with_step("overview", error=1)),
-        *(Refusal("command-missing", GOOD.with_step(name, error=1)) for name in COMMANDS),
-        Refusal("command-missing", GOOD.with_step("abort", stdout=["usage: kafka-transactions.sh [-h]"])),
+        *(Refusal("command-missing", GOOD.with_step(name, stdout=["usage: [-h]"])) for name in COMMANDS),
         Refusal("command-unlisted", GOOD.with_step("overview", stdout=["usage: kafka-transactions.sh [-h]"])),
         Refusal("option-accepted", GOOD.with_step("option", error=0)),
         Refusal("unanswered", GOOD.with_step("option", error=None)),

@@ -1,13 +1,14 @@
-"""KIP890-IMPL-07: a new client's write whose add gets no answer is refused with an error that it can retry.
+"""KIP890-IMPL-07: a new client's write whose add gets no useful answer is refused with an error that it can retry.
 
-Case (b) of the catalogue, a coordinator that does not answer: the link from the leader to the coordinator is held, then
-cut, so that the leader gives up at once instead of after its 30 s. Not tried: no leader of the coordinator's partition
-(a) takes three killed brokers, loading (c) lasts milliseconds, and a stale leader (d) is one whose link to the
-controller is cut, which the controller fences after two seconds; the same lines of the broker translate all four.
-The KIP promises that nothing is written before the add is stored and that trouble with coordinators is no fatal error;
-NOT_ENOUGH_REPLICAS, which it has for older clients, and the message are Kafka's.
+A coordinator that does not answer: the link from the leader to the coordinator is held, then cut, so that the leader
+gives up at once instead of after its 30 s. One that cannot say, because it is loading, is none any more, or is not
+available: its answer is rewritten at the gate on the link. The KIP promises that nothing is written before the add is
+stored and that trouble with coordinators is no fatal error; NOT_ENOUGH_REPLICAS, which it has for older clients, and
+the message are Kafka's.
 Takes a second a version: the leader copies the coordinator's log over the same link, and pauses that long after a cut.
 """
+
+from itertools import product
 
 from harness.contract import (
     Access,
@@ -23,13 +24,14 @@ from harness.contract import (
 )
 from harness.contract.byteman import verification_rules as rules
 from harness.contract.doctored import adopted, data, log, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import unverified_message
 from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab
 
 RETRIABLE = KafkaError.NOT_ENOUGH_REPLICAS
 ALLOWED = tuple(error for error in KafkaError if error.retriable)
+TROUBLES = KafkaError.COORDINATOR_LOAD_IN_PROGRESS, KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE
 WHY = unverified_message(KafkaError.NETWORK_EXCEPTION)
 
 
@@ -51,6 +53,19 @@ def stimulus(lab: Lab) -> None:
         lab.sample("mended", partition)
         txn.produce(partition, version=version, as_="later write")
         txn.end(commit=True, as_="commit")
+        for trouble in TROUBLES:
+            _trouble(lab, version, trouble)
+
+
+def _trouble(lab: Lab, version: int, trouble: KafkaError) -> None:
+    """A write whose add is answered with the trouble, then repeated and committed."""
+    case, txn = f"{trouble.name}-v{version}", lab.producer(protocol=2)
+    partition = lab.partition(case, leader=lab.another_broker(txn.coordinator))
+    link = lab.link(partition.leader, txn.coordinator)
+    with lab.gate(link, api="AddPartitionsToTxn", action="rewrite", name=case, error=trouble):
+        txn.produce(partition, version=version, values=("lost",), retry=(), as_=case)
+    txn.produce(partition, version=version, as_=f"later write of {case}")
+    txn.end(commit=True, as_=f"commit of {case}")
 
 
 def check(seen: Evidence) -> Observations:
@@ -68,9 +83,20 @@ def check(seen: Evidence) -> Observations:
         yield expect.accepted(later, otherwise="refused-after-mending")
         yield expect.accepted(end, otherwise="commit-refused")
         yield from expect.sound(seen, alias, shown="commit-not-shown")
+    for trouble, version in product(TROUBLES, {step.version for step in seen.all("lost write")}):
+        case = f"{trouble.name}-v{version}"
+        write, again = seen[case], seen[f"later write of {case}"]
+        expect.gated(seen, case)
+        yield expect.refused(write, RETRIABLE, otherwise="unadded-write-accepted", also=ALLOWED)
+        if write.error == RETRIABLE:
+            yield expect.habit(expect.explained(write, unverified_message(trouble)))
+        for step in (again, seen[f"commit of {case}"]):
+            yield expect.accepted(step, otherwise="refused-after-mending")
+        yield from expect.sound(seen, case, again.written(), appended="lost-record-appended", shown="commit-not-shown")
 
 
 GOOD = adopted(__file__, "KIP890-IMPL-07")
+_LOADING = f"{KafkaError.COORDINATOR_LOAD_IN_PROGRESS.name}-v12"
 _FIRST, _COMMIT, *_LATER = GOOD.log("P12").batches
 
 REQUIREMENT = Requirement(
@@ -79,7 +105,7 @@ REQUIREMENT = Requirement(
     statement="A new client's write whose coordinator cannot be reached is refused as retriable.",
     needs=(Offers("Produce", 12), Offers("EndTxn", 5)),
     order=Order.HOLDS_LINKS,
-    access=(Access.LINKS,),
+    access=(Access.BROKERS, Access.LINKS),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
@@ -99,5 +125,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=rules.LOST_COORDINATOR_IS_A_YES, anomaly="unadded-write-accepted"),
         Failpoint(rules=rules.LOST_COORDINATOR_IS_UNKNOWN, anomaly="wrong-error"),
+        Failpoint(rules=rules.coordinator_error_is_a_yes("NOT_COORDINATOR"), anomaly="lost-record-appended"),
+        Liar(api="Produce", instead_of=RETRIABLE, fields={"error_message": None}, anomaly="no-message"),
     ),
 )

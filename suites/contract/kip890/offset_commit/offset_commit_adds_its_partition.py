@@ -6,9 +6,14 @@ one is open, its offset is not told to consumers that ask for stable ones (KIP-4
 transaction shows in its marker, and in what DescribeTransactions lists.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
-from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED, NEW_OFFSETS_TAKEN_FOR_OLD
+from harness.contract.byteman.group_rules import (
+    ABORTED_OFFSETS_COUNT,
+    COMMITTED_OFFSETS_ARE_LOST,
+    NEW_OFFSETS_TAKEN_FOR_OLD,
+)
+from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import adopted, commit, data, log
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Step
@@ -75,6 +80,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Implicitly Add Partitions to Transactions on Produce for New Clients (2)"),
     statement="TxnOffsetCommit v5 adds the group's offsets partition to the transaction by itself.",
     needs=(Offers("TxnOffsetCommit", 5), Offers("EndTxn", 5), Offers("OffsetFetch", 7)),
+    order=Order.ALONE,
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
@@ -93,5 +99,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=NEW_OFFSETS_TAKEN_FOR_OLD, anomaly="offset-refused"),
         Failpoint(rules=EVERY_PARTITION_VERIFIED, anomaly="partition-not-added"),
+        Failpoint(rules=ABORTED_OFFSETS_COUNT, anomaly="wrong-offset-committed"),
+        Failpoint(rules=COMMITTED_OFFSETS_ARE_LOST, anomaly="wrong-offset-committed"),
     ),
 )

@@ -45,7 +45,8 @@ TO_OLD_CLIENTS = (
 
 def stimulus(lab: Lab) -> None:
     """A producer of each protocol ends a transaction of each kind and goes on while its markers are held."""
-    partition, group = lab.partition("P1"), lab.group()
+    group = lab.group()
+    partition = lab.partition("P1", leader=lab.another_broker(group.offsets.leader))  # whose replication is not held
     for txn, versions in ((lab.producer(protocol=1), range(5)), (lab.producer("rival", protocol=2), (5,))):
         for result in Result:
             if offered := lab.offered("TxnOffsetCommit", versions):
@@ -114,7 +115,7 @@ REQUIREMENT = Requirement(
     statement="While the previous transaction completes, the offset commit is refused so that it is tried again.",
     needs=(Offers("TxnOffsetCommit", 3), Offers("AddOffsetsToTxn", 0), Offers("OffsetFetch", 7)),
     order=Order.HOLDS_LINKS,
-    access=(Access.LINKS,),
+    access=(Access.LINKS, Access.BROKERS),
     stimulus=stimulus,
     check=check,
     accepts=(OLD, GOOD),

@@ -14,7 +14,7 @@ from harness.base.unprepared import OutOfReach, Unprepared
 from harness.contract import Access
 from harness.evidence.requirement_evidence import Fault
 from harness.kafka.leaders.brokers_view import BrokersView
-from harness.kafka.leaders.moving import ELECTED_SECONDS, move, reassign
+from harness.kafka.leaders.moving import ELECTED_SECONDS, elect, move, reassign
 from harness.lab.partition import Partition
 from harness.lab.placement import Placement
 from harness.lab.producer import Producer
@@ -56,22 +56,31 @@ class Moves:
                 self._know(moved, partition)
 
     @contextmanager
-    def coordinator(self, txn: Producer, *, to: int | None = None, name: str = "moved coordinator") -> Iterator[int]:
-        """The producer's id coordinated by ``to``, or by another in-sync replica, for the block: the node."""
+    def coordinator(
+        self, txn: Producer, *, to: int | None = None, name: str = "moved coordinator", known: bool = True
+    ) -> Iterator[int]:
+        """The producer's id coordinated by ``to``, or by another in-sync replica, for the block: the node.
+
+        :param known: False where the block begins at once when the new one is elected: it has its log still to load.
+        """
         kept = self.view.state_partition(txn.transactional_id)
         moving = [each for each in self.producers if self.view.state_partition(each.transactional_id) == kept]
         before = txn.coordinator
-        with self._moved(kept, to, name) as node:
+        with self._moved(kept, to, name, known=known) as node:
             self._coordinated(moving, node)
             try:
                 yield node
             finally:
                 self._coordinated(moving, before)
 
-    def relocated(self, partition: Partition, *replicas: int, name: str = "relocated") -> Partition:
+    def relocated(
+        self, partition: Partition, *replicas: int, start: int | None = None, name: str = "relocated"
+    ) -> Partition:
         """The partition on these brokers alone, led by the first, for good: the others copied its log from its leader.
 
         A new replica gets the log and what it can tell of producers, no snapshot of what the old leader knew.
+
+        :param start: Where its log begins now, where records were deleted.
         """
         self._ask(partition.topic_partition)
         started = self.now()
@@ -82,28 +91,29 @@ class Moves:
             timeout_seconds=COPIED_SECONDS,
             interval_seconds=0.02,
         )
-        moved = replace(partition, leader=replicas[0])
+        moved = replace(partition, leader=replicas[0], start=partition.start if start is None else start)
         self._know(partition, moved)
         self._note(name, partition.topic_partition, partition.leader, replicas[0], started)
         return moved
 
     @contextmanager
-    def _moved(self, place: TopicPartition, to: int | None, name: str) -> Iterator[int]:
+    def _moved(self, place: TopicPartition, to: int | None, name: str, *, known: bool = True) -> Iterator[int]:
         self._ask(place)
         before, started = self.view.partition(*place), self.now()
         node = self._choice(place, before, to)
         try:
-            self._lead(place, [node, *(each for each in before["replicas"] if each != node)])
+            order = [node, *(each for each in before["replicas"] if each != node)]
+            self._lead(place, order) if known else elect(self.view, *place, order)
             yield node
         finally:
             self._note(name, place, before["leader"], node, started)
             self._lead(place, [before["leader"], *(each for each in before["replicas"] if each != before["leader"])])
 
     def _lead(self, place: TopicPartition, order: Sequence[int]) -> None:
-        """Returns when every broker knows that the first of the order leads."""
+        """Returns when every broker knows that the first of the order leads, and it knows what is replicated."""
         move(self.view, *place, order)
         wait.until(
-            lambda: self.view.led_by(*place, order[0]),
+            lambda: self.view.led_by(*place, order[0]) and self.view.caught_up(*place, order[0]),
             what=f"broker {order[0]} as leader of {partition_name(*place)} everywhere",
             timeout_seconds=ELECTED_SECONDS,
         )
@@ -119,7 +129,7 @@ class Moves:
     def _on(self, place: TopicPartition, replicas: Sequence[int]) -> bool:
         now = self.view.partition(*place)
         copied = set(now["replicas"]) == set(now["isr"]) == set(replicas)
-        return copied and self.view.led_by(*place, replicas[0])
+        return copied and self.view.led_by(*place, replicas[0]) and self.view.caught_up(*place, replicas[0])
 
     def _ask(self, place: TopicPartition) -> None:
         self.accessed.add(Access.BROKERS)

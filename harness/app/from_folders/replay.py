@@ -10,10 +10,10 @@ from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.round_folders import rounds_of, was_played
 from harness.contract import Status, Verdict, judge, passes
 from harness.contract.catalogue.requirement_catalogue import find, requirement_row
-from harness.evidence.json_codec import Malformed, from_json
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.publish import publish
 from harness.report.contract.terminal import conclude
+from harness.report.shared.given_verdicts import verdicts_of
 from harness.report.shared.run_metadata import run_metadata
 
 
@@ -59,17 +59,6 @@ def _known_failing(folder: RunFolder, given: Mapping[str, Verdict]) -> Mapping[s
     if isinstance(listed, dict):
         return {id_: str(reason) for id_, reason in listed.items()}
     return {id_: verdict.known_failure for id_, verdict in given.items() if verdict.known_failure}
-
-
-def verdicts_of(folder: RunFolder) -> list[Verdict]:
-    """The verdicts as they were given; :raises UserError: when a line cannot be read."""
-    path = folder.path / "verdicts.jsonl"
-    if not path.is_file():
-        return []
-    try:
-        return [from_json(Verdict, line) for line in path.read_text(encoding="utf-8").splitlines() if line]
-    except Malformed as error:
-        raise UserError(f"{path}: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
 
 
 def _chaos(folder: Path, rounds: tuple[Path, ...], master: str, progress: Callable[[str], None]) -> bool:

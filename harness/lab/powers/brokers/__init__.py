@@ -1,0 +1,1 @@
+"""Power over brokers: to take one away, and to have another one lead."""

@@ -1,0 +1,72 @@
+"""What differs between a run and an earlier one: ``--against RUN``.
+
+The earlier run's verdicts are copied into this run's ``run.json``, so that its pages can be made again without it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.base.json_value import Json
+from harness.base.user_error import ExitCode, UserError
+from harness.evidence.run_folder import RunFolder
+from harness.report.contract.results import RequirementResult, join
+from harness.report.shared.given_verdicts import verdicts_of
+from harness.report.shared.run_metadata import RunMetadata, run_metadata
+from harness.report.shared.status_marks import StatusMark, mark
+from harness.report.shared.words import NOT_JUDGED, moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedVerdict:
+    """A requirement that is judged otherwise now; ``before`` and ``after`` are in words."""
+
+    id: str
+    statement: str
+    before: str
+    before_mark: StatusMark
+    after: str
+    after_mark: StatusMark
+
+
+def earlier_run(folder: RunFolder) -> Json:
+    """What ``run.json`` keeps of an earlier run; :raises UserError: when nothing was judged in it."""
+    about, verdicts = run_metadata(folder.run()), verdicts_of(folder)
+    if not verdicts:
+        raise UserError(f"{folder.path}: nothing was judged in this run", exit=ExitCode.USAGE)
+    given: dict[str, Json] = {result.row.id: _words(result) for result in join((), verdicts, about.profile)}
+    statuses: dict[str, Json] = {result.row.id: result.status for result in join((), verdicts, about.profile)}
+    return {"name": about.name, "started": about.started, "verdicts": given, "statuses": statuses}
+
+
+def against(about: RunMetadata) -> str:
+    """The earlier run in a phrase: ``Kafka 4.3.0, 2026-08-22 10:00 UTC``; "" where there is none."""
+    named = (str(about.against.get("name", "")), moment(str(about.against.get("started", ""))))
+    return ", ".join(filter(None, named))
+
+
+def changes(about: RunMetadata, entries: Sequence[RequirementResult]) -> tuple[ChangedVerdict, ...]:
+    """Every requirement that was judged now and is not as it was; () where there is no earlier run."""
+    before, statuses = _texts(about.against.get("verdicts")), _texts(about.against.get("statuses"))
+    return tuple(
+        ChangedVerdict(
+            id=entry.row.id,
+            statement=entry.row.statement,
+            before=before.get(entry.row.id, "not judged"),
+            before_mark=mark(statuses.get(entry.row.id, NOT_JUDGED)),
+            after=_words(entry),
+            after_mark=mark(entry.status),
+        )
+        for entry in entries
+        if about.against and entry.verdict and before.get(entry.row.id) != _words(entry)
+    )
+
+
+def _words(result: RequirementResult) -> str:
+    """``violated: hanging-write``; details, which hold offsets and ids, are no difference."""
+    findings = result.verdict.findings if result.verdict else ()
+    anomalies = ", ".join(dict.fromkeys(found.anomaly for found in findings))
+    return ": ".join(filter(None, (mark(result.status).label.lower(), anomalies)))
+
+
+def _texts(value: Json) -> Mapping[str, str]:
+    return {name: str(each) for name, each in value.items()} if isinstance(value, dict) else {}

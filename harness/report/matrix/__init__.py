@@ -1,0 +1,1 @@
+"""One page about several runs: requirement by requirement, with what changes from one run to the next."""

@@ -1,0 +1,140 @@
+"""KIP890-RACE-01, -02: a write that was verified before its transaction ended must not be appended after its marker.
+
+The coordinator's positive answer lies on its way to the leader until the marker is written: just the race that the KIP
+describes. Then it is delivered, at once (-01), or when the producer's next transaction, of which the partition is no
+part, is open (-02): an older client keeps its epoch, so nothing but the leader's memory of the verification tells the
+two apart. That the write is refused is the KIP's; the code is Kafka's (``UnifiedLog``: INVALID_TXN_STATE, and where an
+epoch was bumped INVALID_PRODUCER_EPOCH).
+"""
+
+from functools import partial
+from itertools import product
+
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Level,
+    NotSeen,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    TransactionResult,
+    expect,
+)
+from harness.contract.byteman.leader_rules import NO_GUARD_AT_THE_APPEND
+from harness.contract.doctored import data, ended, evidence, gate, log, marker, refused_write, sample, strike, unsound
+from harness.contract.refuters import Failpoint, Liar
+from harness.lab import Lab
+
+REFUSED = KafkaError.INVALID_TXN_STATE, KafkaError.INVALID_PRODUCER_EPOCH
+BROKEN = "next-transaction-broken"  # of the case that has a next one
+
+
+def stimulus(lab: Lab, *, next_one: bool) -> None:
+    """The answer about each write is held at the gate until its transaction, ended over another lane, is over."""
+    for version, result in product(lab.offered("Produce", (9, 11)), TransactionResult):
+        case = f"{result.noun}-{version}"
+        txn = lab.producer("victim")
+        partition = lab.partition(case, leader=lab.another_broker(txn.coordinator))
+        other = lab.same_id(txn.transactional_id, txn.coordinator, "rival", init=False)
+        other.become(txn.producer_id, txn.epoch)
+        txn.add(partition)
+        link = lab.link(partition.leader, txn.coordinator)
+        with lab.gate(link, api="AddPartitionsToTxn", action="hold-response", name=case) as answer:
+            late = txn.start_produce(partition, version=version)
+            answer.wait()
+            other.end(commit=result.commits, as_=f"end {case}")
+            lab.passed(partition, 0)
+            lab.sample(f"marker {case}", partition)
+            if next_one:  # led by the coordinator, whose questions to itself do not wait behind the held answer
+                other.write(lab.partition(f"next-{case}", leader=txn.coordinator))
+            answer.release()
+            late.answer(as_=f"late {case}")
+        lab.sample(f"after {case}", partition)
+        if next_one:
+            other.end(commit=True, as_=f"next {case}")
+
+
+def check(seen: Evidence) -> Observations:
+    """The coordinator had said yes, the marker was written, and then the write is refused and leaves no trace."""
+    for case in (name for name in seen.logs if not name.startswith("next-")):
+        end, late, marked = seen[f"end {case}"], seen[f"late {case}"], seen.sample(f"marker {case}")
+        if expect.gated(seen, case).strikes[0].error != 0:
+            raise NotSeen(f"the coordinator had refused {case}")
+        yield expect.accepted(end, otherwise="end-refused")
+        yield expect.agree("high watermark", marked.high_watermark, 1, end, otherwise="marker-not-written")
+        expect.struck(seen, late, by=case, after=end)
+        yield expect.refused(late, *REFUSED, otherwise="late-write-accepted", code=Level.SHOULD)
+        yield expect.agree("values in the log", seen.log(case).values(), (), late, otherwise="late-record-appended")
+        yield expect.stable(seen.sample(f"after {case}"), late, otherwise="hanging-transaction")
+        for next_end in expect.taken(seen, f"next {case}"):
+            yield expect.accepted(next_end, otherwise=BROKEN)
+            yield from expect.sound(seen, f"next-{case}", shown=BROKEN, stuck="hanging-transaction")
+
+
+def refused_writes(version: int, *, next_one: bool) -> Evidence:
+    """Late writes in this version, refused; sound logs."""
+    cases = [(result, f"{result.noun}-{version}") for result in TransactionResult]
+    nexts = {f"next-{case}": log(data(7, 0, "a"), marker(TransactionResult.COMMIT, 0)) for _, case in cases if next_one}
+    return evidence(
+        *(ended(f"end {case}", version=4, committed=result.commits) for result, case in cases),
+        *(refused_write(f"late {case}", version, KafkaError.INVALID_TXN_STATE, "late") for _, case in cases),
+        *(ended(f"next {case}", version=4) for _, case in cases if next_one),
+        logs={case: log(marker(result, 0)) for result, case in cases} | nexts,
+        faults=tuple(gate(case, "hold-response", strike("AddPartitionsToTxn", 5)) for _, case in cases),
+        samples=tuple(sample(f"{name} {case}", case, 1, 1) for _, case in cases for name in ("marker", "after")),
+    )
+
+
+def requirement(id_: str, when: str, *, next_one: bool) -> Requirement[Lab]:
+    """At the end of its transaction, or within the next one."""
+    good, case = refused_writes(11, next_one=next_one), "abort-11"
+    appended = log(marker(TransactionResult.ABORT, 0), data(7, 0, "late"))
+    of_next = (
+        (
+            Refusal(BROKEN, good.with_step(f"next {case}", error=KafkaError.INVALID_TXN_STATE)),
+            *unsound(good, f"next-{case}", appended=None, shown=BROKEN, stuck="hanging-transaction"),
+        )
+        if next_one
+        else ()
+    )
+    return Requirement(
+        id=id_,
+        source=Source(890, "Race Condition"),
+        statement=f"A write that was verified before its transaction ended is not appended {when}.",
+        needs=(Offers("Produce", 9),),
+        order=Order.HOLDS_LINKS,
+        access=(
+            Access.BROKERS,
+            Access.LINKS,
+        ),
+        stimulus=partial(stimulus, next_one=next_one),
+        check=check,
+        accepts=(good, refused_writes(9, next_one=next_one)),
+        refuses=(
+            Refusal("end-refused", good.with_step(f"end {case}", error=KafkaError.INVALID_TXN_STATE)),
+            Refusal("marker-not-written", good.with_sample(f"marker {case}", high_watermark=0)),
+            Refusal("late-write-accepted", good.with_step(f"late {case}", error=0)),
+            Refusal("wrong-error", good.with_step(f"late {case}", error=KafkaError.UNKNOWN_SERVER_ERROR)),
+            Refusal("unanswered", good.with_step(f"late {case}", error=None)),
+            Refusal("late-record-appended", good.with_log(case, appended)),
+            Refusal("hanging-transaction", good.with_sample(f"after {case}", high_watermark=2)),
+            *of_next,
+        ),
+        refuted_by=(
+            Failpoint(rules=NO_GUARD_AT_THE_APPEND, anomaly="late-write-accepted"),
+            Failpoint(rules=NO_GUARD_AT_THE_APPEND, anomaly="late-record-appended"),
+            Failpoint(rules=NO_GUARD_AT_THE_APPEND, anomaly="hanging-transaction"),
+            Liar(api="Produce", instead_of=48, error=3, anomaly="wrong-error"),
+        ),
+    )
+
+
+REQUIREMENTS = (
+    requirement("KIP890-RACE-01", "after the transaction's marker", next_one=False),
+    requirement("KIP890-RACE-02", "into a later transaction of its producer", next_one=True),
+)

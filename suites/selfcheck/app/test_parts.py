@@ -1,0 +1,29 @@
+"""``--part K/N``: the parts of the negative controls are neighbours, and together they are all of them."""
+
+from argparse import ArgumentTypeError
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from harness.app.contract_plugin import take_part
+from harness.app.options import part_of
+
+CONFIG = cast(Any, SimpleNamespace(hook=SimpleNamespace(pytest_deselected=lambda **_items: None)))
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 7])
+def test_every_control_is_in_one_part(parts: int) -> None:
+    every, taken = list(range(20)), []
+    for part in range(1, parts + 1):
+        own = cast(Any, list(every))
+        take_part(CONFIG, own, part, parts)
+        assert own == list(range(own[0], own[-1] + 1))
+        taken += own
+    assert taken == every
+
+
+@pytest.mark.parametrize("text", ["4/3", "0/3", "1", "1/0", "a/b", ""])
+def test_what_is_no_part_is_refused(text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match="write K/N"):
+        part_of(text)
