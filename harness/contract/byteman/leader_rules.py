@@ -12,12 +12,6 @@ _VERIFICATION = f"{_STORAGE}.VerificationStateEntry"
 _ENTRY = f"{_STORAGE}.ProducerStateEntry"
 
 NO_EPOCH_CHECK = rule("leaders have no eye for old epochs", f"{_APPEND}#checkProducerEpoch", "return")
-LEADER_ANSWERS_FENCED = rule(
-    "leaders call an old epoch fenced",
-    f"{_APPEND}#checkProducerEpoch",
-    'throw new org.apache.kafka.common.errors.ProducerFencedException("fenced by a leader")',
-    when="$1 < $0.updatedEntry.producerEpoch()",
-)
 NO_CHECK_OF_DATA = rule(
     "the leader checks neither epoch nor sequence of data", f"{_APPEND}#maybeValidateDataBatch", "return"
 )
