@@ -71,7 +71,7 @@ def check(seen: Evidence) -> Observations:
                 level = Level.SHOULD if error == SKIPPED else Level.MUST
                 answer = asked.of("A").at(alias)
                 yield expect.refused(answer, error, otherwise="unauthorized-add-accepted", code=level)
-    yield expect.keeps(seen["kept"], state="Empty", partitions=(), otherwise="partition-added")
+    yield expect.over(seen["kept"], otherwise="partition-added")
     for asked in seen.all("all granted"):
         for alias in ("allowed", "forbidden"):
             yield expect.accepted(asked.of("A").at(alias), otherwise="authorized-add-refused")
