@@ -211,7 +211,7 @@ class Lab(LabPowers):
 
     def joint(self, lane: Lane = "victim", *, user: str | None = None) -> JointRequests:
         """Requests about several producers at once, over that lane's client or the user's."""
-        return JointRequests(self.step_recorder(lane) if user is None else self.user(user))
+        return JointRequests(self.step_recorder(lane) if user is None else self.user(user), as_broker=user is None)
 
     @property
     def observer(self) -> Observer:

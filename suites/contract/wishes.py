@@ -16,3 +16,5 @@ SOLE_COORDINATORS = OwnCluster(
     properties={"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1"}
 )
 """With one copy of what coordinators keep: while a broker is away, nobody coordinates its transactional ids."""
+LONG_STATE_LOG = OwnCluster(fresh="a long transaction log")
+"""Where a requirement may fill the coordinators' log, which takes longer to load from then on."""

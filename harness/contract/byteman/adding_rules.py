@@ -27,6 +27,12 @@ ADD_ONLY_VERIFIES = rule("an add only verifies", _VERIFY_ONLY, "return true")
 ABSENT_PARTITION_VERIFIED = _answer_turned(
     "every partition is found in the transaction", KafkaError.TRANSACTION_ABORTABLE, 0
 )
+ABSENT_PARTITION_FENCED = _answer_turned(
+    "who asks for an absent partition is answered as fenced",
+    KafkaError.TRANSACTION_ABORTABLE,
+    KafkaError.PRODUCER_FENCED,
+)
+FENCED_EPOCH_VERIFIED = _answer_turned("a fenced epoch is verified", KafkaError.PRODUCER_FENCED, 0)
 PRESENT_PARTITION_NOT_VERIFIED = _answer_turned(
     "no partition is found in the transaction", 0, KafkaError.TRANSACTION_ABORTABLE, of="handleVerifyPartitions"
 )

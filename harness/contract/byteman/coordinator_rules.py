@@ -32,6 +32,9 @@ def _when_state(state: str, operator: str = "==") -> str:
 
 
 END_KNOWS_NO_REPETITION = _at_end("the coordinator knows no repetitions", "$3 < txn.producerEpoch()", "$3 = 30000")
+OVERFLOW_KNOWS_NO_REPETITION = _at_end(
+    "the coordinator knows no repetitions by the id of before", "$2 != txn.producerId()", "$3 = 30000"
+)
 REPETITION_GETS_THE_OLD_EPOCH = _at_end(
     "a repetition is answered with the epoch that it was asked in",
     "$3 < txn.producerEpoch()",
@@ -127,3 +130,21 @@ MARKERS_IN_THE_LAST_EPOCH = rule(
     "markers carry the epoch of the transaction's data", _MARKERS, "$2 = $4.txnMetadata().lastProducerEpoch()"
 )
 MARKERS_IN_ANOTHER_EPOCH = rule("markers of an old client carry the next epoch", _MARKERS, "$2 = 30000")
+_LOADING = f"$!.errorCode() == {_ERRORS}.COORDINATOR_LOAD_IN_PROGRESS.code()"
+PARTIAL_LIST_WHILE_LOADING = rule(
+    "a coordinator that is loading lists what it has",
+    f"{_COORDINATOR}#handleListTransactions",
+    f"$!.setErrorCode({_ERRORS}.NONE.code())",
+    when=_LOADING,
+    at="EXIT",
+)
+UNKNOWN_WHILE_LOADING = rule(
+    "a coordinator that is loading knows no ids",
+    f"{_COORDINATOR}#handleDescribeTransactions",
+    f"$!.setErrorCode({_ERRORS}.TRANSACTIONAL_ID_NOT_FOUND.code())",
+    when=_LOADING,
+    at="EXIT",
+)
+LIST_IS_EMPTY = rule(
+    "a coordinator lists nothing", f"{_COORDINATOR}#handleListTransactions", "$!.transactionStates().clear()", at="EXIT"
+)

@@ -12,6 +12,12 @@ _VERIFICATION = f"{_STORAGE}.VerificationStateEntry"
 _ENTRY = f"{_STORAGE}.ProducerStateEntry"
 
 NO_EPOCH_CHECK = rule("leaders have no eye for old epochs", f"{_APPEND}#checkProducerEpoch", "return")
+LEADER_ANSWERS_FENCED = rule(
+    "leaders call an old epoch fenced",
+    f"{_APPEND}#checkProducerEpoch",
+    'throw new org.apache.kafka.common.errors.ProducerFencedException("fenced by a leader")',
+    when="$1 < $0.updatedEntry.producerEpoch()",
+)
 NO_CHECK_OF_DATA = rule(
     "the leader checks neither epoch nor sequence of data", f"{_APPEND}#maybeValidateDataBatch", "return"
 )
@@ -81,3 +87,9 @@ EVERY_BATCH_TAKEN_AS_TRANSACTIONAL = rule(
     "$7 = true",
     when="$0.currentEntry.currentTxnFirstOffset().isPresent()",
 )
+_LATE = f"{_STORAGE}.ProducerStateManager#hasLateTransaction"
+NO_PARTITION_LATE = rule("the leader finds no transaction late", _LATE, "return false")
+EVERY_OPEN_TRANSACTION_LATE = rule(
+    "the leader takes every open transaction for a late one", _LATE, "$1 = java.lang.Long.MAX_VALUE / 2"
+)
+NO_PADDING_OF_AGES = rule("the leader adds no minutes to the longest timeout", _LATE, "$1 = $1 + 300000")

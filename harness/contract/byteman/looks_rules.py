@@ -96,3 +96,29 @@ NO_IDS_DESCRIBES_ONE = rule(
     when="$!.isEmpty()",
     at="EXIT",
 )
+_FILTER = "kafka.coordinator.transaction.TransactionStateManager#shouldInclude$1"
+FILTERS_IGNORED = rule("a list has every id, whatever its filters are", _FILTER, "return true")
+NOTHING_LISTED = rule("no id fits any filter", _FILTER, "return false")
+UNKNOWN_STATES_TAKEN_FOR_DEAD = rule(
+    "a state's name that is not known is taken for a state that nothing is in",
+    "org.apache.kafka.coordinator.transaction.TransactionState#fromName",
+    "return java.util.Optional.of(org.apache.kafka.coordinator.transaction.TransactionState.DEAD)",
+    when="!$!.isPresent()",
+    at="EXIT",
+)
+FOREIGN_IDS_DESCRIBED = _told(
+    "an id of another coordinator is described as an idle one",
+    _DESCRIBE,
+    _is("NONE"),
+    f"$!.errorCode() == {_ERRORS}.NOT_COORDINATOR.code()",
+)
+NO_PARTITIONS_TOLD = _told("no transaction has partitions", _DESCRIBE, "$!.topics().clear()")
+NO_PRODUCERS_TOLD = _told("no partition has producers", f"{_PARTITION}#activeProducerState", _NO_PRODUCERS)
+STRANGE_COORDINATOR_EPOCHS_TOLD = rule(
+    "every entry has the same coordinator epoch", f"{_ENTRY}#setCoordinatorEpoch", "$1 = 99"
+)
+_LIST = "kafka.coordinator.transaction.TransactionStateManager#listTransactionStates"
+LISTS_REFUSED = _told("lists are refused as if ids were being loaded", _LIST, _is("COORDINATOR_LOAD_IN_PROGRESS"))
+INVALID_PATTERN_IS_NONE = rule(
+    "an invalid pattern is taken for none", _LIST, "$4 = null", when='$4 != null AND $4.equals("[")'
+)

@@ -79,6 +79,21 @@ OVERFLOW_RECORDED_IN_THE_LAST_EPOCH = rule(
     " $1.topicPartitions(), $1.txnStartTimestamp(), $1.txnLastUpdateTimestamp(), $1.clientTransactionVersion())",
     when=f"$1.txnState() == {_STATE}.COMPLETE_COMMIT AND $1.producerEpoch() == 0",
 )
+UNKNOWN_TAGS_UNREADABLE = rule(
+    "a record of an empty id that is longer than it should be is passed over",
+    "org.apache.kafka.coordinator.transaction.TransactionLog#read",
+    "return new org.apache.kafka.coordinator.transaction.TransactionLog$UnknownValueVersion("
+    'java.lang.Short.parseShort("1"))',
+    when="$2 != null AND $2.remaining() > 100 AND $2.get($2.position() + 16) == 0",
+)
+OPEN_TRANSACTION_NAMES_THE_OLD_ID = rule(
+    "the record of an open transaction names the producer id of before as the last one and the next one",
+    f"{_METADATA}#prepareAddPartitions",
+    "return new org.apache.kafka.coordinator.transaction.TxnTransitMetadata($!.producerId(), $0.prevProducerId(),"
+    " $0.prevProducerId(), $!.producerEpoch(), $!.lastProducerEpoch(), $!.txnTimeoutMs(), $!.txnState(),"
+    " $!.topicPartitions(), $!.txnStartTimestamp(), $!.txnLastUpdateTimestamp(), $!.clientTransactionVersion())",
+    at="EXIT",
+)
 RECORDS_AS_OF_LEVEL_0 = rule("the coordinator writes its records as of level 0", _TO_BYTES, f"$2 = {_LEVEL}.TV_0")
 RECORDS_AS_OF_LEVEL_1 = rule("the coordinator writes its records as of level 1", _TO_BYTES, f"$2 = {_LEVEL}.TV_1")
 END_NAMES_NO_PRODUCER_ID = rule(
@@ -97,4 +112,9 @@ LEVEL_1_ADVERTISED = rule(
 )
 MARKED_PARTITIONS_KEPT = rule(
     "a partition stays in the transaction after its marker", f"{_METADATA}#removePartition", "return"
+)
+TIME_COUNTS_FROM_THE_LAST_CHANGE = rule(
+    "the time of a transaction counts from its last change",
+    f"{_METADATA}#txnStartTimestamp",
+    "return $this.txnLastUpdateTimestamp()",
 )

@@ -40,15 +40,20 @@ def move(cluster: ElectingCluster, topic: str, partition: int, order: Sequence[i
     :raises Unprepared: When the controller refuses.
     :raises TimedOut: When brokers do not get to know it.
     """
-    reassign(cluster, topic, partition, order)
-    elected = cluster.to_controller(ElectLeaders(partitions=((topic, partition),)))
-    if elected.error not in ELECTED:
-        raise Unprepared(f"ElectLeaders answered {error_name(elected.error)} ({elected.error})")
+    elect(cluster, topic, partition, order)
     wait.until(
         lambda: cluster.leader(topic, partition) == order[0],
         what=f"broker {order[0]} as leader of {topic}-{partition}",
         timeout_seconds=ELECTED_SECONDS,
     )
+
+
+def elect(cluster: ElectingCluster, topic: str, partition: int, order: Sequence[int]) -> None:
+    """As :func:`move`, but returns as soon as the controller has elected the first of the order."""
+    reassign(cluster, topic, partition, order)
+    elected = cluster.to_controller(ElectLeaders(partitions=((topic, partition),)))
+    if elected.error not in ELECTED:
+        raise Unprepared(f"ElectLeaders answered {error_name(elected.error)} ({elected.error})")
 
 
 def reassign(cluster: ElectingCluster, topic: str, partition: int, order: Sequence[int]) -> None:

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import cast
 
 from harness.base.json_value import Json
+from harness.base.kafka_error import KafkaError
+from harness.base.unprepared import OutOfReach
 from harness.evidence.requirement_evidence import Step
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
@@ -49,9 +51,13 @@ def batches(
 
 @dataclass(frozen=True, slots=True)
 class JointRequests:
-    """Sent over one actor's client; an answer to be judged is asked for once, unless ``retry`` says otherwise."""
+    """Sent over one actor's client; an answer to be judged is asked for once, unless ``retry`` says otherwise.
+
+    :param as_broker: Whether the actor must be taken for a broker, as on the lanes; that a user is not is evidence.
+    """
 
     recorder: StepRecorder
+    as_broker: bool = True
 
     def add(
         self,
@@ -65,12 +71,16 @@ class JointRequests:
         """AddPartitionsToTxn at any version; from 4 on of any number of transactions, each under a name of ours.
 
         A check reads ``step.of("A").at("P1").error``; the step's own error is the top level's, else the first.
+
+        :raises OutOfReach: When we are not allowed to ask what brokers ask.
         """
         named = {one.transactional_id: name for name, one in transactions.items()}
         fields: dict[str, Json] = {name: _told(one) for name, one in transactions.items()}
         request = AddPartitionsToTxns(transactions=tuple(transactions.values()))
         noted: dict[str, Json] = {"transactions": fields}
         asked = self.recorder.asked(node, request, version, as_=as_, request=noted, retry=retry)
+        if self.as_broker and asked.error == KafkaError.CLUSTER_AUTHORIZATION_FAILED:
+            raise OutOfReach(f"{asked.api} v{version} is for brokers: it needs ClusterAction on the cluster")
         answers = cast(Mapping[str, Json], asked.fields.get("transactions", {}))
         short = {**asked.fields, "transactions": {named.get(id_, id_): answer for id_, answer in answers.items()}}
         return self.recorder.kept(replace(asked, fields=cast(Mapping[str, Json], short)), as_)

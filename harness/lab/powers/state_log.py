@@ -22,6 +22,8 @@ from harness.wire.wire_client import WireClient
 
 ADMIN = "__admin_client"
 """``AdminUtils.ADMIN_CLIENT_ID``, in every release."""
+BATCH = 5_000
+"""Records of one batch, well below a megabyte."""
 NAMES_TOPICS = 9
 """A version of Produce in which topics have names, offered by all releases from 2.8 on."""
 
@@ -58,6 +60,19 @@ class StateLog:
             coordinator = leaders[index]["leader"]
             self._append(index, coordinator, written)
             self._reload(index, coordinator, leaders[index]["replicas"])
+
+    def lengthen(self, transactional_id: str, records: int) -> None:
+        """At least so many records more, of an id that nobody uses, in the partition that keeps this one.
+
+        Who coordinates it next takes longer to load it; raises as :meth:`replace` does.
+        """
+        if not self.can_be_written:
+            raise OutOfReach(f"{TOPIC} is written to only on a cluster of ours")
+        _, index = self.view.state_partition(transactional_id)
+        coordinator = self.view.partition(TOPIC, index)["leader"]
+        unused = BATCH * [NewState(f"{transactional_id}-unused", 0, 0, 60_000)]
+        for _ in range(0, records, BATCH):
+            self._append(index, coordinator, unused)
 
     def _append(self, index: int, coordinator: int, states: Sequence[NewState]) -> None:
         request = Produce(

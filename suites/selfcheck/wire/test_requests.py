@@ -16,7 +16,7 @@ from harness.wire.api_names import key_of, known_versions, name_of
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.codec.entity_decoder import read_entity
 from harness.wire.codec.json_form import json_form
-from harness.wire.frames import decode, encode
+from harness.wire.frames import decode, encode, with_version
 from harness.wire.offered import Offered
 from harness.wire.records.record_batch import NewBatch
 from harness.wire.requests.cluster.acls import (
@@ -204,6 +204,13 @@ def test_every_request_of_the_folder_is_built_here() -> None:
     assert {type(each) for each in REQUESTS} == {
         value for value in bound if isinstance(value, type) and "api" in vars(value)
     }
+
+
+def test_a_request_can_go_out_under_the_number_of_another_version() -> None:
+    request = AddPartitionsToTxn(**WHO, partitions=WHERE).build(5)
+    frame = with_version(encode(request, 9, "actor"), 6)
+    assert struct.unpack_from(">ihhi", frame) == (len(frame) - 4, 24, 6, 9)
+    assert frame[8:] == encode(request, 9, "actor")[8:]
 
 
 def test_each_api_can_be_built_at_every_version_unless_more_is_asked_for() -> None:

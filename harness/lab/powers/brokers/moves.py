@@ -14,7 +14,7 @@ from harness.base.unprepared import OutOfReach, Unprepared
 from harness.contract import Access
 from harness.evidence.requirement_evidence import Fault
 from harness.kafka.leaders.brokers_view import BrokersView
-from harness.kafka.leaders.moving import ELECTED_SECONDS, move, reassign
+from harness.kafka.leaders.moving import ELECTED_SECONDS, elect, move, reassign
 from harness.lab.partition import Partition
 from harness.lab.placement import Placement
 from harness.lab.producer import Producer
@@ -56,12 +56,17 @@ class Moves:
                 self._know(moved, partition)
 
     @contextmanager
-    def coordinator(self, txn: Producer, *, to: int | None = None, name: str = "moved coordinator") -> Iterator[int]:
-        """The producer's id coordinated by ``to``, or by another in-sync replica, for the block: the node."""
+    def coordinator(
+        self, txn: Producer, *, to: int | None = None, name: str = "moved coordinator", known: bool = True
+    ) -> Iterator[int]:
+        """The producer's id coordinated by ``to``, or by another in-sync replica, for the block: the node.
+
+        :param known: False where the block begins at once when the new one is elected: it has its log still to load.
+        """
         kept = self.view.state_partition(txn.transactional_id)
         moving = [each for each in self.producers if self.view.state_partition(each.transactional_id) == kept]
         before = txn.coordinator
-        with self._moved(kept, to, name) as node:
+        with self._moved(kept, to, name, known=known) as node:
             self._coordinated(moving, node)
             try:
                 yield node
@@ -92,22 +97,23 @@ class Moves:
         return moved
 
     @contextmanager
-    def _moved(self, place: TopicPartition, to: int | None, name: str) -> Iterator[int]:
+    def _moved(self, place: TopicPartition, to: int | None, name: str, *, known: bool = True) -> Iterator[int]:
         self._ask(place)
         before, started = self.view.partition(*place), self.now()
         node = self._choice(place, before, to)
         try:
-            self._lead(place, [node, *(each for each in before["replicas"] if each != node)])
+            order = [node, *(each for each in before["replicas"] if each != node)]
+            self._lead(place, order) if known else elect(self.view, *place, order)
             yield node
         finally:
             self._note(name, place, before["leader"], node, started)
             self._lead(place, [before["leader"], *(each for each in before["replicas"] if each != before["leader"])])
 
     def _lead(self, place: TopicPartition, order: Sequence[int]) -> None:
-        """Returns when every broker knows that the first of the order leads."""
+        """Returns when every broker knows that the first of the order leads, and it knows what is replicated."""
         move(self.view, *place, order)
         wait.until(
-            lambda: self.view.led_by(*place, order[0]),
+            lambda: self.view.led_by(*place, order[0]) and self.view.caught_up(*place, order[0]),
             what=f"broker {order[0]} as leader of {partition_name(*place)} everywhere",
             timeout_seconds=ELECTED_SECONDS,
         )
@@ -123,7 +129,7 @@ class Moves:
     def _on(self, place: TopicPartition, replicas: Sequence[int]) -> bool:
         now = self.view.partition(*place)
         copied = set(now["replicas"]) == set(now["isr"]) == set(replicas)
-        return copied and self.view.led_by(*place, replicas[0])
+        return copied and self.view.led_by(*place, replicas[0]) and self.view.caught_up(*place, replicas[0])
 
     def _ask(self, place: TopicPartition) -> None:
         self.accessed.add(Access.BROKERS)

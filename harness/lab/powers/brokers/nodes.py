@@ -10,6 +10,7 @@ the second is done sooner, or holds a link in place of the whole broker.
 """
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
@@ -48,9 +49,12 @@ class Nodes:
             raise self._not_ours()
         return self._taken(node, name, "pause", lambda: cluster.pause(node), lambda: cluster.resume(node))
 
-    def stopped(self, node: int, *, name: str = "stopped") -> AbstractContextManager[None]:
+    def stopped(
+        self, node: int, *, name: str = "stopped", meanwhile: Callable[[], object] | None = None
+    ) -> AbstractContextManager[None]:
         """The broker is shut down as an operator does it, its leaderships handed over, and started after the block.
 
+        :param meanwhile: Called again and again while it shuts down, and once more after that.
         :raises TimedOut: When it does not end; it is killed then, and started again.
         """
         cluster, killing = self.cluster, self._killing()
@@ -59,7 +63,7 @@ class Nodes:
 
         def stop() -> None:
             try:
-                cluster.stop(node)
+                _beside(lambda: cluster.stop(node), meanwhile)
             except wait.TimedOut:
                 killing.kill(node)
                 raise
@@ -133,3 +137,15 @@ class Nodes:
     def _not_ours(self) -> OutOfReach:
         self.accessed.add(Access.NODES)
         return OutOfReach("this cluster's brokers are not ours to stop")
+
+
+def _beside(action: Callable[[], None], meanwhile: Callable[[], object] | None) -> None:
+    if meanwhile is None:
+        action()
+        return
+    with ThreadPoolExecutor(1) as other:
+        acting = other.submit(action)
+        while not acting.done():
+            meanwhile()
+        meanwhile()
+        acting.result()

@@ -41,20 +41,16 @@ from harness.contract.doctored import (
 from harness.contract.refuters import Failpoint, Release
 from harness.contract.version_tables import fenced
 from harness.lab import Lab
+from harness.lab.powers.timeouts import ROOM_SECONDS, cleanup_ms
 
 TIMEOUT_MS = 300
-CLEANUP = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
-DEFAULT_CLEANUP_MS = 10_000
-"""Kafka's, where the coordinator does not say (``TransactionLogConfig``)."""
-ROOM_SECONDS = 10.0
-"""For a loaded machine."""
 
 
 def stimulus(lab: Lab) -> None:
     """Two transactions; one is left alone past its timeout, the other is committed after that."""
     other, partition = lab.partition("P2"), lab.partition("P1")
     in_time, overdue = lab.producer("rival"), lab.producer("victim", timeout_ms=TIMEOUT_MS)
-    overdue_ms = TIMEOUT_MS + _cleanup_ms(lab, overdue.coordinator)
+    overdue_ms = TIMEOUT_MS + cleanup_ms(lab, overdue.coordinator)
     bound_seconds = overdue_ms / 1000 + ROOM_SECONDS
     in_time.write(other)
     begun = lab.now()
@@ -69,12 +65,6 @@ def stimulus(lab: Lab) -> None:
     overdue.end(commit=True, as_="overdue commit")
     in_time.end(commit=True, as_="commit in time")
     lab.reached(overdue, "CompleteAbort", as_="aborted")
-
-
-def _cleanup_ms(lab: Lab, coordinator: int) -> int:
-    """How often the coordinator looks for transactions that are overdue."""
-    known = lab.admin.config(coordinator, CLEANUP) if lab.offered("DescribeConfigs", range(1, 5)) else None
-    return int(known or DEFAULT_CLEANUP_MS)
 
 
 def check(seen: Evidence) -> Observations:

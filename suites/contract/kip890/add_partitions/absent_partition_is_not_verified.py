@@ -7,6 +7,7 @@ Tried beside a partition that is in the transaction, and where no transaction is
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.adding_rules import (
+    ABSENT_PARTITION_FENCED,
     ABSENT_PARTITION_VERIFIED,
     PRESENT_PARTITION_NOT_VERIFIED,
     VERIFICATION_ADDS,
@@ -99,5 +100,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=VERIFICATION_ADDS, anomaly="transaction-started"),
         Failpoint(rules=ABSENT_PARTITION_VERIFIED, anomaly="verified-without-transaction"),
         Failpoint(rules=PRESENT_PARTITION_NOT_VERIFIED, anomaly="added-partition-not-verified"),
+        Failpoint(rules=ABSENT_PARTITION_FENCED, anomaly="wrong-error"),
     ),
 )

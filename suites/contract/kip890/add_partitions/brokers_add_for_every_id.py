@@ -73,5 +73,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=NO_CLUSTER_ACTION, anomaly="broker-refused"),
         Failpoint(rules=EVERY_ADD_ANSWERED_YES, anomaly="partition-not-added"),
+        Failpoint(rules=EVERY_ADD_ANSWERED_YES, anomaly="owner-refused"),
     ),
 )

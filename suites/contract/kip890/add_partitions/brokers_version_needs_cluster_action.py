@@ -6,7 +6,7 @@ it is CLUSTER_AUTHORIZATION_FAILED is the KIP's ("Public Interfaces"); that no t
 """
 
 from harness.contract import Access, Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.authorizer_rules import EVERYTHING_ALLOWED
+from harness.contract.byteman.authorizer_rules import EVERYTHING_ALLOWED, NO_WRITE_OF_IDS
 from harness.contract.doctored import commit, data, described, ended, evidence, log, step, unsound, written
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
@@ -40,7 +40,7 @@ def check(seen: Evidence) -> Observations:
         yield expect.refused(asked, REFUSED, otherwise="broker-request-accepted")
         answered = asked.fields.get("transactions")
         yield expect.habit(expect.agree("transactions answered", answered, {}, asked, otherwise="transaction-answered"))
-    yield expect.keeps(seen["kept"], state="Empty", partitions=(), otherwise="transaction-started")
+    yield expect.over(seen["kept"], otherwise="transaction-started")
     for name in ("client's add", "write", "end"):
         yield expect.accepted(seen[name], otherwise="client-refused")
     yield from expect.sound(seen, "P1", seen["write"].written(), stuck="hanging-transaction")
@@ -80,5 +80,10 @@ REQUIREMENT = Requirement(
         Refusal("client-refused", GOOD.with_step("end", error=REFUSED)),
         *unsound(GOOD, "P1", stuck="hanging-transaction"),
     ),
-    refuted_by=(Failpoint(rules=EVERYTHING_ALLOWED, anomaly="broker-request-accepted"),),
+    refuted_by=(
+        Failpoint(rules=EVERYTHING_ALLOWED, anomaly="broker-request-accepted"),
+        Failpoint(rules=EVERYTHING_ALLOWED, anomaly="transaction-answered"),
+        Failpoint(rules=EVERYTHING_ALLOWED, anomaly="transaction-started"),
+        Failpoint(rules=NO_WRITE_OF_IDS, anomaly="client-refused"),
+    ),
 )

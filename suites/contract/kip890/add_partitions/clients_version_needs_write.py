@@ -17,7 +17,7 @@ from harness.contract import (
     Source,
     expect,
 )
-from harness.contract.byteman.authorizer_rules import EVERYTHING_ALLOWED
+from harness.contract.byteman.authorizer_rules import EVERYTHING_ALLOWED, NO_WRITE_OF_IDS
 from harness.contract.doctored import commit, data, described, evidence, joint_add, log, unsound, written
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab, Partition, Producer
@@ -71,7 +71,7 @@ def check(seen: Evidence) -> Observations:
                 level = Level.SHOULD if error == SKIPPED else Level.MUST
                 answer = asked.of("A").at(alias)
                 yield expect.refused(answer, error, otherwise="unauthorized-add-accepted", code=level)
-    yield expect.keeps(seen["kept"], state="Empty", partitions=(), otherwise="partition-added")
+    yield expect.over(seen["kept"], otherwise="partition-added")
     for asked in seen.all("all granted"):
         for alias in ("allowed", "forbidden"):
             yield expect.accepted(asked.of("A").at(alias), otherwise="authorized-add-refused")
@@ -123,5 +123,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=EVERYTHING_ALLOWED, anomaly="unauthorized-add-accepted"),
         Failpoint(rules=EVERYTHING_ALLOWED, anomaly="partition-added"),
+        Failpoint(rules=NO_WRITE_OF_IDS, anomaly="authorized-add-refused"),
+        Failpoint(rules=NO_WRITE_OF_IDS, anomaly="wrong-error"),
     ),
 )

@@ -5,6 +5,7 @@ others. That a request carries a batch of transactions and each has its result i
 """
 
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract.byteman.adding_rules import PRESENT_PARTITION_NOT_VERIFIED
 from harness.contract.byteman.verification_rules import ANY_EPOCH_VERIFIED, UNKNOWN_ID_VERIFIED
 from harness.contract.doctored import commit, data, described, evidence, joint_add, log, unsound, written
 from harness.contract.refuters import Failpoint
@@ -94,5 +95,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=ANY_EPOCH_VERIFIED, anomaly="accepted-beside-another"),
         Failpoint(rules=UNKNOWN_ID_VERIFIED, anomaly="unanswered"),
+        Failpoint(rules=PRESENT_PARTITION_NOT_VERIFIED, anomaly="refused-beside-another"),
     ),
 )

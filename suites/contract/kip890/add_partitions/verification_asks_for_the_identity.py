@@ -8,6 +8,7 @@ INVALID_PRODUCER_ID_MAPPING and PRODUCER_FENCED are Kafka's.
 from collections.abc import Mapping
 
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract.byteman.adding_rules import PRESENT_PARTITION_NOT_VERIFIED
 from harness.contract.byteman.verification_rules import (
     ANY_EPOCH_VERIFIED,
     ANY_PRODUCER_ID_VERIFIED,
@@ -90,5 +91,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ANY_PRODUCER_ID_VERIFIED, anomaly="wrong-identity-verified"),
         Failpoint(rules=ANY_EPOCH_VERIFIED, anomaly="wrong-identity-verified"),
         Failpoint(rules=UNKNOWN_ID_VERIFIED, anomaly="unanswered"),
+        Failpoint(rules=PRESENT_PARTITION_NOT_VERIFIED, anomaly="own-identity-refused"),
     ),
 )

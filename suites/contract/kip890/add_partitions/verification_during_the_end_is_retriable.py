@@ -19,7 +19,12 @@ from harness.contract import (
     TransactionResult,
     expect,
 )
-from harness.contract.byteman.adding_rules import ENDING_TRANSACTION_FENCED, ENDING_TRANSACTION_OPEN
+from harness.contract.byteman.adding_rules import (
+    ABSENT_PARTITION_VERIFIED,
+    ENDING_TRANSACTION_FENCED,
+    ENDING_TRANSACTION_OPEN,
+    FENCED_EPOCH_VERIFIED,
+)
 from harness.contract.doctored import data, ended, evidence, joint_add, log, marker, sample, unsound
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab, Producer
@@ -115,5 +120,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=ENDING_TRANSACTION_OPEN, anomaly="ending-partition-verified"),
         Failpoint(rules=ENDING_TRANSACTION_FENCED, anomaly="wrong-error"),
+        Failpoint(rules=FENCED_EPOCH_VERIFIED, anomaly="old-epoch-verified"),
+        Failpoint(rules=ABSENT_PARTITION_VERIFIED, anomaly="ended-partition-verified"),
     ),
 )

@@ -7,7 +7,7 @@ before, so it is refused as out of order; then it begins at 0 there, too.
 
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
-from harness.contract.byteman.leader_rules import NO_SEQUENCE_CHECK, SEQUENCES_KEPT_ACROSS_EPOCHS
+from harness.contract.byteman.leader_rules import NO_SEQUENCE_CHECK
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import adopted, data, log, unsound
 from harness.contract.refuters import Failpoint
@@ -78,7 +78,6 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Failpoint(rules=NO_SEQUENCE_CHECK, anomaly="continued-sequence-accepted"),
-        Failpoint(rules=SEQUENCES_KEPT_ACROSS_EPOCHS, anomaly="restarted-sequence-refused"),
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="restarted-sequence-refused"),
     ),
 )

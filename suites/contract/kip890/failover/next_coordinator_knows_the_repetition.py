@@ -22,7 +22,7 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman import coordinator_rules as rules
-from harness.contract.doctored import commit, data, described, ended, evidence, log, marker, unsound, written
+from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, marker, unsound, written
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Fault
 from harness.lab import Lab
@@ -74,6 +74,7 @@ GOOD = evidence(
     faults=tuple(Fault(name=f"move of {r.noun}", kind="move", where="", started=0, ended=1) for r in TransactionResult),
     logs={r.noun: log(data(7, 0, "a"), marker(r, 1), data(7, 1, "b"), commit(7, 2)) for r in TransactionResult},
 )
+_OLD_EPOCH = log(data(7, 0, "a"), abort(7, 0), data(7, 1, "b"), commit(7, 2))
 
 REQUIREMENT = Requirement(
     id="KIP890-RETRY-09",
@@ -94,7 +95,7 @@ REQUIREMENT = Requirement(
         Refusal("wrong-identity-returned", GOOD.with_step("commit again", producer_epoch=2)),
         Refusal("wrong-identity-returned", GOOD.with_step("commit again", producer_id=-1)),
         Refusal("identity-changed", GOOD.with_step("kept", producer_epoch=2)),
-        Refusal("wrong-markers", GOOD.with_log("abort", batches=GOOD.log("abort").batches[:1])),
+        Refusal("wrong-markers", GOOD.with_log("abort", _OLD_EPOCH)),
         *unsound(GOOD, "commit"),
     ),
     refuted_by=(

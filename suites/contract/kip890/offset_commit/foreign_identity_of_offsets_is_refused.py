@@ -8,7 +8,18 @@ The KIP names INVALID_PRODUCER_ID_MAPPING and leaves the code of a stale epoch o
 Releases up to 3.6 compare the epoch with what the partition knows, and nothing else.
 """
 
-from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Evidence,
+    KafkaError,
+    Level,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman.verification_rules import (
     ANY_EPOCH_VERIFIED,
     ANY_PRODUCER_ID_VERIFIED,
@@ -80,6 +91,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Old Clients / TxnOffsetCommit Requests"),
     statement="Offsets under an unknown id, a foreign producer id or a stale epoch are refused with that very error.",
     needs=(Offers("TxnOffsetCommit", 3), Offers("AddOffsetsToTxn", 0), Offers("OffsetFetch", 7)),
+    order=Order.ALONE,
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

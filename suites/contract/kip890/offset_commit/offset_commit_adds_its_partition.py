@@ -6,7 +6,7 @@ one is open, its offset is not told to consumers that ask for stable ones (KIP-4
 transaction shows in its marker, and in what DescribeTransactions lists.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.group_rules import (
     ABORTED_OFFSETS_COUNT,
@@ -80,6 +80,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Implicitly Add Partitions to Transactions on Produce for New Clients (2)"),
     statement="TxnOffsetCommit v5 adds the group's offsets partition to the transaction by itself.",
     needs=(Offers("TxnOffsetCommit", 5), Offers("EndTxn", 5), Offers("OffsetFetch", 7)),
+    order=Order.ALONE,
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

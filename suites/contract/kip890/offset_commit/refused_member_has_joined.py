@@ -8,7 +8,7 @@ coordinator of the group adds its partition before it looks at the member (``Coo
 write operations), so that the transaction goes on with that partition and leaves a marker there: a habit.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.group_rules import ANY_MEMBER_MAY_COMMIT, NEW_OFFSETS_TAKEN_FOR_OLD
 from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
@@ -70,6 +70,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Implicitly Add Partitions to Transactions on Produce for New Clients (2)"),
     statement="Offsets of a wrong member are refused; the group's partition is part of the transaction all the same.",
     needs=(Offers("TxnOffsetCommit", 5), Offers("EndTxn", 5), Offers("JoinGroup", 5), Offers("OffsetFetch", 7)),
+    order=Order.ALONE,
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

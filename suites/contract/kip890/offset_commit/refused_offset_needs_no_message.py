@@ -5,7 +5,7 @@ INVALID_TXN_STATE or, for those that know it, TRANSACTION_ABORTABLE; version 5 a
 id is what is refused. The KIP weighed UNKNOWN_MEMBER_ID for old clients and rejected it as not clear without a message.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman.group_rules import REFUSED_OFFSETS_ARE_AN_UNKNOWN_ERROR, REFUSED_OFFSETS_ARE_NOT_NAMED
 from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import evidence, step
@@ -55,6 +55,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Old Clients / TxnOffsetCommit Requests"),
     statement="A refused offset commit tells why by the code of each partition, without a message.",
     needs=(Offers("TxnOffsetCommit", 3),),
+    order=Order.ALONE,
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

@@ -8,7 +8,7 @@ The KIP has INVALID_TXN_STATE for every old client and rejected an abortable err
 TRANSACTION_ABORTABLE (version 4) with it. Releases up to 3.6 do not verify offsets.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import abort, commit, data, evidence, log, step, unsound, written
@@ -73,6 +73,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Old Clients / TxnOffsetCommit Requests"),
     statement="Offsets committed in a transaction to which the group's partition was not added are refused.",
     needs=(Offers("TxnOffsetCommit", 3), Offers("AddOffsetsToTxn", 0), Offers("OffsetFetch", 7)),
+    order=Order.ALONE,
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

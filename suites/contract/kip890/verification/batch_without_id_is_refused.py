@@ -6,12 +6,14 @@ without the transactional bit needs no id and is taken.
 """
 
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract.byteman.leader_rules import NO_GUARD_AT_THE_APPEND
 from harness.contract.byteman.verification_rules import NO_BATCH_SEEN_AS_TRANSACTIONAL
 from harness.contract.doctored import commit, data, evidence, log, refused_write, unsound, written
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
 from harness.lab.powers.joint_requests import batches
 
+UNGUARDED = NO_BATCH_SEEN_AS_TRANSACTIONAL + NO_GUARD_AT_THE_APPEND
 REFUSED = KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
@@ -64,7 +66,8 @@ REQUIREMENT = Requirement(
         *unsound(GOOD, "added", appended="unverified-record-appended", stuck="hanging-transaction"),
     ),
     refuted_by=(
-        Failpoint(rules=NO_BATCH_SEEN_AS_TRANSACTIONAL, anomaly="write-without-id-accepted"),
-        Failpoint(rules=NO_BATCH_SEEN_AS_TRANSACTIONAL, anomaly="unverified-record-appended"),
+        Failpoint(rules=NO_BATCH_SEEN_AS_TRANSACTIONAL, anomaly="wrong-error"),
+        Failpoint(rules=UNGUARDED, anomaly="write-without-id-accepted"),
+        Failpoint(rules=UNGUARDED, anomaly="unverified-record-appended"),
     ),
 )

@@ -90,6 +90,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Release(version="3.5.2", anomaly="foreign-batch-accepted"),
+        Release(version="3.5.2", anomaly="own-batch-accepted"),
         Release(version="3.5.2", anomaly="mixed-batch-appended"),
     ),
 )

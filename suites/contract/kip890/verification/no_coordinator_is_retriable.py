@@ -1,8 +1,8 @@
 """KIP890-VERIFY-11: while nobody coordinates the transactional id, the client's write gets an error it can retry.
 
 The id's partition of ``__transaction_state`` has one replica, and that broker is killed and fenced, so the partition
-has no leader. That nothing is written unverified, and that trouble with coordinators is no fatal error, are the KIP's; the
-code NOT_ENOUGH_REPLICAS for it and the message are Kafka's. When the broker is back, the same transaction goes on.
+has no leader. That nothing is written unverified, and that trouble with coordinators is no fatal error, are the KIP's;
+the code NOT_ENOUGH_REPLICAS for it and the message are Kafka's. When the broker is back, the same transaction goes on.
 """
 
 from harness.contract import (

@@ -1,0 +1,1 @@
+"""The metric PartitionsWithLateTransactionsCount (KIP-664, "Detection")."""
