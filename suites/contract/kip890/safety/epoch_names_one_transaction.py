@@ -21,7 +21,7 @@ from harness.contract import (
     TransactionResult,
     expect,
 )
-from harness.contract.byteman.transaction_metadata_rules import ABORT_WITHOUT_BUMP, END_WITHOUT_BUMP
+from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import abort, commit, data, ended, evidence, gate, log, strike, unsound, written
 from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Batch
@@ -125,7 +125,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="wrong-marker-epoch"),
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="epoch-in-two-transactions"),
-        Failpoint(rules=ABORT_WITHOUT_BUMP, anomaly="epoch-in-two-transactions"),
         Liar(api="EndTxn", instead_of=0, skip=6, error=KafkaError.INVALID_TXN_STATE, anomaly="own-request-refused"),
     ),
 )

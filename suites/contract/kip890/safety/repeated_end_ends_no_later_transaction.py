@@ -128,6 +128,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="transaction-2-ended"),
         Failpoint(rules=DELAYED_END_TAKEN_FOR_CURRENT, anomaly="delayed-end-accepted"),
-        Liar(api="EndTxn", instead_of=0, skip=1, error=FENCED, anomaly="own-request-refused"),
+        Liar(api="Produce", instead_of=0, skip=1, error=48, anomaly="own-request-refused"),
     ),
 )
