@@ -38,6 +38,12 @@ ABORT_MARKER_ENDS_NOTHING = rule(
 EVERY_TRANSACTION_ONGOING = rule(
     "the leader takes every record for one of an open transaction", f"{_LOG}#hasOngoingTransaction", "return true"
 )
+KNOWN_PRODUCER_NOT_ASKED_ABOUT = rule(
+    "the leader does not ask the coordinator about a producer that it knows",
+    f"{_LOG}#maybeStartTransactionVerification",
+    f"return {_STORAGE}.VerificationGuard.SENTINEL",
+    when="$0.producerStateManager().activeProducers().containsKey(java.lang.Long.valueOf($1))",
+)
 EVERY_TRANSACTION_ONGOING_AT_THE_APPEND = rule(
     "the append takes every record for one of an open transaction",
     f"{_LOG}#hasOngoingTransaction",
