@@ -16,6 +16,7 @@ from harness.wire.api_request import ApiRequest
 from harness.wire.records.transaction_state import TOPIC
 from harness.wire.requests.cluster.metadata import Metadata
 from harness.wire.requests.groups.find_coordinator import TRANSACTION
+from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_client import PendingResponse
 from harness.wire.wire_errors import NoAnswer, WireError
@@ -25,6 +26,8 @@ ANOTHER_EPOCH = frozenset({KafkaError.FENCED_LEADER_EPOCH, KafkaError.UNKNOWN_LE
 EPOCHS_TRIED = 5
 """Epochs in which one leader is asked, should it be elected anew again and again."""
 RETRY_SECONDS = 0.05
+WATERMARK_SECONDS = 5.0
+"""Within which the followers of a new leader must have fetched, so that it knows how far they are."""
 METADATA_SECONDS = 3.0
 """That a broker is given for its Metadata; one that is silent is left out."""
 
@@ -52,6 +55,16 @@ class LeaderReads:
         """What the broker answers in the newest epoch; an error when it does not lead in that one."""
         version = version_of_leaders(self.recorder.client, leader, request.api)
         return self.in_newest_epoch(topic, lambda: self.recorder.answer(leader, self.dated(request), version))
+
+    def await_watermark(self, leader: int, topic: str, index: int) -> None:
+        """Wait, bounded, until the leader's high watermark is at its epoch's start: before that it may be too low."""
+        request = ListOffsets(topic=topic, partition=index)
+        self.recorder.patience.until(
+            lambda: self.of_leader(leader, topic, request).error != KafkaError.OFFSET_NOT_AVAILABLE,
+            kinds=("high watermark of a new leader",),
+            timeout_seconds=WATERMARK_SECONDS,
+            interval_seconds=RETRY_SECONDS,
+        )
 
     def dated(self, request: ApiRequest[ResultT]) -> ApiRequest[ResultT]:
         """The request in the newest epoch that is known."""

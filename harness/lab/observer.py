@@ -177,6 +177,7 @@ class Observer:
 
     def log(self, partition: Partition) -> LogTruth:
         """All of it from where this requirement began, raw and as a read_committed client sees it."""
+        self.reads.await_watermark(partition.leader, *partition.topic_partition)
         raw, shown = self._read(partition, READ_UNCOMMITTED), self._read(partition, READ_COMMITTED)
         aborted = [transaction for answer in shown for transaction in answer.aborted]
         committed = committed_records((batch for answer in shown for batch in answer.batches), aborted)

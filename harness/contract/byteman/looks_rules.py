@@ -106,3 +106,19 @@ UNKNOWN_STATES_TAKEN_FOR_DEAD = rule(
     when="!$!.isPresent()",
     at="EXIT",
 )
+FOREIGN_IDS_DESCRIBED = _told(
+    "an id of another coordinator is described as an idle one",
+    _DESCRIBE,
+    _is("NONE"),
+    f"$!.errorCode() == {_ERRORS}.NOT_COORDINATOR.code()",
+)
+NO_PARTITIONS_TOLD = _told("no transaction has partitions", _DESCRIBE, "$!.topics().clear()")
+NO_PRODUCERS_TOLD = _told("no partition has producers", f"{_PARTITION}#activeProducerState", _NO_PRODUCERS)
+STRANGE_COORDINATOR_EPOCHS_TOLD = rule(
+    "every entry has the same coordinator epoch", f"{_ENTRY}#setCoordinatorEpoch", "$1 = 99"
+)
+_LIST = "kafka.coordinator.transaction.TransactionStateManager#listTransactionStates"
+LISTS_REFUSED = _told("lists are refused as if ids were being loaded", _LIST, _is("COORDINATOR_LOAD_IN_PROGRESS"))
+INVALID_PATTERN_IS_NONE = rule(
+    "an invalid pattern is taken for none", _LIST, "$4 = null", when='$4 != null AND $4.equals("[")'
+)

@@ -42,3 +42,14 @@ MARKERS_OF_ANY_VERSION_ARE_OLD = rule(
     '$5 = java.lang.Short.parseShort("0")',
     when="$5 >= 2",
 )
+_RECORDS = "org.apache.kafka.common.record.internal"
+MARKERS_WRITTEN_IN_EPOCH_1 = rule(
+    "a marker is written in epoch 1, whatever epoch it has",
+    f"{_RECORDS}.MemoryRecords#withEndTransactionMarker(long, short, {_RECORDS}.EndTransactionMarker)",
+    '$2 = java.lang.Short.parseShort("1")',
+)
+MARKERS_REFUSED = rule(
+    "every marker is told as refused",
+    f"{_MESSAGE}.WriteTxnMarkersResponseData$WritableTxnMarkerPartitionResult#setErrorCode",
+    "$1 = org.apache.kafka.common.protocol.Errors.INVALID_REQUEST.code()",
+)

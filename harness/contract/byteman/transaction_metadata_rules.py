@@ -113,3 +113,8 @@ LEVEL_1_ADVERTISED = rule(
 MARKED_PARTITIONS_KEPT = rule(
     "a partition stays in the transaction after its marker", f"{_METADATA}#removePartition", "return"
 )
+TIME_COUNTS_FROM_THE_LAST_CHANGE = rule(
+    "the time of a transaction counts from its last change",
+    f"{_METADATA}#txnStartTimestamp",
+    "return $this.txnLastUpdateTimestamp()",
+)

@@ -14,6 +14,7 @@ from harness.kafka.routing import RoutingTable, fully_replicated
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
 from harness.wire.requests.cluster.metadata import Metadata, MetadataResult, PartitionMetadata
+from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.topic_partitions import TopicPartition, partition_name
 from harness.wire.wire_client import PendingResponse, WireClient
 from harness.wire.wire_errors import WireError
@@ -55,6 +56,13 @@ class BrokersView:
         answers = self._metadata((topic,)).values()
         known = [answer.topics[topic]["partitions"].get(partition) for answer in answers if topic in answer.topics]
         return bool(known) and all(each is not None and each["leader"] == node for each in known)
+
+    def caught_up(self, topic: str, partition: int, node: int) -> bool:
+        """Whether the broker leads, and its high watermark is at the start of its epoch (KIP-207)."""
+        try:
+            return self.client.call(node, ListOffsets(topic=topic, partition=partition)).result.error == 0
+        except WireError:
+            return False
 
     def state_partition(self, transactional_id: str) -> TopicPartition:
         """The partition of ``__transaction_state`` that keeps an id.

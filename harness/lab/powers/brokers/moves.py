@@ -110,10 +110,10 @@ class Moves:
             self._lead(place, [before["leader"], *(each for each in before["replicas"] if each != before["leader"])])
 
     def _lead(self, place: TopicPartition, order: Sequence[int]) -> None:
-        """Returns when every broker knows that the first of the order leads."""
+        """Returns when every broker knows that the first of the order leads, and it knows what is replicated."""
         move(self.view, *place, order)
         wait.until(
-            lambda: self.view.led_by(*place, order[0]),
+            lambda: self.view.led_by(*place, order[0]) and self.view.caught_up(*place, order[0]),
             what=f"broker {order[0]} as leader of {partition_name(*place)} everywhere",
             timeout_seconds=ELECTED_SECONDS,
         )
@@ -129,7 +129,7 @@ class Moves:
     def _on(self, place: TopicPartition, replicas: Sequence[int]) -> bool:
         now = self.view.partition(*place)
         copied = set(now["replicas"]) == set(now["isr"]) == set(replicas)
-        return copied and self.view.led_by(*place, replicas[0])
+        return copied and self.view.led_by(*place, replicas[0]) and self.view.caught_up(*place, replicas[0])
 
     def _ask(self, place: TopicPartition) -> None:
         self.accessed.add(Access.BROKERS)

@@ -7,7 +7,11 @@ The part about an offline log directory (KAFKA_STORAGE_ERROR) is not tried.
 
 from harness.base.json_value import Json
 from harness.contract import Access, Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.looks_rules import STRANGERS_DESCRIBE_AN_EMPTY_PARTITION
+from harness.contract.byteman.looks_rules import (
+    NO_PRODUCERS_TOLD,
+    ONE_UNKNOWN_PARTITION_FAILS_ALL,
+    STRANGERS_DESCRIBE_AN_EMPTY_PARTITION,
+)
 from harness.contract.doctored import commit, data, evidence, log, producer_row, step, unsound
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Step
@@ -74,5 +78,10 @@ REQUIREMENT = Requirement(
         Refusal("producer-not-listed", GOOD.with_step("replica", partitions={"P1": _part(0)})),
         *unsound(GOOD, appended=None, shown="committed-record-lost"),
     ),
-    refuted_by=(Failpoint(rules=STRANGERS_DESCRIBE_AN_EMPTY_PARTITION, anomaly="described-without-replica"),),
+    refuted_by=(
+        Failpoint(rules=STRANGERS_DESCRIBE_AN_EMPTY_PARTITION, anomaly="described-without-replica"),
+        Failpoint(rules=ONE_UNKNOWN_PARTITION_FAILS_ALL, anomaly="replica-refused"),
+        Failpoint(rules=ONE_UNKNOWN_PARTITION_FAILS_ALL, anomaly="wrong-error"),
+        Failpoint(rules=NO_PRODUCERS_TOLD, anomaly="producer-not-listed"),
+    ),
 )

@@ -14,6 +14,7 @@ from harness.contract.byteman.leader_rules import (
     NO_EPOCH_CHECK,
     SEQUENCES_KEPT_ACROSS_EPOCHS,
 )
+from harness.contract.byteman.looks_rules import NO_LAST_SEQUENCES_TOLD
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import adopted, producer_row, unsound
 from harness.contract.refuters import Failpoint
@@ -86,5 +87,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=END_WITHOUT_BUMP + NO_EPOCH_CHECK, anomaly="wrong-epoch-after"),
         Failpoint(rules=MARKERS_IN_ANOTHER_EPOCH, anomaly="wrong-epoch-after"),
         Failpoint(rules=ABORT_MARKER_ENDS_NOTHING, anomaly="still-open-after-marker"),
+        Failpoint(rules=NO_LAST_SEQUENCES_TOLD, anomaly="wrong-entry-before"),
     ),
 )

@@ -9,7 +9,12 @@ coordinator epoch -1, and that LastTimestamp is the last record's create time, a
 from harness.base.json_value import Json
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.leader_rules import START_OFFSET_IS_THE_LAST
-from harness.contract.byteman.looks_rules import NO_LAST_SEQUENCES_TOLD, ONLY_THE_FIRST_PRODUCER_LISTED
+from harness.contract.byteman.looks_rules import (
+    NO_LAST_SEQUENCES_TOLD,
+    ONE_UNKNOWN_PARTITION_FAILS_ALL,
+    ONLY_THE_FIRST_PRODUCER_LISTED,
+    STRANGE_COORDINATOR_EPOCHS_TOLD,
+)
 from harness.contract.doctored import commit, data, evidence, log, producer_row, producers, step, unsound
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Step
@@ -111,5 +116,8 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ONLY_THE_FIRST_PRODUCER_LISTED, anomaly="not-listed-once"),
         Failpoint(rules=NO_LAST_SEQUENCES_TOLD, anomaly="wrong-producer-state"),
         Failpoint(rules=START_OFFSET_IS_THE_LAST, anomaly="wrong-start-offset"),
+        Failpoint(rules=STRANGE_COORDINATOR_EPOCHS_TOLD, anomaly="wrong-coordinator-epoch"),
+        Failpoint(rules=STRANGE_COORDINATOR_EPOCHS_TOLD, anomaly="another-first-state"),
+        Failpoint(rules=ONE_UNKNOWN_PARTITION_FAILS_ALL, anomaly="look-refused"),
     ),
 )

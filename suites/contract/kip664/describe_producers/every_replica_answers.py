@@ -9,6 +9,7 @@ Writes and markers count once every in-sync replica has them (acks = all), so no
 
 from harness.base.json_value import Json
 from harness.contract import Access, Evidence, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract.byteman.leader_rules import START_OFFSET_IS_THE_LAST
 from harness.contract.byteman.looks_rules import FOLLOWERS_DESCRIBE_NOTHING, FOLLOWERS_KNOW_NO_PRODUCER
 from harness.contract.doctored import adopted, producer_row, unsound
 from harness.contract.refuters import Failpoint
@@ -92,5 +93,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=FOLLOWERS_DESCRIBE_NOTHING, anomaly="replica-refused"),
         Failpoint(rules=FOLLOWERS_KNOW_NO_PRODUCER, anomaly="replica-differs"),
+        Failpoint(rules=START_OFFSET_IS_THE_LAST, anomaly="wrong-start-offset"),
     ),
 )

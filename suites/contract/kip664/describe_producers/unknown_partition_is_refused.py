@@ -6,7 +6,7 @@ topic can have it names no code; Kafka answers INVALID_TOPIC_EXCEPTION
 """
 
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.looks_rules import UNKNOWN_TOPICS_DESCRIBED
+from harness.contract.byteman.looks_rules import ONE_UNKNOWN_PARTITION_FAILS_ALL, UNKNOWN_TOPICS_DESCRIBED
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
@@ -70,5 +70,8 @@ REQUIREMENT = Requirement(
         Refusal("wrong-error", answered("name", UNKNOWN)),
         *unsound(GOOD, appended=None, shown="committed-record-lost"),
     ),
-    refuted_by=(Failpoint(rules=UNKNOWN_TOPICS_DESCRIBED, anomaly="unknown-partition-described"),),
+    refuted_by=(
+        Failpoint(rules=UNKNOWN_TOPICS_DESCRIBED, anomaly="unknown-partition-described"),
+        Failpoint(rules=ONE_UNKNOWN_PARTITION_FAILS_ALL, anomaly="known-partition-refused"),
+    ),
 )

@@ -6,7 +6,12 @@ one. Two ids of two coordinators, each with an open transaction; both brokers ar
 
 from harness.base.json_value import Json
 from harness.contract import Access, Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.looks_rules import FOREIGN_IDS_NOT_FOUND, ONE_FOREIGN_ID_FAILS_ALL
+from harness.contract.byteman.looks_rules import (
+    FOREIGN_IDS_DESCRIBED,
+    FOREIGN_IDS_NOT_FOUND,
+    ONE_FOREIGN_ID_FAILS_ALL,
+    told_without,
+)
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
@@ -81,5 +86,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=FOREIGN_IDS_NOT_FOUND, anomaly="wrong-error"),
         Failpoint(rules=ONE_FOREIGN_ID_FAILS_ALL, anomaly="own-id-refused"),
+        Failpoint(rules=FOREIGN_IDS_DESCRIBED, anomaly="foreign-id-described"),
+        Failpoint(rules=told_without("TransactionState", '"Empty"'), anomaly="wrong-description"),
     ),
 )

@@ -7,7 +7,7 @@ is, and the code INVALID_REQUEST is Kafka's. An id beside it is answered all the
 
 from harness.base.json_value import Json
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.looks_rules import EMPTY_ID_DESCRIBED, NO_IDS_DESCRIBES_ONE
+from harness.contract.byteman.looks_rules import EMPTY_ID_DESCRIBED, NO_IDS_DESCRIBES_ONE, ONE_FOREIGN_ID_FAILS_ALL
 from harness.contract.doctored import adopted
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
@@ -60,5 +60,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=EMPTY_ID_DESCRIBED, anomaly="empty-id-described"),
         Failpoint(rules=NO_IDS_DESCRIBES_ONE, anomaly="described-unasked"),
+        Failpoint(rules=ONE_FOREIGN_ID_FAILS_ALL, anomaly="known-id-refused"),
     ),
 )

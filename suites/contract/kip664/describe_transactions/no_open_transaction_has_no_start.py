@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
-from harness.contract.byteman.looks_rules import told_without
+from harness.contract.byteman.looks_rules import NO_PARTITIONS_TOLD, told_without
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, unsound, written
 from harness.contract.refuters import BASELINE, Failpoint, Release
 from harness.evidence.requirement_evidence import Step
@@ -87,5 +87,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version=BASELINE, anomaly="start-of-none-open"),
         Failpoint(rules=told_without("TransactionStartTimeMs", "-1"), anomaly="wrong-start-time"),
+        Failpoint(rules=NO_PARTITIONS_TOLD, anomaly="wrong-partitions"),
+        Failpoint(rules=told_without("TransactionState", '"Ongoing"'), anomaly="transaction-not-over"),
     ),
 )

@@ -7,7 +7,7 @@ transactions of one coordinator are compared, and the start does not move when p
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
-from harness.contract.byteman.looks_rules import told_without
+from harness.contract.byteman.looks_rules import NO_PARTITIONS_TOLD, ONE_FOREIGN_ID_FAILS_ALL, told_without
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
@@ -87,5 +87,11 @@ REQUIREMENT = Requirement(
         Failpoint(rules=told_without("ProducerId", "-1"), anomaly="wrong-identity"),
         Failpoint(rules=told_without("TransactionTimeoutMs", "0"), anomaly="wrong-timeout"),
         Failpoint(rules=told_without("TransactionStartTimeMs", "-1"), anomaly="wrong-start-time"),
+        Failpoint(rules=ONE_FOREIGN_ID_FAILS_ALL, anomaly="look-refused"),
+        Failpoint(rules=NO_PARTITIONS_TOLD, anomaly="wrong-partitions"),
+        Failpoint(
+            rules=told_without("TransactionStartTimeMs", "java.lang.System.currentTimeMillis()"),
+            anomaly="start-time-moves",
+        ),
     ),
 )

@@ -8,7 +8,7 @@ marker is acknowledged, are Kafka's (``TransactionMetadata.removePartition``).
 
 from harness.contract import Access, Evidence, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
-from harness.contract.byteman.looks_rules import NO_PARTITIONS_TOLD_WHILE_PREPARING, told_without
+from harness.contract.byteman.looks_rules import NO_PARTITIONS_TOLD, NO_PARTITIONS_TOLD_WHILE_PREPARING, told_without
 from harness.contract.byteman.transaction_metadata_rules import MARKED_PARTITIONS_KEPT
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
@@ -90,5 +90,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=NO_PARTITIONS_TOLD_WHILE_PREPARING, anomaly="unmarked-not-listed"),
         Failpoint(rules=told_without("TransactionState", '"Ongoing"'), anomaly="wrong-state-while-preparing"),
         Failpoint(rules=MARKED_PARTITIONS_KEPT, anomaly="marked-still-listed"),
+        Failpoint(rules=NO_PARTITIONS_TOLD, anomaly="wrong-partitions-before"),
     ),
 )

@@ -5,7 +5,11 @@ together with an id that is known; the coordinator's list must not name it after
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.looks_rules import UNKNOWN_IDS_DESCRIBED_AS_EMPTY
+from harness.contract.byteman.looks_rules import (
+    NOTHING_LISTED,
+    ONE_FOREIGN_ID_FAILS_ALL,
+    UNKNOWN_IDS_DESCRIBED_AS_EMPTY,
+)
 from harness.contract.doctored import adopted
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
@@ -65,5 +69,10 @@ REQUIREMENT = Requirement(
             GOOD.with_step("listed", transactions=[{"transactional_id": each} for each in (_KNOWN, _UNKNOWN)]),
         ),
     ),
-    refuted_by=(Failpoint(rules=UNKNOWN_IDS_DESCRIBED_AS_EMPTY, anomaly="unknown-id-described"),),
+    refuted_by=(
+        Failpoint(rules=UNKNOWN_IDS_DESCRIBED_AS_EMPTY, anomaly="unknown-id-described"),
+        Failpoint(rules=ONE_FOREIGN_ID_FAILS_ALL, anomaly="known-id-refused"),
+        Failpoint(rules=ONE_FOREIGN_ID_FAILS_ALL, anomaly="wrong-error"),
+        Failpoint(rules=NOTHING_LISTED, anomaly="known-id-not-listed"),
+    ),
 )

@@ -1,13 +1,13 @@
 """KIP664-LT-07: a list with a duration filter names the transactions open for longer, and no younger ones.
 
 KIP-994 (v1 of the request): below 0 all, "otherwise, only transactions running longer than this duration". All is told
-by the coordinator's own clock: an old transaction begins, is waited for until the filter lets it through, then a young
-one begins, the list is taken, and a third one begins; their start times bracket the moment of the list. What becomes of
-ids without an open transaction is not judged: Kafka lists them too, by the start of their last transaction.
+by the coordinator's own clock, which shows in the start times of transactions: an old one begins, when it is old enough
+a young one begins, the list is taken, and a third one begins; their start times bracket the moment of the list. What
+becomes of ids without an open transaction is not judged: Kafka lists them too, by the start of their last transaction.
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.looks_rules import FILTERS_IGNORED, NOTHING_LISTED
+from harness.contract.byteman.looks_rules import FILTERS_IGNORED, LISTS_REFUSED, NOTHING_LISTED
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import NotSeen
@@ -21,35 +21,38 @@ DURATIONS = {"all": -1, "running": 0, "long": DURATION_MS, "too long": LONG_MS}
 def stimulus(lab: Lab) -> None:
     """Three transactions of one coordinator one after the other, and its lists between the second and the third."""
     partition, old = lab.partition("P1"), lab.producer()
-    txns = (old, *(lab.producer("rival", coordinator=old.coordinator) for _ in NAMES[1:]))
-    for name, txn in zip(NAMES, txns, strict=True):
-        lab.note(name, txn.transactional_id)
+    young, last, clock = (lab.producer("rival", coordinator=old.coordinator) for _ in range(3))
+    txns = dict(zip(NAMES, (old, young, last), strict=True))
     old.write(partition)
-    wait_until_listed(lab, old)
-    begun(lab, txns[1])
+    wait_until_older(lab, old, clock, DURATION_MS)
+    young.write(partition)
+    wait_until_older(lab, young, clock, 0)
     for name, duration in DURATIONS.items():
         lab.observer.transactions(old.coordinator, version=1, duration_ms=duration, as_=name)
-    txns[2].write(partition)
-    for name, txn in zip(NAMES, txns, strict=True):
+    last.write(partition)
+    for name, txn in txns.items():
+        lab.note(name, txn.transactional_id)
         lab.observer.transaction(txn.transactional_id, txn.coordinator, as_=f"start of the {name} one")
         txn.end(commit=True)
     lab.completed(partition)
 
 
-def begun(lab: Lab, txn: Producer) -> None:
-    """It has a transaction that the filter of 0 ms lets through: some milliseconds have passed since its start."""
-    txn.write(lab.partitions[0])
-    wait_until_listed(lab, txn, 0)
+def wait_until_older(lab: Lab, txn: Producer, clock: Producer, duration_ms: int) -> None:
+    """Bounded: until empty transactions of ``clock``, one after the other, begin so much later."""
+    began = started(lab, txn)
+
+    def later() -> bool:
+        clock.add(lab.partitions[0])
+        now = started(lab, clock)
+        clock.end(commit=False)
+        return now - began > duration_ms
+
+    lab.patience.until(later, kinds=("a transaction of some age",), timeout_seconds=5.0)
 
 
-def wait_until_listed(lab: Lab, txn: Producer, duration_ms: int = DURATION_MS) -> None:
-    """Bounded: until the coordinator lists it with the filter; the check judges where it does not."""
-
-    def listed() -> bool:
-        step = lab.observer.transactions(txn.coordinator, version=1, duration_ms=duration_ms)
-        return any(row.get("transactional_id") == txn.transactional_id for row in expect.rows(step, "transactions"))
-
-    lab.patience.until(listed, kinds=("a transaction of some age",), timeout_seconds=3.0)
+def started(lab: Lab, txn: Producer) -> int:
+    """When its transaction began, by the coordinator's clock."""
+    return lab.observer.transaction(txn.transactional_id, txn.coordinator).answer_int("start_time_ms")
 
 
 def check(seen: Evidence) -> Observations:
@@ -92,5 +95,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=FILTERS_IGNORED, anomaly="young-one-listed"),
         Failpoint(rules=NOTHING_LISTED, anomaly="old-one-not-listed"),
+        Failpoint(rules=LISTS_REFUSED, anomaly="list-refused"),
     ),
 )

@@ -6,7 +6,7 @@ Kafka's (``java.util.regex.Matcher.matches``).
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.looks_rules import FILTERS_IGNORED, NOTHING_LISTED
+from harness.contract.byteman.looks_rules import FILTERS_IGNORED, INVALID_PATTERN_IS_NONE, LISTS_REFUSED, NOTHING_LISTED
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
@@ -91,5 +91,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=FILTERS_IGNORED, anomaly="pattern-ignored"),
         Failpoint(rules=NOTHING_LISTED, anomaly="id-not-listed"),
+        Failpoint(rules=LISTS_REFUSED, anomaly="list-refused"),
+        Failpoint(rules=INVALID_PATTERN_IS_NONE, anomaly="invalid-pattern-taken"),
     ),
 )

@@ -6,7 +6,7 @@ found, then the transaction is considered hanging". All of it is the KIP's.
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.looks_rules import FILTERS_IGNORED, NOTHING_LISTED
+from harness.contract.byteman.looks_rules import FILTERS_IGNORED, LISTS_REFUSED, NOTHING_LISTED
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
@@ -86,5 +86,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=FILTERS_IGNORED, anomaly="filter-ignored"),
         Failpoint(rules=NOTHING_LISTED, anomaly="id-not-listed"),
+        Failpoint(rules=LISTS_REFUSED, anomaly="list-refused"),
     ),
 )

@@ -7,7 +7,12 @@ a tool that looks for open transactions shows every id. That the answer repeats 
 
 from harness.base.json_value import Json
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.looks_rules import FILTERS_IGNORED, NOTHING_LISTED, UNKNOWN_STATES_TAKEN_FOR_DEAD
+from harness.contract.byteman.looks_rules import (
+    FILTERS_IGNORED,
+    LISTS_REFUSED,
+    NOTHING_LISTED,
+    UNKNOWN_STATES_TAKEN_FOR_DEAD,
+)
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
@@ -81,5 +86,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=FILTERS_IGNORED, anomaly="filter-ignored"),
         Failpoint(rules=NOTHING_LISTED, anomaly="id-not-listed"),
         Failpoint(rules=UNKNOWN_STATES_TAKEN_FOR_DEAD, anomaly="unknown-state-not-told"),
+        Failpoint(rules=LISTS_REFUSED, anomaly="list-refused"),
     ),
 )

@@ -20,7 +20,7 @@ from harness.contract import (
     TransactionResult,
     expect,
 )
-from harness.contract.byteman.marker_rules import COMMIT_MARKER_ENDS_NOTHING, MARKERS_ABORT
+from harness.contract.byteman.marker_rules import COMMIT_MARKER_ENDS_NOTHING, MARKERS_ABORT, MARKERS_REFUSED
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import VERIFICATION, Failpoint
 from harness.evidence.requirement_evidence import NotSeen
@@ -80,5 +80,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=COMMIT_MARKER_ENDS_NOTHING, anomaly="lso-not-moved"),
         Failpoint(rules=MARKERS_ABORT, anomaly="wrong-records-shown"),
+        Failpoint(rules=MARKERS_REFUSED, anomaly="marker-refused"),
     ),
 )

@@ -11,7 +11,8 @@ with operators' epochs: the leader takes a higher one for its own, and refuses t
 
 from harness.base.json_value import Json
 from harness.contract import Access, Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.leader_rules import NO_EPOCH_CHECK
+from harness.contract.byteman.leader_rules import ABORT_MARKER_ENDS_NOTHING
+from harness.contract.byteman.marker_rules import MARKERS_WRITTEN_IN_EPOCH_1
 from harness.contract.doctored import abort, data, described, evidence, known_producer, log, sample, step, unsound
 from harness.contract.refuters import BASELINE, Failpoint, Release
 from harness.evidence.requirement_evidence import NotSeen, Step
@@ -106,6 +107,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version=BASELINE, anomaly="newer-epoch-taken"),
         Release(version=BASELINE, anomaly="transaction-never-ends"),
-        Failpoint(rules=NO_EPOCH_CHECK, anomaly="older-epoch-taken"),
+        Failpoint(rules=MARKERS_WRITTEN_IN_EPOCH_1, anomaly="older-epoch-taken"),
+        Failpoint(rules=ABORT_MARKER_ENDS_NOTHING, anomaly="lso-not-moved"),
     ),
 )
