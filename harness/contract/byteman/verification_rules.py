@@ -59,9 +59,6 @@ LOST_COORDINATOR_IS_INVALID_STATE = lost_coordinator_is(
 LOST_COORDINATOR_IS_A_YES = lost_coordinator_is(
     "a lost coordinator's silence is taken for a yes", 'java.lang.Short.parseShort("0")'
 )
-LOST_COORDINATOR_IS_NOT_ALLOWED = lost_coordinator_is(
-    "the leader passes on that it may not ask", f"{_ERRORS}.CLUSTER_AUTHORIZATION_FAILED.code()"
-)
 LOST_COORDINATOR_IS_UNKNOWN = lost_coordinator_is(
     "a lost coordinator is an unknown error", 'java.lang.Short.parseShort("-1")'
 )
