@@ -1,7 +1,8 @@
 """The clients of one requirement: one a lane, opened at first use, each recording into the one journal."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from harness.base.addresses import Address, Lane
 from harness.base.clock import RunClock
@@ -31,8 +32,15 @@ class LaneClients:
         """The lane's one client, opened at first use."""
         if lane not in self._opened:
             client = self._client(lane, lane, self.topology.lanes[lane], self.topology.secured(lane))
-            self._opened[lane] = self._recorder_of(lane, client, self._proxies(lane))
+            made = self._recorder_of(lane, client, self._proxies(lane))
+            self._opened[lane] = replace(made, another=partial(self.another, lane))
         return self._opened[lane]
+
+    def another(self, lane: Lane) -> StepRecorder:
+        """One more client on a lane: of one connection, a broker serves a request after the other."""
+        client = self._client(lane, lane, self.topology.lanes[lane], self.topology.secured(lane))
+        made = self._opened[f"{lane}, {len(self._opened)}"] = self._recorder_of(lane, client, self._proxies(lane))
+        return made
 
     def ask_again(self, node: int) -> Offered:
         """Learn anew what a node offers: it runs another release than before."""

@@ -27,6 +27,10 @@ def _at_init(name: str, do: str, when: str = "true") -> str:
 
 END_WITHOUT_BUMP = _at_preparation("the end of a transaction forgets to bump the epoch", f"$2 = {_LEVEL}.TV_0")
 END_KEEPS_THE_PRODUCER_ID = _at_preparation("the end in the last epoch keeps the producer id", "$3 = -1")
+EPOCHS_ARE_NEVER_EXHAUSTED = rule("no epoch is the last", f"{_METADATA}#isEpochExhausted", "return false")
+EPOCHS_ARE_EXHAUSTED_TOO_EARLY = rule(
+    "the epoch before the last is the last", f"{_METADATA}#isEpochExhausted", "return $1 >= 32765"
+)
 ABORT_WITHOUT_BUMP = _at_preparation(
     "an abort forgets to bump the epoch", f"$2 = {_LEVEL}.TV_0", f"$1 == {_STATE}.PREPARE_ABORT"
 )

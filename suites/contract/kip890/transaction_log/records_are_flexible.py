@@ -67,7 +67,8 @@ def check(seen: Evidence) -> Observations:
         begun = isinstance(record["start_ms"], int) and record["start_ms"] > 0
         yield expect.habit(expect.agree(f"begun, {what}", begun, state != "Empty", otherwise="wrong-start-recorded"))
         if state in ("PrepareCommit", "PrepareAbort"):
-            yield recorded(what, record, partitions=["P1", "P2"], otherwise="wrong-partitions-recorded")
+            named = sorted(map(str, listed if isinstance(listed := record["partitions"], list) else ()))
+            yield expect.agree(f"partitions, {what}", named, ["P1", "P2"], otherwise="wrong-partitions-recorded")
     later = expect.taken(seen, "written after a later release")
     for step in (*later, *expect.taken(seen, "ended after a later release")):
         yield expect.accepted(step, otherwise="unknown-field-not-passed-over")
