@@ -22,8 +22,8 @@ from harness.contract import (
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman import transaction_metadata_rules as rules
 from harness.contract.doctored import adopted, unsound
+from harness.contract.records.state_records import recorded, state_records, with_record
 from harness.contract.refuters import Failpoint
-from harness.contract.state_records import recorded, state_records, with_record
 from harness.lab import Lab
 from harness.wire.records.transaction_state import NewState
 
