@@ -10,8 +10,8 @@ from harness.lab.producer import Producer
 CLEANUP = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 DEFAULT_CLEANUP_MS = 10_000
 """Kafka's, where the coordinator does not say (``TransactionLogConfig``)."""
-TIMEOUT_MS = 500
-"""Of a transaction that is to time out; writing to a few partitions takes some 50 ms."""
+TIMEOUT_MS = 2_000
+"""Of a transaction that is to time out, and of the next ones in the same id, which must be over in that time."""
 ROOM_SECONDS = 10.0
 """For a loaded machine."""
 
