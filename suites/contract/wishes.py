@@ -23,3 +23,11 @@ SOLE_COORDINATORS = OwnCluster(
 """With one copy of what coordinators keep: while a broker is away, nobody coordinates its transactional ids."""
 LONG_STATE_LOG = OwnCluster(fresh="a long transaction log")
 """Where a requirement may fill the coordinators' log, which takes longer to load from then on."""
+CHECKED_OFTEN = OwnCluster(
+    properties={
+        "producer.id.expiration.check.interval.ms": "200",
+        "log.retention.check.interval.ms": "200",
+        "log.initial.task.delay.ms": "200",
+    }
+)
+"""Where old records and producers that are idle for too long go soon; for how long is as by default."""

@@ -93,3 +93,8 @@ EVERY_OPEN_TRANSACTION_LATE = rule(
     "the leader takes every open transaction for a late one", _LATE, "$1 = java.lang.Long.MAX_VALUE / 2"
 )
 NO_PADDING_OF_AGES = rule("the leader adds no minutes to the longest timeout", _LATE, "$1 = $1 + 300000")
+OPEN_TRANSACTIONS_FORGOTTEN = rule(
+    "the leader forgets idle producers whatever they have open",
+    f"{_STORAGE}.ProducerStateManager#isProducerExpired",
+    "return ($1 - $2.lastTimestamp()) >= 86400000L",
+)

@@ -134,3 +134,18 @@ NO_BATCH_SEEN_AS_TRANSACTIONAL = rule(
     "org.apache.kafka.common.requests.RequestUtils#hasTransactionalRecords",
     "return false",
 )
+SWITCH_ALWAYS_ON = rule(
+    "the leader asks whatever the switch says",
+    "org.apache.kafka.coordinator.transaction.TransactionLogConfig#transactionPartitionVerificationEnable",
+    "return true",
+) + rule(
+    "the log asks whatever the switch says",
+    "org.apache.kafka.storage.internals.log.ProducerStateManagerConfig#transactionVerificationEnabled",
+    "return true",
+)
+ADDS_STAY_WITH_THE_LEADER = rule(
+    "the leader takes a partition for added without telling the coordinator",
+    f"{_MANAGER}#addOrVerifyTransaction",
+    "$5.complete(java.util.Collections.emptyMap()); return",
+    when="$6.supportsEpochBump",
+)
