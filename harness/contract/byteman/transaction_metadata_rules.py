@@ -27,6 +27,10 @@ def _at_init(name: str, do: str, when: str = "true") -> str:
 
 END_WITHOUT_BUMP = _at_preparation("the end of a transaction forgets to bump the epoch", f"$2 = {_LEVEL}.TV_0")
 END_KEEPS_THE_PRODUCER_ID = _at_preparation("the end in the last epoch keeps the producer id", "$3 = -1")
+EPOCHS_ARE_NEVER_EXHAUSTED = rule("no epoch is the last", f"{_METADATA}#isEpochExhausted", "return false")
+EPOCHS_ARE_EXHAUSTED_TOO_EARLY = rule(
+    "the epoch before the last is the last", f"{_METADATA}#isEpochExhausted", "return $1 >= 32765"
+)
 ABORT_WITHOUT_BUMP = _at_preparation(
     "an abort forgets to bump the epoch", f"$2 = {_LEVEL}.TV_0", f"$1 == {_STATE}.PREPARE_ABORT"
 )
@@ -96,6 +100,12 @@ OPEN_TRANSACTION_NAMES_THE_OLD_ID = rule(
 )
 RECORDS_AS_OF_LEVEL_0 = rule("the coordinator writes its records as of level 0", _TO_BYTES, f"$2 = {_LEVEL}.TV_0")
 RECORDS_AS_OF_LEVEL_1 = rule("the coordinator writes its records as of level 1", _TO_BYTES, f"$2 = {_LEVEL}.TV_1")
+COMPLETED_IDS_ARE_NOT_KEPT = rule(
+    "the coordinator writes a tombstone where a transaction has committed",
+    "org.apache.kafka.coordinator.transaction.TransactionLog#valueToBytes",
+    "return null",
+    when=f"$1.txnState() == {_STATE}.COMPLETE_COMMIT",
+)
 END_NAMES_NO_PRODUCER_ID = rule(
     "the answer names no producer id", "org.apache.kafka.common.message.EndTxnResponseData#setProducerId", "$1 = -1"
 )

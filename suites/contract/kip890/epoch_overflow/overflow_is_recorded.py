@@ -10,9 +10,9 @@ from harness.contract import Access, Evidence, Feature, Observations, Offers, Re
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman import transaction_metadata_rules as rules
 from harness.contract.doctored import adopted
+from harness.contract.records.state_records import StateRecord, in_state, recorded, with_record
 from harness.contract.refuters import Failpoint, LiveRefuter, Release
 from harness.contract.requirement import Check
-from harness.contract.state_records import StateRecord, in_state, recorded, with_record
 from harness.lab import Lab
 from harness.lab.powers.last_epochs import LAST_EPOCH
 

@@ -20,8 +20,8 @@ from harness.contract import (
 )
 from harness.contract.byteman.transaction_metadata_rules import RECORDS_AS_OF_LEVEL_1
 from harness.contract.doctored import adopted, unsound
+from harness.contract.records.state_records import state_records, with_record
 from harness.contract.refuters import Failpoint
-from harness.contract.state_records import state_records, with_record
 from harness.lab import Lab
 
 LEVELS = (2, 0, 1)

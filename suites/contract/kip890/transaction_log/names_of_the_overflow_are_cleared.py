@@ -24,8 +24,8 @@ from harness.contract import (
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.transaction_metadata_rules import OPEN_TRANSACTION_NAMES_THE_OLD_ID
 from harness.contract.doctored import commit, data, ended, evidence, log, unsound, written
+from harness.contract.records.state_records import in_state, recorded, with_record
 from harness.contract.refuters import Failpoint, Release
-from harness.contract.state_records import in_state, recorded, with_record
 from harness.lab import Lab
 from harness.lab.powers.last_epochs import LAST_EPOCH
 

@@ -10,8 +10,8 @@ from harness.contract import Evidence, Feature, Level, Observations, Offers, Ref
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.transaction_metadata_rules import RECORDS_AS_OF_LEVEL_0
 from harness.contract.doctored import adopted
+from harness.contract.records.state_records import in_state, recorded, with_record
 from harness.contract.refuters import Failpoint
-from harness.contract.state_records import in_state, recorded, with_record
 from harness.lab import Lab
 
 PROTOCOLS: tuple[Literal[1, 2], ...] = (1, 2)

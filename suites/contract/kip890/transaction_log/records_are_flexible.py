@@ -22,8 +22,8 @@ from harness.contract import (
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman import transaction_metadata_rules as rules
 from harness.contract.doctored import adopted, unsound
+from harness.contract.records.state_records import recorded, state_records, with_record
 from harness.contract.refuters import Failpoint
-from harness.contract.state_records import recorded, state_records, with_record
 from harness.lab import Lab
 from harness.wire.records.transaction_state import NewState
 
@@ -67,7 +67,8 @@ def check(seen: Evidence) -> Observations:
         begun = isinstance(record["start_ms"], int) and record["start_ms"] > 0
         yield expect.habit(expect.agree(f"begun, {what}", begun, state != "Empty", otherwise="wrong-start-recorded"))
         if state in ("PrepareCommit", "PrepareAbort"):
-            yield recorded(what, record, partitions=["P1", "P2"], otherwise="wrong-partitions-recorded")
+            named = sorted(map(str, listed if isinstance(listed := record["partitions"], list) else ()))
+            yield expect.agree(f"partitions, {what}", named, ["P1", "P2"], otherwise="wrong-partitions-recorded")
     later = expect.taken(seen, "written after a later release")
     for step in (*later, *expect.taken(seen, "ended after a later release")):
         yield expect.accepted(step, otherwise="unknown-field-not-passed-over")
