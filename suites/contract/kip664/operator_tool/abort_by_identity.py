@@ -16,7 +16,7 @@ from harness.contract.byteman.tool_rules import (
 )
 from harness.contract.doctored import abort, adopted, commit, log, unsound
 from harness.contract.refuters import Failpoint
-from harness.contract.tool_words import complains, silent
+from harness.contract.tools.tool_words import complains, silent
 from harness.lab import Lab, Partition, Producer
 from harness.lab.powers.beyond_requests.operator_tool import place
 from suites.contract.kip664.hanging_writes import WRITE, hang, hung, look

@@ -10,7 +10,7 @@ from harness.contract import Access, Evidence, Observations, Offers, Order, Refu
 from harness.contract.byteman.tool_rules import ABORT_LOOKS_FIRST, NOTHING_ABORTED
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
-from harness.contract.tool_words import silent
+from harness.contract.tools.tool_words import silent
 from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab
 from harness.lab.powers.beyond_requests.metrics import requests

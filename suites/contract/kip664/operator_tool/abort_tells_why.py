@@ -22,7 +22,7 @@ from harness.contract.byteman.leader_rules import NO_COORDINATOR_EPOCH_CHECK
 from harness.contract.byteman.tool_rules import ERRORS_END_WELL, MOVED_LEADER_IS_FATAL
 from harness.contract.doctored import abort, data, evidence, gate, log, sample, unsound, written
 from harness.contract.refuters import Failpoint
-from harness.contract.tool_words import complains, ran, silent
+from harness.contract.tools.tool_words import complains, ran, silent
 from harness.lab import Lab, Partition, Producer
 from harness.lab.powers.beyond_requests.operator_tool import place
 from suites.contract.kip664.hanging_writes import WRITE, hang, hung, look

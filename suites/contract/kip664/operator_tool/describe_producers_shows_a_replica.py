@@ -10,7 +10,7 @@ from harness.contract import Access, Evidence, Observations, Offers, Refusal, Re
 from harness.contract.byteman.tool_rules import ERRORS_END_WELL, NO_OPEN_OFFSET_DESCRIBED, WRONG_SEQUENCE_DESCRIBED
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
-from harness.contract.tool_words import complains, rows
+from harness.contract.tools.tool_words import complains, rows
 from harness.lab import Lab
 from harness.lab.powers.beyond_requests.operator_tool import place
 

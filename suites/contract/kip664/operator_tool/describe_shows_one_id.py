@@ -9,7 +9,7 @@ from harness.contract import Access, Evidence, Observations, Offers, Refusal, Re
 from harness.contract.byteman.tool_rules import ERRORS_END_WELL, WRONG_EPOCH_DESCRIBED, ZERO_START_DESCRIBED
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
-from harness.contract.tool_words import complains, rows
+from harness.contract.tools.tool_words import complains, rows
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab
 

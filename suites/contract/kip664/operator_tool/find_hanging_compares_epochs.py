@@ -10,7 +10,7 @@ from harness.contract import Access, Evidence, Observations, Offers, Order, Refu
 from harness.contract.byteman.tool_rules import NOTHING_OVERDUE
 from harness.contract.doctored import abort, data, evidence, log, sample, step, unsound, written
 from harness.contract.refuters import Failpoint, Release
-from harness.contract.tool_words import ran, rows
+from harness.contract.tools.tool_words import ran, rows
 from harness.evidence.requirement_evidence import NotSeen, Step
 from harness.lab import Lab
 from suites.contract.kip664.hanging_writes import WRITE, hang, hung, look

@@ -14,7 +14,7 @@ from harness.contract.byteman.tool_rules import (
 )
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
-from harness.contract.tool_words import rows
+from harness.contract.tools.tool_words import rows
 from harness.lab import Lab
 from suites.contract.kip664.hanging_writes import WRITE, hang, hung, look
 

@@ -9,7 +9,7 @@ from harness.contract import Access, Evidence, Observations, Offers, Order, Refu
 from harness.contract.byteman.tool_rules import ERRORS_END_WELL, INTERNAL_TOPICS_LEFT_OUT, PARTITION_FORGOTTEN
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
-from harness.contract.tool_words import complains, rows
+from harness.contract.tools.tool_words import complains, rows
 from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab
 from harness.lab.powers.beyond_requests.operator_tool import place

@@ -9,7 +9,7 @@ from harness.contract import Access, Evidence, Observations, Offers, Order, Refu
 from harness.contract.byteman.tool_rules import COORDINATORS_NOT_ASKED, ONLY_KNOWN_IDS_HANG
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
-from harness.contract.tool_words import rows
+from harness.contract.tools.tool_words import rows
 from harness.lab import Lab
 from suites.contract.kip664.hanging_writes import WRITE, hang, hung, look
 

@@ -20,7 +20,7 @@ from harness.contract import (
 from harness.contract.byteman.tool_rules import NOTHING_ABORTED, NOTHING_OVERDUE
 from harness.contract.doctored import abort, adopted, log, unsound
 from harness.contract.refuters import Failpoint
-from harness.contract.tool_words import rows, silent
+from harness.contract.tools.tool_words import rows, silent
 from harness.lab import Lab
 from harness.lab.powers.beyond_requests.operator_tool import place
 from suites.contract.kip664.hanging_writes import hang, hung, look

@@ -16,7 +16,7 @@ from harness.contract.byteman.tool_rules import (
 )
 from harness.contract.doctored import commit, data, evidence, log, unsound
 from harness.contract.refuters import Failpoint
-from harness.contract.tool_words import ran, rows
+from harness.contract.tools.tool_words import ran, rows
 from harness.lab import Lab
 
 HOUR_MS = 3_600_000

@@ -9,7 +9,7 @@ from harness.contract import Access, Evidence, Observations, Offers, Refusal, Re
 from harness.contract.byteman.tool_rules import COMMAND_UNKNOWN
 from harness.contract.doctored import evidence
 from harness.contract.refuters import Failpoint
-from harness.contract.tool_words import printed, ran
+from harness.contract.tools.tool_words import printed, ran
 from harness.lab import Lab
 
 COMMANDS = ("list", "describe", "describe-producers", "abort", "find-hanging")

@@ -1,0 +1,1 @@
+"""Words about command line tools, for steps by hand and for checks."""
