@@ -8,11 +8,12 @@ second marker is written. Two partitions, and another producer's transaction ope
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import END_KNOWS_NO_REPETITION, REPETITION_GETS_THE_OLD_EPOCH
 from harness.contract.checks.feature_checks import FEATURE
+from harness.contract.checks.timing import in_time
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint, Release
 from harness.contract.requirement import Feature
 from harness.lab import Lab
-from harness.lab.powers.timeouts import timed_out
+from harness.lab.powers.timeouts import TIMEOUT_MS, timed_out
 
 FENCED, STALE = KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH
 
@@ -43,6 +44,7 @@ def check(seen: Evidence) -> Observations:
             yield expect.identity(abort, own, epoch + 1)
     yield expect.over(seen["kept"])
     yield expect.unchanged(seen["timed out"], seen["kept"], "state", "producer_epoch", otherwise="epoch-changed")
+    in_time(seen.all("next write")[0], seen["next end"], timeout_ms=TIMEOUT_MS)
     for mine in (*seen.all("next write"), seen["next end"]):
         yield expect.accepted(mine, otherwise="bumped-epoch-refused")
     for alias in ("P1", "P2"):

@@ -10,11 +10,12 @@ last one (PRODUCER_FENCED from KAFKA-20785 on, and in 4.0.0), and that of a stal
 
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import OPPOSITE_END_TAKEN_FOR_REPETITION
+from harness.contract.checks.timing import in_time
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import fenced
 from harness.lab import Lab
-from harness.lab.powers.timeouts import timed_out
+from harness.lab.powers.timeouts import TIMEOUT_MS, timed_out
 
 WRONG_STATE, FENCED = KafkaError.INVALID_TXN_STATE, KafkaError.PRODUCER_FENCED
 
@@ -40,6 +41,7 @@ def check(seen: Evidence) -> Observations:
         yield expect.refused(commit, *codes, code=Level.SHOULD, otherwise="overdue-commit-accepted")
     yield expect.over(seen["kept"])
     yield expect.unchanged(seen["timed out"], seen["kept"], "state", "producer_epoch", otherwise="decision-changed")
+    in_time(seen["next write"], seen["next end"], timeout_ms=TIMEOUT_MS)
     yield from expect.sound(seen, committed=expect.values(seen, "next write"))
     yield expect.marks(seen, "P1", ("ABORT",), ("COMMIT",))
 
