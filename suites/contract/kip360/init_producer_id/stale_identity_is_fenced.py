@@ -71,6 +71,5 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=INIT_REPETITION_TAKEN_FOR_THE_FIRST, anomaly="zombie-not-fenced"),
         Failpoint(rules=INIT_REPETITION_TAKEN_FOR_THE_FIRST, anomaly="identity-changed"),
-        Failpoint(rules=INIT_REPETITION_TAKEN_FOR_THE_FIRST, anomaly="owner-fenced"),
     ),
 )
