@@ -89,10 +89,8 @@ class Run:
 
 def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None = None) -> Verdict:
     """One requirement from a running cluster to its verdict; with a ``refuter``, on a cluster that must break it."""
-    if requirement.cluster is not None and (why := cannot_be_made(run.options, requirement.cluster)):
-        return publish(run, not_made(requirement, why))
-    if missing := lacking(requirement.needs, needed_offer(run, requirement.cluster)):
-        return publish(run, not_offered(requirement, missing))
+    if verdict := untried(run, requirement):
+        return publish(run, verdict)
     cluster, offer = open_target(run, requirement.cluster)
     started = time.monotonic()
     with connect(run, cluster, offer, requirement.id) as lab:
@@ -105,6 +103,15 @@ def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None 
     evidence = seal(run, name_of(requirement, refuter), lab.evidence(logs, unprepared=reason, out_of_reach=beyond))
     verdict = judge(requirement, evidence, seconds=time.monotonic() - started)
     return publish(run, verdict)
+
+
+def untried(run: Run, requirement: Requirement[Lab]) -> Verdict | None:
+    """The verdict where the target cannot be made what is asked for, or does not offer it; None where it is tried."""
+    if requirement.cluster is not None and (why := cannot_be_made(run.options, requirement.cluster)):
+        return not_made(requirement, why)
+    if missing := lacking(requirement.needs, needed_offer(run, requirement.cluster)):
+        return not_offered(requirement, missing)
+    return None
 
 
 def open_target(run: Run, wish: OwnCluster | None = None) -> tuple[Cluster, TargetFeatures]:

@@ -30,7 +30,7 @@ CHANGES: Mapping[str, str] = {
     ".unverified(": "setting transaction.partition.verification.enable",
     "admin.setting(": "a setting",
     "admin.feature(": "a feature level",
-    "admin.keeping(": "a feature level",
+    "levels.ask(": "a feature level",
     "lab.moves.": "another replica of a partition as its leader",
     "write_marker(": "markers written by an operator",
     ".grant(": "what users may do",
@@ -80,7 +80,7 @@ def changed_by(entry: CatalogueEntry) -> tuple[str, ...]:
     if Access.CHANGES not in entry.requirement.access:
         return ()
     text = entry.file.read_text(encoding="utf-8")
-    return tuple(what for call, what in CHANGES.items() if call in text)
+    return tuple(dict.fromkeys(what for call, what in CHANGES.items() if call in text))
 
 
 def _plan_of_ours(options: RunOptions, entries: Sequence[CatalogueEntry]) -> Plan:
@@ -106,8 +106,11 @@ def own_clusters(requirements: Iterable[Requirement[Lab]]) -> Mapping[str, str]:
         if wish := each.cluster:
             wishes[wish.key] = wish
             ids.setdefault(wish.key, []).append(each.id)
-    told = "; ".join(f"{wish} ({', '.join(sorted(ids[key]))})" for key, wish in sorted(wishes.items()))
-    return {count(len(wishes), "more cluster", "more clusters"): f"{ONE_BY_ONE}: {told}"} if wishes else {}
+    if not wishes:
+        return {}
+    told = (f"{wish} ({', '.join(sorted(ids[key]))})" for key, wish in sorted(wishes.items()))
+    rows = {f"  cluster {number}": text for number, text in enumerate(told, 1)}
+    return {count(len(wishes), "more cluster", "more clusters"): ONE_BY_ONE, **rows}
 
 
 def _planned(

@@ -11,7 +11,7 @@ from functools import partial
 
 from harness.contract import OwnCluster, Requirement, Verdict
 from harness.lab import Lab
-from harness.run import Run, examine, open_target
+from harness.run import Run, examine, open_target, untried
 
 JOBS = 6
 """Requirements at a time on a cluster of ours; two processors are busy with so many."""
@@ -46,8 +46,10 @@ class SideBySide:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _begin(self, run: Run, wish: OwnCluster | None) -> None:
-        open_target(run, wish)
+        beside = [due for due in self.requirements if due.beside_others and due.cluster == wish]
+        if any(untried(run, due) is None for due in beside):
+            open_target(run, wish)
         self._pool = self._pool or ThreadPoolExecutor(self.jobs, thread_name_prefix="requirement")
-        for due in self.requirements:
-            if due.beside_others and due.cluster == wish and due.id not in self._begun:
+        for due in beside:
+            if due.id not in self._begun:
                 self._begun[due.id] = self._pool.submit(partial(examine, run, due))

@@ -59,7 +59,9 @@ class OwnCluster:
         yield from (f"formatted with {name}={level}" for name, level in sorted(self.features.items()))
         if self.metadata:
             yield f"formatted for {self.metadata}"
-        yield from (f"node {node} of {release}" for node, release in sorted(self.releases.items()))
+        for release in sorted(set(self.releases.values())):
+            nodes = [str(node) for node, own in sorted(self.releases.items()) if own == release]
+            yield f"node{'s' * (len(nodes) > 1)} {', '.join(nodes)} of {release}"
         if self.users:
             yield f"an authorizer and {', '.join(self.users)}"
         if self.fresh:

@@ -147,7 +147,8 @@ class Fault:
 
     :param direction: Of a hold: ``upstream`` holds requests, ``downstream`` their answers.
     :param action: Of a gate: what it did to the requests that it took.
-    :param struck: Of a gate: how many it took.
+    :param seen: Of a gate: requests of its API that passed while it was on.
+    :param struck: Likewise, how many it took.
     :param strikes: Likewise, the first of them one by one.
     """
 
@@ -158,6 +159,7 @@ class Fault:
     ended: float
     direction: Literal["upstream", "downstream"] = "upstream"
     action: str = ""
+    seen: int = 0
     struck: int = 0
     strikes: tuple[GateStrike, ...] = ()
 

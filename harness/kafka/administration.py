@@ -85,9 +85,10 @@ class Administration:
             yield
 
     @contextmanager
-    def setting(self, key: str, value: str) -> Iterator[None]:
+    def setting(self, key: str, value: str, *, broker: int | None = None) -> Iterator[None]:
         """A dynamic setting on every broker for the length of the block; then it is as it was before, in every case.
 
+        :param broker: The one broker that gets the value as its own.
         :raises TimedOut: When a broker does not show the change, or its undoing, in time.
         """
         self.before_change(f"changing {key}")
@@ -95,11 +96,14 @@ class Administration:
         with ExitStack() as undoing:  # each of its steps is done, should another one fail
             undoing.callback(self._until_shown, key, effective)
             before = self._dynamic(key)
+            if broker is not None:
+                before = {str(broker): before.get(str(broker))}
             for resource, old in before.items():
                 undoing.callback(self._undo, partial(self._alter, resource, key, old))
             for resource in before:
                 self._alter(resource, key, value)
-            self._until_shown(key, dict.fromkeys(self.brokers, value))
+            changed = self.brokers if broker is None else (broker,)
+            self._until_shown(key, {**effective, **dict.fromkeys(changed, value)})
             yield
 
     @contextmanager

@@ -242,10 +242,10 @@ class Lab(LabPowers):
         found = Coordinators(self.placement.cluster).key_partition(TRANSACTION_STATE, producer.transactional_id)
         return None if found is None else found[1]
 
-    def offered(self, api: str, versions: Sequence[int]) -> tuple[int, ...]:
-        """Those of ``versions`` that every broker advertises."""
-        client = self.step_recorder("observer").client
-        ranges = [client.offered(broker).apis.get(api, (0, -1)) for broker in self.cluster.topology.brokers]
+    def offered(self, api: str, versions: Sequence[int], *brokers: int) -> tuple[int, ...]:
+        """Those of ``versions`` that these brokers advertise, or every broker."""
+        client, asked = self.step_recorder("observer").client, brokers or self.cluster.topology.brokers
+        ranges = [client.offered(broker).apis.get(api, (0, -1)) for broker in asked]
         return tuple(v for v in versions if all(low <= v <= high for low, high in ranges))
 
     def another_broker(self, *others: int) -> int:

@@ -1,7 +1,8 @@
 """The clients of one requirement: one a lane, opened at first use, each recording into the one journal."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from harness.base.addresses import Address, Lane
 from harness.base.clock import RunClock
@@ -31,15 +32,23 @@ class LaneClients:
         """The lane's one client, opened at first use."""
         if lane not in self._opened:
             client = self._client(lane, lane, self.topology.lanes[lane], self.topology.secured(lane))
-            self._opened[lane] = self._recorder_of(lane, client, self._proxies(lane))
+            made = self._recorder_of(lane, client, self._proxies(lane))
+            self._opened[lane] = replace(made, another=partial(self.another, lane))
         return self._opened[lane]
 
-    def ask_again(self, node: int) -> None:
+    def another(self, lane: Lane) -> StepRecorder:
+        """One more client on a lane: of one connection, a broker serves a request after the other."""
+        client = self._client(lane, lane, self.topology.lanes[lane], self.topology.secured(lane))
+        made = self._opened[f"{lane}, {len(self._opened)}"] = self._recorder_of(lane, client, self._proxies(lane))
+        return made
+
+    def ask_again(self, node: int) -> Offered:
         """Learn anew what a node offers: it runs another release than before."""
         offered = self.step_recorder("observer").client.refresh(node)
         self.offered_by = {**self.offered_by, node: offered}
         for step_recorder in self._opened.values():
             step_recorder.client.learn(node, offered)
+        return offered
 
     def unrecorded(self, client_id: str) -> WireClient:
         """Another client on the observer's lane under this name, whose exchanges are not kept; its user closes it."""

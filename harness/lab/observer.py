@@ -48,6 +48,11 @@ class Observer:
         """The high watermark (ListOffsets, latest, read_uncommitted)."""
         return self._latest(partition, READ_UNCOMMITTED, as_)
 
+    def start_offset(self, partition: Partition) -> int:
+        """Where the log begins now (ListOffsets, earliest)."""
+        request = ListOffsets(topic=partition.topic, partition=partition.index, timestamp=EARLIEST)
+        return self.reads.of_leader(partition.leader, partition.topic, request).offset
+
     def last_stable_offset(self, partition: Partition, *, as_: str | None = None) -> int:
         """The last stable offset (ListOffsets, latest, read_committed)."""
         return self._latest(partition, READ_COMMITTED, as_)

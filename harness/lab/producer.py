@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Generic
 
 from harness.base.json_value import Json
+from harness.base.unprepared import OutOfReach
 from harness.evidence.requirement_evidence import Step
 from harness.kafka.transaction_protocol import V1
 from harness.lab.partition import Partition
@@ -47,6 +48,17 @@ class Producer(OffsetsProducer):
     of the protocol's highest, ``retry`` are the errors after which the request is sent again; ``epoch``,
     ``producer_id``, ``sequence`` and ``transactional_id`` stand in the request instead of the producer's own.
     """
+
+    def apart(self) -> "Producer":
+        """The same producer over a connection of its own, whose requests a broker serves beside this one's.
+
+        :raises OutOfReach: When this one's lane has a single client.
+        """
+        if self.step_recorder.another is None:
+            raise OutOfReach(f"{self.lane} has no second connection")
+        made = replace(self, step_recorder=self.step_recorder.another())
+        made.become(self.producer_id, self.epoch)
+        return made
 
     def init(
         self,

@@ -6,7 +6,7 @@ judges a transient refusal turns repeating off with ``retry=()``.
 Where the same refusal, or silence, has used up the bound before, less is waited (:mod:`harness.base.wait`).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -41,6 +41,7 @@ class StepRecorder:
     """One actor's requests, over its own client, noted in the evidence.
 
     :param proxies: The proxy to each node on this actor's lane.
+    :param another: Gives the same over a client of its own; None where there is none.
     """
 
     actor: str
@@ -49,6 +50,7 @@ class StepRecorder:
     clock: RunClock
     proxies: Mapping[int, str]
     patience: Patience = field(default_factory=Patience)
+    another: "Callable[[], StepRecorder] | None" = None
 
     def ask(
         self,

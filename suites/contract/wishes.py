@@ -11,7 +11,12 @@ FORMATTED_AT_1 = OwnCluster(features={"transaction.version": 1})
 """Formatted at level 1 of transaction.version."""
 LEVEL_0_AT_39 = OwnCluster(metadata="3.9")
 """Formatted as a cluster that came from 3.9: transaction.version is not finalized, and brokers of 3.9 may join."""
-
+WITHOUT_VERIFICATION, WITHOUT_ABORTABLE, JUDGED = 1, 2, 3
+"""Nodes of :data:`OLDER_BROKERS`: a release without verification, one that does not know error 120, and the target."""
+OLDER_BROKERS = OwnCluster(metadata="3.5", releases={WITHOUT_VERIFICATION: "3.5.2", WITHOUT_ABORTABLE: "3.7.2"})
+"""One broker of the target among two that are older."""
+MARKED_BY_41 = OwnCluster(metadata="4.1", releases={1: "4.1.2"})
+"""One broker that does not know WriteTxnMarkers v2."""
 SOLE_COORDINATORS = OwnCluster(
     properties={"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1"}
 )
@@ -25,3 +30,11 @@ SOON_EXPIRED = OwnCluster(
     }
 )
 """Whose coordinators forget an id that is not used for a second and a half (Kafka: seven days, looked for hourly)."""
+CHECKED_OFTEN = OwnCluster(
+    properties={
+        "producer.id.expiration.check.interval.ms": "200",
+        "log.retention.check.interval.ms": "200",
+        "log.initial.task.delay.ms": "200",
+    }
+)
+"""Where old records and producers that are idle for too long go soon; for how long is as by default."""

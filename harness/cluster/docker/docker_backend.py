@@ -30,7 +30,7 @@ def _cannot(options: ClusterOptions) -> str | None:
     if options.brokers != len(BROKERS) or options.listeners:
         return "containers are started for three brokers with our own listeners; for others take --backend process"
     if options.formatted.arguments or options.releases:
-        return "containers are started as their one image formats them; for other formats take --backend process"
+        return "containers run one image, formatted as it chooses; for other releases take --backend process"
     return None
 
 

@@ -24,7 +24,7 @@ class ProcessCluster(OwnedCluster[ProcessNode, LoopbackBlock]):
     now: dict[int, str | None] = field(default_factory=dict)
 
     def run_release(self, node: int, release: str | None, *, timeout_seconds: float | None = None) -> None:
-        """Fills :class:`harness.cluster.cluster.RunRelease`; rules are loaded again where they fit."""
+        """Fills :class:`harness.cluster.cluster.RunRelease`; rules are for the target alone."""
         changed = self.nodes[node]
         launch = self.releases.launch(release)
         if changed.running():
@@ -40,6 +40,8 @@ class ProcessCluster(OwnedCluster[ProcessNode, LoopbackBlock]):
             raise
         if release is None:
             self.failpoints.load_again(changed)
+        elif self.failpoints.scripts:
+            self.failpoints.prepare(changed)  # it is asked for its rules when they are taken out
 
     def altered(self) -> bool:
         """See :class:`harness.cluster.cluster.RunRelease`."""

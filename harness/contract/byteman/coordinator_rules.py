@@ -31,6 +31,11 @@ def _when_state(state: str, operator: str = "==") -> str:
     return f"txn.state() {operator} {_STATE}.{state}"
 
 
+END_COMMITS_AFTER_LOWERING = _at_end(
+    "an end of the new protocol commits whatever it asks, where the level was lowered since",
+    "$5.supportsEpochBump() AND NOT $0.transactionManager().transactionVersionLevel().supportsEpochBump()",
+    "$4 = org.apache.kafka.common.requests.TransactionResult.COMMIT",
+)
 END_KNOWS_NO_REPETITION = _at_end("the coordinator knows no repetitions", "$3 < txn.producerEpoch()", "$3 = 30000")
 OVERFLOW_KNOWS_NO_REPETITION = _at_end(
     "the coordinator knows no repetitions by the id of before", "$2 != txn.producerId()", "$3 = 30000"

@@ -51,30 +51,37 @@ _REGISTERED = "org.apache.kafka.common.metadata.RegisterBrokerRecord$BrokerFeatu
 BROKERS_JOIN_UNASKED = rule(
     "a broker is let in whatever it supports",
     f"{_BROKERS}#processRegistrationFeature",
-    f"return new {_REGISTERED}().setName($3.name()).setMinSupportedVersion($3.minSupportedVersion())"
-    ".setMaxSupportedVersion($3.maxSupportedVersion())",
+    "return taken",
+    bind=f"""kept:{_REGISTERED} = new {_REGISTERED}();
+     named:{_REGISTERED} = kept.setName($3.name());
+     from:{_REGISTERED} = named.setMinSupportedVersion($3.minSupportedVersion());
+     taken:{_REGISTERED} = from.setMaxSupportedVersion($3.maxSupportedVersion())""",
 ) + rule("a broker is let in whatever it does not name", f"{_BROKERS}#lambda$registerBroker$0", "return")
 _RECORD = "org.apache.kafka.common.metadata.FeatureLevelRecord"
-_LEVEL_0 = "org.apache.kafka.server.common.TransactionVersion.TV_0.featureLevel()"
+_LEVELS = "org.apache.kafka.server.common.TransactionVersion"
 METADATA_CHANGE_RESETS_THE_LEVEL = rule(
     "a change of the metadata version takes the transaction version along",
     f"{_FEATURES}#updateFeature",
-    f'$4.add(new org.apache.kafka.server.common.ApiMessageAndVersion(new {_RECORD}().setName("transaction.version")'
-    f".setFeatureLevel({_LEVEL_0}), {_LEVEL_0}))",
+    "$4.add(new org.apache.kafka.server.common.ApiMessageAndVersion(lowered, level))",
     when='$1.equals("metadata.version") AND $2 == 22',
+    bind=f"""level = {_LEVELS}.TV_0.featureLevel();
+     record:{_RECORD} = new {_RECORD}();
+     named:{_RECORD} = record.setName("transaction.version");
+     lowered:{_RECORD} = named.setFeatureLevel(level)""",
 )
+_API_VERSIONS = "org.apache.kafka.server.DefaultApiVersionManager#apiVersionResponse"
 _SHOWN = "org.apache.kafka.common.message.ApiVersionsResponseData$FinalizedFeatureKey"
 SHOWS_LEVEL_2_UNASKED = rule(
     "the broker says that level 2 is finalized, whatever it is",
-    "org.apache.kafka.server.DefaultApiVersionManager#apiVersionResponse",
-    f"$!.data().finalizedFeatures().add(new {_SHOWN}()"
-    '.setName("transaction.version").setMaxVersionLevel(level).setMinVersionLevel(level))',
-    bind="level = org.apache.kafka.server.common.TransactionVersion.TV_2.featureLevel()",
+    _API_VERSIONS,
+    "$!.data().finalizedFeatures().add(shown)",
+    bind=f"""level = {_LEVELS}.TV_2.featureLevel();
+     key:{_SHOWN} = new {_SHOWN}();
+     named:{_SHOWN} = key.setName("transaction.version");
+     to:{_SHOWN} = named.setMaxVersionLevel(level);
+     shown:{_SHOWN} = to.setMinVersionLevel(level)""",
     at="EXIT",
 )
 NO_LEVELS_SHOWN = rule(
-    "the broker says that nothing is finalized",
-    "org.apache.kafka.server.DefaultApiVersionManager#apiVersionResponse",
-    "$!.data().finalizedFeatures().clear()",
-    at="EXIT",
+    "the broker says that nothing is finalized", _API_VERSIONS, "$!.data().finalizedFeatures().clear()", at="EXIT"
 )

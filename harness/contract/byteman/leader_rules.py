@@ -12,12 +12,6 @@ _VERIFICATION = f"{_STORAGE}.VerificationStateEntry"
 _ENTRY = f"{_STORAGE}.ProducerStateEntry"
 
 NO_EPOCH_CHECK = rule("leaders have no eye for old epochs", f"{_APPEND}#checkProducerEpoch", "return")
-LEADER_ANSWERS_FENCED = rule(
-    "leaders call an old epoch fenced",
-    f"{_APPEND}#checkProducerEpoch",
-    'throw new org.apache.kafka.common.errors.ProducerFencedException("fenced by a leader")',
-    when="$1 < $0.updatedEntry.producerEpoch()",
-)
 NO_CHECK_OF_DATA = rule(
     "the leader checks neither epoch nor sequence of data", f"{_APPEND}#maybeValidateDataBatch", "return"
 )
@@ -43,6 +37,12 @@ ABORT_MARKER_ENDS_NOTHING = rule(
 )
 EVERY_TRANSACTION_ONGOING = rule(
     "the leader takes every record for one of an open transaction", f"{_LOG}#hasOngoingTransaction", "return true"
+)
+KNOWN_PRODUCER_NOT_ASKED_ABOUT = rule(
+    "the leader does not ask the coordinator about a producer that it knows",
+    f"{_LOG}#maybeStartTransactionVerification",
+    f"return {_STORAGE}.VerificationGuard.SENTINEL",
+    when="$0.producerStateManager().activeProducers().containsKey(java.lang.Long.valueOf($1))",
 )
 EVERY_TRANSACTION_ONGOING_AT_THE_APPEND = rule(
     "the append takes every record for one of an open transaction",
@@ -93,3 +93,8 @@ EVERY_OPEN_TRANSACTION_LATE = rule(
     "the leader takes every open transaction for a late one", _LATE, "$1 = java.lang.Long.MAX_VALUE / 2"
 )
 NO_PADDING_OF_AGES = rule("the leader adds no minutes to the longest timeout", _LATE, "$1 = $1 + 300000")
+OPEN_TRANSACTIONS_FORGOTTEN = rule(
+    "the leader forgets idle producers whatever they have open",
+    f"{_STORAGE}.ProducerStateManager#isProducerExpired",
+    "return ($1 - $2.lastTimestamp()) >= 86400000L",
+)

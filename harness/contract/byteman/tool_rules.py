@@ -77,3 +77,19 @@ NO_COORDINATOR_EPOCH_SENT = rule(
     "org.apache.kafka.clients.admin.AbortTransactionSpec#<init>",
     "$4 = -1",
 )
+ABORT_LOOKS_FIRST = rule(
+    "the tool looks for the transaction at offset 0 whatever it was given",
+    f"{_ABORT}#abortTransaction",
+    "$0.buildAbortSpec($1, $2.topicPartition(), 0L)",
+)
+ANOTHER_EPOCH_SENT = rule(
+    "the tool sends the newest epoch whatever it was given",
+    "org.apache.kafka.clients.admin.AbortTransactionSpec#<init>",
+    '$3 = java.lang.Short.parseShort("1")',
+)
+MOVED_LEADER_IS_FATAL = rule(
+    "the admin client gives up when the leader has moved",
+    "org.apache.kafka.clients.admin.internals.AbortTransactionHandler#handleError",
+    "$1 = org.apache.kafka.common.protocol.Errors.UNKNOWN_SERVER_ERROR",
+    when="$1 == org.apache.kafka.common.protocol.Errors.NOT_LEADER_OR_FOLLOWER",
+)

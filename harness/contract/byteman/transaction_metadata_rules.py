@@ -104,6 +104,12 @@ OPEN_TRANSACTION_NAMES_THE_OLD_ID = rule(
 )
 RECORDS_AS_OF_LEVEL_0 = rule("the coordinator writes its records as of level 0", _TO_BYTES, f"$2 = {_LEVEL}.TV_0")
 RECORDS_AS_OF_LEVEL_1 = rule("the coordinator writes its records as of level 1", _TO_BYTES, f"$2 = {_LEVEL}.TV_1")
+COMPLETED_IDS_ARE_NOT_KEPT = rule(
+    "the coordinator writes a tombstone where a transaction has committed",
+    "org.apache.kafka.coordinator.transaction.TransactionLog#valueToBytes",
+    "return null",
+    when=f"$1.txnState() == {_STATE}.COMPLETE_COMMIT",
+)
 END_NAMES_NO_PRODUCER_ID = rule(
     "the answer names no producer id", "org.apache.kafka.common.message.EndTxnResponseData#setProducerId", "$1 = -1"
 )

@@ -35,6 +35,12 @@ EVERY_PARTITION_VERIFIED = rule(
     f"{_MANAGER}#addOrVerifyTransaction",
     "$5.complete(java.util.Collections.emptyMap()); return",
 )
+EVERYTHING_IS_IN_THE_TRANSACTION = rule(
+    "the coordinator answers every verification with a yes",
+    "org.apache.kafka.common.requests.AddPartitionsToTxnResponse#resultForTransaction",
+    "$2.clear()",
+    when=f"$2.containsValue({_ERRORS}.TRANSACTION_ABORTABLE)",
+)
 NO_PARTITION_VERIFIED = rule(
     "the leader hears that no partition is in the transaction",
     f"{_MANAGER}#addTxnData",
@@ -52,9 +58,6 @@ LOST_COORDINATOR_IS_INVALID_STATE = lost_coordinator_is(
 )
 LOST_COORDINATOR_IS_A_YES = lost_coordinator_is(
     "a lost coordinator's silence is taken for a yes", 'java.lang.Short.parseShort("0")'
-)
-LOST_COORDINATOR_IS_NOT_ALLOWED = lost_coordinator_is(
-    "the leader passes on that it may not ask", f"{_ERRORS}.CLUSTER_AUTHORIZATION_FAILED.code()"
 )
 LOST_COORDINATOR_IS_UNKNOWN = lost_coordinator_is(
     "a lost coordinator is an unknown error", 'java.lang.Short.parseShort("-1")'
@@ -81,6 +84,23 @@ def coordinator_error_is_invalid_state(error: str) -> str:
     )
 
 
+WAITING_ONE_BY_ONE = rule(
+    "the leader does not wait for an answer before it asks the coordinator about the next",
+    f"{_MANAGER}#generateRequests",
+    "$0.inflightNodes.clear()",
+)
+REPLACED_QUESTION_IS_A_NO = rule(
+    "the leader takes a question that it replaces by a newer one for a no",
+    f"{_MANAGER}#topicPartitionsToError",
+    f"$2 = {_ERRORS}.INVALID_TXN_STATE",
+    when=f"$2 == {_ERRORS}.NETWORK_EXCEPTION",
+)
+FENCED_QUESTION_IS_A_YES = rule(
+    "the leader takes a question of an older epoch for verified",
+    f"{_MANAGER}#topicPartitionsToError",
+    "return java.util.Collections.emptyMap()",
+    when=f"$2 == {_ERRORS}.INVALID_PRODUCER_EPOCH",
+)
 NO_RETRY_OF_ADDS = rule(
     "the broker does not try again",
     "org.apache.kafka.coordinator.transaction.AddPartitionsToTxnConfig#addPartitionsToTxnRetryBackoffMaxMs",
@@ -113,4 +133,19 @@ NO_BATCH_SEEN_AS_TRANSACTIONAL = rule(
     "the leader does not see that a request has transactional batches",
     "org.apache.kafka.common.requests.RequestUtils#hasTransactionalRecords",
     "return false",
+)
+SWITCH_ALWAYS_ON = rule(
+    "the leader asks whatever the switch says",
+    "org.apache.kafka.coordinator.transaction.TransactionLogConfig#transactionPartitionVerificationEnable",
+    "return true",
+) + rule(
+    "the log asks whatever the switch says",
+    "org.apache.kafka.storage.internals.log.ProducerStateManagerConfig#transactionVerificationEnabled",
+    "return true",
+)
+ADDS_STAY_WITH_THE_LEADER = rule(
+    "the leader takes a partition for added without telling the coordinator",
+    f"{_MANAGER}#addOrVerifyTransaction",
+    "$5.complete(java.util.Collections.emptyMap()); return",
+    when="$6.supportsEpochBump",
 )

@@ -28,6 +28,9 @@ REWRITE = "harness.faults.gate.rewritten_answer:rewritten_answer"
 MET_SECONDS = 10.0
 """Seconds within which a request that a stimulus provokes must have come to the gate."""
 AT_MOST_MS = 600_000
+RECONNECT_SECONDS = 0.15
+"""After a lost connection a broker fails requests to the other for 50 ms at once (``AddPartitionsToTxnManager`` and
+``TransactionMarkerChannelManager`` have that backoff); a request that comes then would not reach the gate."""
 
 
 class GateWish(TypedDict, total=False):
@@ -121,6 +124,8 @@ class RequestGate:
         finally:
             gated.release()
             faults.append(_noted(gated, name, ", ".join(proxies), started))
+            if wish.get("hang_up"):
+                wait.pause(RECONNECT_SECONDS)
 
     @contextmanager
     def lies(self, liar: Liar, topology: Topology, observer: WireClient, faults: list[Fault]) -> Iterator[None]:
@@ -149,8 +154,10 @@ class RequestGate:
     def _added(self, rule: Rule, led: tuple[str, ...]) -> RuleHandle:
         try:
             gate = self._opened()
-            self.led.update(led)
-            gate.intercept(*led)
+            if not self.led.issuperset(led):
+                self.led.update(led)
+                gate.intercept(*led)
+                wait.pause(RECONNECT_SECONDS)
             return gate.add_rule(rule)
         except GateFailed as failed:
             raise Unprepared(str(failed)) from failed
@@ -206,6 +213,7 @@ def _noted(gated: Gated, name: str, where: str, started: float) -> Fault:
         started=started,
         ended=clock.now() if gated.ended is None else gated.ended,
         action=gated.action,
+        seen=report.seen,
         struck=report.struck,
         strikes=tuple(_strike(strike, clock) for strike in report.strikes),
     )

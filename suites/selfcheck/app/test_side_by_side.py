@@ -33,6 +33,7 @@ class FakeExamination:
         self.now: set[str] = set()
         self.together: dict[str, set[str]] = {}
         self.opened: list[OwnCluster | None] = []
+        self.lacking: set[str] = set()
         self.go = threading.Event()
         self.both = threading.Barrier(2)
 
@@ -46,6 +47,10 @@ class FakeExamination:
         self.now.discard(requirement.id)
         return Verdict(id=requirement.id, level=requirement.level, status=Status.HOLDS)
 
+    def untried(self, _run: Run, requirement: Requirement[Lab]) -> Verdict | None:
+        """Stands for the function of that name: some are known not to be offered."""
+        return cast(Verdict, "not offered") if requirement.id in self.lacking else None
+
     def open_target(self, _run: Run, wish: OwnCluster | None) -> None:
         self.opened.append(wish)
 
@@ -55,6 +60,7 @@ def _examined(monkeypatch: pytest.MonkeyPatch) -> FakeExamination:
     made = FakeExamination()
     monkeypatch.setattr(side_by_side, "examine", made.examine)
     monkeypatch.setattr(side_by_side, "open_target", made.open_target)
+    monkeypatch.setattr(side_by_side, "untried", made.untried)
     return made
 
 
@@ -72,6 +78,14 @@ def test_who_asks_for_another_cluster_is_begun_on_that_one(examined: FakeExamina
     assert AWAY.id not in examined.together
     beside.verdict(RUN, AWAY)
     assert examined.opened == [None, AWAY.cluster]
+    beside.stop()
+
+
+def test_a_cluster_on_which_nothing_can_be_tried_is_not_started(examined: FakeExamination) -> None:
+    examined.lacking.add(AWAY.id)
+    beside = SideBySide(requirements=(AWAY,), jobs=3)
+    assert beside.verdict(RUN, AWAY).id == AWAY.id
+    assert examined.opened == []
     beside.stop()
 
 

@@ -18,6 +18,7 @@ from harness.lab.powers.beyond_requests.operator_tool import Operator, PendingCo
 from harness.lab.powers.idempotent_producer import IdempotentProducer, begun
 from harness.lab.powers.upgrades.levels import Levels
 from harness.lab.step_recorder import StepRecorder
+from harness.wire.requests.cluster.describe_configs import BROKER, DescribeConfigs
 from harness.wire.requests.log.delete_records import HIGH_WATERMARK, DeleteRecords
 
 
@@ -69,14 +70,22 @@ class LabPowers(LabFaults):
         noted: dict[str, Json] = {"partition": str(partition), "before": before}
         return recorder.ask(partition.leader, request, version, as_=as_, request=noted)
 
-    def start_operator(self, command: str, *arguments: str | int) -> PendingCommand:
+    def described_setting(self, broker: int, key: str, *, as_: str) -> Step:
+        """DescribeConfigs of one broker setting: ``configs``, ``origins`` and ``read_only`` by its name."""
+        recorder = self.step_recorder("observer")
+        request = DescribeConfigs(resource_type=BROKER, resource_name=str(broker), keys=(key,))
+        version = recorder.client.highest(broker, request.api)
+        return recorder.ask(broker, request, version, as_=as_, request={"broker": broker, "key": key})
+
+    def start_operator(self, command: str, *arguments: str | int, lane: Lane = "observer") -> PendingCommand:
         """Start ``kafka-transactions.sh`` with a sub-command and go on; see ``operator_tool``."""
         self.accessed.add(Access.TOOL)
-        return Operator(self.cluster, self.step_recorder("observer"), self._ask_for_change).start(command, *arguments)
+        ran_by = Operator(self.cluster, lane, self.step_recorder(lane), self._ask_for_change)
+        return ran_by.start(command, *arguments)
 
-    def operator(self, command: str, *arguments: str | int, as_: str | None = None) -> Step:
-        """Run it to its end; the step's error is the exit code."""
-        return self.start_operator(command, *arguments).answer(as_=as_)
+    def operator(self, command: str, *arguments: str | int, lane: Lane = "observer", as_: str | None = None) -> Step:
+        """Run it to its end, over a lane on which a fault may be; the step's error is the exit code."""
+        return self.start_operator(command, *arguments, lane=lane).answer(as_=as_)
 
     def _ask_for_change(self, what: str) -> None:
         """:raises OutOfReach: When the cluster is not ours and changes are not allowed."""

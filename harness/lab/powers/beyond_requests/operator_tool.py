@@ -1,4 +1,4 @@
-"""``kafka-transactions.sh`` as an operator runs it: the class of the target's own jars, over the observer's lane.
+"""``kafka-transactions.sh`` as an operator runs it: the class of the target's own jars, over one of our lanes.
 
 A run of it is a step whose ``error`` is the exit code. Its table comes as ``rows``, one mapping a line by the table's
 own headings; ``TopicPartition`` is added where a line has topic and partition apart, and ``TopicPartitions`` is a list.
@@ -7,6 +7,7 @@ own headings; ``TopicPartition`` is added where a line has topic and partition a
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from harness.base.addresses import Lane
 from harness.base.json_value import Json
 from harness.base.unprepared import OutOfReach
 from harness.cluster.cluster import Cluster, RunningTool, RunTool, ToolResult
@@ -58,10 +59,12 @@ class PendingCommand:
 class Operator:
     """Runs the tool against a cluster.
 
+    :param lane: Of the addresses that the tool is given.
     :param ask_for_change: Called with a phrase before something is changed; raises where it may not be.
     """
 
     cluster: Cluster
+    lane: Lane
     recorder: StepRecorder
     ask_for_change: Callable[[str], None]
 
@@ -72,14 +75,14 @@ class Operator:
         """
         if not isinstance(self.cluster, RunTool):
             raise OutOfReach("the target's command line tools are not at hand")
-        if self.cluster.topology.secured("observer") != PLAINTEXT:
+        if self.cluster.topology.secured(self.lane) != PLAINTEXT:
             raise OutOfReach("the tool is given no credentials")
         if command == "abort" and "--help" not in arguments:
             self.ask_for_change("writing a marker")
         given = [command, *map(str, arguments)]
         sent = self.recorder.clock.now()
         running = self.cluster.start_tool(
-            MAIN, ["--bootstrap-server", self.cluster.topology.bootstrap("observer"), *given]
+            MAIN, ["--bootstrap-server", self.cluster.topology.bootstrap(self.lane), *given]
         )
         return PendingCommand(recorder=self.recorder, running=running, request={"arguments": [*given]}, sent=sent)
 

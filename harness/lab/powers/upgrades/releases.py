@@ -12,6 +12,7 @@ from harness.lab.lab_faults import LabFaults
 from harness.lab.powers.brokers.nodes import Nodes
 from harness.lab.step_recorder import StepRecorder
 from harness.wire.requests.cluster.metadata import Metadata
+from harness.wire.wire_client import Offered
 
 TARGET = "the target"
 
@@ -26,7 +27,7 @@ class Releases:
     lab: LabFaults
     nodes: Nodes
     observer: StepRecorder
-    ask_again: Callable[[int], None]
+    ask_again: Callable[[int], Offered]
 
     def run(self, node: int, release: str | None = None, *, name: str = "release") -> None:
         """Stop the node in order and start its data with a release (``3.9.2``), or with the target's own (None).
@@ -55,11 +56,11 @@ class Releases:
             return str(reason)
         finally:
             self._note(node, release, name, started)
-        self.lab.spent = cluster.altered()
         if node in cluster.topology.brokers:
+            self.nodes.view.client.learn(node, self.ask_again(node))
             self.nodes.view.await_registered(node)
             self.nodes.lead_as_before()
-            self.ask_again(node)
+        self.lab.spent = cluster.altered()
         return None
 
     def listed(self, *brokers: int, as_: str) -> None:

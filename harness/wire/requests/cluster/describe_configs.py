@@ -16,19 +16,24 @@ DYNAMIC_BROKER = 2
 """Kafka's ``ConfigEntry.ConfigSource``: a dynamic value of one broker."""
 DYNAMIC_DEFAULT_BROKER = 3
 """Likewise: a dynamic value of all brokers, which one of the broker's own goes before."""
+DEFAULT_CONFIG = 5
+"""Likewise: what the broker's code has where nothing is set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeConfigsResult:
     """``configs`` by name; a secret setting's value is None.
 
-    ``sources`` gives, where synonyms were asked for, each setting's values by where they come from.
+    ``origins`` gives where each value comes from (:data:`DYNAMIC_BROKER`, …; -1 at v0), ``read_only`` whether it may
+    not be changed. ``sources`` gives, where synonyms were asked for, each setting's values by where they come from.
     """
 
     error: int
     error_message: str | None
     configs: dict[str, str | None]
     sources: Mapping[str, Mapping[int, str | None]] = field(default_factory=dict)
+    origins: Mapping[str, int] = field(default_factory=dict)
+    read_only: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +61,8 @@ class DescribeConfigs:
             error=described.error(),
             error_message=described.message(),
             configs={entry.text("name"): entry.message("value") for entry in described.parts("configs")},
+            origins={entry.text("name"): entry.number("config_source") for entry in described.parts("configs")},
+            read_only={entry.text("name"): bool(entry.number("read_only", 0)) for entry in described.parts("configs")},
             sources={entry.text("name"): _by_source(entry) for entry in described.parts("configs")},
         )
 

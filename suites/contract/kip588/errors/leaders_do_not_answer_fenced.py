@@ -21,10 +21,10 @@ from harness.contract import (
     Source,
     expect,
 )
-from harness.contract.byteman.leader_rules import LEADER_ANSWERS_FENCED, NO_EPOCH_CHECK
+from harness.contract.byteman.leader_rules import NO_EPOCH_CHECK
 from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import adopted, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab, Partition, Producer
 from harness.lab.powers.timeouts import timed_out
@@ -91,7 +91,7 @@ REQUIREMENT = Requirement(
         *unsound(GOOD, appended=None),
     ),
     refuted_by=(
-        Failpoint(rules=LEADER_ANSWERS_FENCED + EVERY_PARTITION_VERIFIED, anomaly="leader-answers-fenced"),
+        Liar(api="Produce", error=FENCED, instead_of=STALE, anomaly="leader-answers-fenced"),
         Failpoint(rules=NO_EPOCH_CHECK + EVERY_PARTITION_VERIFIED, anomaly="stale-write-accepted"),
     ),
 )

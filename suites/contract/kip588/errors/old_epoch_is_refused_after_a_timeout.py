@@ -95,7 +95,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Failpoint(rules=ADD_IN_THE_CURRENT_EPOCH, anomaly="old-epoch-accepted"),
-        Failpoint(rules=ANY_EPOCH_MAY_END, anomaly="next-owner-refused"),
+        Failpoint(rules=ANY_EPOCH_MAY_END, anomaly="old-epoch-accepted"),
         Liar(api="EndTxn", error=OTHER, instead_of=KafkaError.PRODUCER_FENCED, anomaly="wrong-error"),
     ),
 )

@@ -7,8 +7,8 @@ second marker is written. Two partitions, and another producer's transaction ope
 
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import END_KNOWS_NO_REPETITION, REPETITION_GETS_THE_OLD_EPOCH
+from harness.contract.checks.feature_checks import FEATURE
 from harness.contract.doctored import adopted, unsound
-from harness.contract.feature_checks import FEATURE
 from harness.contract.refuters import Failpoint, Release
 from harness.contract.requirement import Feature
 from harness.lab import Lab

@@ -29,8 +29,8 @@ from harness.contract.byteman.transaction_metadata_rules import (
     INIT_FORGETS_THE_LAST_EPOCH,
     INIT_ROTATES_THE_PRODUCER_ID,
 )
+from harness.contract.checks.feature_checks import FEATURE, level
 from harness.contract.doctored import abort, commit, data, described, evidence, log, step, unsound
-from harness.contract.feature_checks import FEATURE, level
 from harness.contract.refuters import Failpoint, Refuter, Release
 from harness.contract.requirement import Feature
 from harness.lab import Lab

@@ -9,11 +9,9 @@ That no zombie gets through is what all the KIPs are about; the codes are Kafka'
 
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import ANY_EPOCH_MAY_END
-from harness.contract.byteman.leader_rules import NO_EPOCH_CHECK
 from harness.contract.byteman.transaction_metadata_rules import INIT_REPETITION_TAKEN_FOR_THE_FIRST
-from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import adopted, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import fenced
 from harness.lab import Lab, Partition, Producer
 from harness.lab.powers.timeouts import timed_out
@@ -76,6 +74,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=ANY_EPOCH_MAY_END, anomaly="abort-accepted"),
         Failpoint(rules=INIT_REPETITION_TAKEN_FOR_THE_FIRST, anomaly="claim-accepted"),
-        Failpoint(rules=NO_EPOCH_CHECK + EVERY_PARTITION_VERIFIED, anomaly="write-accepted"),
+        Liar(api="Produce", error=0, instead_of=KafkaError.INVALID_PRODUCER_EPOCH, anomaly="write-accepted"),
     ),
 )

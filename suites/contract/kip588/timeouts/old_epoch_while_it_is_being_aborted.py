@@ -20,7 +20,7 @@ from harness.contract import (
     Source,
     expect,
 )
-from harness.contract.byteman.leader_rules import EVERY_TRANSACTION_ONGOING, NO_CHECK_OF_DATA
+from harness.contract.byteman import leader_rules as rules
 from harness.contract.doctored import abort, data, evidence, gate, log, refused_write, sample, step, unsound, written
 from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import fenced
@@ -30,6 +30,9 @@ from harness.lab import Lab
 TIMEOUT_MS = 1_500
 CONCURRENT, STALE = KafkaError.CONCURRENT_TRANSACTIONS, KafkaError.INVALID_PRODUCER_EPOCH
 ALLOWED = (STALE, KafkaError.PRODUCER_FENCED, *(error for error in KafkaError if error.retriable))
+NO_DEFENCE = (
+    rules.KNOWN_PRODUCER_NOT_ASKED_ABOUT + rules.EVERY_TRANSACTION_ONGOING_AT_THE_APPEND + rules.NO_CHECK_OF_DATA
+)
 CLIENTS = ("old", "new")
 
 
@@ -128,8 +131,8 @@ REQUIREMENT = Requirement(
         *unsound(NEW, "fresh-new", appended="old-record-appended"),
     ),
     refuted_by=(
-        Failpoint(rules=EVERY_TRANSACTION_ONGOING + NO_CHECK_OF_DATA, anomaly="old-record-appended"),
-        Failpoint(rules=EVERY_TRANSACTION_ONGOING + NO_CHECK_OF_DATA, anomaly="old-epoch-accepted"),
+        Failpoint(rules=NO_DEFENCE, anomaly="old-record-appended"),
+        Failpoint(rules=NO_DEFENCE, anomaly="old-epoch-accepted"),
         Liar(
             api="AddPartitionsToTxn", instead_of=CONCURRENT, error=KafkaError.INVALID_TXN_STATE, anomaly="wrong-error"
         ),

@@ -5,9 +5,15 @@ operator is -1, which Kafka takes for 0; it also refuses a missing argument, and
 leader's.
 """
 
+from collections.abc import Mapping
+
 from harness.contract import Access, Evidence, Observations, Offers, Order, Refusal, Requirement, Source, expect
-from harness.contract.byteman.leader_rules import NO_EPOCH_CHECK
-from harness.contract.byteman.tool_rules import ERRORS_END_WELL, NO_COORDINATOR_EPOCH_SENT, NOTHING_ABORTED
+from harness.contract.byteman.tool_rules import (
+    ANOTHER_EPOCH_SENT,
+    ERRORS_END_WELL,
+    NO_COORDINATOR_EPOCH_SENT,
+    NOTHING_ABORTED,
+)
 from harness.contract.doctored import abort, adopted, commit, log, unsound
 from harness.contract.refuters import Failpoint
 from harness.contract.tool_words import complains, silent
@@ -39,7 +45,7 @@ def stimulus(lab: Lab) -> None:
     look(lab, "ended", *partitions)
 
 
-def _aborts(lab: Lab, txn: Producer, asked: dict[str, tuple[Partition, int | None, int | None]]) -> None:
+def _aborts(lab: Lab, txn: Producer, asked: Mapping[str, tuple[Partition, int | None, int | None]]) -> None:
     """All of them at the same time; an argument that is None is left out."""
     running = {}
     for name, (partition, epoch, coordinator_epoch) in asked.items():
@@ -97,7 +103,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Failpoint(rules=NOTHING_ABORTED, anomaly="still-hanging"),
-        Failpoint(rules=NO_EPOCH_CHECK, anomaly="wrong-abort-written"),
+        Failpoint(rules=ANOTHER_EPOCH_SENT, anomaly="wrong-abort-written"),
         Failpoint(rules=ERRORS_END_WELL, anomaly="wrong-abort-accepted"),
         Failpoint(rules=NO_COORDINATOR_EPOCH_SENT, anomaly="wrong-coordinator-epoch"),
     ),

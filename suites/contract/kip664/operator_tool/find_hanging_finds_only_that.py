@@ -45,7 +45,7 @@ def stimulus(lab: Lab) -> None:
 
 
 def _search(lab: Lab, topic: str, broker: int) -> None:
-    asked = {
+    asked: dict[str, tuple[str | int, ...]] = {
         "by topic": ("--topic", topic, LIMIT, MINUTES // 2),
         "by broker": ("--broker-id", broker, LIMIT, MINUTES // 2),
         "by default": ("--broker-id", broker),

@@ -27,7 +27,7 @@ def stimulus(lab: Lab) -> None:
     with lab.admin.unverified():
         txn.commit_offset(group, partition, 1, version=2, as_="hanging offset")
     hang(lab, other, partition)
-    asked = {
+    asked: dict[str, tuple[str | int, ...]] = {
         "no scope": YOUNG,
         "no topic": ("--broker-id", partition.leader, "--partition", 0, *YOUNG),
         "broker": ("--broker-id", partition.leader, *YOUNG),

@@ -1,7 +1,7 @@
 """KIP664-WTM-05: WriteTxnMarkers needs ClusterAction on the cluster ("only administrators should be allowed to abort").
 
 Who may only produce could otherwise end the transactions of others. Since 3.8 Alter on the cluster is enough as well,
-which is KIP-1037's: it is judged as Kafka's.
+which is KIP-1037's (KAFKA-16513): it is judged as Kafka's.
 """
 
 from harness.base.json_value import Json

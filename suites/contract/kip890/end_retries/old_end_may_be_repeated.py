@@ -23,7 +23,7 @@ from harness.contract import (
 )
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import OLD_END_NOT_REPEATABLE, OPPOSITE_END_TAKEN_FOR_REPETITION
-from harness.contract.doctored import adopted, commit, log
+from harness.contract.doctored import adopted, commit, log, unsound
 from harness.contract.refuters import Failpoint
 from harness.contract.version_tables import fenced
 from harness.lab import Lab, Partition, Producer
@@ -38,7 +38,8 @@ def stimulus(lab: Lab) -> None:
     partition = lab.partition("P1")
     for version in lab.offered("EndTxn", range(5)):
         for result in Result:
-            txn.write(partition)
+            txn.add(partition)
+            txn.produce(partition, as_="write")
             _end(lab, txn, partition, version, result)
             _ask_again(lab, txn, version, result)
 
@@ -88,9 +89,13 @@ def check(seen: Evidence) -> Observations:
         yield expect.over(completed, otherwise="wrong-state")
         yield expect.unchanged(completed, kept, "state", "producer_epoch", otherwise="decision-changed")
     yield expect.marks(seen, "P1", *((result.marker, epoch) for result in results))
+    pairs = zip(seen.all("write"), results, strict=True)
+    committed = [value for write, result in pairs if result.commits for value in write.written()]
+    yield from expect.sound(seen, committed=committed)
 
 
 GOOD = adopted(__file__, "KIP890-RETRY-07")
+COMMITTED = GOOD.log().committed
 
 REQUIREMENT = Requirement(
     id="KIP890-RETRY-07",
@@ -113,7 +118,8 @@ REQUIREMENT = Requirement(
         Refusal("later-epoch-accepted", GOOD.with_step("ahead", error=0)),
         Refusal("wrong-state", GOOD.with_step("ended", state="PrepareCommit").with_step("kept", state="PrepareCommit")),
         Refusal("decision-changed", GOOD.with_step("kept", producer_epoch=1)),
-        Refusal("wrong-markers", GOOD.with_log("P1", log(*GOOD.log().batches, commit(7, 0)))),
+        Refusal("wrong-markers", GOOD.with_log("P1", log(*GOOD.log().batches, commit(7, 0)), committed=COMMITTED)),
+        *unsound(GOOD, appended=None),
     ),
     refuted_by=(
         Failpoint(rules=OLD_END_NOT_REPEATABLE, anomaly="repetition-refused"),

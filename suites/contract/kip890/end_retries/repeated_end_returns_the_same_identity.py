@@ -9,7 +9,7 @@ from functools import partial
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import END_KNOWS_NO_REPETITION, REPETITION_GETS_THE_OLD_EPOCH
-from harness.contract.doctored import data, described, ended, evidence, log, marker
+from harness.contract.doctored import data, described, ended, evidence, log, marker, unsound, written
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
 
@@ -44,7 +44,8 @@ def check(seen: Evidence, result: Result) -> Observations:
     yield expect.refused(older, fenced, code=Level.SHOULD, otherwise="older-end-accepted")
     yield expect.over(kept)
     yield expect.keeps(kept, producer_id=own, epoch=epoch + 1, otherwise="identity-changed")
-    yield expect.marks(seen, "P1", (result.marker,), (result.marker,))
+    committed = expect.values(seen, "write") if result.commits else ()
+    yield from expect.sound(seen, committed=committed, markers=((result.marker,), (result.marker,)))
 
 
 def requirement(id_: str, result: Result) -> Requirement[Lab]:
@@ -53,7 +54,9 @@ def requirement(id_: str, result: Result) -> Requirement[Lab]:
     again = ended("end again", epoch=1)
     older = ended("older end again", epoch=0, error=KafkaError.PRODUCER_FENCED)
     kept = described("kept", result.completed, epoch=2)
-    good = evidence(ended("first end"), ended("end", epoch=1), again, again, older, kept, logs={"P1": log(*logged)})
+    writes = (written("write", 12, value) for value in "ab")
+    steps = (*writes, ended("first end"), ended("end", epoch=1), again, again, older, kept)
+    good = evidence(*steps, logs={"P1": log(*logged)})
     return Requirement(
         id=id_,
         source=Source(890, "Bump Epoch on Each Transaction for New Clients (1)"),
@@ -78,6 +81,7 @@ def requirement(id_: str, result: Result) -> Requirement[Lab]:
             Refusal("identity-changed", good.with_step("kept", producer_epoch=3)),
             Refusal("transaction-not-over", good.with_step("kept", state=result.prepared)),
             Refusal("wrong-markers", good.with_log(truth=log(*logged, marker(result, 3)))),
+            *unsound(good, appended=None),
         ),
         refuted_by=(
             Failpoint(rules=END_KNOWS_NO_REPETITION, anomaly="repetition-refused"),

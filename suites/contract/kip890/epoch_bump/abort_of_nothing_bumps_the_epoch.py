@@ -7,7 +7,7 @@ the requirement is a SHOULD.
 
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import EMPTY_ABORT_TAKEN_FOR_REPETITION, NO_ABORT_AFTER_COMMIT
-from harness.contract.doctored import adopted, commit, log
+from harness.contract.doctored import adopted, commit, log, unsound
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
 
@@ -41,10 +41,12 @@ def check(seen: Evidence) -> Observations:
     end = seen["commit"]
     yield expect.accepted(seen["write"], otherwise="returned-epoch-refused")
     yield expect.accepted(end, otherwise="commit-refused")
-    yield expect.marks(seen, "P1", ("COMMIT",))
+    yield from expect.sound(seen, committed=expect.values(seen, "write"), markers=(("COMMIT",),))
 
 
 GOOD = adopted(__file__, "KIP890-BUMP-10")
+COMMITTED = GOOD.log().committed
+_UNWRITTEN = GOOD.with_step("write", error=KafkaError.INVALID_PRODUCER_EPOCH).with_log("P1", committed=())
 
 REQUIREMENT = Requirement(
     id="KIP890-BUMP-10",
@@ -62,9 +64,10 @@ REQUIREMENT = Requirement(
         Refusal("epoch-not-bumped", GOOD.with_step("abort in CompleteAbort", producer_epoch=1)),
         Refusal("wrong-state-after", GOOD.with_step("after, Empty", state="PrepareAbort")),
         Refusal("another-identity-kept", GOOD.with_step("after, CompleteCommit", producer_epoch=3)),
-        Refusal("returned-epoch-refused", GOOD.with_step("write", error=KafkaError.INVALID_PRODUCER_EPOCH)),
+        Refusal("returned-epoch-refused", _UNWRITTEN),
         Refusal("commit-refused", GOOD.with_step("commit", error=INVALID)),
-        Refusal("wrong-markers", GOOD.with_log("P1", log(*GOOD.log().batches, commit(7, 4)))),
+        Refusal("wrong-markers", GOOD.with_log("P1", log(*GOOD.log().batches, commit(7, 4)), committed=COMMITTED)),
+        *unsound(GOOD, appended=None),
     ),
     refuted_by=(
         Failpoint(rules=NO_ABORT_AFTER_COMMIT, anomaly="empty-abort-refused"),

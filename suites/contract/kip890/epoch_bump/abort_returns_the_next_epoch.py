@@ -2,7 +2,8 @@
 
 The KIP promises the returned epoch, that the producer goes on with it, and the bumped epoch in the record and in the
 marker. Where a link from the coordinator to the leader can be held, the transaction is also looked at while it is being
-aborted; that this state is called ``PrepareAbort`` is Kafka's habit.
+aborted; that this state is called ``PrepareAbort`` is Kafka's habit. Another producer's transaction is open on the same
+partition from before the first abort until after the second, and commits.
 """
 
 from harness.contract import (
@@ -18,20 +19,22 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.transaction_metadata_rules import ABORT_WITHOUT_BUMP, ABORTED_KEEPS_THE_LAST_EPOCH
-from harness.contract.doctored import abort, data, described, ended, evidence, log, sample, unsound, written
+from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, sample, unsound, written
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab, Partition, Producer
 
 
 def stimulus(lab: Lab) -> None:
     """Write, abort (where possible while the marker is held), look; then write and abort in the returned epoch."""
-    txn, partition = lab.producer(protocol=2), lab.partition("P1")
+    txn, partition, other = lab.producer(protocol=2), lab.partition("P1"), lab.producer("rival", protocol=2)
+    other.produce(partition, as_="other write")
     txn.write(partition)
     _abort(lab, txn, partition)
     lab.reached(txn, "CompleteAbort", as_="kept")
     txn.produce(partition, as_="next write")
     txn.end(commit=False)
     lab.reached(txn, "CompleteAbort", as_="next kept")
+    other.end(commit=True, as_="other commit")
 
 
 def _abort(lab: Lab, txn: Producer, partition: Partition) -> None:
@@ -56,18 +59,22 @@ def check(seen: Evidence) -> Observations:
     yield expect.over(kept)
     yield expect.keeps(kept, producer_id=own, epoch=bumped, otherwise="another-identity-kept")
     yield expect.accepted(seen["next write"], otherwise="returned-epoch-refused")
-    yield expect.marks(seen, "P1", ("ABORT", bumped), ("ABORT", bumped + 1), otherwise="wrong-marker")
-    yield from expect.sound(seen, committed=(), shown="aborted-record-shown")
+    rows = [(marker.control, marker.producer_epoch) for marker in seen.log().markers() if marker.producer_id == own]
+    yield expect.agree("own markers", rows, [("ABORT", bumped), ("ABORT", bumped + 1)], otherwise="wrong-marker")
+    yield expect.accepted(seen["other commit"], otherwise="other-commit-refused")
+    yield from expect.sound(seen, committed=seen["other write"].written(), shown="aborted-record-shown")
 
 
-_LOGGED = (data(7, 0, "a"), abort(7, 1), data(7, 1, "b"))
+_LOGGED = (data(8, 0, "c"), data(7, 0, "a"), abort(7, 1), data(7, 1, "b"))
 GOOD = evidence(
     ended("abort", committed=False),
     described("kept while held", "PrepareAbort", epoch=1),
     described("kept", "CompleteAbort", epoch=1),
     written("next write", 12, "b"),
-    logs={"P1": log(*_LOGGED, abort(7, 2))},
-    samples=(sample("markers", "P1", 1, 0),),
+    written("other write", 12, "c", producer_id=8),
+    ended("other commit", producer_id=8),
+    logs={"P1": log(*_LOGGED, abort(7, 2), commit(8, 1))},
+    samples=(sample("markers", "P1", 2, 0),),
     held=("markers",),
 )
 
@@ -88,7 +95,8 @@ REQUIREMENT = Requirement(
         Refusal("another-identity-kept", GOOD.with_step("kept while held", producer_epoch=0)),
         Refusal("another-identity-kept", GOOD.with_step("kept", producer_epoch=0)),
         Refusal("returned-epoch-refused", GOOD.with_step("next write", error=KafkaError.INVALID_PRODUCER_EPOCH)),
-        Refusal("wrong-marker", GOOD.with_log("P1", log(*_LOGGED, abort(7, 1)))),
+        Refusal("wrong-marker", GOOD.with_log("P1", log(*_LOGGED, abort(7, 1), commit(8, 1)))),
+        Refusal("other-commit-refused", GOOD.with_step("other commit", error=KafkaError.INVALID_TXN_STATE)),
         *unsound(GOOD, appended=None, shown="aborted-record-shown"),
     ),
     refuted_by=(

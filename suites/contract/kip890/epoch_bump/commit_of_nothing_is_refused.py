@@ -17,7 +17,7 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.coordinator_rules import EMPTY_COMMIT_CHANGES_THE_EPOCH, EMPTY_COMMIT_TAKEN_FOR_ABORT
-from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, written
+from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, unsound, written
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab
@@ -32,7 +32,7 @@ def stimulus(lab: Lab) -> None:
     for state in STATES:
         txn = lab.producer(protocol=2)
         if state != "Empty":
-            txn.write(partition)
+            txn.produce(partition, as_=f"write before {state}")
             txn.end(commit=state == "CompleteCommit")
         lab.reached(txn, state, as_=f"before, {state}")
         refused = txn.end(commit=True, as_=f"commit in {state}")
@@ -56,6 +56,7 @@ def check(seen: Evidence) -> Observations:
         yield expect.accepted(step, otherwise="next-transaction-refused")
     commits = [one for one in seen.log().markers() if one.control == "COMMIT"]
     yield expect.agree("number of commit markers", len(commits), 1, otherwise="wrong-markers")
+    yield from expect.sound(seen, committed=expect.values(seen, "write before CompleteCommit"))
 
 
 def _refused(end: Step) -> Observation:
@@ -73,6 +74,7 @@ GOOD = evidence(
     *(described(f"before, {state}", state) for state in STATES),
     *(ended(f"commit in {state}", error=INVALID) for state in STATES),
     *(described(f"after, {state}", state) for state in STATES),
+    written("write before CompleteCommit", 12, "a"),
     written("next write", 12, "b"),
     ended("next end", committed=False),
     logs={"P1": log(data(7, 0, "a"), commit(7, 1), data(7, 1, "b"), abort(7, 2))},
@@ -97,6 +99,7 @@ REQUIREMENT = Requirement(
         Refusal("state-changed", GOOD.with_step("after, CompleteAbort", state="CompleteCommit")),
         *(Refusal("next-transaction-refused", GOOD.with_step(f"next {n}", error=INVALID)) for n in ("write", "end")),
         Refusal("wrong-markers", GOOD.with_log("P1", log(*GOOD.log().batches, commit(7, 3)))),
+        *unsound(GOOD, appended=None),
     ),
     refuted_by=(
         Failpoint(rules=EMPTY_COMMIT_TAKEN_FOR_ABORT, anomaly="empty-commit-accepted"),

@@ -9,7 +9,7 @@ an authorizer, so it is not tried here.
 
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import ANY_PRODUCER_ID_MAY_END, UNKNOWN_ID_ANSWERED_AS_STALE
-from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, sample
+from harness.contract.doctored import abort, data, described, ended, evidence, log, sample, unsound
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab, Producer
@@ -68,7 +68,7 @@ def check(seen: Evidence) -> Observations:
         yield expect.keeps(kept, state="Ongoing", producer_id=own, epoch=epoch, otherwise="transaction-changed")
         yield expect.unstable(seen.sample(name), otherwise="early-marker")
         yield expect.accepted(own_end, otherwise="own-end-refused")
-        yield expect.marks(seen, PARTITIONS[name], ("ABORT",))
+        yield from expect.sound(seen, PARTITIONS[name], committed=(), markers=(("ABORT",),))
     for end in expect.taken(seen, "another broker"):
         yield expect.habit(expect.refused(end, KafkaError.NOT_COORDINATOR, otherwise="foreign-end-accepted"))
 
@@ -98,7 +98,8 @@ REQUIREMENT = Requirement(
         Refusal("transaction-changed", GOOD.with_step("kept, empty id", state="CompleteCommit")),
         Refusal("early-marker", GOOD.with_sample("unknown id", last_stable_offset=1)),
         Refusal("own-end-refused", GOOD.with_step("own end, unknown id", error=KafkaError.PRODUCER_FENCED)),
-        Refusal("wrong-markers", GOOD.with_log("P2", log(data(7, 0, "a"), commit(7, 0)))),
+        Refusal("wrong-markers", GOOD.with_log("P2", log(data(7, 0, "a"), abort(7, 0), abort(7, 0)))),
+        *unsound(GOOD, "P3", appended=None),
     ),
     refuted_by=(
         Failpoint(rules=ANY_PRODUCER_ID_MAY_END, anomaly="foreign-end-accepted"),

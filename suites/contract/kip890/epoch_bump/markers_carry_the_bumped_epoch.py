@@ -9,7 +9,7 @@ from harness.contract import Evidence, KafkaError, Observations, Offers, Order, 
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import MARKERS_IN_THE_LAST_EPOCH
 from harness.contract.byteman.leader_rules import NO_EPOCH_CHECK, SEQUENCES_KEPT_ACROSS_EPOCHS
-from harness.contract.doctored import abort, adopted, commit, data, log, producer_row
+from harness.contract.doctored import abort, adopted, commit, data, log, producer_row, unsound
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Batch, Step
 from harness.lab import Lab
@@ -21,8 +21,8 @@ def stimulus(lab: Lab) -> None:
     shown = [partition for partition in (first, second, group.offsets) if partition.known]
     for result in Result:
         txn = lab.producer(protocol=2)
-        txn.write(first)
-        txn.write(second)
+        for partition in (first, second):
+            txn.produce(partition, as_=f"write before {result.noun}")
         txn.commit_offset(group, first, 1)
         txn.end(commit=result.commits, as_="end")
         lab.reached(txn, result.completed, as_="kept")
@@ -38,6 +38,8 @@ def check(seen: Evidence) -> Observations:
         for alias in ("P1", "P2", *(["offsets"] if "offsets" in seen.logs else [])):
             yield from _in_log(seen, end, alias)
             yield from _at_leader(seen, end, alias)
+    for alias in ("P1", "P2"):
+        yield from expect.sound(seen, alias, committed=expect.values(seen, "write before commit", at=alias))
 
 
 def _in_log(seen: Evidence, end: Step, alias: str) -> Observations:
@@ -78,7 +80,9 @@ def _coordinator_epoch(seen: Evidence, producer_id: int) -> int | None:
 
 def _logged(alias: str, *first: Batch) -> Evidence:
     """Doctored: one log with these batches of the first producer."""
-    return GOOD.with_log(alias, log(*first, data(8, 0, "b"), abort(8, 1)))
+    truth = log(*first, data(8, 0, "b"), abort(8, 1))
+    end = truth.high_watermark
+    return GOOD.with_log(alias, truth, committed=GOOD.log(alias).committed, last_stable_offset=end)
 
 
 GOOD = adopted(__file__, "KIP890-BUMP-03")
@@ -105,6 +109,7 @@ REQUIREMENT = Requirement(
         Refusal("leader-state-not-renewed", GOOD.with_step("producers of P2 after 8", producers=[OLD_SEQUENCE])),
         Refusal("leader-state-not-renewed", GOOD.with_step("producers of offsets after 8", producers=[])),
         Refusal("wrong-coordinator-epoch", GOOD.with_step("producers of P1 after 8", producers=[OTHER_COORDINATOR])),
+        *unsound(GOOD, "P2", appended=None),
     ),
     refuted_by=(
         Failpoint(rules=MARKERS_IN_THE_LAST_EPOCH + NO_EPOCH_CHECK, anomaly="wrong-marker-epoch"),

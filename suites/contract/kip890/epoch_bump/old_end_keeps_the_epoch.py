@@ -8,7 +8,7 @@ from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import MARKERS_IN_ANOTHER_EPOCH
 from harness.contract.byteman.transaction_metadata_rules import COMMITTED_KEEPS_ANOTHER_EPOCH
-from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, step, written
+from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, step, unsound, written
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
 
@@ -35,6 +35,9 @@ def check(seen: Evidence) -> Observations:
         yield expect.accepted(end, otherwise="old-end-refused")
         yield expect.over(kept, otherwise="wrong-state")
         yield expect.keeps(kept, epoch=epoch, otherwise="epoch-bumped")
+    pairs = zip(seen.all("write"), results, strict=True)
+    committed = [value for write, result in pairs if result.commits for value in write.written()]
+    yield from expect.sound(seen, committed=committed)
     yield expect.marks(seen, "P1", *((result.marker,) for result in results))
     epochs = {marker.producer_epoch for marker in seen.log().markers()}
     yield expect.agree("epochs of the markers", epochs, {epoch}, *ends, otherwise="marker-epoch-changed")
@@ -45,6 +48,7 @@ GOOD = evidence(
     written("write", 11, "a"),
     ended(version=0),
     described("kept", "CompleteCommit"),
+    written("write", 11, "b"),
     ended(version=4, committed=False),
     described("kept", "CompleteAbort"),
     logs={"P1": log(data(7, 0, "a"), commit(7, 0), data(7, 0, "b"), abort(7, 0))},
@@ -63,8 +67,10 @@ REQUIREMENT = Requirement(
         Refusal("old-end-refused", GOOD.with_step("end", error=KafkaError.PRODUCER_FENCED)),
         Refusal("wrong-state", GOOD.with_step("kept", state="PrepareAbort")),
         Refusal("epoch-bumped", GOOD.with_step("kept", producer_epoch=1)),
+        Refusal("next-transaction-refused", GOOD.with_step("write", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("wrong-markers", GOOD.with_log("P1", log(data(7, 0, "a"), commit(7, 0), commit(7, 0)))),
         Refusal("marker-epoch-changed", GOOD.with_log("P1", log(data(7, 0, "a"), commit(7, 1), abort(7, 0)))),
+        *unsound(GOOD, appended=None),
     ),
     refuted_by=(
         Failpoint(rules=COMMITTED_KEEPS_ANOTHER_EPOCH, anomaly="epoch-bumped"),

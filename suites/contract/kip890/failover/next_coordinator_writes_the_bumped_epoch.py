@@ -36,7 +36,7 @@ def stimulus(lab: Lab) -> None:
     for result in TransactionResult:
         name, txn = result.noun, lab.producer(protocol=2)
         partition = lab.partition(name, leader=lab.another_broker(txn.coordinator))
-        marked = lab.partition(f"marked {name}", leader=txn.coordinator)
+        marked = lab.partition(f"marked-{name}", leader=txn.coordinator)
         third = lab.another_broker(txn.coordinator, partition.leader)
         txn.produce(partition, as_="write")
         txn.produce(marked, as_="marked write")
@@ -70,7 +70,7 @@ def check(seen: Evidence) -> Observations:
         shown = [*(write.written() if result.commits else ()), *after.written()]
         values = [*write.written(), *after.written()]
         yield from expect.sound(seen, name, values, committed=shown, markers=((result.marker, 1), ("COMMIT", 2)))
-        own = f"marked {name}"
+        own = f"marked-{name}"
         yield from expect.sound(seen, own, beside.written(), committed=beside.written() if result.commits else ())
         kinds = set(seen.log(own).marks())
         yield expect.agree(
@@ -92,7 +92,7 @@ GOOD = evidence(
         for when, high, stable in (("prepared", 1, 0), ("completed", 2, 2), ("released", 3, 2))
     ),
     logs={r.noun: log(data(7, 0, "a"), marker(r, 1), data(7, 1, "b"), commit(7, 2)) for r in TransactionResult}
-    | {f"marked {r.noun}": log(data(7, 0, "c"), marker(r, 1), marker(r, 1)) for r in TransactionResult},
+    | {f"marked-{r.noun}": log(data(7, 0, "c"), marker(r, 1), marker(r, 1)) for r in TransactionResult},
 )
 _OLD_EPOCH = log(data(7, 0, "a"), commit(7, 0), data(7, 1, "b"), commit(7, 2))
 
@@ -116,9 +116,9 @@ REQUIREMENT = Requirement(
         Refusal("wrong-epoch-kept", GOOD.with_step("completed abort", producer_epoch=0)),
         Refusal("old-marker-ended-it", GOOD.with_sample("released commit", last_stable_offset=3)),
         Refusal("wrong-markers", GOOD.with_log("commit", _OLD_EPOCH)),
-        Refusal("wrong-markers", GOOD.with_log("marked commit", log(data(7, 0, "c"), commit(7, 1), commit(7, 0)))),
+        Refusal("wrong-markers", GOOD.with_log("marked-commit", log(data(7, 0, "c"), commit(7, 1), commit(7, 0)))),
         *unsound(GOOD, "commit"),
-        *unsound(GOOD, "marked abort"),
+        *unsound(GOOD, "marked-abort"),
     ),
     refuted_by=(
         Failpoint(rules=MARKERS_IN_ANOTHER_EPOCH, anomaly="wrong-markers"),

@@ -23,8 +23,8 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.transaction_metadata_rules import ABORT_WITHOUT_BUMP, RECORDS_AS_OF_LEVEL_1
+from harness.contract.checks.feature_checks import FEATURE, at_level
 from harness.contract.doctored import abort, data, described, evidence, log, step, unsound
-from harness.contract.feature_checks import FEATURE, at_level
 from harness.contract.refuters import Failpoint, Release
 from harness.contract.requirement import Feature
 from harness.evidence.requirement_evidence import NotSeen

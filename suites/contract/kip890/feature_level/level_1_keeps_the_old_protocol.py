@@ -22,8 +22,8 @@ from harness.contract import (
 from harness.contract.byteman.coordinator_rules import MARKERS_IN_ANOTHER_EPOCH
 from harness.contract.byteman.feature_rules import LEVEL_CHANGES_ARE_LOST
 from harness.contract.byteman.transaction_metadata_rules import COMMITTED_KEEPS_ANOTHER_EPOCH
+from harness.contract.checks.feature_checks import FEATURE, at_level
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, step, unsound, written
-from harness.contract.feature_checks import FEATURE, at_level
 from harness.contract.refuters import Failpoint
 from harness.contract.requirement import Feature
 from harness.evidence.requirement_evidence import NotSeen

@@ -25,8 +25,8 @@ from harness.contract.byteman.feature_rules import (
     LEVEL_1_IS_FINAL,
     LEVEL_CHANGES_ARE_LOST,
 )
+from harness.contract.checks.feature_checks import FEATURE, at_level
 from harness.contract.doctored import evidence, step
-from harness.contract.feature_checks import FEATURE, at_level
 from harness.contract.refuters import Failpoint
 from harness.contract.requirement import Feature
 from harness.evidence.requirement_evidence import Step

@@ -18,8 +18,8 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.feature_rules import LEVEL_NEEDS_METADATA, METADATA_CHANGE_RESETS_THE_LEVEL
+from harness.contract.checks.feature_checks import FEATURE, METADATA, at_level, level
 from harness.contract.doctored import commit, data, ended, evidence, log, step, unsound, written
-from harness.contract.feature_checks import FEATURE, METADATA, at_level, level
 from harness.contract.refuters import Failpoint
 from harness.contract.requirement import Feature
 from harness.evidence.requirement_evidence import NotSeen, Step

@@ -19,8 +19,8 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.feature_rules import EVERY_WAY_TAKEN_FOR_DOWN, LEVEL_3_TAKEN
+from harness.contract.checks.feature_checks import FEATURE, at_level, level
 from harness.contract.doctored import evidence, step
-from harness.contract.feature_checks import FEATURE, at_level, level
 from harness.contract.refuters import Failpoint
 from harness.contract.requirement import Feature
 from harness.evidence.requirement_evidence import NotSeen, Step

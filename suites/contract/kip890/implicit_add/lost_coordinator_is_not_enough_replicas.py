@@ -121,6 +121,11 @@ REQUIREMENT = Requirement(
         Refusal("refused-after-mending", GOOD.with_step("later write", error=RETRIABLE)),
         Refusal("commit-refused", GOOD.with_step("commit", error=KafkaError.INVALID_TXN_STATE)),
         *unsound(GOOD, "P12", appended=None, shown="commit-not-shown"),
+        Refusal("unadded-write-accepted", GOOD.with_step(_LOADING, error=0)),
+        Refusal("wrong-error", GOOD.with_step(_LOADING, error=KafkaError.INVALID_TXN_STATE)),
+        Refusal("no-message", GOOD.with_step(_LOADING, error_message=None)),
+        Refusal("refused-after-mending", GOOD.with_step(f"commit of {_LOADING}", error=RETRIABLE)),
+        *unsound(GOOD, _LOADING, appended="lost-record-appended", shown="commit-not-shown"),
     ),
     refuted_by=(
         Failpoint(rules=rules.LOST_COORDINATOR_IS_A_YES, anomaly="unadded-write-accepted"),

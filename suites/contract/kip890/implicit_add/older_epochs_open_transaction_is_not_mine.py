@@ -21,7 +21,10 @@ from harness.contract import (
     TransactionResult,
     expect,
 )
-from harness.contract.byteman.leader_rules import EVERY_TRANSACTION_ONGOING
+from harness.contract.byteman.leader_rules import (
+    EVERY_TRANSACTION_ONGOING_AT_THE_APPEND,
+    KNOWN_PRODUCER_NOT_ASKED_ABOUT,
+)
 from harness.contract.doctored import (
     commit,
     data,
@@ -39,6 +42,7 @@ from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Batch
 from harness.lab import Lab
 
+JOINED = KNOWN_PRODUCER_NOT_ASKED_ABOUT + EVERY_TRANSACTION_ONGOING_AT_THE_APPEND
 CONCURRENT, BY_KIP = KafkaError.CONCURRENT_TRANSACTIONS, KafkaError.NOT_ENOUGH_REPLICAS
 
 
@@ -120,8 +124,8 @@ REQUIREMENT = Requirement(
         *unsound(GOOD, CASE),
     ),
     refuted_by=(
-        Failpoint(rules=EVERY_TRANSACTION_ONGOING, anomaly="appended-before-marker"),
-        Failpoint(rules=EVERY_TRANSACTION_ONGOING, anomaly="early-write-accepted"),
+        Failpoint(rules=JOINED, anomaly="appended-before-marker"),
+        Failpoint(rules=JOINED, anomaly="early-write-accepted"),
         Liar(api="Produce", instead_of=CONCURRENT, error=KafkaError.INVALID_PRODUCER_EPOCH, anomaly="wrong-error"),
     ),
 )

@@ -55,6 +55,7 @@ def stimulus(lab: Lab) -> None:
             _commit_in_trouble(lab, txn, group, partition, version, trouble)
         txn.commit_offset(group, partition, LATER, version=version, as_=f"later v{version}")
         txn.end(commit=True, as_=f"end v{version}")
+        lab.reached(txn, "CompleteCommit", "Empty", as_=f"over v{version}")  # until then the offset is pending
         lab.observer.committed_offset(group, partition, require_stable=True, as_=f"offset v{version}")
 
 

@@ -14,7 +14,6 @@ from harness.contract import Evidence, KafkaError, NotSeen, Observations, Offers
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import (
     CURRENT_EPOCH_TAKEN_FOR_REPETITION,
-    EMPTY_COMMIT_CHANGES_THE_EPOCH,
     EMPTY_COMMIT_TAKEN_FOR_ABORT,
 )
 from harness.contract.doctored import adopted, unsound
@@ -95,7 +94,6 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Failpoint(rules=EMPTY_COMMIT_TAKEN_FOR_ABORT, anomaly="trace-left"),
-        Failpoint(rules=EMPTY_COMMIT_CHANGES_THE_EPOCH, anomaly="own-transaction-disturbed"),
         Failpoint(rules=CURRENT_EPOCH_TAKEN_FOR_REPETITION, anomaly="empty-commit-accepted"),
     ),
 )

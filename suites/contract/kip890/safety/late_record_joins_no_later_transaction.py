@@ -21,7 +21,7 @@ from harness.contract import (
     TransactionResult,
     expect,
 )
-from harness.contract.byteman.leader_rules import EVERY_TRANSACTION_ONGOING, NO_CHECK_OF_DATA
+from harness.contract.byteman import leader_rules as rules
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import commit, data, ended, evidence, log, marker, refused_write, unsound, written
 from harness.contract.refuters import Failpoint, Liar
@@ -29,6 +29,9 @@ from harness.lab import Lab
 
 STALE = KafkaError.INVALID_PRODUCER_EPOCH
 SHOWN = "late-record-shown"
+NO_DEFENCE = (
+    rules.KNOWN_PRODUCER_NOT_ASKED_ABOUT + rules.EVERY_TRANSACTION_ONGOING_AT_THE_APPEND + rules.NO_CHECK_OF_DATA
+)
 
 
 def stimulus(lab: Lab) -> None:
@@ -103,7 +106,7 @@ REQUIREMENT = Requirement(
         *unsound(GOOD, CASE, appended="late-record-appended", shown=SHOWN),
     ),
     refuted_by=(
-        Failpoint(rules=EVERY_TRANSACTION_ONGOING + NO_CHECK_OF_DATA, anomaly="late-record-appended"),
+        Failpoint(rules=NO_DEFENCE, anomaly="late-record-appended"),
         Failpoint(rules=END_WITHOUT_BUMP, anomaly=SHOWN),
         Liar(api="Produce", instead_of=STALE, error=KafkaError.INVALID_TXN_STATE, anomaly="wrong-error"),
     ),

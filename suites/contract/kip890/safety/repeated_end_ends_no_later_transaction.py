@@ -52,8 +52,9 @@ def stimulus(lab: Lab) -> None:
         txn.produce(partition, as_=f"write of 1 {case}")
         with lab.gate(lane, api="EndTxn", action=action, name=case, hang_up=action == "hold") as gated:
             if action == "hold":
-                txn.start_end(commit=result.commits)
+                kept = txn.start_end(commit=result.commits)
                 gated.wait()
+                kept.answer(as_=f"kept {case}")
             txn.end(commit=result.commits, as_=f"end of 1 {case}")
             gated.wait()
             lab.completed(partition)
@@ -127,6 +128,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="transaction-2-ended"),
         Failpoint(rules=DELAYED_END_TAKEN_FOR_CURRENT, anomaly="delayed-end-accepted"),
-        Liar(api="EndTxn", instead_of=0, skip=1, error=FENCED, anomaly="own-request-refused"),
+        Liar(api="Produce", instead_of=0, skip=1, error=48, anomaly="own-request-refused"),
     ),
 )

@@ -1,0 +1,1 @@
+"""Words of checks for one kind of evidence each, beside those of :mod:`harness.contract.expect`."""

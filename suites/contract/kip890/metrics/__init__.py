@@ -1,0 +1,1 @@
+"""Metrics of verification (KIP-890, "Metrics")."""

@@ -1,0 +1,1 @@
+"""Brokers of several releases in one cluster, as during a rolling upgrade."""
