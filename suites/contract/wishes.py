@@ -23,6 +23,13 @@ SOLE_COORDINATORS = OwnCluster(
 """With one copy of what coordinators keep: while a broker is away, nobody coordinates its transactional ids."""
 LONG_STATE_LOG = OwnCluster(fresh="a long transaction log")
 """Where a requirement may fill the coordinators' log, which takes longer to load from then on."""
+SOON_EXPIRED = OwnCluster(
+    properties={
+        "transactional.id.expiration.ms": "1500",
+        "transaction.remove.expired.transaction.cleanup.interval.ms": "200",
+    }
+)
+"""Whose coordinators forget an id that is not used for a second and a half (Kafka: seven days, looked for hourly)."""
 CHECKED_OFTEN = OwnCluster(
     properties={
         "producer.id.expiration.check.interval.ms": "200",

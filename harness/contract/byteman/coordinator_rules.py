@@ -153,3 +153,39 @@ UNKNOWN_WHILE_LOADING = rule(
 LIST_IS_EMPTY = rule(
     "a coordinator lists nothing", f"{_COORDINATOR}#handleListTransactions", "$!.transactionStates().clear()", at="EXIT"
 )
+_INIT_REQUEST = "org.apache.kafka.common.message.InitProducerIdRequestData#read"
+_NO_IDENTITY = '$0.setProducerId(java.lang.Long.parseLong("-1")); $0.setProducerEpoch(java.lang.Short.parseShort("-1"))'
+HALF_AN_IDENTITY_IS_NONE = rule(
+    "half an identity is taken for none",
+    _INIT_REQUEST,
+    _NO_IDENTITY,
+    when="$0.producerId() == -1 OR $0.producerEpoch() == -1",
+    at="EXIT",
+)
+INIT_IGNORES_THE_IDENTITY = rule(
+    "InitProducerId takes no notice of the identity",
+    _INIT_REQUEST,
+    _NO_IDENTITY,
+    at="EXIT",
+)
+FORGOTTEN_IDENTITY_FENCED = rule(
+    "an identity is fenced by an id that has no epoch yet",
+    "org.apache.kafka.coordinator.transaction.TransactionMetadata#prepareIncrementProducerEpoch",
+    'throw new org.apache.kafka.common.errors.ProducerFencedException("no epoch yet")',
+    when="$0.producerEpoch() == -1 AND $2.isPresent()",
+)
+_INIT_RESPONSE = "org.apache.kafka.common.message.InitProducerIdResponseData"
+EVERY_START_GETS_EPOCH_5 = rule(
+    "every start is told the epoch 5",
+    f"{_INIT_RESPONSE}#setProducerEpoch",
+    '$1 = java.lang.Short.parseShort("5")',
+    when="$1 > 0",
+)
+IDEMPOTENT_PRODUCERS_SHARE_AN_ID = rule(
+    "every start is told the same producer id", f"{_INIT_RESPONSE}#setProducerId", "$1 = 7", when="$1 > 0"
+)
+EVERY_TIMEOUT_IS_VALID = rule(
+    "every timeout is valid",
+    "kafka.coordinator.transaction.TransactionStateManager#validateTransactionTimeoutMs",
+    "return true",
+)

@@ -28,6 +28,10 @@ def _at_init(name: str, do: str, when: str = "true") -> str:
 END_WITHOUT_BUMP = _at_preparation("the end of a transaction forgets to bump the epoch", f"$2 = {_LEVEL}.TV_0")
 END_KEEPS_THE_PRODUCER_ID = _at_preparation("the end in the last epoch keeps the producer id", "$3 = -1")
 EPOCHS_ARE_NEVER_EXHAUSTED = rule("no epoch is the last", f"{_METADATA}#isEpochExhausted", "return false")
+EPOCHS_ARE_ALWAYS_EXHAUSTED = rule("every epoch is the last", f"{_METADATA}#isEpochExhausted", "return $1 >= 0")
+EPOCHS_BEGIN_AT_ONE = _at_init(
+    "the first epoch is 1", '$this.setProducerEpoch(java.lang.Short.parseShort("0"))', "$this.producerEpoch() == -1"
+)
 EPOCHS_ARE_EXHAUSTED_TOO_EARLY = rule(
     "the epoch before the last is the last", f"{_METADATA}#isEpochExhausted", "return $1 >= 32765"
 )
@@ -127,4 +131,10 @@ TIME_COUNTS_FROM_THE_LAST_CHANGE = rule(
     "the time of a transaction counts from its last change",
     f"{_METADATA}#txnStartTimestamp",
     "return $this.txnLastUpdateTimestamp()",
+)
+TIMEOUT_OF_THE_FIRST_START = _at_init("a later start keeps the timeout", "$1 = $this.txnTimeoutMs()")
+NO_TRANSITION_IS_PENDING = rule(
+    "the coordinator forgets that it is writing",
+    f"{_METADATA}#pendingTransitionInProgress",
+    "return false",
 )

@@ -1,0 +1,1 @@
+"""InitProducerId after the coordinator has forgotten a transactional id."""

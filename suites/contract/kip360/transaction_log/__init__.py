@@ -1,0 +1,1 @@
+"""What the coordinator's log tells of the last identity."""
