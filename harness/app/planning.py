@@ -3,12 +3,14 @@
 A running cluster is asked what it offers and who its brokers are, nothing else. A cluster that we start is not started.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TextIO
 
 from harness.base.clock import RunClock
+from harness.base.paths import ROOT
 from harness.cluster.cluster import Cluster, Kill, ReadMetrics, RunTool
 from harness.cluster.opening import open_cluster
 from harness.cluster.run_options import Permissions, RunOptions
@@ -33,6 +35,7 @@ CHANGES: Mapping[str, str] = {
     "levels.ask(": "a feature level",
     "lab.moves.": "another replica of a partition as its leader",
     "write_marker(": "markers written by an operator",
+    "write_marker.several(": "markers written by an operator",
     ".grant(": "what users may do",
     'operator("abort"': "markers written by an operator",
 }
@@ -79,8 +82,16 @@ def changed_by(entry: CatalogueEntry) -> tuple[str, ...]:
     """What a requirement changes beyond its own topics and sets back; () where it declares no such access."""
     if Access.CHANGES not in entry.requirement.access:
         return ()
-    text = entry.file.read_text(encoding="utf-8")
+    text = _with_shared_parts(entry.file)
     return tuple(dict.fromkeys(what for call, what in CHANGES.items() if call in text))
+
+
+def _with_shared_parts(file: Path) -> str:
+    """The file's text, and that of what it shares with other requirements."""
+    text = file.read_text(encoding="utf-8")
+    shared = re.findall(r"^from (suites\.contract\.[\w.]+) import", text, re.MULTILINE)
+    files = (ROOT.joinpath(*module.split(".")).with_suffix(".py") for module in shared)
+    return "\n".join([text, *(one.read_text(encoding="utf-8") for one in files)])
 
 
 def _plan_of_ours(options: RunOptions, entries: Sequence[CatalogueEntry]) -> Plan:

@@ -110,4 +110,4 @@ def test_the_list_says_what_needs_permission(tmp_path: Path) -> None:
     assert "KIP890-FEAT-07" in changing
     printed = fencepost("list", cwd=tmp_path).stdout
     assert f"{len(changing)} with access 'changes' need --allow-changes" in printed
-    assert all("changes" in line for line in printed.splitlines() if line.startswith(tuple(changing)))
+    assert all("changes" in line for line in printed.splitlines() if line.split(" ")[0] in changing)
