@@ -37,7 +37,7 @@ class Order(Enum):
     """When a requirement runs in a session: those that disturb others go last."""
 
     CALM = 0  # touches nothing but its own topics and transactional ids
-    ALONE = 1  # looks at what others change as well: the partitions that keep groups' offsets, counters of a broker
+    ALONE = 1  # looks at what others change as well: groups' offsets, counters, how waiting verifications are answered
     HOLDS_LINKS = 2  # holds or cuts links between brokers
     CHANGES_SETTINGS = 3  # changes broker settings or feature levels, and sets them back
     HURTS_CLUSTER = 4  # kills, pauses or exhausts

@@ -4,7 +4,7 @@ Three partitions in each transaction. All of it is the KIP's: that they were add
 writes there and, where brokers can be asked, by what the coordinator keeps and what each leader has open.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import ADD_NOT_KEPT
 from harness.contract.byteman.verification_rules import NEW_CLIENT_TAKEN_FOR_OLD
 from harness.contract.doctored import commit, data, described, ended, evidence, known_producer, log, unsound, written
@@ -58,6 +58,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Implicitly Add Partitions to Transactions on Produce for New Clients (2)"),
     statement="The first Produce v12 or newer to a partition adds it to the transaction and is appended.",
     needs=(Offers("Produce", 12), Offers("EndTxn", 5)),
+    order=Order.ALONE,  # verifications of others beside it change the code (KIP890-VERIFY-17)
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

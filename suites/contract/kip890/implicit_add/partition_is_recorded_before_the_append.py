@@ -6,7 +6,18 @@ the KIP's, and so are nothing appended and a marker wherever the coordinator rec
 at the size first: that the add comes before, the code, and how an abort of nothing is answered are Kafka's.
 """
 
-from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Evidence,
+    KafkaError,
+    Level,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman.coordinator_rules import ADD_NOT_KEPT
 from harness.contract.doctored import abort, described, ended, evidence, log, refused_write, unsound
 from harness.contract.refuters import Failpoint
@@ -64,6 +75,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Implicitly Add Partitions to Transactions on Produce for New Clients (2)"),
     statement="The coordinator has recorded the partition before the record is appended, also when the append fails.",
     needs=(Offers("Produce", 12), Offers("EndTxn", 5)),
+    order=Order.ALONE,  # verifications of others beside it change the code (KIP890-VERIFY-17)
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

@@ -6,7 +6,7 @@ once more, as a client does that heard no answer, it is a duplicate. For version
 well; TRANSACTION_ABORTABLE is Kafka's.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman.leader_rules import NO_DUPLICATE_FOUND, NO_SEQUENCE_CHECK
 from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, sample, step, unsound, written
@@ -65,6 +65,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Motivation"),
     statement="A write that came before its partition was added is never durable; sent again after adding, it is once.",
     needs=(Offers("Produce", 9),),
+    order=Order.ALONE,  # verifications of others beside it change the code (KIP890-VERIFY-17)
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

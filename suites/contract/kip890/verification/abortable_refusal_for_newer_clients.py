@@ -5,7 +5,7 @@ and go on. That the write is refused is the KIP's; its ABORTABLE_ERROR "can be r
 adds partitions by itself, so that version 11 has it, and without a message, is Kafka's.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman.verification_rules import CLIENT_WITHOUT_ABORTABLE_ERROR
 from harness.contract.doctored import evidence, log, refused_write, sample, unsound
 from harness.contract.refuters import VERIFICATION, Failpoint, Setting
@@ -40,6 +40,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Public Interfaces (ABORTABLE_ERROR)"),
     statement="To clients that know it, the refusal of a partition not added is told with the abortable error.",
     needs=(Offers("Produce", 11),),
+    order=Order.ALONE,  # verifications of others beside it change the code (KIP890-VERIFY-17)
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

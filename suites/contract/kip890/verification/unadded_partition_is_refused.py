@@ -6,7 +6,7 @@ producer that the leader never saw and by one that it knows in an older epoch. I
 a message are the KIP's; the message's words are Kafka's.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import (
     commit,
@@ -69,6 +69,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Ensure Ongoing Transaction for Older Clients (3)"),
     statement="A transactional write to a partition that was not added to the transaction is refused, not appended.",
     needs=(Offers("Produce", 9),),
+    order=Order.ALONE,  # verifications of others beside it change the code (KIP890-VERIFY-17)
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
