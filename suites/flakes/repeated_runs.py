@@ -1,16 +1,14 @@
 """Many qualifications of one target, each with a seed of its own, and the verdicts that were not always the same."""
 
-import json
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.paths import ROOT
+from suites.qualification import qualification
 
 BUSY = "while True: pass"
 
@@ -40,19 +38,11 @@ def other_load(processes: int) -> Iterator[None]:
 
 
 def judged_once(target: str, seed: int, folder: Path, words: Sequence[str]) -> RepeatedRun:
-    """A qualification in a process of its own; its output goes to ``folder/output.txt``.
-
-    :raises RuntimeError: When there is no report, with the last line of the output.
-    """
+    """A qualification; :raises RuntimeError: when there is no report, with the last line of the output."""
     folder.mkdir(parents=True)
-    command = [sys.executable, "-m", "harness", "qualify", target, "--seed", str(seed), *words]
-    started = time.monotonic()
-    with (folder / "output.txt").open("w", encoding="utf-8") as output:
-        ended = subprocess.run(
-            [*command, "--report-dir", folder / "run"], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False
-        )
-    seconds = time.monotonic() - started
-    return RepeatedRun(seed=seed, exit_code=ended.returncode, seconds=seconds, verdicts=_verdicts(folder))
+    ended = qualification([target, "--seed", str(seed), *words], folder)
+    verdicts = {verdict["id"]: _words(verdict) for verdict in ended.verdicts}
+    return RepeatedRun(seed=seed, exit_code=ended.exit_code, seconds=ended.seconds, verdicts=verdicts)
 
 
 def differing(runs: Sequence[RepeatedRun]) -> Mapping[str, Mapping[str, Sequence[int]]]:
@@ -72,15 +62,6 @@ def _by_verdict(id_: str, runs: Sequence[RepeatedRun]) -> Mapping[str, Sequence[
 def statuses(runs: Sequence[RepeatedRun]) -> Mapping[str, int]:
     """How many verdicts of each status all runs have given."""
     return Counter(verdict.split(":")[0] for run in runs for verdict in run.verdicts.values())
-
-
-def _verdicts(folder: Path) -> Mapping[str, str]:
-    report = folder / "run" / "report.json"
-    if not report.is_file():
-        last = (folder.joinpath("output.txt").read_text().strip().splitlines() or ["it printed nothing"])[-1]
-        raise RuntimeError(f"{folder.name} has no report: {last}")
-    found = json.loads(report.read_text(encoding="utf-8"))["verdicts"]
-    return {verdict["id"]: _words(verdict) for verdict in found}
 
 
 def _words(verdict: Mapping[str, object]) -> str:

@@ -1,17 +1,13 @@
 """A qualification of one target in a process of its own, and what it found."""
 
-import json
 import shlex
-import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.base.paths import ROOT
+from suites.qualification import qualification
 from suites.targets.target_shapes import TargetShape
 
 SEED = 7
@@ -53,29 +49,16 @@ def judged(shape: TargetShape, folder: Path, select: str) -> TargetRun:
     files.mkdir()
     with shape.opened(files) as words:
         own = [*words, "--seed", str(SEED), *(["--select", select] if select else [])]
-        started = time.monotonic()
-        command: list[str | Path] = [sys.executable, "-m", "harness", "qualify", *own, "--report-dir", folder / "run"]
-        with (folder / "output.txt").open("w", encoding="utf-8") as output:
-            ended = subprocess.run(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
-        seconds = time.monotonic() - started
+        ended = qualification(own, folder)
     return TargetRun(
         shape=shape,
         command=shlex.join(["fencepost", "qualify", *(_shown(word, files) for word in own)]),
-        exit_code=ended.returncode,
-        seconds=seconds,
-        verdicts=_verdicts(folder),
+        exit_code=ended.exit_code,
+        seconds=ended.seconds,
+        verdicts=ended.verdicts,
     )
 
 
 def _shown(word: str, files: Path) -> str:
     """A file of the target by its name alone, because it is gone with the run."""
     return Path(word).name if word.startswith(str(files)) else word
-
-
-def _verdicts(folder: Path) -> Sequence[Mapping[str, Any]]:
-    report = folder / "run" / "report.json"
-    if not report.is_file():
-        last = (folder.joinpath("output.txt").read_text().strip().splitlines() or ["it printed nothing"])[-1]
-        raise RuntimeError(f"{folder.name} has no report: {last}")
-    verdicts: Sequence[Mapping[str, Any]] = json.loads(report.read_text(encoding="utf-8"))["verdicts"]
-    return verdicts
