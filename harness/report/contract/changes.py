@@ -34,7 +34,7 @@ def earlier_run(folder: RunFolder) -> Json:
     if not verdicts:
         raise UserError(f"{folder.path}: nothing was judged in this run", exit=ExitCode.USAGE)
     results = join((), verdicts, about.profile)
-    given: dict[str, Json] = {result.row.id: _words(result) for result in results}
+    given: dict[str, Json] = {result.row.id: result.words for result in results}
     statuses: dict[str, Json] = {result.row.id: result.status for result in results}
     return {"name": about.name, "started": about.started, "verdicts": given, "statuses": statuses}
 
@@ -54,19 +54,12 @@ def changes(about: RunMetadata, entries: Sequence[RequirementResult]) -> tuple[C
             statement=entry.row.statement,
             before=before.get(entry.row.id, "not judged"),
             before_mark=mark(statuses.get(entry.row.id, NOT_JUDGED)),
-            after=_words(entry),
+            after=entry.words,
             after_mark=mark(entry.status),
         )
         for entry in entries
-        if about.against and entry.verdict and before.get(entry.row.id) != _words(entry)
+        if about.against and entry.verdict and before.get(entry.row.id) != entry.words
     )
-
-
-def _words(result: RequirementResult) -> str:
-    """``violated: hanging-write``; details, which hold offsets and ids, are no difference."""
-    findings = result.verdict.findings if result.verdict else ()
-    anomalies = ", ".join(dict.fromkeys(found.anomaly for found in findings))
-    return ": ".join(filter(None, (mark(result.status).label.lower(), anomalies)))
 
 
 def _texts(value: Json) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.level import Level, Profile
 from harness.contract.verdict import Status, Verdict, kept, passes, stale
 from harness.report.shared.status_marks import counted
-from harness.report.shared.words import DIFFERS, NOT_JUDGED, ORDER, count
+from harness.report.shared.words import DIFFERS, NOT_JUDGED, ORDER, count, label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +22,17 @@ class RequirementResult:
     def status(self) -> str:
         """The status as it is shown (:func:`shown_status`), or ``NOT_JUDGED``."""
         return shown_status(self.verdict, self.profile) if self.verdict else NOT_JUDGED
+
+    @property
+    def anomalies(self) -> tuple[str, ...]:
+        """The names of what was found broken, each once."""
+        findings = self.verdict.findings if self.verdict else ()
+        return tuple(dict.fromkeys(found.anomaly for found in findings))
+
+    @property
+    def words(self) -> str:
+        """``violated: hanging-write``; details, which hold offsets and ids, make no difference."""
+        return ": ".join(filter(None, (label(self.status).lower(), ", ".join(self.anomalies))))
 
     @property
     def known(self) -> bool:

@@ -1,7 +1,7 @@
 """Several runs beside each other: for each requirement its verdict on each, and what differs from its neighbour."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
 from harness.contract.catalogue.requirement_catalogue import RequirementRow
@@ -9,7 +9,7 @@ from harness.contract.verdict import Verdict
 from harness.report.contract.results import RequirementResult, counts, join
 from harness.report.shared.run_metadata import RunMetadata
 from harness.report.shared.status_marks import StatusMark, StatusTally, mark, tallies
-from harness.report.shared.words import NOT_JUDGED
+from harness.report.shared.words import NOT_JUDGED, label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,20 +38,15 @@ class MatrixColumn:
 class MatrixCell:
     """One requirement on one run.
 
-    :param anomalies: The names of what was found broken, each once.
+    :param words: The verdict with what was found broken: ``violated: hanging-write``.
     :param why: Why it is known to fail, or why it was not judged to its end.
     :param changed: Whether the neighbour on the left has another status, or other anomalies.
     """
 
     mark: StatusMark
-    anomalies: tuple[str, ...] = ()
+    words: str
     why: str = ""
     changed: bool = False
-
-    @property
-    def words(self) -> str:
-        """``violated: hanging-write``."""
-        return ": ".join(filter(None, (self.mark.label.lower(), ", ".join(self.anomalies))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,25 +120,22 @@ def _was_judged(results: Mapping[str, RequirementResult], id_: str) -> bool:
 def _cells(id_: str, by_id: Sequence[Mapping[str, RequirementResult]]) -> tuple[MatrixCell, ...]:
     cells = [_cell(results.get(id_)) for results in by_id]
     changed = [False, *(_differ(left, right) for left, right in pairwise(cells))]
-    return tuple(
-        MatrixCell(mark=cell.mark, anomalies=cell.anomalies, why=cell.why, changed=new)
-        for cell, new in zip(cells, changed, strict=True)
-    )
+    return tuple(replace(cell, changed=new) for cell, new in zip(cells, changed, strict=True))
 
 
 def _cell(result: RequirementResult | None) -> MatrixCell:
     if result is None or result.verdict is None:
-        return MatrixCell(mark=mark(NOT_JUDGED))
+        return MatrixCell(mark=mark(NOT_JUDGED), words=label(NOT_JUDGED).lower())
     verdict = result.verdict
     return MatrixCell(
         mark=mark(result.status),
-        anomalies=tuple(dict.fromkeys(found.anomaly for found in verdict.findings)),
+        words=result.words,
         why=verdict.known_failure or verdict.reason or "",
     )
 
 
 def _differ(left: MatrixCell, right: MatrixCell) -> bool:
-    return (left.mark.status, left.anomalies) != (right.mark.status, right.anomalies)
+    return left.words != right.words
 
 
 def _column(run: JudgedRun, results: Sequence[RequirementResult]) -> MatrixColumn:
