@@ -17,10 +17,10 @@ ResultT = TypeVar("ResultT", bound=ApiResult)
 LOADING, STOPPING = KafkaError.COORDINATOR_LOAD_IN_PROGRESS, KafkaError.COORDINATOR_NOT_AVAILABLE
 RECORDS = 150_000
 """In the log of the coordinator: enough that it is asked several times while it loads them."""
-LOADED_SECONDS = 20.0
+LOADED_SECONDS = 60.0
 """Within which it must have loaded them."""
-ANSWER_SECONDS = 1.0
-"""For one look: a broker that stops may leave a request unanswered."""
+STOPPING_SECONDS = 1.0
+"""For one answer of a broker that stops, which may leave a request unanswered."""
 BEFORE, LOOK, AFTER = "added before", "look", "added after"
 
 
@@ -31,27 +31,30 @@ class Rounds:
     one before is not noted.
     """
 
-    def __init__(self, lab: Lab, txn: Producer, node: int, look: ApiRequest[ResultT]) -> None:
+    def __init__(
+        self, lab: Lab, txn: Producer, node: int, look: ApiRequest[ResultT], *, answer_seconds: float = LOADED_SECONDS
+    ) -> None:
         self.recorder, self.node, self.look = lab.step_recorder("observer"), node, look
+        self.answer_seconds = answer_seconds
         places = [partition.topic_partition for partition in lab.partitions]
         self.add, self.version = txn.state.add_partitions(*places), txn.version(AddPartitionsToTxn.api)
         self.last: Sequence[Json] = ()
 
     def once(self) -> bool:
-        """One round; whether the broker coordinates the id after it."""
+        """One round; whether all of it was answered by a broker that coordinates the id."""
         steps = self._add(BEFORE), self._asked(self.look, 0, LOOK), self._add(AFTER)
         seen: list[Json] = [step.error for step in steps]
         if seen != self.last:
             for step in steps:
                 self.recorder.kept(step, step.name)
         self.last = seen
-        return steps[-1].error == 0
+        return seen == [0, 0, 0]
 
     def _add(self, name: str) -> Step:
         return self._asked(self.add, self.version, name)
 
     def _asked(self, request: ApiRequest[ResultT], version: int, name: str) -> Step:
-        return self.recorder.asked(self.node, request, version, as_=name, retry=(), timeout_seconds=ANSWER_SECONDS)
+        return self.recorder.asked(self.node, request, version, as_=name, retry=(), timeout_seconds=self.answer_seconds)
 
 
 def begin(lab: Lab) -> Producer:
@@ -75,7 +78,7 @@ def loading(lab: Lab, txn: Producer, look: ApiRequest[ResultT]) -> None:
 
 def stopping(lab: Lab, txn: Producer, look: ApiRequest[ResultT]) -> None:
     """The coordinator is asked while it is shut down in good order."""
-    rounds = Rounds(lab, txn, txn.coordinator, look)
+    rounds = Rounds(lab, txn, txn.coordinator, look, answer_seconds=STOPPING_SECONDS)
     with lab.nodes.stopped(txn.coordinator, name="stopping", meanwhile=rounds.once):
         pass
 
