@@ -43,6 +43,8 @@ from harness.wire.wire_errors import WireError
 class Run:
     """A session on one target; its cluster is opened at the first requirement and ended by :func:`close`.
 
+    Two clusters are in use where there is another run :func:`beside` it.
+
     :param wish: What the cluster that is open now was asked to be; None of the common one.
     :param numbers: Of the clusters that are opened, in their order.
     :param gate: For single requests to and within this cluster, once one was asked for.
@@ -105,7 +107,7 @@ def untried(run: Run, requirement: Requirement[Lab]) -> Verdict | None:
 def open_target(run: Run, wish: OwnCluster | None = None) -> tuple[Cluster, TargetFeatures]:
     """Step 1: the cluster that is asked for, started at first use and seen to be healthy, and what it offers.
 
-    One that was asked to be otherwise is ended first, so that one cluster is up at a time.
+    One that was asked to be otherwise is ended first, so that a run has one cluster up at a time.
     """
     if run.cluster is not None and run.wish != wish:
         end_cluster(run)
