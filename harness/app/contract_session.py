@@ -135,6 +135,8 @@ class ContractSession:
 
     def close(self) -> None:
         """End every cluster, seal every folder, write every report."""
+        if self._beside is not None:
+            self._beside.begin_no_more()
         for run in self.runs.values():
             flow.disconnect(run)
         if self._beside is not None:

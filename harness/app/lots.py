@@ -28,6 +28,16 @@ class Lot:
     beside: tuple[Requirement[Lab], ...] = ()
     alone: tuple[Requirement[Lab], ...] = ()
 
+    @property
+    def requirements(self) -> tuple[Requirement[Lab], ...]:
+        """All of them."""
+        return *self.beside, *self.alone
+
+    @property
+    def after_the_target(self) -> bool:
+        """Whether what the common cluster offers must be known before."""
+        return self.wish is not None and self.wish.after_the_target
+
 
 @dataclass(slots=True)
 class Lots:

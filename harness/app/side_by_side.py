@@ -7,9 +7,10 @@ and then helps with the rest on another cluster like the common one. At most two
 """
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from threading import Event
+from typing import TypeAlias
 
 from harness.app.lots import Lot, Lots, lots_of
 from harness.cluster.target import External, parse_target
@@ -20,6 +21,8 @@ from harness.run import Run, beside, close_beside, examine, open_target, untried
 JOBS = 6
 """Requirements at a time on a cluster of ours; two processors are busy with so many."""
 MOST_JOBS = 32
+Begun: TypeAlias = dict[str, Future[None]]
+"""What one run has given to other threads, by requirement."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,7 +41,7 @@ class SideBySide:
     _helper: ThreadPoolExecutor = field(init=False)
     _second: Run | None = None
     _helping: Future[None] | None = None
-    _begun: dict[str, Future[None]] = field(default_factory=dict)
+    _begun: Begun = field(default_factory=dict)
     _stopped: Event = field(default_factory=Event)
 
     def __post_init__(self) -> None:
@@ -54,15 +57,23 @@ class SideBySide:
             return examine(run, requirement)
         given = self._verdicts[requirement.id]
         while not given.done() and requirement.id not in self._begun and (lot := self._lots.first()):
-            if lot.alone or lot.wish is not None:
+            if self._opened(run, lot, self._begun):
                 self._begin_second(run, lot)
-            self._try(run, lot, self._begun)
+                self._try(run, lot, self._begun)
+        if self._helping is not None:
+            wait((given, self._helping), return_when=FIRST_COMPLETED)
+            if not given.done():
+                self._helping.result()  # what ended the second run, if it did not end in order
         return given.result()
+
+    def begin_no_more(self) -> None:
+        """What was begun goes on."""
+        self._stopped.set()
+        self._lots.clear()
 
     def stop(self) -> None:
         """Begin nothing more; returns when what was begun has ended, which is soon once its clients are closed."""
-        self._stopped.set()
-        self._lots.clear()
+        self.begin_no_more()
         if self._second is not None and (cluster := self._second.cluster) is not None:
             cluster.close()  # what waits for its brokers on another thread ends now
         self._pool.shutdown(wait=True, cancel_futures=True)
@@ -71,46 +82,46 @@ class SideBySide:
             self._helping.result()
 
     def _begin_second(self, run: Run, lot: Lot) -> None:
-        """Once the first run's cluster is up, where there is anything left to share and we may start clusters."""
-        if self._helping is not None or not self._lots.left or isinstance(parse_target(run.options.target), External):
-            return
-        wait(self._begun.values())  # until then two processors are busy
-        if untried(run, (*lot.beside, *lot.alone)[0]) is None:
-            open_target(run, lot.wish)
-        self._second = beside(run)
-        self._helping = self._helper.submit(self._help, self._second)
+        """Once, where there is anything to share and we may start clusters; two processors are busy before that."""
+        side_by_side = lot.wish is None and bool(lot.beside)
+        theirs = isinstance(parse_target(run.options.target), External)
+        if self._helping is None and self._lots.left and not side_by_side and not theirs:
+            self._second = beside(run)
+            self._helping = self._helper.submit(self._help, self._second)
 
     def _help(self, second: Run) -> None:
-        begun: dict[str, Future[None]] = {}
+        begun: Begun = {}
         try:
             while lot := self._lots.apart(on_common=second.cluster is not None and second.wish is None):
-                self._try(second, lot, begun)
+                if self._opened(second, lot, begun):
+                    self._try(second, lot, begun)
             wait(begun.values())
         finally:
             close_beside(second)
 
-    def _try(self, run: Run, lot: Lot, begun: dict[str, Future[None]]) -> None:
-        """Those that may be tried at the same time are only begun; each verdict, or what was raised, is kept.
+    def _opened(self, run: Run, lot: Lot, begun: Begun) -> bool:
+        """Whether the lot can be tried: its cluster is open, if any of it needs that; nobody else is tried on it.
 
         :param begun: Those of this run that were begun.
         """
         wait(begun.values())  # who may disturb others begins when all of them have ended
-        if self._opened(run, lot):
-            begun |= {due.id: self._pool.submit(self._examine, run, due) for due in lot.beside}
-        for due in lot.alone:
-            wait(begun.values())
-            self._examine(run, due)
-
-    def _opened(self, run: Run, lot: Lot) -> bool:
-        """Whether the cluster of those that are tried at the same time is open, where any of them needs it."""
         try:
-            if any(untried(run, due) is None for due in lot.beside):
+            if any(untried(run, due) is None for due in lot.requirements):
+                if run.offered is None and any(each.after_the_target for each in (lot, *self._lots.left)):
+                    open_target(run)  # what the target offers is learned once, before a second run needs it
                 open_target(run, lot.wish)
         except Exception as failure:  # noqa: BLE001  raised again where a verdict is asked for
-            for due in lot.beside:
+            for due in lot.requirements:
                 self._verdicts[due.id].set_exception(failure)
             return False
         return True
+
+    def _try(self, run: Run, lot: Lot, begun: Begun) -> None:
+        """Those that may be tried at the same time are only begun; each verdict, or what was raised, is kept."""
+        begun |= {due.id: self._pool.submit(self._examine, run, due) for due in lot.beside}
+        for due in lot.alone:
+            wait(begun.values())
+            self._examine(run, due)
 
     def _examine(self, run: Run, requirement: Requirement[Lab]) -> None:
         if self._stopped.is_set():

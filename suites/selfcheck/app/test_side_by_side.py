@@ -18,8 +18,8 @@ from harness.lab import Lab
 from harness.run import Run
 
 ANY = load(CONTRACT / "kip890" / "feature_level" / "transaction_version_is_advertised.py")[0].requirement
-RUN = cast(Run, SimpleNamespace(options=SimpleNamespace(target="kafka:4.3.1")))
-THEIRS = cast(Run, SimpleNamespace(options=SimpleNamespace(target="external:a:1")))
+RUN = cast(Run, SimpleNamespace(options=SimpleNamespace(target="kafka:4.3.1"), offered=None))
+THEIRS = cast(Run, SimpleNamespace(options=SimpleNamespace(target="external:a:1"), offered=None))
 
 
 def of(name: str, **changes: object) -> Requirement[Lab]:
@@ -43,7 +43,7 @@ class FakeExamination:
         self.both = threading.Barrier(2)
         self.meeting: set[str] = set()
         self.where: list[tuple[str, Run]] = []
-        self.second = cast(Run, SimpleNamespace(cluster=None, wish=None))
+        self.second = cast(Run, SimpleNamespace(cluster=None, wish=None, offered=None))
         self.closed: list[Run] = []
 
     def examine(self, run: Run, requirement: Requirement[Lab]) -> Verdict:
@@ -62,7 +62,7 @@ class FakeExamination:
         """Stands for the function of that name: some are known not to be offered."""
         return cast(Verdict, "not offered") if requirement.id in self.lacking else None
 
-    def open_target(self, _run: Run, wish: OwnCluster | None) -> None:
+    def open_target(self, _run: Run, wish: OwnCluster | None = None) -> None:
         self.opened.append(wish)
 
     def verdicts(self, *due: Requirement[Lab], run: Run = RUN, jobs: int = 3) -> Sequence[str]:
@@ -120,8 +120,14 @@ def test_who_must_be_alone_is_tried_beside_one_on_a_second_cluster(examined: Fak
     examined.verdicts(LAST, APART)
     assert dict(examined.where) == {LAST.id: RUN, APART.id: examined.second}
     assert examined.together[LAST.id] == {LAST.id, APART.id}
-    assert examined.opened == [None], "the first cluster is up before a second one is begun"
+    assert examined.opened == [None, APART.cluster], "the first cluster is up before a second one is begun"
     assert examined.closed == [examined.second]
+
+
+def test_what_the_target_offers_is_learned_before_a_second_run_needs_it(examined: FakeExamination) -> None:
+    upgraded = replace(APART, id="KIP890-UPGRADED-01", cluster=OwnCluster(metadata="3.9"))
+    examined.verdicts(APART, upgraded)
+    assert examined.opened[:2] == [None, APART.cluster]
 
 
 def test_a_second_cluster_is_begun_when_nobody_is_beside_others_on_the_first(examined: FakeExamination) -> None:
@@ -161,7 +167,7 @@ def test_what_a_stimulus_raises_reaches_its_own_item(
 def test_what_a_start_raises_reaches_who_needs_the_cluster(
     examined: FakeExamination, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(_run: Run, wish: OwnCluster | None) -> None:
+    def refuse(_run: Run, wish: OwnCluster | None = None) -> None:
         if wish is not None:
             raise LookupError(str(wish))
 
