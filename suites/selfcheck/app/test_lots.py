@@ -35,6 +35,12 @@ def test_the_second_takes_clusters_of_their_own_and_no_other_cluster_for_a_few()
     assert len(lots.left) == 2
 
 
+def test_the_second_takes_those_first_that_stop_and_start_brokers() -> None:
+    hurting = Lot(wish=OwnCluster(fresh="c"), alone=(replace(OTHERS, order=Order.HURTS_CLUSTER),))
+    lots = Lots([*OWN, hurting])
+    assert [lots.apart(on_common=False) for _ in range(3)] == [hurting, *OWN]
+
+
 def test_for_many_another_common_cluster_is_worth_its_start() -> None:
     many = [Lot(wish=None, alone=(FIRST,))] * WORTH_A_CLUSTER
     assert Lots(list(many)).apart(on_common=False) == many[0]
