@@ -34,8 +34,8 @@ class Lot:
         return *self.beside, *self.alone
 
     @property
-    def longest(self) -> int:
-        """Sorts them by how long they take, about: most of all where brokers are stopped and started."""
+    def length(self) -> int:
+        """Compares how long two of them take, about: longest where brokers are stopped and started."""
         return max(each.order.value for each in self.requirements)
 
     @property
@@ -57,13 +57,13 @@ class Lots:
             return self.left.pop(0) if self.left else None
 
     def apart(self, *, on_common: bool) -> Lot | None:
-        """For the second run: what asks for a cluster of its own, the longest first, then what is left of the common one's.
+        """For the second run: who asks for a cluster of their own, the longest first, then the common one's.
 
         :param on_common: Whether its cluster is already another common one.
         """
         with self._lock:
             own = [place for place, lot in enumerate(self.left) if lot.wish is not None]
-            place = max(own, key=lambda place: self.left[place].longest, default=None)
+            place = max(own, key=lambda place: self.left[place].length, default=None)
             if place is None and (on_common or len(self.left) >= WORTH_A_CLUSTER):
                 place = 0 if self.left else None
             return None if place is None else self.left.pop(place)

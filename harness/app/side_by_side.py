@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from threading import Event
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from harness.app.lots import Lot, Lots, lots_of
 from harness.cluster.target import External, parse_target
@@ -61,7 +61,8 @@ class SideBySide:
                 self._begin_second(run, lot)
                 self._try(run, lot, self._begun)
         if self._helping is not None:
-            wait((given, self._helping), return_when=FIRST_COMPLETED)
+            either: tuple[Future[Any], ...] = given, self._helping
+            wait(either, return_when=FIRST_COMPLETED)
             if not given.done():
                 self._helping.result()  # what ended the second run, if it did not end in order
         return given.result()
