@@ -75,7 +75,8 @@ class SideBySide:
     def stop(self) -> None:
         """Begin nothing more; returns when what was begun has ended, which is soon once its clients are closed."""
         self.begin_no_more()
-        if self._second is not None and (cluster := self._second.cluster) is not None:
+        unfinished = not all(given.done() for given in self._verdicts.values())
+        if unfinished and self._second is not None and (cluster := self._second.cluster) is not None:
             cluster.close()  # what waits for its brokers on another thread ends now
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._helper.shutdown(wait=True)
