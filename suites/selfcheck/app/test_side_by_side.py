@@ -2,13 +2,16 @@
 
 import threading
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
 import pytest
 
 from harness.app import side_by_side
+from harness.app.contract_session import ContractOptions
 from harness.app.side_by_side import SideBySide
 from harness.base.paths import CONTRACT
+from harness.cluster.run_options import RunOptions
 from harness.contract import Access, Order, OwnCluster, Requirement, Status, Verdict
 from harness.contract.catalogue.requirement_catalogue import load
 from harness.lab import Lab
@@ -95,6 +98,11 @@ def test_one_job_means_one_after_another(examined: FakeExamination) -> None:
         beside.verdict(RUN, each)
         assert examined.together[each.id] == {each.id}
     assert examined.opened == []
+
+
+def test_the_command_that_does_a_run_again_tries_as_many_at_a_time(tmp_path: Path) -> None:
+    options = ContractOptions(run=RunOptions(target="kafka:4.3.1", folder=tmp_path), jobs=3)
+    assert "--jobs 3" in options.command("kafka:4.3.1")
 
 
 def test_what_a_stimulus_raises_reaches_its_own_item(
