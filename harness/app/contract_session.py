@@ -55,7 +55,7 @@ class ContractOptions:
         """The one command that does the same again on ``target``."""
         own = ["--seed", str(self.run.seed.value), *(["--select", self.select] if self.select else [])]
         own += ["--profile", self.profile, *(["--known-failing", str(self.known_failing)] * bool(self.known_failing))]
-        return replace(self.run, target=target).command("qualify", *own)
+        return replace(self.run, target=target).command("qualify", *own, "--jobs", str(self.jobs))
 
 
 @dataclass(slots=True, kw_only=True)

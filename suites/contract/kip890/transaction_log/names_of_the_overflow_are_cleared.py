@@ -46,7 +46,7 @@ def stimulus(lab: Lab) -> None:
 
 
 def check(seen: Evidence) -> Observations:
-    """The end gave a new id; the next record names none beside it. That the end's names the old one is KIP890-OVF-03."""
+    """The end gave a new id; the next record names none beside it. What the end's names is OVF-03's."""
     old, own = seen["overflowing end"].request_int("producer_id"), seen["overflowing end"].answer_int("producer_id")
     if old == own or in_state(seen, OVERFLOW, Result.COMMIT.completed).get("producer_id") != own:
         raise NotSeen("the end in the last epoch gave no new producer id")
