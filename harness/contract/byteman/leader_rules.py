@@ -128,7 +128,7 @@ EVERY_BATCH_WRITTEN_TWICE = (
     rule(
         "the leader writes twice what clients send",
         f"{_LOG}#appendAsLeader(MemoryRecords, int, AppendOrigin, RequestLocal, VerificationGuard, short)",
-        "$0.appendAsLeader($1, $2, $3, $4, $5, $6)",
+        "$1.buffer().putLong($1.buffer().position(), 0L); $0.appendAsLeader($1, $2, $3, $4, $5, $6)",
         when=f"$3 == {_STORAGE}.AppendOrigin.CLIENT AND incrementCounter(java.lang.Thread.currentThread()) % 2 == 1",
         at="EXIT",
     )

@@ -35,6 +35,11 @@ EPOCHS_BEGIN_AT_ONE = _at_init(
 EPOCHS_ARE_EXHAUSTED_TOO_EARLY = rule(
     "the epoch before the last is the last", f"{_METADATA}#isEpochExhausted", "return $1 >= 32765"
 )
+OVERFLOWED_ID_CANNOT_BE_TAKEN_OVER = _at_init(
+    "nobody takes over an id that has changed its producer id",
+    'throw new org.apache.kafka.common.errors.ProducerFencedException("overflowed")',
+    "$2.isEmpty() AND $this.prevProducerId() >= 0",
+)
 ABORT_WITHOUT_BUMP = _at_preparation(
     "an abort forgets to bump the epoch", f"$2 = {_LEVEL}.TV_0", f"$1 == {_STATE}.PREPARE_ABORT"
 )
