@@ -21,3 +21,4 @@ SUCCESS_COUNTED_AS_FAILURE = rule(
 NO_TIME_TAKEN = rule(
     "every verification takes no time", f"{_MANAGER}#sendCallback", "$3 = java.lang.System.currentTimeMillis()"
 )
+EVERY_TIME_IS_LONG = rule("every verification takes ten seconds", f"{_MANAGER}#sendCallback", "$3 = $3 - 10000L")

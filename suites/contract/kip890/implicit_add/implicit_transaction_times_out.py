@@ -12,7 +12,7 @@ from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal
 from harness.contract.byteman.coordinator_rules import NO_TIMEOUT
 from harness.contract.checks.timing import in_time
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, sample, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab
 
 TIMEOUT_MS = 300
@@ -83,5 +83,8 @@ REQUIREMENT = Requirement(
         *unsound(GOOD),
         *unsound(GOOD, "P2"),
     ),
-    refuted_by=(Failpoint(rules=NO_TIMEOUT, anomaly="never-aborted"),),
+    refuted_by=(
+        Failpoint(rules=NO_TIMEOUT, anomaly="never-aborted"),
+        Liar(api="Produce", instead_of=KafkaError.INVALID_PRODUCER_EPOCH, error=0, anomaly="zombie-write"),
+    ),
 )
