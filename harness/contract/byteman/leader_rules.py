@@ -98,3 +98,19 @@ OPEN_TRANSACTIONS_FORGOTTEN = rule(
     f"{_STORAGE}.ProducerStateManager#isProducerExpired",
     "return ($1 - $2.lastTimestamp()) >= 86400000L",
 )
+LATE_ONCE_IS_LATE_FOR_EVER = rule(
+    "the leader remembers that a transaction is late", _LATE, "flag($0)", when="$!", at="EXIT"
+) + rule(
+    "the leader takes a partition that had a late transaction for one that has it",
+    _LATE,
+    "return true",
+    when="flagged($0)",
+)
+_ISOLATION = "org.apache.kafka.server.storage.log.FetchIsolation"
+_LEVEL = "org.apache.kafka.common.IsolationLevel"
+READERS_SHOWN_EVERYTHING = rule(
+    "the leader shows readers of committed records what is not committed",
+    f"{_ISOLATION}#of(int, {_LEVEL})",
+    f"return {_ISOLATION}.HIGH_WATERMARK",
+    when=f"$2 == {_LEVEL}.READ_COMMITTED",
+)

@@ -21,3 +21,8 @@ SUCCESS_COUNTED_AS_FAILURE = rule(
 NO_TIME_TAKEN = rule(
     "every verification takes no time", f"{_MANAGER}#sendCallback", "$3 = java.lang.System.currentTimeMillis()"
 )
+NO_GAUGE_CAN_BE_READ = rule(
+    "no gauge can be read",
+    "com.yammer.metrics.reporting.JmxReporter$Gauge#getValue",
+    'throw new java.lang.IllegalStateException("no value")',
+)

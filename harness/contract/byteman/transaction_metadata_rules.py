@@ -138,3 +138,11 @@ NO_TRANSITION_IS_PENDING = rule(
     f"{_METADATA}#pendingTransitionInProgress",
     "return false",
 )
+ROTATION_FAILS = rule(
+    "the coordinator cannot change a producer id",
+    f"{_METADATA}#prepareProducerIdRotation",
+    'throw new java.lang.IllegalStateException("no other producer id")',
+)
+EVERY_TRANSACTION_OVERDUE_SOON = rule(
+    "a transaction has 200 ms, whatever its timeout is", f"{_METADATA}#txnTimeoutMs", "return 200"
+)

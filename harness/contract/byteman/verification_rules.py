@@ -149,3 +149,9 @@ ADDS_STAY_WITH_THE_LEADER = rule(
     "$5.complete(java.util.Collections.emptyMap()); return",
     when="$6.supportsEpochBump",
 )
+FENCED_QUESTION_WAITS = rule(
+    "the leader keeps a question of an older epoch for seven seconds",
+    f"{_MANAGER}#topicPartitionsToError",
+    "delay(7000)",
+    when=f"$2 == {_ERRORS}.INVALID_PRODUCER_EPOCH",
+)

@@ -25,7 +25,7 @@ from harness.contract import (
 )
 from harness.contract.byteman.coordinator_rules import PREPARING_IDS_NOT_LISTED
 from harness.contract.doctored import ended, evidence, sample, step
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab, Producer
 
@@ -152,5 +152,8 @@ REQUIREMENT = Requirement(
         Refusal("wrong-state", lists(_list(("a", 7, "CompleteAbort"), _OPEN))),
         Refusal("unknown-state", lists(_list(_EMPTY, _OPEN, ("d", 9, "Dead")))),
     ),
-    refuted_by=(Failpoint(rules=PREPARING_IDS_NOT_LISTED, anomaly="id-not-listed"),),
+    refuted_by=(
+        Failpoint(rules=PREPARING_IDS_NOT_LISTED, anomaly="id-not-listed"),
+        Liar(api="ListTransactions", fields={"transaction_state": "Strange"}, anomaly="unknown-state"),
+    ),
 )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman import transaction_metadata_rules as rules
 from harness.contract.doctored import commit, data, described, ended, evidence, log, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Batch
 from harness.lab import Lab
 
@@ -85,5 +85,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=rules.END_WITHOUT_BUMP, anomaly="epoch-not-bumped"),
         Failpoint(rules=rules.COMMITTED_KEEPS_THE_LAST_EPOCH, anomaly="another-identity-kept"),
         Failpoint(rules=rules.END_NAMES_NO_PRODUCER_ID, anomaly="wrong-producer-id"),
+        Liar(api="EndTxn", error=KafkaError.INVALID_TXN_STATE, at_most=1, anomaly="commit-refused"),
     ),
 )
