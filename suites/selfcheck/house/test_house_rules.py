@@ -13,7 +13,15 @@ from harness.base.paths import ROOT
 from harness.base.user_error import ExitCode
 from harness.report.shared.words import NOT_JUDGED, ORDER
 
-FILES = sorted(path for top in ("harness", "toxics", "suites") for path in (ROOT / top).rglob("*.py"))
+PROGRAMS = ROOT / "harness" / "clients" / "programs"  # adapters in many languages, which we never import
+SOURCES = {".py", ".java", ".go", ".js", ".rs"}
+FILES = sorted(
+    path
+    for top in ("harness", "toxics", "suites")
+    for path in (ROOT / top).rglob("*.py")
+    if not path.is_relative_to(PROGRAMS)
+)
+PROGRAM_FILES = sorted(path for path in PROGRAMS.rglob("*") if path.suffix in SOURCES)
 PAGES = [page for pattern in ("*.md", "harness/*.md", "reports/*.md", "suites/**/*.md") for page in ROOT.glob(pattern)]
 PACKAGES = sorted({path.parent for path in FILES})
 LONGEST_FILE, LONGEST_TEST_FILE, LONGEST_FUNCTION = 350, 500, 50
@@ -49,6 +57,11 @@ def test_a_file_is_small_and_has_a_docstring(path: Path) -> None:
     assert len(text_of(path).splitlines()) <= limit
     assert ast.get_docstring(tree_of(path)), "no module docstring"
     assert path.stem not in BANNED_NAMES
+
+
+@pytest.mark.parametrize("path", PROGRAM_FILES, ids=named)
+def test_an_adapter_that_ships_is_small(path: Path) -> None:
+    assert text_of(path).count("\n") < LONGEST_FILE
 
 
 @pytest.mark.parametrize("path", FILES, ids=named)

@@ -1,0 +1,189 @@
+"""An adapter of librdkafka, through confluent-kafka."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from adapter_lines import Fields, serve, unsupported
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import libversion as library_version
+
+
+class Adapter:
+    """One producer and one consumer at most, each opened when it is first needed."""
+
+    def __init__(self) -> None:
+        self.settings: Fields = {}
+        self.arrived: list[Fields] = []
+        self.opened: Producer | None = None
+        self.consumer: Consumer | None = None
+
+    def open(self, **settings: Any) -> Fields:
+        self.settings = settings
+        return {"library": "librdkafka", "version": library_version()[0]}
+
+    def init(self) -> None:
+        self._producer().init_transactions(self._seconds())
+
+    def begin(self) -> None:
+        self._producer().begin_transaction()
+
+    def produce(self, topic: str, partition: int, values: list[str], wait: bool) -> Fields | None:
+        first = len(self.arrived)
+        for value in values:
+            self._producer().produce(topic, value.encode(), partition=partition, on_delivery=self._delivered)
+        if not wait:
+            self._producer().poll(0)
+            return None
+        while len(self.arrived) < first + len(values):
+            self._producer().poll(0.1)
+        failed = [each for each in self.arrived[first:] if each["outcome"] != "done"]
+        return {"outcome": failed[0]["outcome"], "error": failed[0]["error"]} if failed else None
+
+    def flush(self) -> Fields | None:
+        left = self._producer().flush(self._seconds())
+        return {"outcome": "unsure", "error": _error("timeout", f"{left} records wait")} if left else None
+
+    def send_offsets(self, offsets: list[Fields], **_group: str) -> Fields | None:
+        if self.consumer is None:
+            return unsupported("librdkafka takes the group's metadata from a consumer: subscribe comes first")
+        places = [TopicPartition(each["topic"], each["partition"], each["offset"]) for each in offsets]
+        metadata = self.consumer.consumer_group_metadata()
+        self._producer().send_offsets_to_transaction(places, metadata, self._seconds())
+        return None
+
+    def commit(self) -> None:
+        self._producer().commit_transaction(self._seconds())
+
+    def abort(self) -> None:
+        self._producer().abort_transaction(self._seconds())
+
+    def subscribe(self, topics: list[str] | None = None, partitions: list[Fields] | None = None) -> None:
+        self.consumer = Consumer(_consuming(self.settings))
+        if topics:
+            self.consumer.subscribe(topics)
+        else:
+            places = [TopicPartition(each["topic"], each["partition"], OFFSET_BEGINNING) for each in partitions or ()]
+            self.consumer.assign(places)
+
+    def poll(self, within_ms: int) -> Fields:
+        if self.consumer is None:
+            return unsupported("subscribe comes first")
+        deadline = time.monotonic() + within_ms / 1000
+        messages = self.consumer.consume(500, 0.05)
+        while not messages and time.monotonic() < deadline:
+            messages = self.consumer.consume(500, 0.05)
+        for message in messages:
+            if (error := message.error()) is not None:
+                raise KafkaException(error)
+        known = [each for each in self.consumer.position(self.consumer.assignment()) if each.offset >= 0]
+        positions = [{"topic": each.topic, "partition": each.partition, "offset": each.offset} for each in known]
+        return {"records": [_record(message) for message in messages], "positions": positions}
+
+    def close(self) -> None:
+        if self.consumer is not None:
+            self.consumer.close()
+        if self.opened is not None:
+            self.opened.purge()
+
+    def deliveries(self) -> list[Fields]:
+        arrived, self.arrived = self.arrived, []
+        return arrived
+
+    def _producer(self) -> Producer:
+        if self.opened is None:
+            self.opened = Producer(_producing(self.settings))
+        return self.opened
+
+    def _seconds(self) -> float:
+        return float(self.settings["block_ms"]) / 1000
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        place = {"topic": message.topic(), "partition": message.partition(), "value": (message.value() or b"").decode()}
+        offset = message.offset() if error is None else None
+        self.arrived.append({**place, "offset": offset, **({"outcome": "done"} if error is None else _failed(error))})
+
+
+def _record(message: Message) -> Fields:
+    value = (message.value() or b"").decode()
+    return {"topic": message.topic(), "partition": message.partition(), "offset": message.offset(), "value": value}
+
+
+def said(error: Exception) -> Fields:
+    if isinstance(error, KafkaException):
+        return _failed(error.args[0])
+    return {"outcome": "refused", "error": _error(type(error).__name__, str(error))}
+
+
+def _failed(error: KafkaError) -> Fields:
+    """librdkafka's flags, in the order in which its documentation tells applications to look at them."""
+    flags = {"fatal": error.fatal(), "abortable": error.txn_requires_abort(), "retriable": error.retriable()}
+    kind = next((name for name, flag in flags.items() if flag), None)
+    code = error.code() if error.code() > 0 else None
+    timed_out = error.code() in (KafkaError._TIMED_OUT, KafkaError._MSG_TIMED_OUT)
+    return {"outcome": "unsure" if timed_out else "refused", "error": _error(error.name(), error.str(), code, kind)}
+
+
+def _error(type_: str, message: str, code: int | None = None, kind: str | None = None) -> Fields:
+    return {"type": type_, "message": message, "code": code, "class": kind}
+
+
+def _common(given: Fields) -> Fields:
+    return {
+        "bootstrap.servers": given["bootstrap"],
+        "client.id": given["client_id"],
+        "log_level": 3,
+        **_properties(given.get("properties_file")),
+    }
+
+
+def _producing(given: Fields) -> Fields:
+    transactional = {
+        "transactional.id": given["transactional_id"],
+        "transaction.timeout.ms": given["transaction_timeout_ms"],
+    }
+    return {
+        **_common(given),
+        **(transactional if given["transactional_id"] else {"enable.idempotence": given["idempotent"]}),
+        "socket.timeout.ms": given["request_timeout_ms"],
+        "request.timeout.ms": given["request_timeout_ms"],
+        "message.timeout.ms": given["delivery_timeout_ms"],
+        "linger.ms": given["linger_ms"],
+        "batch.size": given["batch_bytes"],
+        "max.in.flight": given["in_flight"],
+        "compression.type": given["compression"],
+    }
+
+
+def _consuming(given: Fields) -> Fields:
+    return {
+        **_common(given),
+        "group.id": given["group"] or "none",
+        "isolation.level": given["isolation"],
+        "session.timeout.ms": given["session_timeout_ms"],
+        "max.partition.fetch.bytes": given["fetch_bytes"],
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": False,
+    }
+
+
+def _properties(file: str | None) -> Fields:
+    """librdkafka's names of what a secured cluster needs are Kafka's, but for the trust store and JAAS."""
+    if file is None:
+        return {}
+    with Path(file).open(encoding="utf-8") as lines:
+        pairs = [line.strip().partition("=") for line in lines if "=" in line and not line.startswith("#")]
+    given = {name.strip(): value.strip() for name, _, value in pairs}
+    jaas = dict(
+        part.partition("=")[::2] for part in given.get("sasl.jaas.config", "").rstrip(";").split() if "=" in part
+    )
+    names = {"security.protocol": "security.protocol", "sasl.mechanism": "sasl.mechanism"}
+    names["ssl.truststore.location"] = "ssl.ca.location"  # a PEM file
+    kept = {ours: given[theirs] for theirs, ours in names.items() if theirs in given}
+    login = {f"sasl.{name}": jaas[name].strip('"') for name in ("username", "password") if name in jaas}
+    return {**kept, **login}
+
+
+if __name__ == "__main__":
+    adapter = Adapter()
+    serve(adapter, said, adapter.deliveries)

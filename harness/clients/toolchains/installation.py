@@ -1,0 +1,19 @@
+"""Programs installed once in the cache: by library, version and source."""
+
+from collections.abc import Callable, Sequence
+
+from harness.clients.toolchains.program import Program
+from harness.machine.download_cache import cache_root, create_once, fingerprint
+
+
+def installed(program: Program, version: str, progress: Callable[[str], None]) -> Sequence[str]:
+    """The command that starts the program with this exact version of its library; installed where it is missing.
+
+    :raises UserError: as the toolchain's ``install``.
+    """
+    source = fingerprint(file.read_text() for file in program.files)
+    entry = cache_root() / "clients" / f"{program.library}-{version}-{source}"
+    if not entry.is_dir():
+        progress(f"installing {program.library} {version} ({program.toolchain.language}; once)")
+    folder = create_once(entry, lambda draft: program.toolchain.install(program, version, draft))
+    return program.toolchain.command(program, folder)

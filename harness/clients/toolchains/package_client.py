@@ -1,0 +1,67 @@
+"""Runs a package client or a compiler, and tells what it said where it fails."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness.base.user_error import ExitCode, UserError
+from harness.clients.toolchains.program import Program
+from harness.machine import toolchain
+
+LONGEST_SECONDS = 900.0
+"""For one installation, downloads included."""
+
+
+def missing_tools(*names: str) -> str | None:
+    """A sentence about the tools that are not on the PATH; None when all are."""
+    absent = [name for name in names if shutil.which(name) is None]
+    remedies = "; ".join(toolchain.REMEDIES.get(name, f"install {name}") for name in absent)
+    return f"{' and '.join(absent)} is not on the PATH: {remedies}" if absent else None
+
+
+def said(command: Sequence[str], *, doing: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:
+    """Standard output of a command that must succeed.
+
+    :param doing: What it is for, to follow "cannot" in the error.
+    :param env: Beside our own environment.
+    :raises UserError: TOOL_MISSING where it is not there; TARGET_UNKNOWN with its last line where it fails.
+    """
+    program = toolchain.tool(command[0], needed_for=f"to {doing}")
+    try:
+        ran = subprocess.run(
+            [program, *command[1:]],
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+            timeout=LONGEST_SECONDS,
+            start_new_session=True,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise UserError(
+            f"cannot {doing}: {command[0]} was not done in {LONGEST_SECONDS:g} s", exit=ExitCode.TOOL_MISSING
+        ) from error
+    if ran.returncode:
+        raise UserError(f"cannot {doing}: {_last_line(ran.stderr or ran.stdout)}", exit=ExitCode.TARGET_UNKNOWN)
+    return ran.stdout
+
+
+def copy_sources(program: Program, folder: Path) -> None:
+    """Put the program's own files, those that it shares and its lock file into a folder."""
+    for file in program.files:
+        shutil.copy(file, folder / file.name)
+
+
+def unknown_version(program: Program, wanted: str) -> UserError:
+    """The error where a registry has no such version."""
+    sentence = f"there is no {program.library} {wanted} ({program.package}); {program.version} is ours"
+    return UserError(sentence, exit=ExitCode.TARGET_UNKNOWN)
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing"
