@@ -15,7 +15,6 @@ from harness import preflight
 from harness.base import wait
 from harness.base.clock import RunClock
 from harness.base.unprepared import OutOfReach
-from harness.base.user_error import ExitCode, UserError
 from harness.base.wait import Patience
 from harness.cluster.cluster import Cluster, Links
 from harness.cluster.observer_client import observer_client
@@ -25,14 +24,13 @@ from harness.cluster.target import parse_target
 from harness.contract import (
     Failpoint,
     Liar,
+    LiveRefuter,
     Order,
     OwnCluster,
-    Refuter,
     Release,
     Requirement,
     Setting,
     Status,
-    Unrefuted,
     Verdict,
     judge,
 )
@@ -88,7 +86,7 @@ class Run:
         )
 
 
-def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None = None) -> Verdict:
+def examine(run: Run, requirement: Requirement[Lab], *, refuter: LiveRefuter | None = None) -> Verdict:
     """One requirement from a running cluster to its verdict; with a ``refuter``, on a cluster that must break it."""
     if verdict := untried(run, requirement):
         return publish(run, verdict)
@@ -213,7 +211,7 @@ def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: str)
             end_cluster(run)
 
 
-def drive(lab: Lab, requirement: Requirement[Lab], refuter: Refuter | None = None) -> Exception | None:
+def drive(lab: Lab, requirement: Requirement[Lab], refuter: LiveRefuter | None = None) -> Exception | None:
     """Step 3: the stimulus; the reason is returned when the situation could not be brought about."""
     with made_to_fail(lab, refuter):
         lab.accessed.clear()  # what breaks the cluster is no wish of the requirement's
@@ -313,14 +311,12 @@ def not_made(requirement: Requirement[Lab], why: str) -> Verdict:
     return Verdict(id=requirement.id, level=requirement.level, status=Status.OUT_OF_REACH, reason=reason)
 
 
-def name_of(requirement: Requirement[Lab], refuter: Refuter | None) -> str:
+def name_of(requirement: Requirement[Lab], refuter: LiveRefuter | None) -> str:
     """The name of the evidence: the id, and behind ``@`` the anomaly that a negative control must show."""
-    return (
-        requirement.id if refuter is None or isinstance(refuter, Unrefuted) else f"{requirement.id}@{refuter.anomaly}"
-    )
+    return requirement.id if refuter is None else f"{requirement.id}@{refuter.anomaly}"
 
 
-def made_to_fail(lab: Lab, refuter: Refuter | None) -> AbstractContextManager[object]:
+def made_to_fail(lab: Lab, refuter: LiveRefuter | None) -> AbstractContextManager[object]:
     """The cluster with its defence switched off, for the length of a negative control."""
     match refuter:
         case None | Release():
@@ -332,8 +328,6 @@ def made_to_fail(lab: Lab, refuter: Refuter | None) -> AbstractContextManager[ob
         case Liar():
             observer = lab.step_recorder("observer").client
             return lab.request_gate.lies(refuter, lab.cluster.topology, observer, lab.notes.faults)
-        case Unrefuted(reason=reason):
-            raise UserError(f"{lab.requirement} has no live refuter: {reason}", exit=ExitCode.USAGE)
     assert_never(refuter)
 
 

@@ -22,6 +22,7 @@ from harness.contract import Requirement, Verdict
 from harness.contract.catalogue.known_failures import KnownFailures, list_of, read_known
 from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.level import Profile
+from harness.contract.refuters import NONE
 from harness.contract.verdict import passes
 from harness.evidence.run_folder import RunFolder
 from harness.lab import Lab
@@ -153,6 +154,8 @@ class ContractSession:
         """The verdicts of each run; of negative controls how many turned red."""
         if self.falsifying:
             self.options.run.progress(f"{self.refuted} of {tests.testscollected} negative controls turned red")
+            for id_, none in ((row.id, one) for row in self.rows for one in row.refuted_by if one.startswith(NONE)):
+                self.options.run.progress(f"{id_:<20}  {none}")
             return
         for run, page in zip(self.runs.values(), self.reports, strict=True):
             conclude(stream, run.folder, self.rows_of(run), run.verdicts, page)

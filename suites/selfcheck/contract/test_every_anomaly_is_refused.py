@@ -42,6 +42,14 @@ def test_what_refutes_it_live_names_an_anomaly_of_its_own(entry: CatalogueEntry)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=id_of)
+def test_what_nothing_refutes_live_is_an_anomaly_of_its_own_that_no_live_refuter_names(entry: CatalogueEntry) -> None:
+    refuted_by = entry.requirement.refuted_by
+    none = {one.anomaly for one in refuted_by if isinstance(one, Unrefuted)}
+    assert none <= {refusal.anomaly for refusal in entry.requirement.refuses}
+    assert none.isdisjoint(one.anomaly for one in refuted_by if not isinstance(one, Unrefuted))
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=id_of)
 def test_a_witness_stands_behind_every_verdict_that_holds(entry: CatalogueEntry) -> None:
     for evidence in entry.requirement.accepts:
         assert judge(entry.requirement, evidence).witnesses >= 1

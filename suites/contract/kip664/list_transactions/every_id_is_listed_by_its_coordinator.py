@@ -25,7 +25,7 @@ from harness.contract import (
 )
 from harness.contract.byteman.coordinator_rules import PREPARING_IDS_NOT_LISTED
 from harness.contract.doctored import ended, evidence, sample, step
-from harness.contract.refuters import Failpoint, Liar
+from harness.contract.refuters import Failpoint, Liar, Unrefuted
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab, Producer
 
@@ -151,5 +151,10 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=PREPARING_IDS_NOT_LISTED, anomaly="id-not-listed"),
         Liar(api="ListTransactions", fields={"transaction_state": "Strange"}, anomaly="unknown-state"),
+        Unrefuted(
+            anomaly="listed-by-another",
+            reason="a broker would have to keep what it loads of a partition of __transaction_state that it does not "
+            "lead, also after the failpoint is gone, and a liar on its lane does not know what another one answered",
+        ),
     ),
 )
