@@ -153,8 +153,7 @@ REQUIREMENT = Requirement(
         Liar(api="ListTransactions", fields={"transaction_state": "Strange"}, anomaly="unknown-state"),
         Unrefuted(
             anomaly="listed-by-another",
-            reason="a broker would have to keep what it loads of a partition of __transaction_state that it does not "
-            "lead, also after the failpoint is gone, and a liar on its lane does not know what another one answered",
+            reason="a failpoint that loads what another broker leads leaves it in the list for all that comes after",
         ),
     ),
 )
