@@ -66,6 +66,7 @@ class ContractSession:
     :param rows: The requirements that were selected.
     :param live_items: How many live items will run.
     :param known: What the target is known to break.
+    :param refuted: How many negative controls have turned red.
     """
 
     options: ContractOptions
@@ -74,6 +75,7 @@ class ContractSession:
     known: KnownFailures = field(default_factory=KnownFailures)
     runs: dict[str, Run] = field(default_factory=dict)
     reports: list[Path] = field(default_factory=list)
+    refuted: int = 0
     started: float = field(default_factory=time.monotonic)
     _progress: ProgressLines | None = None
     _beside: SideBySide | None = None
@@ -154,8 +156,7 @@ class ContractSession:
     def print_end(self, stream: TextIO, tests: pytest.Session) -> None:
         """The verdicts of each run; of negative controls how many turned red."""
         if self.falsifying:
-            red = tests.testscollected - tests.testsfailed
-            self.options.run.progress(f"{red} of {tests.testscollected} negative controls turned red")
+            self.options.run.progress(f"{self.refuted} of {tests.testscollected} negative controls turned red")
             for id_, none in ((row.id, one) for row in self.rows for one in row.refuted_by if one.startswith(NONE)):
                 self.options.run.progress(f"{id_:<20}  {none}")
             return

@@ -189,3 +189,11 @@ EVERY_TIMEOUT_IS_VALID = rule(
     "kafka.coordinator.transaction.TransactionStateManager#validateTransactionTimeoutMs",
     "return true",
 )
+_IDENTITY = "org.apache.kafka.common.utils.ProducerIdAndEpoch"
+OLD_ID_GIVEN_AGAIN = rule(
+    "who shows the identity of a forgotten id gets that producer id again",
+    f"{_COORDINATOR}#prepareInitProducerIdTransit",
+    "$4.setProducerId(old.producerId)",
+    when="$4.producerEpoch() == -1 AND old != null",
+    bind=f"old:{_IDENTITY} = $5.isEmpty() ? null : $5.get()",
+)

@@ -136,3 +136,19 @@ EVERY_BATCH_WRITTEN_TWICE = (
     + NO_SEQUENCE_CHECK
 )
 LATE_WRITES_SHOWN = EVERY_TRANSACTION_ONGOING + NO_GUARD_AT_THE_APPEND + NO_FIRST_UNSTABLE_OFFSET
+LATE_ONCE_IS_LATE_FOR_EVER = rule(
+    "the leader remembers that a transaction is late", _LATE, "flag($0)", when="$!", at="EXIT"
+) + rule(
+    "the leader takes a partition that had a late transaction for one that has it",
+    _LATE,
+    "return true",
+    when="flagged($0)",
+)
+_ISOLATION = "org.apache.kafka.server.storage.log.FetchIsolation"
+_LEVEL = "org.apache.kafka.common.IsolationLevel"
+READERS_SHOWN_EVERYTHING = rule(
+    "the leader shows readers of committed records what is not committed",
+    f"{_ISOLATION}#of(int, {_LEVEL})",
+    f"return {_ISOLATION}.HIGH_WATERMARK",
+    when=f"$2 == {_LEVEL}.READ_COMMITTED",
+)

@@ -160,3 +160,11 @@ NO_PARTITIONS_RECORDED = _recorded_otherwise(
     f"$1.txnState() == {_STATE}.PREPARE_COMMIT",
     topicPartitions="new java.util.HashSet()",
 )
+ROTATION_FAILS = rule(
+    "the coordinator cannot change a producer id",
+    f"{_METADATA}#prepareProducerIdRotation",
+    'throw new java.lang.IllegalStateException("no other producer id")',
+)
+EVERY_TRANSACTION_OVERDUE_SOON = rule(
+    "a transaction has 200 ms, whatever its timeout is", f"{_METADATA}#txnTimeoutMs", "return 200"
+)

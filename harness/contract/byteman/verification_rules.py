@@ -162,3 +162,9 @@ NO_PATIENCE_IS_THE_MOST = rule(
     when="$! == 0",
     at="EXIT",
 )
+FENCED_QUESTION_WAITS = rule(
+    "the leader keeps a question of an older epoch for seven seconds",
+    f"{_MANAGER}#topicPartitionsToError",
+    "delay(7000)",
+    when=f"$2 == {_ERRORS}.INVALID_PRODUCER_EPOCH",
+)

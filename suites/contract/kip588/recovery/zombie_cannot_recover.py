@@ -75,5 +75,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ANY_EPOCH_MAY_END, anomaly="abort-accepted"),
         Failpoint(rules=INIT_REPETITION_TAKEN_FOR_THE_FIRST, anomaly="claim-accepted"),
         Liar(api="Produce", error=0, instead_of=KafkaError.INVALID_PRODUCER_EPOCH, anomaly="write-accepted"),
+        Failpoint(rules=ANY_EPOCH_MAY_END, anomaly="owner-disturbed"),
     ),
 )

@@ -103,6 +103,7 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ABORT_WITHOUT_BUMP, anomaly="epoch-not-bumped"),
         Failpoint(rules=ABORTED_KEEPS_THE_LAST_EPOCH, anomaly="another-identity-kept"),
         Liar(api="EndTxn", skip=2, instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="other-commit-refused"),
+        Liar(api="EndTxn", error=KafkaError.INVALID_TXN_STATE, at_most=1, anomaly="abort-refused"),
     ),
     order=Order.HOLDS_LINKS,
     access=(Access.LINKS,),

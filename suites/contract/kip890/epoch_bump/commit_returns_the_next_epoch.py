@@ -88,5 +88,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=rules.END_NAMES_NO_PRODUCER_ID, anomaly="wrong-producer-id"),
         Liar(api="EndTxn", skip=2, instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="other-abort-refused"),
         Failpoint(rules=MARKERS_ABORT, anomaly="committed-record-not-shown"),
+        Liar(api="EndTxn", error=KafkaError.INVALID_TXN_STATE, at_most=1, anomaly="commit-refused"),
     ),
 )
