@@ -32,6 +32,7 @@ var named = map[string]error{
 	"ErrClientClosed":  kgo.ErrClientClosed,
 	"NotCommitted":     errNotCommitted,
 	"DeadlineExceeded": context.DeadlineExceeded,
+	"EOF":              io.EOF,
 }
 
 // Adapter has one client for all, but where a consumer has no group, or no transactions go with it.

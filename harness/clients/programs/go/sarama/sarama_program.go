@@ -32,6 +32,7 @@ var named = map[string]error{
 	"ErrTxnUnableToParseResponse":  sarama.ErrTxnUnableToParseResponse,
 	"ErrConsumerOffsetNotAdvanced": sarama.ErrConsumerOffsetNotAdvanced,
 	"DeadlineExceeded":             context.DeadlineExceeded,
+	"EOF":                          io.EOF,
 }
 
 // Adapter has a producer and a reader, each with a client of its own. The producer is touched by who has the turn.
