@@ -149,17 +149,6 @@ func (a *Adapter) end(try kgo.TransactionEndTry) Answer {
 
 // ended gives EndTransaction and End no context that ends: their documentation asks for that.
 func (a *Adapter) ended(ctx context.Context, try kgo.TransactionEndTry) error {
-	if a.session != nil && a.consumer == a.session.Client() {
-		forever := kgo.PreTxnCommitFnContext(context.Background(), only(a.offsets))
-		committed, err := a.session.End(forever, try)
-		if !committed {
-			a.forgetPositions() // the session has gone back to the committed offsets
-		}
-		if err == nil && try == kgo.TryCommit && !committed {
-			return errNotCommitted
-		}
-		return err
-	}
 	prepare := a.producer.Flush
 	if try == kgo.TryAbort {
 		prepare = a.producer.AbortBufferedRecords
@@ -167,7 +156,17 @@ func (a *Adapter) ended(ctx context.Context, try kgo.TransactionEndTry) error {
 	if err := prepare(ctx); err != nil {
 		return err
 	}
-	return a.producer.EndTransaction(context.Background(), try)
+	if a.session == nil || a.consumer != a.session.Client() {
+		return a.producer.EndTransaction(context.Background(), try)
+	}
+	committed, err := a.session.End(kgo.PreTxnCommitFnContext(context.Background(), only(a.offsets)), try)
+	if !committed {
+		a.forgetPositions() // the session has gone back to the committed offsets
+	}
+	if err == nil && try == kgo.TryCommit && !committed {
+		return errNotCommitted
+	}
+	return err
 }
 
 // only replaces the offsets of all that was polled, which a session commits, by those that were given.

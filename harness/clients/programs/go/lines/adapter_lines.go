@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -103,8 +104,11 @@ func serve(calls map[string]func(Call) Answer, deliveries func() []Delivery) {
 	input, output := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
 		var call Call
-		if err := input.Decode(&call); err != nil {
+		if err := input.Decode(&call); errors.Is(err, io.EOF) {
 			return
+		} else if err != nil {
+			fmt.Fprintln(os.Stderr, "not a call:", err)
+			os.Exit(1)
 		}
 		answer := unsupported(fmt.Sprintf("this adapter does not know the call %q", call.Name))
 		if run, known := calls[call.Name]; known {
