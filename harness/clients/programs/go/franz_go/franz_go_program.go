@@ -65,7 +65,7 @@ func main() {
 func (a *Adapter) open(call Call) Answer {
 	security, err := readSecurity(call.PropertiesFile)
 	if err != nil {
-		return said(err)
+		return unsupported("properties_file: " + err.Error())
 	}
 	a.settings, a.security = call.Settings, security
 	return Answer{Library: "franz-go", Version: versionOf(module)}

@@ -71,7 +71,7 @@ func main() {
 func (a *Adapter) open(call Call) Answer {
 	security, err := readSecurity(call.PropertiesFile)
 	if err != nil {
-		return said(err)
+		return unsupported("properties_file: " + err.Error())
 	}
 	a.settings, a.security = call.Settings, security
 	return Answer{Library: "sarama", Version: versionOf(module)}
