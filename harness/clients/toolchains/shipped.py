@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from harness.clients.toolchains.go import GO_TOOLCHAIN
 from harness.clients.toolchains.pip import PIP_TOOLCHAIN
 from harness.clients.toolchains.program import Program
 
@@ -14,4 +15,21 @@ LIBRDKAFKA = Program(
     shared="python/lines",
 )
 
-SHIPPED: Mapping[str, Program] = {program.library: program for program in (LIBRDKAFKA,)}
+FRANZ_GO = Program(
+    library="franz-go",
+    toolchain=GO_TOOLCHAIN,
+    package="github.com/twmb/franz-go",
+    version="1.22.2",
+    source="go/franz_go",
+    shared="go/lines",
+)
+SARAMA = Program(
+    library="sarama",
+    toolchain=GO_TOOLCHAIN,
+    package="github.com/IBM/sarama",
+    version="1.61.1",
+    source="go/sarama",
+    shared="go/lines",
+)
+
+SHIPPED: Mapping[str, Program] = {program.library: program for program in (LIBRDKAFKA, FRANZ_GO, SARAMA)}
