@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from harness.clients.toolchains.maven_toolchain import MAVEN_TOOLCHAIN
 from harness.clients.toolchains.pip import PIP_TOOLCHAIN
 from harness.clients.toolchains.program import Program
 
@@ -14,4 +15,13 @@ LIBRDKAFKA = Program(
     shared="python/lines",
 )
 
-SHIPPED: Mapping[str, Program] = {program.library: program for program in (LIBRDKAFKA,)}
+JAVA = Program(
+    library="java",
+    toolchain=MAVEN_TOOLCHAIN,
+    package="org.apache.kafka:kafka-clients",
+    version="4.3.1",
+    source="java/kafka_clients",
+    shared="java/lines",
+)
+
+SHIPPED: Mapping[str, Program] = {program.library: program for program in (LIBRDKAFKA, JAVA)}
