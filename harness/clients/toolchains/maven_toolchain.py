@@ -20,8 +20,6 @@ LOCK = "jars.sha256"
 """As ``sha256sum`` writes it."""
 POM = "pom.xml"
 """Names the library with the version ``${library.version}``, and what else the program needs."""
-MAIN = "Main"
-"""The program's main class."""
 ENOUGH = 99_999
 """More than any part of a version."""
 
@@ -81,7 +79,7 @@ class Maven:
 
     def command(self, program: Program, folder: Path) -> Sequence[str]:
         classes = os.pathsep.join((str(folder / "classes"), str(folder / "jars" / "*")))
-        return ["java", *QUICK_START, "-classpath", classes, MAIN]
+        return ["java", *QUICK_START, "-classpath", classes, f"{program.library.capitalize()}Adapter"]
 
 
 def lock_of(jars: Path) -> str:

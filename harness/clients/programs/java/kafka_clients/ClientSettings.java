@@ -90,16 +90,18 @@ final class ClientSettings {
                 kept.put(name, all.getProperty(name));
             }
         }
-        STORES.forEach(store -> locate(store, file, kept));
+        for (String store : STORES) {
+            locate(store, file, kept);
+        }
         return kept;
     }
 
-    private static void locate(String store, Path file, Map<String, Object> settings) {
-        Object location = settings.get(store + ".location");
-        if (location != null) {
-            settings.put(store + ".location", file.toAbsolutePath().resolveSibling(location.toString()).toString());
-            if (location.toString().endsWith(".pem")) {
-                settings.putIfAbsent(store + ".type", "PEM"); // JKS is the client's default
+    private static void locate(String store, Path file, Map<String, Object> settings) throws IOException {
+        if (settings.containsKey(store + ".location")) {
+            Path location = file.toAbsolutePath().resolveSibling(settings.get(store + ".location").toString());
+            settings.put(store + ".location", location.toString());
+            if (Files.readString(location, StandardCharsets.ISO_8859_1).contains("-----BEGIN ")) {
+                settings.putIfAbsent(store + ".type", "PEM"); // the client takes it for JKS otherwise
             }
         }
     }

@@ -29,7 +29,7 @@ import org.json.JSONArray;
 import org.json.JSONObject;
 
 /** An adapter of Apache Kafka's own Java client: one producer and one consumer at most, each made when first needed. */
-final class Main implements AdapterLines.Adapter {
+final class JavaAdapter implements AdapterLines.Adapter {
 
     private static final Set<String> CONSUMING = Set.of("subscribe", "poll");
     /** Calls inside the try block that the javadoc of KafkaProducer shows; see {@link SaidError}. */
@@ -44,7 +44,7 @@ final class Main implements AdapterLines.Adapter {
     public static void main(String[] arguments) throws IOException {
         // slf4j-simple writes to standard error, and reads this when the first logger is made.
         System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "warn");
-        AdapterLines.serve(new Main());
+        AdapterLines.serve(new JavaAdapter());
     }
 
     @Override
