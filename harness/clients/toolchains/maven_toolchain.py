@@ -1,7 +1,7 @@
 """Java's libraries, by Maven: jars in a folder of their own, and the program compiled against them by ``javac``.
 
 Maven has no lock file: :data:`LOCK` beside the source holds the checksum of each jar, and is compared after Maven has
-brought them in.
+brought them in. For another version it is written in the installation; that file is the lock of a new default.
 """
 
 import hashlib
