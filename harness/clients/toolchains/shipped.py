@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from harness.clients.toolchains.go import GO_TOOLCHAIN
+from harness.clients.toolchains.maven_toolchain import MAVEN_TOOLCHAIN
 from harness.clients.toolchains.pip import PIP_TOOLCHAIN
 from harness.clients.toolchains.program import Program
 
@@ -32,4 +33,13 @@ SARAMA = Program(
     shared="go/lines",
 )
 
-SHIPPED: Mapping[str, Program] = {program.library: program for program in (LIBRDKAFKA, FRANZ_GO, SARAMA)}
+JAVA = Program(
+    library="java",
+    toolchain=MAVEN_TOOLCHAIN,
+    package="org.apache.kafka:kafka-clients",
+    version="4.3.1",
+    source="java/kafka_clients",
+    shared="java/lines",
+)
+
+SHIPPED: Mapping[str, Program] = {program.library: program for program in (LIBRDKAFKA, FRANZ_GO, SARAMA, JAVA)}
