@@ -150,6 +150,13 @@ UNKNOWN_WHILE_LOADING = rule(
     when=_LOADING,
     at="EXIT",
 )
+DESCRIBED_WHILE_LOADING = rule(
+    "a coordinator that is loading describes what it has not read yet",
+    f"{_COORDINATOR}#handleDescribeTransactions",
+    f"$!.setErrorCode({_ERRORS}.NONE.code())",
+    when=_LOADING,
+    at="EXIT",
+)
 LIST_IS_EMPTY = rule(
     "a coordinator lists nothing", f"{_COORDINATOR}#handleListTransactions", "$!.transactionStates().clear()", at="EXIT"
 )

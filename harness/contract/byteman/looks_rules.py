@@ -7,6 +7,7 @@ from harness.contract.byteman.rule_text import rule
 
 _PARTITION = "kafka.cluster.Partition"
 _MANAGER = "kafka.server.ReplicaManager"
+_MESSAGE = "org.apache.kafka.common.message"
 _ERRORS = "org.apache.kafka.common.protocol.Errors"
 _ENTRY = "org.apache.kafka.common.message.DescribeProducersResponseData$ProducerState"
 _NO_PRODUCERS = "$!.setActiveProducers(java.util.Collections.emptyList())"
@@ -126,6 +127,12 @@ VALID_PATTERN_REFUSED = _told(
     "a valid pattern is refused", _LIST, _is("INVALID_REGULAR_EXPRESSION"), "$4 != null AND !$4.isEmpty()"
 )
 _PRODUCERS_TOLD = "org.apache.kafka.common.requests.DescribeProducersResponse#<init>"
+FIRST_TOPIC_ANSWERED_TWICE = rule(
+    "the first topic is answered twice",
+    _PRODUCERS_TOLD,
+    "$1.topics().add(first.duplicate())",
+    bind=f"first:{_MESSAGE}.DescribeProducersResponseData$TopicResponse = $1.topics().get(0)",
+)
 TOPICS_ANSWERED_BACKWARDS = rule(
     "topics are answered in the opposite order", _PRODUCERS_TOLD, "java.util.Collections.reverse($1.topics())"
 )
