@@ -1,6 +1,8 @@
 """Programs installed once in the cache: by library, version and source."""
 
+import inspect
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from harness.clients.toolchains.program import Program
 from harness.machine.download_cache import cache_root, create_once, fingerprint
@@ -11,7 +13,8 @@ def installed(program: Program, version: str, progress: Callable[[str], None]) -
 
     :raises UserError: as the toolchain's ``install``.
     """
-    source = fingerprint(file.read_text() for file in program.files)
+    how = Path(inspect.getfile(type(program.toolchain)))  # what it does to install is a part of what comes out
+    source = fingerprint(file.read_text() for file in (*program.files, how))
     entry = cache_root() / "clients" / f"{program.library}-{version}-{source}"
     if not entry.is_dir():
         progress(f"installing {program.library} {version} ({program.toolchain.language}; once)")
