@@ -6,6 +6,7 @@ Opened lazily, so that collecting, listing and offline controls start no broker;
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -22,6 +23,7 @@ from harness.contract import Requirement, Verdict
 from harness.contract.catalogue.known_failures import KnownFailures, list_of, read_known
 from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.level import Profile
+from harness.contract.refuters import NONE
 from harness.contract.verdict import passes
 from harness.evidence.run_folder import RunFolder
 from harness.lab import Lab
@@ -54,7 +56,7 @@ class ContractOptions:
         """The one command that does the same again on ``target``."""
         own = ["--seed", str(self.run.seed.value), *(["--select", self.select] if self.select else [])]
         own += ["--profile", self.profile, *(["--known-failing", str(self.known_failing)] * bool(self.known_failing))]
-        return replace(self.run, target=target).command("qualify", *own)
+        return replace(self.run, target=target).command("qualify", *own, "--jobs", str(self.jobs))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,6 +66,7 @@ class ContractSession:
     :param rows: The requirements that were selected.
     :param live_items: How many live items will run.
     :param known: What the target is known to break.
+    :param refuted: How many negative controls have turned red.
     """
 
     options: ContractOptions
@@ -72,6 +75,7 @@ class ContractSession:
     known: KnownFailures = field(default_factory=KnownFailures)
     runs: dict[str, Run] = field(default_factory=dict)
     reports: list[Path] = field(default_factory=list)
+    refuted: int = 0
     started: float = field(default_factory=time.monotonic)
     _progress: ProgressLines | None = None
     _beside: SideBySide | None = None
@@ -135,12 +139,14 @@ class ContractSession:
 
     def close(self) -> None:
         """End every cluster, seal every folder, write every report."""
-        for run in self.runs.values():
-            flow.disconnect(run)
         if self._beside is not None:
-            self._beside.stop()
-        for run in self.runs.values():
-            flow.close(run)
+            self._beside.begin_no_more()
+        with ExitStack() as ending:
+            for run in self.runs.values():
+                flow.disconnect(run)
+                ending.callback(flow.close, run)
+            if self._beside is not None:
+                ending.callback(self._beside.stop)  # first, because what was begun uses the runs
         for run in self.runs.values():
             run.folder.add_to_run({"seconds": round(time.monotonic() - self.started, 1)})
             run.folder.seal()
@@ -150,8 +156,9 @@ class ContractSession:
     def print_end(self, stream: TextIO, tests: pytest.Session) -> None:
         """The verdicts of each run; of negative controls how many turned red."""
         if self.falsifying:
-            red = tests.testscollected - tests.testsfailed
-            self.options.run.progress(f"{red} of {tests.testscollected} negative controls turned red")
+            self.options.run.progress(f"{self.refuted} of {tests.testscollected} negative controls turned red")
+            for id_, none in ((row.id, one) for row in self.rows for one in row.refuted_by if one.startswith(NONE)):
+                self.options.run.progress(f"{id_:<20}  {none}")
             return
         for run, page in zip(self.runs.values(), self.reports, strict=True):
             conclude(stream, run.folder, self.rows_of(run), run.verdicts, page)

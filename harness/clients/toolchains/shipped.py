@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from harness.clients.toolchains.go import GO_TOOLCHAIN
 from harness.clients.toolchains.maven_toolchain import MAVEN_TOOLCHAIN
 from harness.clients.toolchains.pip import PIP_TOOLCHAIN
 from harness.clients.toolchains.program import Program
@@ -15,6 +16,23 @@ LIBRDKAFKA = Program(
     shared="python/lines",
 )
 
+FRANZ_GO = Program(
+    library="franz-go",
+    toolchain=GO_TOOLCHAIN,
+    package="github.com/twmb/franz-go",
+    version="1.22.2",
+    source="go/franz_go",
+    shared="go/lines",
+)
+SARAMA = Program(
+    library="sarama",
+    toolchain=GO_TOOLCHAIN,
+    package="github.com/IBM/sarama",
+    version="1.61.1",
+    source="go/sarama",
+    shared="go/lines",
+)
+
 JAVA = Program(
     library="java",
     toolchain=MAVEN_TOOLCHAIN,
@@ -24,4 +42,4 @@ JAVA = Program(
     shared="java/lines",
 )
 
-SHIPPED: Mapping[str, Program] = {program.library: program for program in (LIBRDKAFKA, JAVA)}
+SHIPPED: Mapping[str, Program] = {program.library: program for program in (LIBRDKAFKA, FRANZ_GO, SARAMA, JAVA)}

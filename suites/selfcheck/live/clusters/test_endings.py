@@ -14,21 +14,15 @@ from harness.base import wait
 from harness.base.user_error import ExitCode
 from harness.evidence.run_folder import RunFolder
 from harness.machine import watchdog
-from suites.selfcheck.fixtures.live_clients import process_cluster
 
-pytestmark = pytest.mark.live
+# The first start on a machine downloads and trains; the time limits below are not for that.
+pytestmark = [pytest.mark.live, pytest.mark.usefixtures("shared_cluster")]
 WATCHDOG_SECONDS = 10
 """It takes under two on a calm machine; a busy one must not turn the test red."""
 NODES = 5
 """Three brokers, a controller and Toxiproxy."""
 PROGRAMS = ("java", "server")
 """What the nodes run, Toxiproxy's being called server; the command runs other tools before them."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _everything_fetched(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The first start on a machine downloads and trains; the time limits below are not for that."""
-    process_cluster("4.3.1", tmp_path_factory.mktemp("first")).close()
 
 
 @contextmanager
@@ -81,7 +75,7 @@ def none_left(family: list[psutil.Process]) -> bool:
     return not [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
 
 
-def qualify(tmp_path: Path) -> tuple[str, ...]:
+def qualify(tmp_path: Path, select: str = "KIP890-BUMP-05") -> tuple[str, ...]:
     """A short qualification into a folder of the test's."""
     return (
         "qualify",
@@ -89,7 +83,7 @@ def qualify(tmp_path: Path) -> tuple[str, ...]:
         "--backend",
         "process",
         "--select",
-        "KIP890-BUMP-05",
+        select,
         "--report-dir",
         str(tmp_path / "run"),
     )
@@ -101,6 +95,16 @@ def test_an_interrupted_run_leaves_nothing_running(tmp_path: Path, sent: signal.
     with running(tmp_path, *qualify(tmp_path)) as process:
         family = started(process, moment)
         process.send_signal(sent)
+        assert process.wait(60) == ExitCode.INTERRUPTED
+    wait.until(lambda: none_left(family), what="the end of every child", timeout_seconds=10)
+    assert "Traceback" not in (tmp_path / "output").read_text()
+
+
+@pytest.mark.parametrize("moment", [NODES + 1, 2 * NODES], ids=["while the second starts", "when both run"])
+def test_an_interrupted_run_leaves_nothing_of_two_clusters_running(tmp_path: Path, moment: int) -> None:
+    with running(tmp_path, *qualify(tmp_path, "KIP588-TIMEOUT-03,KIP360-RET-01")) as process:
+        family = started(process, moment)
+        process.send_signal(signal.SIGINT)
         assert process.wait(60) == ExitCode.INTERRUPTED
     wait.until(lambda: none_left(family), what="the end of every child", timeout_seconds=10)
     assert "Traceback" not in (tmp_path / "output").read_text()
