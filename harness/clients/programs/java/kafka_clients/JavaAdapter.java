@@ -40,6 +40,7 @@ final class JavaAdapter implements AdapterLines.Adapter {
     private KafkaProducer<byte[], byte[]> producer;
     private KafkaConsumer<byte[], byte[]> consumer;
     private boolean joined;
+    private volatile boolean closing;
 
     public static void main(String[] arguments) throws IOException {
         // slf4j-simple writes to standard error, and reads this when the first logger is made.
@@ -112,6 +113,9 @@ final class JavaAdapter implements AdapterLines.Adapter {
             JSONObject delivery = error == null ? new JSONObject().put("outcome", "done") : said("produce", error);
             if (error == null && metadata.hasOffset()) {
                 delivery.put("offset", metadata.offset());
+            }
+            if (error != null && closing) {
+                delivery.put("outcome", "unsure"); // given up, whether it was on its way or not
             }
             arrived.add(delivery.put("topic", topic).put("partition", partition).put("value", value));
         });
@@ -201,6 +205,7 @@ final class JavaAdapter implements AdapterLines.Adapter {
     }
 
     private void close() {
+        closing = true;
         if (consumer != null) {
             consumer.close(Duration.ZERO);
         }
