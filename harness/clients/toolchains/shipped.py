@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from harness.clients.toolchains.npm import NPM_TOOLCHAIN
 from harness.clients.toolchains.pip import PIP_TOOLCHAIN
 from harness.clients.toolchains.program import Program
 
@@ -13,5 +14,21 @@ LIBRDKAFKA = Program(
     source="python/librdkafka",
     shared="python/lines",
 )
+KAFKAJS = Program(
+    library="kafkajs",
+    toolchain=NPM_TOOLCHAIN,
+    package="kafkajs",
+    version="2.2.4",
+    source="node/kafkajs",
+    shared="node/lines",
+)
+CONFLUENT_JAVASCRIPT = Program(
+    library="confluent-javascript",
+    toolchain=NPM_TOOLCHAIN,
+    package="@confluentinc/kafka-javascript",
+    version="1.10.1",
+    source="node/confluent_javascript",
+    shared="node/lines",
+)
 
-SHIPPED: Mapping[str, Program] = {program.library: program for program in (LIBRDKAFKA,)}
+SHIPPED: Mapping[str, Program] = {program.library: program for program in (LIBRDKAFKA, KAFKAJS, CONFLUENT_JAVASCRIPT)}
