@@ -37,11 +37,14 @@ class Npm:
             return wanted
         asked = ("npm", "view", f"{program.package}@{wanted}", "version")
         try:
-            found = json.loads(said(asked, doing=f"find {program.library} {wanted}", env=ENVIRONMENT, why=_why))
+            answer = said(asked, doing=f"find {program.library} {wanted}", env=ENVIRONMENT, why=_why)
         except UserError as error:
             if NOT_FOUND not in str(error):
                 raise
             raise unknown_version(program, wanted) from error
+        found = json.loads(answer or "[]")  # an older npm says nothing where it finds nothing
+        if not found:
+            raise unknown_version(program, wanted)
         return found if isinstance(found, str) else max(found, key=_order)
 
     def install(self, program: Program, version: str, folder: Path) -> None:
@@ -64,9 +67,9 @@ def _why(ran: "subprocess.CompletedProcess[str]") -> str:
     return ": ".join([f"npm says {error['code']}", *error["summary"].splitlines()[:1], *of_script[:1]])
 
 
-def _order(version: str) -> Sequence[int]:
+def _order(version: str) -> tuple[int, ...]:
     """Of releases alone, which is what npm finds for a range."""
-    return [int(part) if part.isdigit() else -1 for part in version.split(".")]
+    return tuple(int(part) if part.isdigit() else -1 for part in version.split("."))
 
 
 NPM_TOOLCHAIN = Npm()
