@@ -1,6 +1,7 @@
 """Libraries for Node.js, by npm, each with a ``node_modules`` of its own."""
 
 import json
+import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ ENVIRONMENT = {
     # confluent-kafka-javascript fetches a binary, and builds its own sources where it cannot: "static" would then
     # fetch the sources of OpenSSL, zlib, zstd and curl too, "dynamic" takes those that the system has.
     "CKJS_LINKING": "dynamic",
+    # It builds with "make -j", which is as many compilers at once as there are files.
+    "MAKEFLAGS": f"--max-load={os.cpu_count() or 1}",
 }
 """What npm and the packages' own scripts are told."""
 NOT_FOUND = "E404"
