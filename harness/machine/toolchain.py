@@ -14,6 +14,8 @@ REMEDIES = {
     "javac": "install a JDK, 17 or newer (Debian: apt install openjdk-17-jdk-headless; macOS: brew install openjdk)",
     "mvn": "install Maven (Debian: apt install maven; macOS: brew install maven)",
     "go": "install Go (Debian: apt install golang; macOS: brew install go), or put toxiproxy-server on the PATH",
+    "node": "install Node.js 18 or newer (Debian: apt install nodejs; macOS: brew install node)",
+    "npm": "install npm (Debian: apt install npm; macOS: brew install node)",
 }
 
 

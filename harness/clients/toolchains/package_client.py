@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from harness.base.user_error import ExitCode, UserError
@@ -21,12 +21,26 @@ def missing_tools(*names: str) -> str | None:
     return f"{' and '.join(absent)} is not on the PATH: {remedies}" if absent else None
 
 
-def said(command: Sequence[str], *, doing: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:
+def last_words(ran: "subprocess.CompletedProcess[str]") -> str:
+    """The last line of standard error, or of the output where there is none."""
+    lines = [line.strip() for line in (ran.stderr or ran.stdout).splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing"
+
+
+def said(
+    command: Sequence[str],
+    *,
+    doing: str,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    why: Callable[["subprocess.CompletedProcess[str]"], str] = last_words,
+) -> str:
     """Standard output of a command that must succeed.
 
     :param doing: What it is for, to follow "cannot" in the error.
     :param env: Beside our own environment.
-    :raises UserError: TOOL_MISSING where it is not there; TARGET_UNKNOWN with its last line where it fails.
+    :param why: What it said of its failure.
+    :raises UserError: TOOL_MISSING where it is not there; TARGET_UNKNOWN with ``why`` where it fails.
     """
     program = toolchain.tool(command[0], needed_for=f"to {doing}")
     try:
@@ -46,7 +60,7 @@ def said(command: Sequence[str], *, doing: str, cwd: Path | None = None, env: Ma
             f"cannot {doing}: {command[0]} was not done in {LONGEST_SECONDS:g} s", exit=ExitCode.TOOL_MISSING
         ) from error
     if ran.returncode:
-        raise UserError(f"cannot {doing}: {_last_line(ran.stderr or ran.stdout)}", exit=ExitCode.TARGET_UNKNOWN)
+        raise UserError(f"cannot {doing}: {why(ran)}", exit=ExitCode.TARGET_UNKNOWN)
     return ran.stdout
 
 
@@ -60,8 +74,3 @@ def unknown_version(program: Program, wanted: str) -> UserError:
     """The error where a registry has no such version."""
     sentence = f"there is no {program.library} {wanted} ({program.package}); {program.version} is ours"
     return UserError(sentence, exit=ExitCode.TARGET_UNKNOWN)
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"

@@ -4,42 +4,59 @@ from collections.abc import Mapping
 
 from harness.clients.toolchains.go import GO_TOOLCHAIN
 from harness.clients.toolchains.maven_toolchain import MAVEN_TOOLCHAIN
+from harness.clients.toolchains.npm import NPM_TOOLCHAIN
 from harness.clients.toolchains.pip import PIP_TOOLCHAIN
 from harness.clients.toolchains.program import Program
 
-LIBRDKAFKA = Program(
-    library="librdkafka",
-    toolchain=PIP_TOOLCHAIN,
-    package="confluent-kafka",  # its versions are librdkafka's
-    version="2.16.1",
-    source="python/librdkafka",
-    shared="python/lines",
+PROGRAMS_THAT_SHIP = (
+    Program(
+        library="java",
+        toolchain=MAVEN_TOOLCHAIN,
+        package="org.apache.kafka:kafka-clients",
+        version="4.3.1",
+        source="java/kafka_clients",
+        shared="java/lines",
+    ),
+    Program(
+        library="librdkafka",
+        toolchain=PIP_TOOLCHAIN,
+        package="confluent-kafka",  # its versions are librdkafka's
+        version="2.16.1",
+        source="python/librdkafka",
+        shared="python/lines",
+    ),
+    Program(
+        library="franz-go",
+        toolchain=GO_TOOLCHAIN,
+        package="github.com/twmb/franz-go",
+        version="1.22.2",
+        source="go/franz_go",
+        shared="go/lines",
+    ),
+    Program(
+        library="sarama",
+        toolchain=GO_TOOLCHAIN,
+        package="github.com/IBM/sarama",
+        version="1.61.1",
+        source="go/sarama",
+        shared="go/lines",
+    ),
+    Program(
+        library="kafkajs",
+        toolchain=NPM_TOOLCHAIN,
+        package="kafkajs",
+        version="2.2.4",
+        source="node/kafkajs",
+        shared="node/lines",
+    ),
+    Program(
+        library="confluent-javascript",
+        toolchain=NPM_TOOLCHAIN,
+        package="@confluentinc/kafka-javascript",
+        version="1.10.1",
+        source="node/confluent_javascript",
+        shared="node/lines",
+    ),
 )
 
-FRANZ_GO = Program(
-    library="franz-go",
-    toolchain=GO_TOOLCHAIN,
-    package="github.com/twmb/franz-go",
-    version="1.22.2",
-    source="go/franz_go",
-    shared="go/lines",
-)
-SARAMA = Program(
-    library="sarama",
-    toolchain=GO_TOOLCHAIN,
-    package="github.com/IBM/sarama",
-    version="1.61.1",
-    source="go/sarama",
-    shared="go/lines",
-)
-
-JAVA = Program(
-    library="java",
-    toolchain=MAVEN_TOOLCHAIN,
-    package="org.apache.kafka:kafka-clients",
-    version="4.3.1",
-    source="java/kafka_clients",
-    shared="java/lines",
-)
-
-SHIPPED: Mapping[str, Program] = {program.library: program for program in (LIBRDKAFKA, FRANZ_GO, SARAMA, JAVA)}
+SHIPPED: Mapping[str, Program] = {program.library: program for program in PROGRAMS_THAT_SHIP}
