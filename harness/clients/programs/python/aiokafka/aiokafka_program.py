@@ -1,6 +1,6 @@
 """An adapter of aiokafka.
 
-``AIOKafkaProducer.start`` gets the producer id, so it is what ``init`` does; where another call comes first, it does it.
+``AIOKafkaProducer.start`` gets the producer id, so it is what ``init`` does; another call that comes first does it too.
 The library puts the name of a group into a transaction and has no way to give the group's metadata. A record's time is
 ``request_timeout_ms`` (``MessageBatch``'s ttl): the library has no other setting for it.
 """
@@ -40,8 +40,11 @@ class Adapter:
         self.settings = {**settings, **_common(settings)}
         return {"library": "aiokafka", "version": __version__}
 
-    async def init(self) -> None:
+    async def init(self) -> Fields | None:
+        if self.starting is not None and self.starting.done() and self.starting.exception() is None:
+            return unsupported("a producer is started once: aiokafka has no initTransactions beside it")
         await self._producer()
+        return None
 
     async def begin(self) -> None:
         await self._within_block((await self._producer()).begin_transaction())

@@ -117,7 +117,11 @@ def said(error: Exception) -> Fields:
 
 def _failed(error: KafkaError) -> Fields:
     """librdkafka's flags, in the order in which its documentation tells applications to look at them."""
-    flags = {"fatal": error.fatal(), "abortable": error.txn_requires_abort(), "retriable": error.retriable()}
+    flags = {
+        "fatal": error.fatal() or error.code() == KafkaError._FATAL,  # of calls that have no flags
+        "abortable": error.txn_requires_abort(),
+        "retriable": error.retriable(),
+    }
     kind = next((name for name, flag in flags.items() if flag), None)
     code = error.code() if error.code() > 0 else None
     timed_out = error.code() in (KafkaError._TIMED_OUT, KafkaError._MSG_TIMED_OUT)
