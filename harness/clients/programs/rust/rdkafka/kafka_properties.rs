@@ -8,16 +8,23 @@ const MECHANISMS: [&str; 3] = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"];
 
 /// Names and values for librdkafka, or a sentence about what it cannot be given.
 pub fn read(file: &str) -> Result<Vec<(String, String)>, String> {
-    let text = fs::read_to_string(file).map_err(|error| format!("{file} cannot be read: {error}"))?;
+    let text =
+        fs::read_to_string(file).map_err(|error| format!("{file} cannot be read: {error}"))?;
     let mut settings = Vec::new();
     for (name, value) in pairs(&text) {
-        let mut set = |theirs: &str, value: &str| settings.push((theirs.to_string(), value.to_string()));
+        let mut set =
+            |theirs: &str, value: &str| settings.push((theirs.to_string(), value.to_string()));
         match (name.as_str(), value.as_str()) {
             ("security.protocol", _) => set("security.protocol", &value),
-            ("sasl.mechanism", known) if MECHANISMS.contains(&known) => set("sasl.mechanism", known),
+            ("sasl.mechanism", known) if MECHANISMS.contains(&known) => {
+                set("sasl.mechanism", known)
+            }
             ("sasl.jaas.config", _) => {
                 for login in ["username", "password"] {
-                    set(&format!("sasl.{login}"), given(&value, login).unwrap_or_default());
+                    set(
+                        &format!("sasl.{login}"),
+                        given(&value, login).unwrap_or_default(),
+                    );
                 }
             }
             ("ssl.truststore.location", _) => {
@@ -25,10 +32,22 @@ pub fn read(file: &str) -> Result<Vec<(String, String)>, String> {
                 set("ssl.ca.location", &folder.join(&value).to_string_lossy());
             }
             ("ssl.truststore.type", "PEM") => {}
-            ("ssl.endpoint.identification.algorithm", "") => set("ssl.endpoint.identification.algorithm", "none"),
+            ("ssl.endpoint.identification.algorithm", "") => {
+                set("ssl.endpoint.identification.algorithm", "none")
+            }
             ("ssl.endpoint.identification.algorithm", "https") => {}
-            _ if ["security.", "sasl.", "ssl."].iter().any(|part| name.starts_with(part)) => {
-                return Err(format!("this adapter has nothing for {name}={}", if name.contains("password") { "…" } else { &value }));
+            _ if ["security.", "sasl.", "ssl."]
+                .iter()
+                .any(|part| name.starts_with(part)) =>
+            {
+                return Err(format!(
+                    "this adapter has nothing for {name}={}",
+                    if name.contains("password") {
+                        "…"
+                    } else {
+                        &value
+                    }
+                ));
             }
             _ => {}
         }
@@ -50,7 +69,9 @@ fn pairs(text: &str) -> Vec<(String, String)> {
         }
     }
     let said = lines.iter().filter(|line| !line.starts_with(['#', '!']));
-    said.filter_map(|line| line.split_once('=')).map(|(name, value)| (name.trim().into(), value.trim().into())).collect()
+    said.filter_map(|line| line.split_once('='))
+        .map(|(name, value)| (name.trim().into(), value.trim().into()))
+        .collect()
 }
 
 /// What a JAAS configuration gives a name.

@@ -1,6 +1,7 @@
 //! An adapter of rust-rdkafka (PROTOCOL.md). Its `ThreadedProducer` polls in a thread of its own, so that results of
 //! records come while a call waits.
 
+mod adapter_fields;
 mod kafka_properties;
 
 use std::io::{self, BufRead, Write};
@@ -10,11 +11,12 @@ use std::time::{Duration, Instant};
 
 use rdkafka::config::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, Consumer};
-use rdkafka::error::{KafkaError, RDKafkaErrorCode};
-use rdkafka::message::BorrowedMessage;
+use rdkafka::error::KafkaError;
 use rdkafka::producer::{BaseRecord, DeliveryResult, Producer, ProducerContext, ThreadedProducer};
 use rdkafka::{ClientContext, Message, Offset, TopicPartitionList};
 use serde_json::{json, Value};
+
+use adapter_fields::{located, number, position, said, text, with};
 
 const LOCK: &str = include_str!("Cargo.lock");
 const MOST_RECORDS: usize = 500;
@@ -46,10 +48,20 @@ impl ProducerContext for Reports {
 
     fn delivery(&self, result: &DeliveryResult<'_>, call: Self::DeliveryOpaque) {
         let report = match result {
-            Ok(message) => with(located(message), &[("outcome", json!("done")), ("offset", json!(message.offset()))]),
+            Ok(message) => with(
+                located(message),
+                &[
+                    ("outcome", json!("done")),
+                    ("offset", json!(message.offset())),
+                ],
+            ),
             Err((error, message)) => {
                 let told = said(error);
-                let fields = [("outcome", told["outcome"].clone()), ("error", told["error"].clone()), ("offset", Value::Null)];
+                let fields = [
+                    ("outcome", told["outcome"].clone()),
+                    ("error", told["error"].clone()),
+                    ("offset", Value::Null),
+                ];
                 with(located(message), &fields)
             }
         };
@@ -81,10 +93,18 @@ impl Adapter {
             "commit" => self.producer()?.commit_transaction(block)?,
             "abort" => self.producer()?.abort_transaction(block)?,
             "subscribe" => return self.subscribe(arguments),
-            "poll" => return self.poll(Duration::from_millis(arguments["within_ms"].as_u64().unwrap_or(0))),
+            "poll" => {
+                return self.poll(Duration::from_millis(
+                    arguments["within_ms"].as_u64().unwrap_or(0),
+                ))
+            }
             // Dropping the producer purges what is not sent, and dropping the consumer leaves the group.
             "close" => (self.producer, self.consumer) = (None, None),
-            _ => return Err(Trouble::Unsupported(format!("this adapter does not know the call {name:?}"))),
+            _ => {
+                return Err(Trouble::Unsupported(format!(
+                    "this adapter does not know the call {name:?}"
+                )))
+            }
         }
         Ok(json!({}))
     }
@@ -101,13 +121,21 @@ impl Adapter {
         let producer = self.producer()?;
         let (reports, results) = mpsc::channel();
         for value in arguments["values"].as_array().into_iter().flatten() {
-            let record = BaseRecord::<(), str, _>::with_opaque_to(text(&arguments["topic"]), Box::new(reports.clone()));
-            let record = record.partition(number(&arguments["partition"])).payload(text(value));
+            let record = BaseRecord::<(), str, _>::with_opaque_to(
+                text(&arguments["topic"]),
+                Box::new(reports.clone()),
+            );
+            let record = record
+                .partition(number(&arguments["partition"]))
+                .payload(text(value));
             producer.send(record).map_err(|(error, _)| error)?;
         }
         drop(reports); // so that the results end with the last record's
         if arguments["wait"] == json!(true) {
-            let failed: Vec<Value> = results.iter().filter(|each| each["outcome"] != "done").collect();
+            let failed: Vec<Value> = results
+                .iter()
+                .filter(|each| each["outcome"] != "done")
+                .collect();
             if let Some(first) = failed.into_iter().next() {
                 return Err(Trouble::Record(first));
             }
@@ -116,17 +144,26 @@ impl Adapter {
     }
 
     fn send_offsets(&mut self, arguments: &Value, block: Duration) -> Answer {
-        let metadata = self.consumer.as_ref().and_then(|consumer| consumer.group_metadata());
+        let metadata = self
+            .consumer
+            .as_ref()
+            .and_then(|consumer| consumer.group_metadata());
         let Some(metadata) = metadata else {
-            let why = "librdkafka takes the group's metadata from a consumer: subscribe comes first";
+            let why =
+                "librdkafka takes the group's metadata from a consumer: subscribe comes first";
             return Err(Trouble::Unsupported(why.into()));
         };
         let mut places = TopicPartitionList::new();
         for each in arguments["offsets"].as_array().into_iter().flatten() {
             let offset = Offset::Offset(each["offset"].as_i64().unwrap_or(0));
-            places.add_partition_offset(text(&each["topic"]), number(&each["partition"]), offset)?;
+            places.add_partition_offset(
+                text(&each["topic"]),
+                number(&each["partition"]),
+                offset,
+            )?;
         }
-        self.producer()?.send_offsets_to_transaction(&places, &metadata, block)?;
+        self.producer()?
+            .send_offsets_to_transaction(&places, &metadata, block)?;
         Ok(json!({}))
     }
 
@@ -137,7 +174,11 @@ impl Adapter {
         } else {
             let mut places = TopicPartitionList::new();
             for each in arguments["partitions"].as_array().into_iter().flatten() {
-                places.add_partition_offset(text(&each["topic"]), number(&each["partition"]), Offset::Beginning)?;
+                places.add_partition_offset(
+                    text(&each["topic"]),
+                    number(&each["partition"]),
+                    Offset::Beginning,
+                )?;
             }
             consumer.assign(&places)?;
         }
@@ -154,8 +195,15 @@ impl Adapter {
         let mut failed = json!({});
         while records.len() < MOST_RECORDS {
             let left = deadline.saturating_duration_since(Instant::now());
-            match consumer.poll(if records.is_empty() { left } else { Duration::ZERO }) {
-                Some(Ok(message)) => records.push(with(located(&message), &[("offset", json!(message.offset()))])),
+            match consumer.poll(if records.is_empty() {
+                left
+            } else {
+                Duration::ZERO
+            }) {
+                Some(Ok(message)) => records.push(with(
+                    located(&message),
+                    &[("offset", json!(message.offset()))],
+                )),
                 Some(Err(error)) => {
                     failed = said(&error);
                     break;
@@ -166,7 +214,10 @@ impl Adapter {
         }
         let known = consumer.position()?;
         let positions: Vec<Value> = known.elements().iter().filter_map(position).collect();
-        Ok(with(failed, &[("records", json!(records)), ("positions", json!(positions))]))
+        Ok(with(
+            failed,
+            &[("records", json!(records)), ("positions", json!(positions))],
+        ))
     }
 
     fn producer(&mut self) -> Result<&ThreadedProducer<Reports>, KafkaError> {
@@ -179,7 +230,13 @@ impl Adapter {
     fn producing(&self) -> ClientConfig {
         let mut config = self.common();
         if self.settings["transactional_id"].is_string() {
-            self.set(&mut config, &[("transactional.id", "transactional_id"), ("transaction.timeout.ms", "transaction_timeout_ms")]);
+            self.set(
+                &mut config,
+                &[
+                    ("transactional.id", "transactional_id"),
+                    ("transaction.timeout.ms", "transaction_timeout_ms"),
+                ],
+            );
         } else {
             self.set(&mut config, &[("enable.idempotence", "idempotent")]);
         }
@@ -198,8 +255,13 @@ impl Adapter {
 
     fn consuming(&self) -> ClientConfig {
         let mut config = self.common();
-        config.set("group.id", self.settings["group"].as_str().unwrap_or("none")); // it must have one
-        config.set("auto.offset.reset", "earliest").set("enable.auto.commit", "false");
+        config.set(
+            "group.id",
+            self.settings["group"].as_str().unwrap_or("none"),
+        ); // it must have one
+        config
+            .set("auto.offset.reset", "earliest")
+            .set("enable.auto.commit", "false");
         let names = [
             ("isolation.level", "isolation"),
             ("session.timeout.ms", "session_timeout_ms"),
@@ -211,7 +273,13 @@ impl Adapter {
 
     fn common(&self) -> ClientConfig {
         let mut config = ClientConfig::new();
-        self.set(&mut config, &[("bootstrap.servers", "bootstrap"), ("client.id", "client_id")]);
+        self.set(
+            &mut config,
+            &[
+                ("bootstrap.servers", "bootstrap"),
+                ("client.id", "client_id"),
+            ],
+        );
         for (name, value) in &self.security {
             config.set(name, value);
         }
@@ -221,60 +289,22 @@ impl Adapter {
     fn set(&self, config: &mut ClientConfig, names: &[(&str, &str)]) {
         for (theirs, ours) in names {
             let value = &self.settings[*ours];
-            config.set(*theirs, value.as_str().map_or_else(|| value.to_string(), str::to_string));
+            config.set(
+                *theirs,
+                value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_string),
+            );
         }
     }
 }
 
-/// An error's fields: its class is of librdkafka's flags, which only errors of transactions have; of the others two say
-/// by their names that they are fatal.
-fn said(error: &KafkaError) -> Value {
-    let code = error.rdkafka_error_code();
-    let class = match error {
-        KafkaError::Transaction(flagged) if flagged.is_fatal() => Some("fatal"),
-        KafkaError::Transaction(flagged) if flagged.txn_requires_abort() => Some("abortable"),
-        KafkaError::Transaction(flagged) if flagged.is_retriable() => Some("retriable"),
-        KafkaError::MessageConsumptionFatal(_) => Some("fatal"),
-        _ if code == Some(RDKafkaErrorCode::Fatal) => Some("fatal"),
-        _ => None,
-    };
-    let timed_out = matches!(code, Some(RDKafkaErrorCode::OperationTimedOut | RDKafkaErrorCode::MessageTimedOut));
-    let name = code.map_or("KafkaError".to_string(), |known| format!("{known:?}"));
-    let number = code.map(|known| known as i32).filter(|number| *number > 0);
-    let explained = json!({"type": name, "message": error.to_string(), "code": number, "class": class});
-    json!({"outcome": if timed_out { "unsure" } else { "refused" }, "error": explained})
-}
-
-fn located(message: &BorrowedMessage<'_>) -> Value {
-    let value = String::from_utf8_lossy(message.payload().unwrap_or_default());
-    json!({"topic": message.topic(), "partition": message.partition(), "value": value})
-}
-
-fn position(known: &rdkafka::topic_partition_list::TopicPartitionListElem<'_>) -> Option<Value> {
-    match known.offset() {
-        Offset::Offset(offset) => Some(json!({"topic": known.topic(), "partition": known.partition(), "offset": offset})),
-        _ => None,
-    }
-}
-
-fn with(mut object: Value, fields: &[(&str, Value)]) -> Value {
-    for (name, value) in fields {
-        object[*name] = value.clone();
-    }
-    object
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-fn number(value: &Value) -> i32 {
-    value.as_i64().and_then(|number| i32::try_from(number).ok()).unwrap_or(-1)
-}
-
 /// The version that was built in: the crate has no constant of its own with it.
 fn crate_version() -> &'static str {
-    let after = LOCK.split("name = \"rdkafka\"\nversion = \"").nth(1).unwrap_or_default();
+    let after = LOCK
+        .split("name = \"rdkafka\"\nversion = \"")
+        .nth(1)
+        .unwrap_or_default();
     after.split('"').next().unwrap_or_default()
 }
 
@@ -282,16 +312,23 @@ fn main() -> io::Result<()> {
     let mut adapter = Adapter::default();
     for line in io::stdin().lock().lines() {
         let call: Value = serde_json::from_str(&line?)?;
-        let refused = |why| json!({"outcome": "refused", "error": {"type": "unsupported", "message": why}});
+        let refused =
+            |why| json!({"outcome": "refused", "error": {"type": "unsupported", "message": why}});
         let fields = match adapter.call(text(&call["call"]), &call) {
             Ok(fields) => fields,
             Err(Trouble::Library(error)) => said(&error),
             Err(Trouble::Unsupported(why)) => refused(why),
-            Err(Trouble::Record(report)) => json!({"outcome": report["outcome"], "error": report["error"]}),
+            Err(Trouble::Record(report)) => {
+                json!({"outcome": report["outcome"], "error": report["error"]})
+            }
         };
         let outcome = fields.get("outcome").cloned().unwrap_or(json!("done"));
         let arrived = std::mem::take(&mut *adapter.reports.0.lock().unwrap());
-        let own = [("id", call["id"].clone()), ("outcome", outcome), ("deliveries", json!(arrived))];
+        let own = [
+            ("id", call["id"].clone()),
+            ("outcome", outcome),
+            ("deliveries", json!(arrived)),
+        ];
         writeln!(io::stdout(), "{}", with(fields, &own))?;
         if call["call"] == "close" {
             break;
