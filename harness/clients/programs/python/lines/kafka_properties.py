@@ -19,6 +19,10 @@ UNDERSTOOD = (
     "ssl.endpoint.identification.algorithm",
 )
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\\r?\n[ \t]*")
+"""A line's end after an odd number of backslashes."""
+JAAS_OPTION = re.compile(r'(\w+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^\s;"]+))')
+ESCAPE = re.compile(r"\\(.)")
 
 
 class NotUnderstood(Exception):
@@ -55,7 +59,8 @@ def read_security(file: str | None) -> Security:
         return Security()
     given = dict(_pairs(Path(file).read_text(encoding="utf-8")))
     _refuse_what_is_unknown(given)
-    login = dict(re.findall(r'(\w+)\s*=\s*"?((?<=")[^"]*|[^\s;"]+)', given.get("sasl.jaas.config", "")))
+    options = JAAS_OPTION.findall(given.get("sasl.jaas.config", ""))
+    login = {name: ESCAPE.sub(r"\1", quoted) or word for name, quoted, word in options}
     store = given.get("ssl.truststore.location")
     return Security(
         protocol=given.get("security.protocol", "PLAINTEXT"),
@@ -68,11 +73,11 @@ def read_security(file: str | None) -> Security:
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    """Names and values as ``java.util.Properties`` reads them: a line that ends with a backslash goes on."""
-    for line in re.sub(r"\\\r?\n[ \t]*", "", text).splitlines():
-        if "=" in line and not line.lstrip().startswith(("#", "!")):
-            name, _, value = line.partition("=")
-            yield name.strip(), value.strip()
+    """Names and values, where ``=`` separates them, as ``java.util.Properties`` reads them."""
+    for line in CONTINUED.sub(r"\1", text).splitlines():
+        name, equals, value = line.strip().partition("=")
+        if equals and not name.startswith(("#", "!")):
+            yield name.rstrip(), ESCAPE.sub(r"\1", value.lstrip())
 
 
 def _refuse_what_is_unknown(given: dict[str, str]) -> None:

@@ -23,7 +23,7 @@ pub fn read(file: &str) -> Result<Vec<(String, String)>, String> {
                 for login in ["username", "password"] {
                     set(
                         &format!("sasl.{login}"),
-                        given(&value, login).unwrap_or_default(),
+                        &given(&value, login).unwrap_or_default(),
                     );
                 }
             }
@@ -55,30 +55,49 @@ pub fn read(file: &str) -> Result<Vec<(String, String)>, String> {
     Ok(settings)
 }
 
-/// Names and values as `java.util.Properties` reads them: a line that ends with a backslash goes on.
+/// Names and values, where `=` separates them, as `java.util.Properties` reads them: a line that ends with an odd number
+/// of backslashes goes on.
 fn pairs(text: &str) -> Vec<(String, String)> {
     let mut lines: Vec<String> = vec![String::new()];
     for line in text.lines() {
+        let line = line.trim();
+        let backslashes = line.len() - line.trim_end_matches('\\').len();
         let last = lines.last_mut().expect("there is one");
-        match line.trim().strip_suffix('\\') {
-            Some(part) => last.push_str(part),
-            None => {
-                last.push_str(line.trim());
-                lines.push(String::new());
-            }
+        last.push_str(&line[..line.len() - backslashes % 2]);
+        if backslashes % 2 == 0 {
+            lines.push(String::new());
         }
     }
     let said = lines.iter().filter(|line| !line.starts_with(['#', '!']));
     said.filter_map(|line| line.split_once('='))
-        .map(|(name, value)| (name.trim().into(), value.trim().into()))
+        .map(|(name, value)| (name.trim_end().to_string(), unescaped(value.trim_start()).0))
         .collect()
 }
 
 /// What a JAAS configuration gives a name.
-fn given<'a>(jaas: &'a str, name: &str) -> Option<&'a str> {
+fn given(jaas: &str, name: &str) -> Option<String> {
     let rest = jaas.split_once(&format!("{name}="))?.1;
     match rest.strip_prefix('"') {
-        Some(quoted) => quoted.split('"').next(),
-        None => rest.split([' ', ';']).next(),
+        Some(quoted) => Some(unescaped(quoted).1),
+        None => rest.split([' ', ';']).next().map(str::to_string),
     }
+}
+
+/// The text without the backslashes of escapes: all of it, and as far as a quote that has none.
+fn unescaped(text: &str) -> (String, String) {
+    let (mut all, mut quoted, mut closed) = (String::new(), String::new(), false);
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        closed |= character == '"';
+        let meant = if character == '\\' {
+            characters.next().unwrap_or('\\')
+        } else {
+            character
+        };
+        all.push(meant);
+        if !closed {
+            quoted.push(meant);
+        }
+    }
+    (all, quoted)
 }
