@@ -41,7 +41,7 @@ class Adapter:
         return {"library": "aiokafka", "version": __version__}
 
     async def init(self) -> Fields | None:
-        if self.starting is not None and self.starting.done() and self.starting.exception() is None:
+        if self.starting is not None and self.starting.done() and not _failed(self.starting):
             return unsupported("a producer is started once: aiokafka has no initTransactions beside it")
         await self._producer()
         return None
@@ -56,9 +56,12 @@ class Adapter:
             result = await self._within_block(producer.send(topic, value.encode(), partition=partition))
             result.add_done_callback(partial(self._delivered, topic, partition, value))
             sent.append(result)
-        if wait and sent:
-            await asyncio.wait(sent)  # the library ends each when its time is over
-        failed = [result.exception() for result in sent if wait and result.exception() is not None]
+        if not wait or not sent:
+            return None
+        _, unknown = await asyncio.wait(sent, timeout=self._slack_seconds())
+        if unknown:
+            raise TimeoutError(f"{len(unknown)} of {len(sent)} records have no result")
+        failed = [result.exception() for result in sent if result.exception() is not None]
         return self.said(failed[0]) if failed else None
 
     async def flush(self) -> None:
@@ -108,8 +111,9 @@ class Adapter:
         return {"outcome": "unsure" if unsure else "refused", "error": self._explained(error)}
 
     async def _producer(self) -> AIOKafkaProducer:
-        if self.starting is not None and self.starting.done() and self.starting.exception() is not None:
-            self.starting = None
+        if self.opened is not None and self.starting is not None and _failed(self.starting):
+            await self._within_block(self.opened.stop())
+            self.opened = None
         if self.opened is None or self.starting is None:
             self.opened = AIOKafkaProducer(**_known(AIOKafkaProducer, _producing(self.settings)))
             self.starting = asyncio.create_task(self.opened.start())
@@ -126,6 +130,10 @@ class Adapter:
         if not done:
             raise TimeoutError(f"the call goes on after {seconds:g} s")
         return running.result()
+
+    def _slack_seconds(self) -> float:
+        """More than the library takes for a record: at most twice ``request_timeout_ms``, as its documentation says."""
+        return 2 * self.settings["request_timeout_ms"] / 1000 + 5.0
 
     async def _positions(self, consumer: AIOKafkaConsumer) -> list[Fields]:
         """Of partitions whose position is known; ``position`` waits for it where it is not."""
@@ -157,6 +165,10 @@ class Adapter:
         cause = error.__cause__
         causes = [] if cause is None else [error_fields(type(cause).__name__, str(cause), _code(cause))]
         return error_fields(type(error).__name__, str(error), _code(error), kind, causes)
+
+
+def _failed(task: "asyncio.Task[None]") -> bool:
+    return task.done() and task.exception() is not None
 
 
 def _code(error: BaseException) -> int | None:

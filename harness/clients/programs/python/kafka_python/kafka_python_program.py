@@ -16,7 +16,7 @@ from typing import Any
 
 from adapter_lines import Fields, error_fields, serve, unsupported
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition, __version__
-from kafka.errors import BrokerResponseError, KafkaError, KafkaTimeoutError, ProducerFencedError
+from kafka.errors import BrokerResponseError, KafkaError, KafkaTimeoutError, ProducerFencedError, RequestTimedOutError
 from kafka.structs import OffsetAndMetadata
 from kafka_properties import read_security
 
@@ -47,7 +47,8 @@ class Adapter:
         results = [self._send(topic, partition, value) for value in values]
         if not wait:
             return None
-        came = [result.get(timeout=self._slack_seconds()) for result in results]
+        deadline = time.monotonic() + self._slack_seconds()
+        came = [result.get(timeout=max(0.0, deadline - time.monotonic())) for result in results]
         failed = [each for each in came if each["outcome"] != "done"]
         return {"outcome": failed[0]["outcome"], "error": failed[0]["error"]} if failed else None
 
@@ -98,7 +99,7 @@ class Adapter:
         return [self.arrived.get() for _ in range(self.arrived.qsize())]
 
     def said(self, error: Exception) -> Fields:
-        unsure = isinstance(error, KafkaTimeoutError | TimeoutError)
+        unsure = isinstance(error, KafkaTimeoutError | RequestTimedOutError | TimeoutError | queue.Empty)
         return {"outcome": "unsure" if unsure else "refused", "error": self._explained(error)}
 
     def _send(self, topic: str, partition: int, value: str) -> "queue.SimpleQueue[Fields]":
