@@ -20,6 +20,8 @@ from kafka.errors import BrokerResponseError, KafkaError, KafkaTimeoutError, Pro
 from kafka.structs import OffsetAndMetadata
 from kafka_properties import read_security
 
+OLD = int(__version__.partition(".")[0]) < 3
+"""Until 3.0 an idempotent producer has one request in flight at most, and a consumer's requests outlast its session."""
 CLOSE_MS = 3_000
 """For leaving the group."""
 
@@ -219,14 +221,16 @@ def _producing(given: Fields) -> Fields:
         **(transactional if given["transactional_id"] else {"enable_idempotence": given["idempotent"]}),
         "max_block_ms": given["block_ms"],
         "batch_size": given["batch_bytes"],
-        "max_in_flight_requests_per_connection": given["in_flight"],
+        "max_in_flight_requests_per_connection": 1 if OLD and given["idempotent"] else given["in_flight"],
         "compression_type": None if given["compression"] == "none" else given["compression"],
     }
 
 
 def _consuming(given: Fields) -> Fields:
+    least = given["session_timeout_ms"] + 1 if OLD else 0
     return {
         **given,
+        "request_timeout_ms": max(given["request_timeout_ms"], least),
         "group_id": given["group"],
         "isolation_level": given["isolation"],
         "heartbeat_interval_ms": given["session_timeout_ms"] // 3,
