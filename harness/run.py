@@ -7,7 +7,7 @@ the session: the cluster, the folder, one clock, one journal, one seed. ``replay
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -25,6 +25,7 @@ from harness.cluster.target import parse_target
 from harness.contract import (
     Failpoint,
     Liar,
+    Order,
     OwnCluster,
     Refuter,
     Release,
@@ -92,6 +93,8 @@ def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None 
     if verdict := untried(run, requirement):
         return publish(run, verdict)
     cluster, offer = open_target(run, requirement.cluster)
+    if cluster.owned and requirement.order is Order.HURTS_CLUSTER:
+        remove_topics(run, cluster)
     started = time.monotonic()
     with connect(run, cluster, offer, requirement.id) as lab:
         unprepared = drive(lab, requirement, refuter)
@@ -134,6 +137,12 @@ def open_target(run: Run, wish: OwnCluster | None = None) -> tuple[Cluster, Targ
                 preflight.require_transactions(lab, offer)
         run.offer = offer
     return run.cluster, run.offer
+
+
+def remove_topics(run: Run, cluster: Cluster) -> None:
+    """Remove what requirements before this one wrote: a broker that starts again loads every log that it has."""
+    with closing(observer_client(cluster.topology, run.clock)) as client:
+        run.belongings.remove(AnyBroker(client, cluster.topology.brokers), topics=[*run.belongings.topics], groups=[])
 
 
 def needed_offer(run: Run, wish: OwnCluster | None) -> TargetFeatures:
@@ -278,18 +287,17 @@ def end_cluster(run: Run) -> None:
         gate.close()
     cluster, run.cluster, run.offer = run.cluster, None, None
     if cluster is not None:
-        if not cluster.owned:
+        if cluster.owned:
+            run.belongings.topics.clear()  # they end with it
+        else:
             leave(run, cluster)
         cluster.close()
 
 
 def leave(run: Run, cluster: Cluster) -> None:
     """Remove what no requirement could remove, and tell once what stays."""
-    client = observer_client(cluster.topology, run.clock)
-    try:
+    with closing(observer_client(cluster.topology, run.clock)) as client:
         run.belongings.remove_all(AnyBroker(client, cluster.topology.brokers))
-    finally:
-        client.close()
     for sentence in run.belongings.left():
         run.options.progress(sentence)
 

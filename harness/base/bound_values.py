@@ -7,6 +7,7 @@ import ast
 import importlib.util
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -25,14 +26,7 @@ def bound(folder: Path, name: str) -> Iterator[tuple[Path, object]]:
 
 def binds(path: Path, name: str) -> bool:
     """Whether the file assigns ``name`` at its top level; nothing is imported."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-    targets = (
-        target
-        for node in tree.body
-        if isinstance(node, ast.Assign | ast.AnnAssign)
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-    )
-    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+    return name in _assigned(path.read_text(encoding="utf-8"), str(path))
 
 
 def load_module(path: Path) -> ModuleType:
@@ -53,6 +47,18 @@ def module_name(path: Path) -> str:
             break
         parts.append(folder.name)
     return ".".join(reversed(parts))
+
+
+@cache
+def _assigned(text: str, file: str) -> frozenset[str]:
+    """The names; a catalogue is asked several times in a session, and parsing is most of what that takes."""
+    targets = (
+        target
+        for node in ast.parse(text, filename=file).body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    )
+    return frozenset(target.id for target in targets if isinstance(target, ast.Name))
 
 
 def _is_of(module: ModuleType, path: Path) -> bool:

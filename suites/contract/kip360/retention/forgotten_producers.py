@@ -4,15 +4,21 @@ Idle time counts from a record's timestamp, which the client gives. The KIP's bo
 """
 
 from harness.contract import Evidence, NotSeen
-from harness.lab import Lab, Partition
+from harness.lab import Lab, Partition, Unprepared
 
 WEEK_AND_A_DAY = 8 * 24 * 60.0
 """In minutes."""
 BOUND_SECONDS = 20.0
+EXPIRATION = "producer.id.expiration.ms"
 
 
 def await_a_check(lab: Lab, partition: Partition, name: str = "idle gone") -> None:
-    """Another producer writes a record of 8 days ago; wait, bounded, until the leader has forgotten it."""
+    """Another producer writes a record of 8 days ago; wait, bounded, until the leader has forgotten it.
+
+    :raises Unprepared: Before KIP-854 (3.5) leaders look every ten minutes, whatever their settings are.
+    """
+    if lab.admin.config(partition.leader, EXPIRATION) is None:
+        raise Unprepared("this release looks for idle producers every ten minutes, and no setting changes that")
     idle = lab.idempotent("rival")
     idle.produce(partition, timestamp_ms=lab.minutes_ago(WEEK_AND_A_DAY))
 

@@ -10,10 +10,9 @@ from harness.contract.byteman.leader_rules import OPEN_TRANSACTIONS_FORGOTTEN
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint, Setting
 from harness.lab import Lab
-from suites.contract.kip360.retention.forgotten_producers import WEEK_AND_A_DAY, await_a_check
+from suites.contract.kip360.retention.forgotten_producers import EXPIRATION, WEEK_AND_A_DAY, await_a_check
 from suites.contract.wishes import CHECKED_OFTEN
 
-EXPIRATION = "producer.id.expiration.ms"
 HOURS_23 = 23 * 60.0
 
 

@@ -53,7 +53,8 @@ def _claim(lab: Lab, at_level: int) -> None:
     """A transaction times out; its epoch is claimed at every version, and the next one written in."""
     partition, new = lab.partition(f"P{at_level}"), at_level >= 2
     txn = timed_out(lab, partition, protocol=2 if new else 1)
-    lab.observer.advertised(txn.coordinator, as_=f"level {at_level}")
+    shown_by = max(lab.offered("ApiVersions", (3, 4)))
+    lab.observer.advertised(txn.coordinator, as_=f"level {at_level}", version=shown_by)
     own, epoch = txn.producer_id, txn.epoch
     for version in lab.offered("InitProducerId", (3, 4, 5)):
         txn.init(identity=(own, epoch), version=version, adopt=False, as_=f"claim at {at_level}")

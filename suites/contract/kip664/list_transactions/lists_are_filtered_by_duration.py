@@ -13,7 +13,7 @@ from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab, Producer
 
-DURATION_MS, LONG_MS = 400, 86_400_000
+DURATION_MS, LONG_MS = 1_500, 86_400_000
 NAMES = ("old", "young", "last")
 ANY_AGE = {"all": -1, "running": 0, "too long": LONG_MS}
 """Filters for which it is of no matter how old the young one is by now."""

@@ -26,7 +26,7 @@ from harness.cluster.toxiproxy import Proxy, ToxiproxyLinks
 from harness.wire.requests.cluster.metadata import Metadata
 from suites.selfcheck.fixtures.live_clients import observer
 from suites.selfcheck.fixtures.secured_cluster import PASSWORD, SASL_SSL, SecuredCluster, login, secured_cluster
-from suites.selfcheck.live.test_chaos_rounds import BOUND, anomalies
+from suites.selfcheck.live.chaos.test_chaos_rounds import BOUND, anomalies
 
 pytestmark = pytest.mark.live
 

@@ -24,7 +24,7 @@ from harness.cluster.owned_cluster import OwnedCluster
 from harness.cluster.target import Image, Released, Target
 from harness.cluster.topology import BROKERS, NODES
 from suites.selfcheck.fixtures.engines import engine, left_on_engine, running_on_engine
-from suites.selfcheck.live.test_endings import none_left, running, watchdogs
+from suites.selfcheck.live.clusters.test_endings import none_left, running, watchdogs
 
 pytestmark = pytest.mark.live
 Containers: TypeAlias = OwnedCluster[ContainerNode, ContainerBlock]

@@ -1,0 +1,1 @@
+"""Selfcheck: rounds of chaos, toxics and liars, drains and readers, on real brokers."""

@@ -1,0 +1,1 @@
+"""Selfcheck: pages in a browser."""
