@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.app import options
+from harness.app.client_check import check_client
 from harness.app.contract_session import ContractOptions
 from harness.app.from_folders.adopt_evidence import adopt_from
 from harness.app.from_folders.replay import replay
@@ -22,6 +23,7 @@ from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.scenario_catalogue import find_scenarios
 from harness.chaos.play.within_reach import on_external
+from harness.clients.toolchains.shipped import SHIPPED
 from harness.cluster.description import described
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import parse_target
@@ -51,6 +53,7 @@ examples:
   fencepost chaos kafka:4.3.1 --budget 10m       search for anomalies under faults
   fencepost list --json                          the catalogue, for machines
   fencepost replay reports/runs/…                judge last week's evidence again, offline
+  fencepost client ./my-adapter --check          does a program speak the protocol of adapters
   fencepost up kafka:4.1.2                       the topology for a person; Ctrl-C takes it down
 
 exit codes: 0 promises kept, 1 broken or not shown, 2 wrong use, 10 tool missing, 11 no such target,
@@ -88,6 +91,7 @@ def parser() -> argparse.ArgumentParser:
     _replay(commands.add_parser("replay", help="judge a run folder again, offline"))
     _matrix(commands.add_parser("matrix", help="several runs on one page, with what differs between neighbours"))
     _adopt(commands.add_parser("adopt", help="take a sound run's evidence as what a requirement accepts"))
+    _client(commands.add_parser("client", help="try whether a program is an adapter, without a broker"))
     _up(commands.add_parser("up", help="bring the topology up and print every address"))
     return top
 
@@ -145,6 +149,14 @@ def _adopt(command: argparse.ArgumentParser) -> None:
 def _write_adopted(given: argparse.Namespace) -> int:
     sys.stdout.write(f"{adopt_from(given.folder, given.id, list(find(CONTRACT)), into=given.into)}\n")
     return ExitCode.KEPT
+
+
+def _client(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "name", help=f"{', '.join(SHIPPED)}, with a version behind it (librdkafka:2.3), or ./a-program"
+    )
+    command.add_argument("--check", action="store_true", required=True, help="try the protocol of an adapter")
+    command.set_defaults(run=lambda given: check_client(given.name))
 
 
 def _up(command: argparse.ArgumentParser) -> None:

@@ -81,10 +81,6 @@ class AdapterProcess:
             raise self.failed(f"answered {call} with a line of more than {LONGEST_LINE} bytes")
         return line.decode(errors="replace")
 
-    def unasked(self) -> bool:
-        """Whether it has written a line that nobody asked for."""
-        return not self._lines.empty()
-
     def end(self) -> int | None:
         """Let it end, and see to it; its exit code where it ended by itself, else None. May be called twice."""
         with suppress(OSError):

@@ -1,0 +1,34 @@
+"""Small programs that are adapters, or fail to be in one way, written to a file and run by this Python."""
+
+import sys
+from pathlib import Path
+
+from harness.clients.stdio.adapter_name import AdapterCommand
+
+SOUND = """
+import json, signal, sys, time
+def answer(id, **fields): print(json.dumps({"id": id, **fields}), flush=True)
+def refused(id, type): answer(id, outcome="refused", error={"type": type, "message": "no"})
+for line in sys.stdin:
+    call = json.loads(line)
+    match call["call"]:
+        case "open": answer(call["id"], outcome="done", library="fake", version="1")
+        case "begin" | "subscribe": answer(call["id"], outcome="done")
+        case "poll": time.sleep(call["within_ms"] / 1000); answer(call["id"], outcome="done", records=[])
+        case "init" | "commit": refused(call["id"], "NoBroker")
+        case "close": answer(call["id"], outcome="done"); break
+        case _: refused(call["id"], "unsupported")
+"""
+
+
+def program(folder: Path, text: str) -> AdapterCommand:
+    """The command that runs this text."""
+    path = folder / "adapter.py"
+    path.write_text(text, encoding="utf-8")
+    return AdapterCommand(name="./adapter", command=[sys.executable, str(path)])
+
+
+def but(old: str, new: str) -> str:
+    """The sound one with one thing changed."""
+    assert old in SOUND
+    return SOUND.replace(old, new)
