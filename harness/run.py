@@ -7,35 +7,21 @@ the session: the cluster, the folder, one clock, one journal, one seed. ``replay
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import assert_never
+from itertools import count
 
 from harness import preflight
 from harness.base import wait
 from harness.base.clock import RunClock
 from harness.base.unprepared import OutOfReach
-from harness.base.user_error import ExitCode, UserError
 from harness.base.wait import Patience
 from harness.cluster.cluster import Cluster, Links
 from harness.cluster.observer_client import observer_client
 from harness.cluster.opening import choose_backend, open_cluster, why_not_made
 from harness.cluster.run_options import RunOptions
 from harness.cluster.target import parse_target
-from harness.contract import (
-    Failpoint,
-    Liar,
-    Order,
-    OwnCluster,
-    Refuter,
-    Release,
-    Requirement,
-    Setting,
-    Status,
-    Unrefuted,
-    Verdict,
-    judge,
-)
+from harness.contract import Order, OwnCluster, Refuter, Requirement, Status, Unrefuted, Verdict, judge
 from harness.contract.catalogue.known_failures import KnownFailures
 from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import to_json
@@ -48,6 +34,7 @@ from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
 from harness.lab import Lab, Unprepared
+from harness.lab.powers.beyond_requests.made_to_fail import made_to_fail
 from harness.spark.readers.spark_readers import Readers
 from harness.wire.wire_errors import WireError
 
@@ -56,8 +43,10 @@ from harness.wire.wire_errors import WireError
 class Run:
     """A session on one target; its cluster is opened at the first requirement and ended by :func:`close`.
 
+    Two clusters are in use where there is another run :func:`beside` it.
+
     :param wish: What the cluster that is open now was asked to be; None of the common one.
-    :param starts: How many clusters were opened.
+    :param numbers: Of the clusters that are opened, in their order.
     :param gate: For single requests to and within this cluster, once one was asked for.
     :param offered: What the common cluster offers, once it is known.
     :param labs: Those that are connected now.
@@ -70,7 +59,7 @@ class Run:
     cluster: Cluster | None = None
     offer: TargetFeatures | None = None
     wish: OwnCluster | None = None
-    starts: int = 0
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
     gate: FrameGate | None = None
     offered: TargetFeatures | None = None
     known: KnownFailures = field(default_factory=KnownFailures)
@@ -120,7 +109,7 @@ def untried(run: Run, requirement: Requirement[Lab]) -> Verdict | None:
 def open_target(run: Run, wish: OwnCluster | None = None) -> tuple[Cluster, TargetFeatures]:
     """Step 1: the cluster that is asked for, started at first use and seen to be healthy, and what it offers.
 
-    One that was asked to be otherwise is ended first, so that one cluster is up at a time.
+    One that was asked to be otherwise is ended first, so that a run has one cluster up at a time.
     """
     if run.cluster is not None and run.wish != wish:
         end_cluster(run)
@@ -129,7 +118,7 @@ def open_target(run: Run, wish: OwnCluster | None = None) -> tuple[Cluster, Targ
         run.readers.reading = open_reading_lane(run.cluster)
     if run.offer is None:
         offer = read_target_features(run.cluster, run.clock, run.journal)
-        if wish is None:
+        if wish is None and run.offered is None:
             run.folder.add_to_run(offer.described(run.cluster))
             run.offered = offer
         if not run.cluster.owned:
@@ -159,19 +148,18 @@ def cannot_be_made(options: RunOptions, wish: OwnCluster) -> str | None:
 
 def start_cluster(run: Run, wish: OwnCluster | None) -> Cluster:
     """The common cluster, or one of the requirement's own; the logs of each lie apart."""
-    given, target = run.options, parse_target(run.options.target)
-    choice = choose_backend(target, given.backend)
-    run.starts += 1
-    if wish is None:
+    given, target, number = run.options, parse_target(run.options.target), next(run.numbers)
+    choice, first = choose_backend(target, given.backend), wish is None and run.offered is None
+    if first:
         given.progress(f"{target} on the {choice.backend} backend ({choice.why}), seed {given.seed.value}")
         run.folder.add_to_run({"backend_why": choice.why})
     else:
-        given.progress(f"a cluster of its own: {wish}")
+        given.progress(f"a cluster of its own: {wish}" if wish else f"one more cluster of {target}")
     return open_cluster(
         target,
         backend=given.backend,
         options=given.cluster if wish is None else given.cluster.changed(wish),
-        run_dir=run.folder.path if wish is None else run.folder.path / "clusters" / str(run.starts),
+        run_dir=run.folder.path if first else run.folder.path / "clusters" / str(number),
         progress=given.progress,
     )
 
@@ -274,6 +262,22 @@ def close(run: Run) -> None:
     run.journal.close()
 
 
+def beside(run: Run) -> Run:
+    """A second run of the same session, with a cluster of its own; :func:`close_beside` ends it.
+
+    Folder, journal, clock, verdicts and labs are those of the first.
+    """
+    made = replace(run, cluster=None, offer=None, wish=None, gate=None, patience=Patience())
+    made.readers.folder = run.readers.folder / "beside"
+    return made
+
+
+def close_beside(second: Run) -> None:
+    """End what it does not share."""
+    end_cluster(second)
+    second.readers.close()
+
+
 def disconnect(run: Run) -> None:
     """Close the clients of every lab that is connected: what waits for an answer on another thread ends now."""
     for lab in list(run.labs):
@@ -318,23 +322,6 @@ def name_of(requirement: Requirement[Lab], refuter: Refuter | None) -> str:
     return (
         requirement.id if refuter is None or isinstance(refuter, Unrefuted) else f"{requirement.id}@{refuter.anomaly}"
     )
-
-
-def made_to_fail(lab: Lab, refuter: Refuter | None) -> AbstractContextManager[object]:
-    """The cluster with its defence switched off, for the length of a negative control."""
-    match refuter:
-        case None | Release():
-            return nullcontext()
-        case Setting(key=key, value=value):
-            return lab.admin.setting(key, value)
-        case Failpoint(rules=rules):
-            return lab.broken(rules)
-        case Liar():
-            observer = lab.step_recorder("observer").client
-            return lab.request_gate.lies(refuter, lab.cluster.topology, observer, lab.notes.faults)
-        case Unrefuted(reason=reason):
-            raise UserError(f"{lab.requirement} has no live refuter: {reason}", exit=ExitCode.USAGE)
-    assert_never(refuter)
 
 
 def _why_not(action: Callable[[], object]) -> Exception | None:

@@ -6,6 +6,7 @@ Opened lazily, so that collecting, listing and offline controls start no broker;
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -135,12 +136,14 @@ class ContractSession:
 
     def close(self) -> None:
         """End every cluster, seal every folder, write every report."""
-        for run in self.runs.values():
-            flow.disconnect(run)
         if self._beside is not None:
-            self._beside.stop()
-        for run in self.runs.values():
-            flow.close(run)
+            self._beside.begin_no_more()
+        with ExitStack() as ending:
+            for run in self.runs.values():
+                flow.disconnect(run)
+                ending.callback(flow.close, run)
+            if self._beside is not None:
+                ending.callback(self._beside.stop)  # first, because what was begun uses the runs
         for run in self.runs.values():
             run.folder.add_to_run({"seconds": round(time.monotonic() - self.started, 1)})
             run.folder.seal()

@@ -187,7 +187,8 @@ OPTIONS = (
         "--jobs",
         JUDGED,
         {"type": int, "metavar": "N", "choices": range(1, MOST_JOBS + 1)},
-        f"requirements that are tried at a time where none can disturb another (default: {JOBS}; 1 on external:)",
+        f"requirements that are tried at a time where none can disturb another; with 1 also one cluster at a time "
+        f"(default: {JOBS}; 1 on external:)",
     ),
     Option("--report-dir", RUN, {"type": Path, "metavar": "DIR"}, "the run folder (default: one in reports/runs)"),
 )

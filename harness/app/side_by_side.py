@@ -1,55 +1,136 @@
-"""Requirements that are tried at the same time on one cluster: waiting is most of what each of them does.
+"""Requirements that are tried at the same time, on one cluster and on two: waiting is most of what each of them does.
 
-Only those that leave to others what they find (:attr:`Requirement.beside_others`) take part. Each has clients, topics
-and ids of its own, and its draws come from its own stream, so its evidence is what it would be alone.
+On one cluster only those take part that leave to others what they find (:attr:`Requirement.beside_others`). Each has
+clients, topics and ids of its own, and its draws come from its own stream, so its evidence is what it would be alone.
+Those that must be alone on their cluster are tried on two: a second run begins with what asks for clusters of its own,
+and then helps with the rest on another cluster like the common one. At most two clusters are up at a time.
 """
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from functools import partial
+from threading import Event
+from typing import Any, TypeAlias
 
-from harness.contract import OwnCluster, Requirement, Verdict
+from harness.app.lots import Lot, Lots, lots_of
+from harness.cluster.target import External, parse_target
+from harness.contract import Requirement, Verdict
 from harness.lab import Lab
-from harness.run import Run, examine, open_target, untried
+from harness.run import Run, beside, close_beside, examine, open_target, untried
 
 JOBS = 6
 """Requirements at a time on a cluster of ours; two processors are busy with so many."""
 MOST_JOBS = 32
+Begun: TypeAlias = dict[str, Future[None]]
+"""What one run has given to other threads, by requirement."""
 
 
 @dataclass(slots=True, kw_only=True)
 class SideBySide:
-    """Begins all fitting requirements of a cluster when the first of them is due; the rest are tried one by one.
+    """Tries the requirements lot by lot until the one is tried that is due.
 
     :param requirements: All that will be due, in their order.
-    :param jobs: How many at a time; 1 for one after another.
+    :param jobs: How many at a time on one cluster; 1 for one after another, on one cluster at a time.
     """
 
     requirements: Sequence[Requirement[Lab]]
     jobs: int
-    _pool: ThreadPoolExecutor | None = None
-    _begun: dict[str, Future[Verdict]] = field(default_factory=dict)
+    _lots: Lots = field(init=False)
+    _verdicts: dict[str, Future[Verdict]] = field(init=False)
+    _pool: ThreadPoolExecutor = field(init=False)
+    _helper: ThreadPoolExecutor = field(init=False)
+    _second: Run | None = None
+    _helping: Future[None] | None = None
+    _begun: Begun = field(default_factory=dict)
+    _stopped: Event = field(default_factory=Event)
+
+    def __post_init__(self) -> None:
+        """Threads start with what they are given first."""
+        self._lots = lots_of(self.requirements)
+        self._verdicts = {each.id: Future() for each in self.requirements}
+        self._pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="requirement")
+        self._helper = ThreadPoolExecutor(1, thread_name_prefix="second cluster")
 
     def verdict(self, run: Run, requirement: Requirement[Lab]) -> Verdict:
         """The requirement's verdict, as soon as it is there; :raises Exception: what its stimulus or check raised."""
-        if self.jobs > 1 and requirement.beside_others:
-            if requirement.id not in self._begun:
-                self._begin(run, requirement.cluster)
-            return self._begun[requirement.id].result()
-        wait(self._begun.values())  # who may disturb others begins when all of them have ended
-        return examine(run, requirement)
+        if self.jobs == 1:
+            return examine(run, requirement)
+        given = self._verdicts[requirement.id]
+        while not given.done() and requirement.id not in self._begun and (lot := self._lots.first()):
+            if self._opened(run, lot, self._begun):
+                self._begin_second(run, lot)
+                self._try(run, lot, self._begun)
+        if self._helping is not None:
+            either: tuple[Future[Any], ...] = given, self._helping
+            wait(either, return_when=FIRST_COMPLETED)
+            if not given.done():
+                self._helping.result()  # what ended the second run, if it did not end in order
+        return given.result()
+
+    def begin_no_more(self) -> None:
+        """What was begun goes on."""
+        self._stopped.set()
+        self._lots.clear()
 
     def stop(self) -> None:
         """Begin nothing more; returns when what was begun has ended, which is soon once its clients are closed."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        self.begin_no_more()
+        unfinished = not all(given.done() for given in self._verdicts.values())
+        if unfinished and self._second is not None and (cluster := self._second.cluster) is not None:
+            cluster.close()  # what waits for its brokers on another thread ends now
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._helper.shutdown(wait=True)
+        if self._helping is not None:
+            self._helping.result()
 
-    def _begin(self, run: Run, wish: OwnCluster | None) -> None:
-        beside = [due for due in self.requirements if due.beside_others and due.cluster == wish]
-        if any(untried(run, due) is None for due in beside):
-            open_target(run, wish)
-        self._pool = self._pool or ThreadPoolExecutor(self.jobs, thread_name_prefix="requirement")
-        for due in beside:
-            if due.id not in self._begun:
-                self._begun[due.id] = self._pool.submit(partial(examine, run, due))
+    def _begin_second(self, run: Run, lot: Lot) -> None:
+        """Once, where there is anything to share and we may start clusters; two processors are busy before that."""
+        side_by_side = lot.wish is None and bool(lot.beside)
+        theirs = isinstance(parse_target(run.options.target), External)
+        if self._helping is None and self._lots.left and not side_by_side and not theirs:
+            self._second = beside(run)
+            self._helping = self._helper.submit(self._help, self._second)
+
+    def _help(self, second: Run) -> None:
+        begun: Begun = {}
+        try:
+            while lot := self._lots.apart(on_common=second.cluster is not None and second.wish is None):
+                if self._opened(second, lot, begun):
+                    self._try(second, lot, begun)
+            wait(begun.values())
+        finally:
+            close_beside(second)
+
+    def _opened(self, run: Run, lot: Lot, begun: Begun) -> bool:
+        """Whether the lot can be tried: its cluster is open, if any of it needs that; nobody else is tried on it.
+
+        :param begun: Those of this run that were begun.
+        """
+        wait(begun.values())  # who may disturb others begins when all of them have ended
+        try:
+            if any(untried(run, due) is None for due in lot.requirements):
+                if run.offered is None and any(each.after_the_target for each in (lot, *self._lots.left)):
+                    open_target(run)  # what the target offers is learned once, before a second run needs it
+                open_target(run, lot.wish)
+        except Exception as failure:  # noqa: BLE001  raised again where a verdict is asked for
+            for due in lot.requirements:
+                self._verdicts[due.id].set_exception(failure)
+            return False
+        return True
+
+    def _try(self, run: Run, lot: Lot, begun: Begun) -> None:
+        """Those that may be tried at the same time are only begun; each verdict, or what was raised, is kept."""
+        begun |= {due.id: self._pool.submit(self._examine, run, due) for due in lot.beside}
+        for due in lot.alone:
+            wait(begun.values())
+            self._examine(run, due)
+
+    def _examine(self, run: Run, requirement: Requirement[Lab]) -> None:
+        if self._stopped.is_set():
+            return
+        try:
+            verdict = examine(run, requirement)
+        except Exception as failure:  # noqa: BLE001  raised again where the verdict is asked for
+            self._verdicts[requirement.id].set_exception(failure)
+        else:
+            self._verdicts[requirement.id].set_result(verdict)

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event, Lock
 
 import psutil
 
@@ -38,6 +39,8 @@ class RunProcesses:
     folder: Path
     watchdog: subprocess.Popen[bytes]
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    _starting: Lock = field(default_factory=Lock)
+    _over: Event = field(default_factory=Event)
 
     def start(
         self,
@@ -51,8 +54,12 @@ class RunProcesses:
 
         Without ``errors`` both go to ``log``. It gets a session of its own: a terminal's Ctrl-C reaches us alone, and
         we end the cluster in our order.
+
+        :raises RuntimeError: When another thread has closed it.
         """
-        with log.open("ab") as out, (errors or log).open("ab") as err:
+        with self._starting, log.open("ab") as out, (errors or log).open("ab") as err:
+            if self._over.is_set():
+                raise RuntimeError(f"nothing is started any more: {self.folder} was closed")
             process = subprocess.Popen(
                 argv,
                 stdin=subprocess.DEVNULL,
@@ -62,16 +69,19 @@ class RunProcesses:
                 env=environment,
                 start_new_session=True,
             )
-        self.started.append(process)
+            self.started.append(process)
         with (self.folder / CHILDREN_FILE).open("a") as records:
             records.write(ProcessRecord.of(process.pid).line())
         return process
 
     def close(self) -> None:
         """End every process that is still there and remove the folder. May be called twice."""
-        for process in self.started:
+        self._over.set()
+        with self._starting:  # what another thread is starting now is among the started ones, and is ended
+            started = tuple(self.started)
+        for process in started:
             process.kill()  # the data is thrown away: an orderly shutdown of four nodes would only take time
-        for process in self.started:
+        for process in started:
             process.wait(END_SECONDS)
         end(self._unrecorded())
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -106,6 +106,15 @@ def test_a_run_that_lives_keeps_its_processes(tmp_path: Path, monkeypatch: pytes
     processes.close()
 
 
+def test_after_its_end_nothing_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    processes = open_run_processes()
+    processes.close()
+    with pytest.raises(RuntimeError, match="was closed"):
+        processes.start(SLEEPER, log=tmp_path / "log")
+    assert processes.started == []
+
+
 KILLED_RUN = """
 import os, signal, subprocess, sys
 from pathlib import Path

@@ -6,7 +6,8 @@ from pathlib import Path
 from harness.clients.stdio.adapter_name import AdapterCommand
 
 SOUND = """
-import json, signal, sys, time
+import json, signal, sys
+from time import sleep
 def answer(id, **fields): print(json.dumps({"id": id, **fields}), flush=True)
 def refused(id, type): answer(id, outcome="refused", error={"type": type, "message": "no"})
 for line in sys.stdin:
@@ -14,7 +15,7 @@ for line in sys.stdin:
     match call["call"]:
         case "open": answer(call["id"], outcome="done", library="fake", version="1")
         case "begin" | "subscribe": answer(call["id"], outcome="done")
-        case "poll": time.sleep(call["within_ms"] / 1000); answer(call["id"], outcome="done", records=[])
+        case "poll": sleep(call["within_ms"] / 1000); answer(call["id"], outcome="done", records=[])
         case "init" | "commit": refused(call["id"], "NoBroker")
         case "close": answer(call["id"], outcome="done"); break
         case _: refused(call["id"], "unsupported")

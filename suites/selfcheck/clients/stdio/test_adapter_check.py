@@ -15,7 +15,7 @@ WRONG = {
     "refused as unsupported": (but('"unsupported"', '"Unknown"'), "no_such_call was answered refused: Unknown"),
     "init without a broker": (but('case "begin"', 'case "init" | "begin"'), "init is done although no broker is there"),
     "commit without a transaction": (but('case "begin"', 'case "commit" | "begin"'), "there is no transaction"),
-    "poll without a broker": (but('time.sleep(call["within_ms"] / 1000); ', ""), "answered at once, without records"),
+    "poll without a broker": (but('sleep(call["within_ms"] / 1000); ', ""), "answered at once, without records"),
     "nothing but answers": (but('case "begin" | "subscribe": answer(', ALSO), "answered begin with 'hm'"),
     "close is answered": (but("break", "sys.exit(3)"), "exit code 3 after close"),
     "end of its input": (SOUND + "\nsys.exit(4)", "exit code 4 after the end of its input"),

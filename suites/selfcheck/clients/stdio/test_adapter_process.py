@@ -10,7 +10,7 @@ from harness.clients.stdio import adapter_process
 from harness.clients.stdio.adapter_process import AdapterFailed, AdapterProcess, start_adapter
 from suites.selfcheck.clients.stdio.programs import SOUND, program
 
-ANSWER = "import sys, json, time; line = sys.stdin.readline(); print({}, flush=True); time.sleep(60)"
+ANSWER = "import sys; from time import sleep; line = sys.stdin.readline(); print({}, flush=True); sleep(60)"
 
 
 def started(folder: Path, text: str) -> AdapterProcess:
@@ -26,9 +26,9 @@ def started(folder: Path, text: str) -> AdapterProcess:
             "ended with exit code 2 before it answered begin\n  no license",
         ),
         ("import os; os.kill(os.getpid(), 9)", "was ended by SIGKILL before it answered begin"),
-        ("import time; time.sleep(60)", "did not answer begin within 0.5 s"),
-        ("print('x' * (5 << 20), flush=True); import time; time.sleep(60)", "a line of more than 4194304 bytes"),
-        ("import os; os.write(1, b'\\xff\\n'); import time; time.sleep(60)", "it is not JSON"),
+        ("from time import sleep; sleep(60)", "did not answer begin within 0.5 s"),
+        ("print('x' * (5 << 20), flush=True); from time import sleep; sleep(60)", "a line of more than 4194304 bytes"),
+        ("import os; os.write(1, b'\\xff\\n'); from time import sleep; sleep(60)", "it is not JSON"),
         (ANSWER.format('\'{"id": 7, "outcome": "done"}\''), "out of turn: id 7 where begin has id 1"),
         (ANSWER.format("'[]'"), "the line is no object"),
         (ANSWER.format('\'{"id": 1, "outcome": "fine"}\''), "outcome is 'fine', not one of done, refused, unsure"),
@@ -68,8 +68,8 @@ def test_what_it_has_started_ends_with_it(tmp_path: Path) -> None:
 
 def test_one_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter_process, "END_SECONDS", 0.5)
-    deaf = "import signal, sys, time; signal.signal(15, signal.SIG_IGN); "
-    adapter = started(tmp_path, deaf + "print('x', flush=True); time.sleep(600)")
+    deaf = "import signal; from time import sleep; signal.signal(15, signal.SIG_IGN); "
+    adapter = started(tmp_path, deaf + "print('x', flush=True); sleep(600)")
     adapter.line("anything", 20.0)
     assert adapter.end() is None
     assert adapter.process.returncode == -signal.SIGKILL

@@ -81,7 +81,7 @@ def none_left(family: list[psutil.Process]) -> bool:
     return not [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
 
 
-def qualify(tmp_path: Path) -> tuple[str, ...]:
+def qualify(tmp_path: Path, select: str = "KIP890-BUMP-05") -> tuple[str, ...]:
     """A short qualification into a folder of the test's."""
     return (
         "qualify",
@@ -89,7 +89,7 @@ def qualify(tmp_path: Path) -> tuple[str, ...]:
         "--backend",
         "process",
         "--select",
-        "KIP890-BUMP-05",
+        select,
         "--report-dir",
         str(tmp_path / "run"),
     )
@@ -101,6 +101,16 @@ def test_an_interrupted_run_leaves_nothing_running(tmp_path: Path, sent: signal.
     with running(tmp_path, *qualify(tmp_path)) as process:
         family = started(process, moment)
         process.send_signal(sent)
+        assert process.wait(60) == ExitCode.INTERRUPTED
+    wait.until(lambda: none_left(family), what="the end of every child", timeout_seconds=10)
+    assert "Traceback" not in (tmp_path / "output").read_text()
+
+
+@pytest.mark.parametrize("moment", [NODES + 1, 2 * NODES], ids=["while the second starts", "when both run"])
+def test_an_interrupted_run_leaves_nothing_of_two_clusters_running(tmp_path: Path, moment: int) -> None:
+    with running(tmp_path, *qualify(tmp_path, "KIP588-TIMEOUT-03,KIP360-RET-01")) as process:
+        family = started(process, moment)
+        process.send_signal(signal.SIGINT)
         assert process.wait(60) == ExitCode.INTERRUPTED
     wait.until(lambda: none_left(family), what="the end of every child", timeout_seconds=10)
     assert "Traceback" not in (tmp_path / "output").read_text()

@@ -1,0 +1,25 @@
+"""A negative control: the cluster with a defence switched off, so that a requirement must turn VIOLATED on it."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import assert_never
+
+from harness.base.user_error import ExitCode, UserError
+from harness.contract import Failpoint, Liar, Refuter, Release, Setting, Unrefuted
+from harness.lab.lab import Lab
+
+
+def made_to_fail(lab: Lab, refuter: Refuter | None) -> AbstractContextManager[object]:
+    """The cluster with its defence switched off, for the length of a negative control."""
+    match refuter:
+        case None | Release():
+            return nullcontext()
+        case Setting(key=key, value=value):
+            return lab.admin.setting(key, value)
+        case Failpoint(rules=rules):
+            return lab.broken(rules)
+        case Liar():
+            observer = lab.step_recorder("observer").client
+            return lab.request_gate.lies(refuter, lab.cluster.topology, observer, lab.notes.faults)
+        case Unrefuted(reason=reason):
+            raise UserError(f"{lab.requirement} has no live refuter: {reason}", exit=ExitCode.USAGE)
+    assert_never(refuter)
