@@ -138,7 +138,7 @@ class Adapter:
         if failed:
             raise failed[0]
         if running.is_alive():
-            raise TimeoutError(f"{call!r} goes on after {self._seconds():g} s")
+            raise TimeoutError(f"the call goes on after {self._seconds():g} s")
 
     def _seconds(self) -> float:
         return float(self.settings["block_ms"]) / 1000
