@@ -21,7 +21,7 @@ from harness.cluster.observer_client import observer_client
 from harness.cluster.opening import choose_backend, open_cluster, why_not_made
 from harness.cluster.run_options import RunOptions
 from harness.cluster.target import parse_target
-from harness.contract import Order, OwnCluster, Refuter, Requirement, Status, Unrefuted, Verdict, judge
+from harness.contract import LiveRefuter, Order, OwnCluster, Requirement, Status, Verdict, judge
 from harness.contract.catalogue.known_failures import KnownFailures
 from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import to_json
@@ -77,7 +77,7 @@ class Run:
         )
 
 
-def examine(run: Run, requirement: Requirement[Lab], *, refuter: Refuter | None = None) -> Verdict:
+def examine(run: Run, requirement: Requirement[Lab], *, refuter: LiveRefuter | None = None) -> Verdict:
     """One requirement from a running cluster to its verdict; with a ``refuter``, on a cluster that must break it."""
     if verdict := untried(run, requirement):
         return publish(run, verdict)
@@ -201,7 +201,7 @@ def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: str)
             end_cluster(run)
 
 
-def drive(lab: Lab, requirement: Requirement[Lab], refuter: Refuter | None = None) -> Exception | None:
+def drive(lab: Lab, requirement: Requirement[Lab], refuter: LiveRefuter | None = None) -> Exception | None:
     """Step 3: the stimulus; the reason is returned when the situation could not be brought about."""
     with made_to_fail(lab, refuter):
         lab.accessed.clear()  # what breaks the cluster is no wish of the requirement's
@@ -317,11 +317,9 @@ def not_made(requirement: Requirement[Lab], why: str) -> Verdict:
     return Verdict(id=requirement.id, level=requirement.level, status=Status.OUT_OF_REACH, reason=reason)
 
 
-def name_of(requirement: Requirement[Lab], refuter: Refuter | None) -> str:
+def name_of(requirement: Requirement[Lab], refuter: LiveRefuter | None) -> str:
     """The name of the evidence: the id, and behind ``@`` the anomaly that a negative control must show."""
-    return (
-        requirement.id if refuter is None or isinstance(refuter, Unrefuted) else f"{requirement.id}@{refuter.anomaly}"
-    )
+    return requirement.id if refuter is None else f"{requirement.id}@{refuter.anomaly}"
 
 
 def _why_not(action: Callable[[], object]) -> Exception | None:

@@ -23,6 +23,7 @@ from harness.contract import Requirement, Verdict
 from harness.contract.catalogue.known_failures import KnownFailures, list_of, read_known
 from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.level import Profile
+from harness.contract.refuters import NONE
 from harness.contract.verdict import passes
 from harness.evidence.run_folder import RunFolder
 from harness.lab import Lab
@@ -55,7 +56,7 @@ class ContractOptions:
         """The one command that does the same again on ``target``."""
         own = ["--seed", str(self.run.seed.value), *(["--select", self.select] if self.select else [])]
         own += ["--profile", self.profile, *(["--known-failing", str(self.known_failing)] * bool(self.known_failing))]
-        return replace(self.run, target=target).command("qualify", *own)
+        return replace(self.run, target=target).command("qualify", *own, "--jobs", str(self.jobs))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,6 +66,7 @@ class ContractSession:
     :param rows: The requirements that were selected.
     :param live_items: How many live items will run.
     :param known: What the target is known to break.
+    :param refuted: How many negative controls have turned red.
     """
 
     options: ContractOptions
@@ -73,6 +75,7 @@ class ContractSession:
     known: KnownFailures = field(default_factory=KnownFailures)
     runs: dict[str, Run] = field(default_factory=dict)
     reports: list[Path] = field(default_factory=list)
+    refuted: int = 0
     started: float = field(default_factory=time.monotonic)
     _progress: ProgressLines | None = None
     _beside: SideBySide | None = None
@@ -153,8 +156,9 @@ class ContractSession:
     def print_end(self, stream: TextIO, tests: pytest.Session) -> None:
         """The verdicts of each run; of negative controls how many turned red."""
         if self.falsifying:
-            red = tests.testscollected - tests.testsfailed
-            self.options.run.progress(f"{red} of {tests.testscollected} negative controls turned red")
+            self.options.run.progress(f"{self.refuted} of {tests.testscollected} negative controls turned red")
+            for id_, none in ((row.id, one) for row in self.rows for one in row.refuted_by if one.startswith(NONE)):
+                self.options.run.progress(f"{id_:<20}  {none}")
             return
         for run, page in zip(self.runs.values(), self.reports, strict=True):
             conclude(stream, run.folder, self.rows_of(run), run.verdicts, page)

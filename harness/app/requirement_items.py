@@ -174,6 +174,8 @@ class FalsifyItem(ExaminedItem):
         progress(f"{self.row.id:<20}  {refuted} by {describe(self.refuter)}")
         if report.failed:
             progress(str(report.longrepr))
+        else:
+            self.session_.refuted += 1
 
 
 def sentence(verdict: Verdict) -> str:

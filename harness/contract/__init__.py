@@ -25,7 +25,7 @@ from harness.contract.expect import (
 from harness.contract.judge import judge
 from harness.contract.level import Level, Profile
 from harness.contract.own_cluster import OwnCluster
-from harness.contract.refuters import Failpoint, Liar, Refuter, Release, Setting, Unrefuted
+from harness.contract.refuters import Failpoint, Liar, LiveRefuter, Refuter, Release, Setting, Unrefuted
 from harness.contract.requirement import Access, Feature, Need, Offers, Order, Refusal, Requirement, Source
 from harness.contract.transaction_result import TransactionResult
 from harness.contract.verdict import Status, Verdict, kept, passes
@@ -40,6 +40,7 @@ __all__ = [
     "KafkaError",
     "Level",
     "Liar",
+    "LiveRefuter",
     "Need",
     "NotLooked",
     "NotSeen",

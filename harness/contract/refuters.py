@@ -75,17 +75,20 @@ class Liar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unrefuted:
-    """No live refuter exists, and why."""
+    """One anomaly that nothing turns up live, and why."""
 
+    anomaly: str
     reason: str
 
 
 LiveRefuter: TypeAlias = Release | Setting | Failpoint | Liar
 Refuter: TypeAlias = LiveRefuter | Unrefuted
+NONE = "none → "
+"""How the phrase for an :class:`Unrefuted` begins."""
 
 
 def describe(refuter: Refuter) -> str:
-    """One phrase for the listing: ``kafka:3.5.2 → unadded-produce-accepted``."""
+    """One phrase for the listing: ``kafka:3.5.2 → unadded-produce-accepted``, ``none → wrong-message: why``."""
     match refuter:
         case Release():
             return f"kafka:{refuter.version} → {refuter.anomaly}"
@@ -96,7 +99,7 @@ def describe(refuter: Refuter) -> str:
         case Liar():
             return f"kafka:{refuter.version} lying in {refuter.api} ({_lie(refuter)}) → {refuter.anomaly}"
         case Unrefuted():
-            return f"none: {refuter.reason}"
+            return f"{NONE}{refuter.anomaly}: {refuter.reason}"
 
 
 def _lie(liar: Liar) -> str:

@@ -92,7 +92,7 @@ class Requirement(Generic[LabT]):
     :param check: Pure function of the evidence; yields witnesses and findings.
     :param accepts: Evidence (shape and values as a sound broker gives) on which the verdict is HOLDS.
     :param refuses: Doctored evidence, each with the anomaly it must give, and no other.
-    :param refuted_by: Live targets or failpoints on which the verdict must turn VIOLATED; or why there are none.
+    :param refuted_by: What turns the verdict VIOLATED live; beside it, why nothing turns up some anomaly.
     :param level: MUST where a KIP promises it; a finding may be of a lower level (:func:`expect.habit`).
     :param access: All that the stimulus uses beyond its own topics and ids; a live run compares.
     :param cluster: The cluster that it needs in place of the run's common one; None where that one will do.

@@ -35,9 +35,23 @@ def copy_jars(artifacts: Iterable[Artifact], folder: Path, *, transitive: bool =
     wanted = tuple(artifacts)
     pom = folder / "pom.xml"
     pom.write_text(_pom(wanted))
+    copy_dependencies(
+        pom, folder, f"-DexcludeTransitive={str(not transitive).lower()}", wanted=", ".join(map(str, wanted))
+    )
+    pom.unlink()
+
+
+def copy_dependencies(pom: Path, folder: Path, *options: str, wanted: str) -> None:
+    """Copy the jars that a project depends on into ``folder``.
+
+    :param pom: Of the project.
+    :param options: Of Maven, beside ours.
+    :param wanted: The artifacts that the user asked for, as an error names them.
+    :raises UserError: as :func:`copy_jars`.
+    """
     mvn = toolchain.tool("mvn", needed_for="to bring in Kafka's jars")
     # -U: an artifact that was missing yesterday may be there today; Maven remembers that it was not.
-    goal = [COPY, f"-DoutputDirectory={folder}", f"-DexcludeTransitive={str(not transitive).lower()}"]
+    goal = [COPY, f"-DoutputDirectory={folder}", *options]
     ran = subprocess.run(
         [mvn, "-q", "-B", "-U", "-Dstyle.color=never", "-f", pom, *goal],
         capture_output=True,
@@ -46,19 +60,18 @@ def copy_jars(artifacts: Iterable[Artifact], folder: Path, *, transitive: bool =
         stdin=subprocess.DEVNULL,
         start_new_session=True,
     )
-    pom.unlink()
     if ran.returncode:
         raise _unresolved(wanted, ran.stdout + ran.stderr)
 
 
-def _unresolved(artifacts: Iterable[Artifact], output: str) -> UserError:
+def _unresolved(wanted: str, output: str) -> UserError:
     if "No space left on device" in output:
         return download_cache.disk_full_error(" while Maven was bringing jars in")
     if absent := re.search(r"(?:Could not find artifact )?(\S+:jar:\S+?) (?:was not found )?in ", output):
         sentence = f"Maven knows no {absent[1].replace(':jar:', ':')}; check the version"
     else:
         error = next((line for line in output.splitlines() if "ERROR" in line), output.strip().partition("\n")[0])
-        sentence = f"Maven cannot bring in {', '.join(map(str, artifacts))}; check the network ({error})"
+        sentence = f"Maven cannot bring in {wanted}; check the network ({error})"
     return UserError(sentence, exit=ExitCode.TARGET_UNKNOWN)
 
 

@@ -11,6 +11,7 @@ from harness.base.user_error import ExitCode, UserError
 OLDEST_JAVA = 17
 REMEDIES = {
     "java": "install Java 17 or newer (Debian: apt install openjdk-17-jre-headless; macOS: brew install openjdk)",
+    "javac": "install a JDK, 17 or newer (Debian: apt install openjdk-17-jdk-headless; macOS: brew install openjdk)",
     "mvn": "install Maven (Debian: apt install maven; macOS: brew install maven)",
     "cargo": "install Rust 1.85 or newer (rustup default stable; macOS: brew install rust)",
     "go": "install Go (Debian: apt install golang; macOS: brew install go), or put toxiproxy-server on the PATH",

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 
 from harness.clients.toolchains.cargo import CARGO_TOOLCHAIN
+from harness.clients.toolchains.go import GO_TOOLCHAIN
+from harness.clients.toolchains.maven_toolchain import MAVEN_TOOLCHAIN
 from harness.clients.toolchains.pip import PIP_TOOLCHAIN
 from harness.clients.toolchains.program import Program
 
@@ -39,6 +41,31 @@ RUST_RDKAFKA = Program(
     source="rust/rdkafka",
 )
 
-SHIPPED: Mapping[str, Program] = {
-    program.library: program for program in (LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA, RUST_RDKAFKA)
-}
+FRANZ_GO = Program(
+    library="franz-go",
+    toolchain=GO_TOOLCHAIN,
+    package="github.com/twmb/franz-go",
+    version="1.22.2",
+    source="go/franz_go",
+    shared="go/lines",
+)
+SARAMA = Program(
+    library="sarama",
+    toolchain=GO_TOOLCHAIN,
+    package="github.com/IBM/sarama",
+    version="1.61.1",
+    source="go/sarama",
+    shared="go/lines",
+)
+
+JAVA = Program(
+    library="java",
+    toolchain=MAVEN_TOOLCHAIN,
+    package="org.apache.kafka:kafka-clients",
+    version="4.3.1",
+    source="java/kafka_clients",
+    shared="java/lines",
+)
+
+ALL = (LIBRDKAFKA, FRANZ_GO, SARAMA, JAVA, KAFKA_PYTHON, AIOKAFKA, RUST_RDKAFKA)
+SHIPPED: Mapping[str, Program] = {program.library: program for program in ALL}

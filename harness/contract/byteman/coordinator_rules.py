@@ -150,6 +150,13 @@ UNKNOWN_WHILE_LOADING = rule(
     when=_LOADING,
     at="EXIT",
 )
+DESCRIBED_WHILE_LOADING = rule(
+    "a coordinator that is loading describes what it has not read yet",
+    f"{_COORDINATOR}#handleDescribeTransactions",
+    f"$!.setErrorCode({_ERRORS}.NONE.code())",
+    when=_LOADING,
+    at="EXIT",
+)
 LIST_IS_EMPTY = rule(
     "a coordinator lists nothing", f"{_COORDINATOR}#handleListTransactions", "$!.transactionStates().clear()", at="EXIT"
 )
@@ -188,4 +195,12 @@ EVERY_TIMEOUT_IS_VALID = rule(
     "every timeout is valid",
     "kafka.coordinator.transaction.TransactionStateManager#validateTransactionTimeoutMs",
     "return true",
+)
+_IDENTITY = "org.apache.kafka.common.utils.ProducerIdAndEpoch"
+OLD_ID_GIVEN_AGAIN = rule(
+    "who shows the identity of a forgotten id gets that producer id again",
+    f"{_COORDINATOR}#prepareInitProducerIdTransit",
+    "$4.setProducerId(old.producerId)",
+    when="$4.producerEpoch() == -1 AND old != null",
+    bind=f"old:{_IDENTITY} = $5.isEmpty() ? null : $5.get()",
 )

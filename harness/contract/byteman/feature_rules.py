@@ -85,3 +85,13 @@ SHOWS_LEVEL_2_UNASKED = rule(
 NO_LEVELS_SHOWN = rule(
     "the broker says that nothing is finalized", _API_VERSIONS, "$!.data().finalizedFeatures().clear()", at="EXIT"
 )
+METADATA_SHOWN_MOVED_ALONG = rule(
+    "the first two times that a broker shows level 2, it shows the next metadata version as well",
+    _API_VERSIONS,
+    '$!.data().finalizedFeatures().find("metadata.version").setMaxVersionLevel(java.lang.Short.parseShort("22"))',
+    when='$!.data().finalizedFeatures().find("transaction.version") != null'
+    ' AND $!.data().finalizedFeatures().find("transaction.version").maxVersionLevel() == 2'
+    ' AND $!.data().finalizedFeatures().find("metadata.version").maxVersionLevel() == 21'
+    ' AND incrementCounter("metadata shown moved along") <= 2',
+    at="EXIT",
+)

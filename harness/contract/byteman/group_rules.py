@@ -35,3 +35,8 @@ PENDING_OFFSETS_ARE_TOLD = rule(
     '$1 = java.lang.Short.parseShort("0")',
     when=f"$1 == {_ERRORS}.UNSTABLE_OFFSET_COMMIT.code()",
 )
+OLD_OFFSETS_TAKEN_FOR_NEW = rule(
+    "the group's coordinator takes every client's offsets for a new one's",
+    f"{_MANAGER}#txnOffsetCommitRequestVersionToTransactionSupportedOperation",
+    f"return\n  {_MANAGER}$TransactionSupportedOperation.ADD_PARTITION",
+)

@@ -98,3 +98,57 @@ OPEN_TRANSACTIONS_FORGOTTEN = rule(
     f"{_STORAGE}.ProducerStateManager#isProducerExpired",
     "return ($1 - $2.lastTimestamp()) >= 86400000L",
 )
+EVERY_SIZE_TAKEN = rule(
+    "the leader has no limit for a batch's size", f"{_STORAGE}.LogConfig#maxMessageSize", "return 1048576"
+)
+
+
+def _appended_otherwise(name: str, change: str, when: str) -> str:
+    """What is put into the buffer of a transaction's batch as it gets its offsets; then its checksum."""
+    return rule(
+        name,
+        "org.apache.kafka.common.record.internal.DefaultRecordBatch#setPartitionLeaderEpoch",
+        f"$0.buffer.{change}; $0.buffer.putInt(17, java.lang.Long.valueOf($0.computeChecksum()).intValue())",
+        when=f"$0.isTransactional() AND !$0.isControlBatch() AND {when}",
+    )
+
+
+DATA_WRITTEN_IN_EPOCH_1 = _appended_otherwise(
+    "the leader writes data in epoch 1, whatever epoch it has",
+    'putShort(51, java.lang.Short.parseShort("1"))',
+    "$0.producerEpoch() == 0",
+)
+_LAST_CHARACTER = "$0.sizeInBytes() - 2"  # behind it stands the number of headers
+LAST_CHARACTER_IS_Z = _appended_otherwise(
+    "the leader writes a Z in place of a record's last character",
+    f'put({_LAST_CHARACTER}, java.lang.Byte.parseByte("90"))',
+    "$0.countOrNull() != null",
+)
+EVERY_BATCH_WRITTEN_TWICE = (
+    rule(
+        "the leader writes twice what clients send",
+        f"{_LOG}#appendAsLeader(MemoryRecords, int, AppendOrigin, RequestLocal, VerificationGuard, short)",
+        "$1.buffer().putLong($1.buffer().position(), 0L); $0.appendAsLeader($1, $2, $3, $4, $5, $6)",
+        when=f"$3 == {_STORAGE}.AppendOrigin.CLIENT AND incrementCounter(java.lang.Thread.currentThread()) % 2 == 1",
+        at="EXIT",
+    )
+    + NO_DUPLICATE_FOUND
+    + NO_SEQUENCE_CHECK
+)
+LATE_WRITES_SHOWN = EVERY_TRANSACTION_ONGOING + NO_GUARD_AT_THE_APPEND + NO_FIRST_UNSTABLE_OFFSET
+LATE_ONCE_IS_LATE_FOR_EVER = rule(
+    "the leader remembers that a transaction is late", _LATE, "flag($0)", when="$!", at="EXIT"
+) + rule(
+    "the leader takes a partition that had a late transaction for one that has it",
+    _LATE,
+    "return true",
+    when="flagged($0)",
+)
+_ISOLATION = "org.apache.kafka.server.storage.log.FetchIsolation"
+_LEVEL = "org.apache.kafka.common.IsolationLevel"
+READERS_SHOWN_EVERYTHING = rule(
+    "the leader shows readers of committed records what is not committed",
+    f"{_ISOLATION}#of(int, {_LEVEL})",
+    f"return {_ISOLATION}.HIGH_WATERMARK",
+    when=f"$2 == {_LEVEL}.READ_COMMITTED",
+)

@@ -7,6 +7,7 @@ from harness.contract.byteman.rule_text import rule
 
 _PARTITION = "kafka.cluster.Partition"
 _MANAGER = "kafka.server.ReplicaManager"
+_MESSAGE = "org.apache.kafka.common.message"
 _ERRORS = "org.apache.kafka.common.protocol.Errors"
 _ENTRY = "org.apache.kafka.common.message.DescribeProducersResponseData$ProducerState"
 _NO_PRODUCERS = "$!.setActiveProducers(java.util.Collections.emptyList())"
@@ -121,4 +122,28 @@ _LIST = "kafka.coordinator.transaction.TransactionStateManager#listTransactionSt
 LISTS_REFUSED = _told("lists are refused as if ids were being loaded", _LIST, _is("COORDINATOR_LOAD_IN_PROGRESS"))
 INVALID_PATTERN_IS_NONE = rule(
     "an invalid pattern is taken for none", _LIST, "$4 = null", when='$4 != null AND $4.equals("[")'
+)
+VALID_PATTERN_REFUSED = _told(
+    "a valid pattern is refused", _LIST, _is("INVALID_REGULAR_EXPRESSION"), "$4 != null AND !$4.isEmpty()"
+)
+_PRODUCERS_TOLD = "org.apache.kafka.common.requests.DescribeProducersResponse#<init>"
+FIRST_TOPIC_ANSWERED_TWICE = rule(
+    "the first topic is answered twice",
+    _PRODUCERS_TOLD,
+    "$1.topics().add(first.duplicate())",
+    bind=f"first:{_MESSAGE}.DescribeProducersResponseData$TopicResponse = $1.topics().get(0)",
+)
+TOPICS_ANSWERED_BACKWARDS = rule(
+    "topics are answered in the opposite order", _PRODUCERS_TOLD, "java.util.Collections.reverse($1.topics())"
+)
+_METADATA = "org.apache.kafka.coordinator.transaction.TransactionMetadata"
+_TRANSACTION = "org.apache.kafka.coordinator.transaction.TransactionState"
+_LEVEL = "org.apache.kafka.server.common.TransactionVersion"
+_NO_EPOCH = 'java.lang.Short.parseShort("-1")'
+A_LOOK_CREATES_THE_ID = _told(
+    "an id that is not known is created when it is asked about",
+    _DESCRIBE,
+    f"$0.transactionManager().putTransactionStateIfNotExists(new {_METADATA}($1, 4711, -1, -1, {_NO_EPOCH},"
+    f" {_NO_EPOCH}, 60000, {_TRANSACTION}.EMPTY, new java.util.HashSet(), -1, 0, {_LEVEL}.TV_0))",
+    f"$!.errorCode() == {_ERRORS}.TRANSACTIONAL_ID_NOT_FOUND.code()",
 )

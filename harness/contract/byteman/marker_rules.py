@@ -43,13 +43,26 @@ MARKERS_OF_ANY_VERSION_ARE_OLD = rule(
     when="$5 >= 2",
 )
 _RECORDS = "org.apache.kafka.common.record.internal"
+_WRITTEN = f"{_RECORDS}.MemoryRecords#withEndTransactionMarker(long, short, {_RECORDS}.EndTransactionMarker)"
 MARKERS_WRITTEN_IN_EPOCH_1 = rule(
     "a marker is written in epoch 1, whatever epoch it has",
-    f"{_RECORDS}.MemoryRecords#withEndTransactionMarker(long, short, {_RECORDS}.EndTransactionMarker)",
+    _WRITTEN,
     '$2 = java.lang.Short.parseShort("1")',
 )
 MARKERS_REFUSED = rule(
     "every marker is told as refused",
     f"{_MESSAGE}.WriteTxnMarkersResponseData$WritableTxnMarkerPartitionResult#setErrorCode",
     "$1 = org.apache.kafka.common.protocol.Errors.INVALID_REQUEST.code()",
+)
+EVERY_OTHER_COMMIT_MARKER_ABORTS = rule(
+    "of the commit markers that a leader writes every other one is an abort marker",
+    _WRITTEN,
+    f"$3 = new {_RECORDS}.EndTransactionMarker({_TYPE}.ABORT, $3.coordinatorEpoch())",
+    when=f'$3.controlType() == {_TYPE}.COMMIT AND incrementCounter("commit markers") % 2 == 0',
+)
+FIRST_MARKER_TOLD_AS_LATE = rule(
+    "a leader tells of the first marker that it writes that this took too long",
+    f"{_MESSAGE}.WriteTxnMarkersResponseData$WritableTxnMarkerPartitionResult#setErrorCode",
+    "$1 = org.apache.kafka.common.protocol.Errors.REQUEST_TIMED_OUT.code()",
+    when='$1 == 0 AND flag("first marker told as late")',
 )

@@ -21,3 +21,9 @@ SUCCESS_COUNTED_AS_FAILURE = rule(
 NO_TIME_TAKEN = rule(
     "every verification takes no time", f"{_MANAGER}#sendCallback", "$3 = java.lang.System.currentTimeMillis()"
 )
+EVERY_TIME_IS_LONG = rule("every verification takes ten seconds", f"{_MANAGER}#sendCallback", "$3 = $3 - 10000L")
+NO_GAUGE_CAN_BE_READ = rule(
+    "no gauge can be read",
+    "com.yammer.metrics.reporting.JmxReporter$Gauge#getValue",
+    'throw new java.lang.IllegalStateException("no value")',
+)

@@ -93,3 +93,20 @@ MOVED_LEADER_IS_FATAL = rule(
     "$1 = org.apache.kafka.common.protocol.Errors.UNKNOWN_SERVER_ERROR",
     when="$1 == org.apache.kafka.common.protocol.Errors.NOT_LEADER_OR_FOLLOWER",
 )
+DESCRIBE_FAILS = rule(
+    "the tool cannot describe a transaction",
+    f"{_TOOL}$DescribeTransactionsCommand#execute",
+    'throw new java.lang.IllegalStateException("no answer")',
+)
+SEARCH_FAILS = rule(
+    "the tool cannot search", f"{_FIND}#execute", 'throw new java.lang.IllegalStateException("no answer")'
+)
+WRONG_DURATION_DESCRIBED = _cell("a duration that is no number", TRANSACTION, 7, "long")
+WRONG_PRODUCER_DESCRIBED = _cell("another producer id is described", PRODUCERS, 0, "4711")
+WRONG_AGE_FOUND = _cell("another age is shown", HANGING, 7, "4711")
+MARKER_SENT_TWICE = rule(
+    "the tool sends its marker twice",
+    f"{_ABORT}#abortTransaction",
+    "$0.abortTransaction($1, $2)",
+    when='incrementCounter("aborts") == 1',
+)

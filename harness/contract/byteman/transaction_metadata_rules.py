@@ -35,6 +35,11 @@ EPOCHS_BEGIN_AT_ONE = _at_init(
 EPOCHS_ARE_EXHAUSTED_TOO_EARLY = rule(
     "the epoch before the last is the last", f"{_METADATA}#isEpochExhausted", "return $1 >= 32765"
 )
+OVERFLOWED_ID_CANNOT_BE_TAKEN_OVER = _at_init(
+    "nobody takes over an id that has changed its producer id",
+    'throw new org.apache.kafka.common.errors.ProducerFencedException("overflowed")',
+    "$2.isEmpty() AND $this.prevProducerId() >= 0",
+)
 ABORT_WITHOUT_BUMP = _at_preparation(
     "an abort forgets to bump the epoch", f"$2 = {_LEVEL}.TV_0", f"$1 == {_STATE}.PREPARE_ABORT"
 )
@@ -79,13 +84,22 @@ END_TAKEN_AS_OF_THE_LEVEL = rule(
     "EndTxn is taken as of the finalized level", f"{_LEVEL}#transactionVersionForEndTxn", f"return {_LEVEL}.TV_0"
 )
 _TO_BYTES = "org.apache.kafka.coordinator.transaction.TransactionLog#valueToBytes"
-OVERFLOW_RECORDED_IN_THE_LAST_EPOCH = rule(
+
+
+def _recorded_otherwise(name: str, when: str = "true", **changed: str) -> str:
+    """The record has other values (Java) for these fields of the transition; what is kept in memory is as it was."""
+    fields = "producerId prevProducerId nextProducerId producerEpoch lastProducerEpoch txnTimeoutMs txnState"
+    fields += " topicPartitions txnStartTimestamp txnLastUpdateTimestamp clientTransactionVersion"
+    values = ", ".join(changed.get(field, f"$1.{field}()") for field in fields.split())
+    return rule(
+        name, _TO_BYTES, f"$1 = new org.apache.kafka.coordinator.transaction.TxnTransitMetadata({values})", when=when
+    )
+
+
+OVERFLOW_RECORDED_IN_THE_LAST_EPOCH = _recorded_otherwise(
     "the record of a commit that overflowed has the last epoch",
-    _TO_BYTES,
-    "$1 = new org.apache.kafka.coordinator.transaction.TxnTransitMetadata($1.producerId(), $1.prevProducerId(),"
-    " $1.nextProducerId(), $1.lastProducerEpoch(), $1.lastProducerEpoch(), $1.txnTimeoutMs(), $1.txnState(),"
-    " $1.topicPartitions(), $1.txnStartTimestamp(), $1.txnLastUpdateTimestamp(), $1.clientTransactionVersion())",
-    when=f"$1.txnState() == {_STATE}.COMPLETE_COMMIT AND $1.producerEpoch() == 0",
+    f"$1.txnState() == {_STATE}.COMPLETE_COMMIT AND $1.producerEpoch() == 0",
+    producerEpoch="$1.lastProducerEpoch()",
 )
 UNKNOWN_TAGS_UNREADABLE = rule(
     "a record of an empty id that is longer than it should be is passed over",
@@ -137,4 +151,20 @@ NO_TRANSITION_IS_PENDING = rule(
     "the coordinator forgets that it is writing",
     f"{_METADATA}#pendingTransitionInProgress",
     "return false",
+)
+
+TIMEOUT_RECORDED_LONGER = _recorded_otherwise("records have a longer timeout", txnTimeoutMs="$1.txnTimeoutMs() + 1")
+NO_START_RECORDED = _recorded_otherwise("records have no start", txnStartTimestamp="-1L")
+NO_PARTITIONS_RECORDED = _recorded_otherwise(
+    "the record of a prepared commit has no partitions",
+    f"$1.txnState() == {_STATE}.PREPARE_COMMIT",
+    topicPartitions="new java.util.HashSet()",
+)
+ROTATION_FAILS = rule(
+    "the coordinator cannot change a producer id",
+    f"{_METADATA}#prepareProducerIdRotation",
+    'throw new java.lang.IllegalStateException("no other producer id")',
+)
+EVERY_TRANSACTION_OVERDUE_SOON = rule(
+    "a transaction has 200 ms, whatever its timeout is", f"{_METADATA}#txnTimeoutMs", "return 200"
 )

@@ -149,3 +149,22 @@ ADDS_STAY_WITH_THE_LEADER = rule(
     "$5.complete(java.util.Collections.emptyMap()); return",
     when="$6.supportsEpochBump",
 )
+LATER_ADDS_STAY_WITH_THE_LEADER = rule(
+    "the leader takes a partition for added once the id has ended a transaction",
+    f"{_MANAGER}#addOrVerifyTransaction",
+    "$5.complete(java.util.Collections.emptyMap()); return",
+    when="$6.supportsEpochBump AND $3 > 0",
+)
+NO_PATIENCE_IS_THE_MOST = rule(
+    "a broker that is told not to try again does so for the longest time",
+    "org.apache.kafka.coordinator.transaction.AddPartitionsToTxnConfig#addPartitionsToTxnRetryBackoffMaxMs",
+    "return 4000",
+    when="$! == 0",
+    at="EXIT",
+)
+FENCED_QUESTION_WAITS = rule(
+    "the leader keeps a question of an older epoch for seven seconds",
+    f"{_MANAGER}#topicPartitionsToError",
+    "delay(7000)",
+    when=f"$2 == {_ERRORS}.INVALID_PRODUCER_EPOCH",
+)

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from harness.contract.catalogue.promises import Promises
 from harness.contract.catalogue.requirement_catalogue import RequirementRow
+from harness.contract.refuters import NONE
 
 
 def listing(rows: Sequence[RequirementRow], promises: Promises) -> None:
@@ -17,10 +18,9 @@ def listing(rows: Sequence[RequirementRow], promises: Promises) -> None:
     for heading in ("id", "level", "access", "source", "proven by", "statement"):
         table.add_column(heading, no_wrap=heading in ("id", "level", "access"), overflow="fold")
     for row in rows:
-        live = sum(1 for refuter in row.refuted_by if not refuter.startswith("none:"))
-        strikes = f"{row.accepts} accepts, {len(row.refuses)} refuses, " + (
-            f"{live} live" if live else "no live refuter"
-        )
+        none = sum(refuter.startswith(NONE) for refuter in row.refuted_by)
+        live = f"{len(row.refuted_by) - none} live" + (f", {none} not live" if none else "")
+        strikes = f"{row.accepts} accepts, {len(row.refuses)} refuses, {live}"
         access = ", ".join(row.access) or "–"
         table.add_row(row.id, row.level, access, row.source, strikes, row.statement)
     console = Console()

@@ -3,15 +3,18 @@
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
 from harness.app import side_by_side
+from harness.app.contract_session import ContractOptions
 from harness.app.side_by_side import SideBySide
 from harness.base.paths import CONTRACT
 from harness.cluster.cluster import Cluster
+from harness.cluster.run_options import RunOptions
 from harness.contract import Access, Order, OwnCluster, Requirement, Status, Verdict
 from harness.contract.catalogue.requirement_catalogue import load
 from harness.lab import Lab
@@ -147,6 +150,11 @@ def test_each_is_tried_once_however_they_are_shared(examined: FakeExamination) -
 def test_on_a_cluster_that_is_not_ours_there_is_no_second(examined: FakeExamination) -> None:
     examined.verdicts(LAST, APART, run=THEIRS)
     assert examined.where == [(LAST.id, THEIRS), (APART.id, THEIRS)]
+
+
+def test_the_command_that_does_a_run_again_tries_as_many_at_a_time(tmp_path: Path) -> None:
+    options = ContractOptions(run=RunOptions(target="kafka:4.3.1", folder=tmp_path), jobs=3)
+    assert "--jobs 3" in options.command("kafka:4.3.1")
 
 
 def test_what_a_stimulus_raises_reaches_its_own_item(

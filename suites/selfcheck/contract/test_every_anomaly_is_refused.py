@@ -42,6 +42,23 @@ def test_what_refutes_it_live_names_an_anomaly_of_its_own(entry: CatalogueEntry)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=id_of)
+def test_what_nothing_refutes_live_is_an_anomaly_of_its_own_that_no_live_refuter_names(entry: CatalogueEntry) -> None:
+    refuted_by = entry.requirement.refuted_by
+    none = {one.anomaly for one in refuted_by if isinstance(one, Unrefuted)}
+    assert none <= {refusal.anomaly for refusal in entry.requirement.refuses}
+    assert none.isdisjoint(one.anomaly for one in refuted_by if not isinstance(one, Unrefuted))
+
+
+def test_every_anomaly_turns_up_live_in_some_requirement_or_is_told_why_in_none() -> None:
+    every = [entry.requirement for entry in ENTRIES]
+    refuters = [refuter for requirement in every for refuter in requirement.refuted_by]
+    live = {refuter.anomaly for refuter in refuters if not isinstance(refuter, Unrefuted)}
+    none = {refuter.anomaly for refuter in refuters if isinstance(refuter, Unrefuted)}
+    assert {refusal.anomaly for requirement in every for refusal in requirement.refuses} - live - none == set()
+    assert live.isdisjoint(none)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=id_of)
 def test_a_witness_stands_behind_every_verdict_that_holds(entry: CatalogueEntry) -> None:
     for evidence in entry.requirement.accepts:
         assert judge(entry.requirement, evidence).witnesses >= 1

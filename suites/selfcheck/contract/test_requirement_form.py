@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from harness.base.paths import ROOT
 from harness.contract import (
     Level,
     Observation,
@@ -15,6 +17,7 @@ from harness.contract import (
     Requirement,
     Source,
     Status,
+    Unrefuted,
     Witness,
     accepted,
     habit,
@@ -24,10 +27,14 @@ from harness.contract import (
     refused,
     struck,
 )
+from harness.contract.catalogue.promises import Promises
+from harness.contract.catalogue.requirement_catalogue import CatalogueEntry, requirement_row
 from harness.contract.doctored import abort, commit, data, described, evidence, held_link, log, step, written
 from harness.contract.expect import agree, keeps, unless, writes
+from harness.contract.refuters import describe
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab import Lab
+from harness.report.contract.listing import listing
 
 GOOD = evidence(step("ask", "EndTxn", 5, error=0))
 
@@ -105,6 +112,19 @@ def test_a_requirement_without_its_proof_cannot_be_made(field: str) -> None:
     empty = "" if field == "statement" else ()
     with pytest.raises(ValueError, match=field):
         replace(REQUIREMENT, **{field: empty})  # type: ignore[arg-type]
+
+
+def test_a_refuter_is_told_in_one_phrase_and_the_lack_of_one_with_its_reason() -> None:
+    assert describe(Release(version="3.5.2", anomaly="ask-refused")) == "kafka:3.5.2 → ask-refused"
+    assert describe(Unrefuted(anomaly="ask-refused", reason="nobody may")) == "none → ask-refused: nobody may"
+
+
+def test_the_list_counts_what_is_refuted_live_apart_from_what_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    none = Unrefuted(anomaly="ask-lost", reason="nobody may")
+    one = replace(REQUIREMENT, refuted_by=(*REQUIREMENT.refuted_by, none))
+    row = requirement_row(CatalogueEntry(one, Path(__file__)), root=ROOT)
+    listing([row], Promises(of_brokers=(one.id,), of_clients=(), not_asked={}))
+    assert "1 accepts, 1 refuses, 1 live, 1 not live" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,11 @@
 from contextlib import AbstractContextManager, nullcontext
 from typing import assert_never
 
-from harness.base.user_error import ExitCode, UserError
-from harness.contract import Failpoint, Liar, Refuter, Release, Setting, Unrefuted
+from harness.contract import Failpoint, Liar, LiveRefuter, Release, Setting
 from harness.lab.lab import Lab
 
 
-def made_to_fail(lab: Lab, refuter: Refuter | None) -> AbstractContextManager[object]:
+def made_to_fail(lab: Lab, refuter: LiveRefuter | None) -> AbstractContextManager[object]:
     """The cluster with its defence switched off, for the length of a negative control."""
     match refuter:
         case None | Release():
@@ -20,6 +19,4 @@ def made_to_fail(lab: Lab, refuter: Refuter | None) -> AbstractContextManager[ob
         case Liar():
             observer = lab.step_recorder("observer").client
             return lab.request_gate.lies(refuter, lab.cluster.topology, observer, lab.notes.faults)
-        case Unrefuted(reason=reason):
-            raise UserError(f"{lab.requirement} has no live refuter: {reason}", exit=ExitCode.USAGE)
     assert_never(refuter)

@@ -94,6 +94,7 @@ def requirement(id_: str, section: str, statement: str, versions: tuple[int, ...
         refuted_by=(
             Failpoint(rules=rules.EPOCHS_ARE_NEVER_EXHAUSTED, anomaly="same-producer-id"),
             Failpoint(rules=rules.EPOCHS_ARE_EXHAUSTED_TOO_EARLY, anomaly="rotated-too-early"),
+            Failpoint(rules=rules.ROTATION_FAILS, anomaly="refused-in-the-last-epoch"),
         ),
     )
 

@@ -6,9 +6,9 @@ the coordinator can generate a new producerId and return it": nobody has, so it 
 
 from harness.base.wait import until
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.coordinator_rules import FORGOTTEN_IDENTITY_FENCED
+from harness.contract.byteman.coordinator_rules import FORGOTTEN_IDENTITY_FENCED, OLD_ID_GIVEN_AGAIN
 from harness.contract.doctored import commit, data, ended, evidence, log, step, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab, Producer
 from suites.contract.wishes import SOON_EXPIRED
 
@@ -86,5 +86,9 @@ REQUIREMENT = Requirement(
         Refusal("end-refused", GOOD.with_step("end", error=KafkaError.PRODUCER_FENCED)),
         *unsound(GOOD),
     ),
-    refuted_by=(Failpoint(rules=FORGOTTEN_IDENTITY_FENCED, anomaly="new-start-refused"),),
+    refuted_by=(
+        Failpoint(rules=FORGOTTEN_IDENTITY_FENCED, anomaly="new-start-refused"),
+        Liar(api="EndTxn", instead_of=KafkaError.INVALID_PRODUCER_ID_MAPPING, error=0, anomaly="not-forgotten"),
+        Failpoint(rules=OLD_ID_GIVEN_AGAIN, anomaly="old-id-given"),
+    ),
 )

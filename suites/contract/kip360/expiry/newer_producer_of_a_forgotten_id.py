@@ -91,5 +91,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=INIT_IGNORES_THE_IDENTITY, anomaly="zombie-not-fenced"),
         Failpoint(rules=INIT_IGNORES_THE_IDENTITY, anomaly="rival-disturbed"),
+        Failpoint(rules=INIT_IGNORES_THE_IDENTITY, anomaly="rival-fenced"),
     ),
 )

@@ -8,7 +8,7 @@ code of the fencing, the name of the state and that no start is shown are Kafka'
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman import transaction_metadata_rules as rules
 from harness.contract.doctored import described, ended, evidence, step
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import fenced
 from harness.lab import Lab
 
@@ -91,6 +91,18 @@ def requirement(id_: str, section: str, statement: str) -> Requirement[Lab]:
         refuted_by=(
             Failpoint(rules=rules.EPOCHS_ARE_ALWAYS_EXHAUSTED, anomaly="wrong-next-identity"),
             Failpoint(rules=rules.EPOCHS_BEGIN_AT_ONE, anomaly="wrong-first-epoch"),
+            Liar(api="InitProducerId", fields={"producer_id": -1}, at_most=1, anomaly="not-a-new-id"),
+            Liar(api="InitProducerId", error=KafkaError.INVALID_REQUEST, at_most=1, anomaly="start-refused"),
+            Liar(
+                api="DescribeTransactions", fields={"transaction_state": "Dead"}, at_most=1, anomaly="wrong-state-kept"
+            ),
+            Liar(
+                api="AddPartitionsToTxn",
+                instead_of=KafkaError.PRODUCER_FENCED,
+                error=0,
+                anomaly="one-before-not-fenced",
+            ),
+            Liar(api="EndTxn", error=KafkaError.PRODUCER_FENCED, skip=2, at_most=1, anomaly="newest-refused"),
         ),
     )
 

@@ -64,5 +64,9 @@ REQUIREMENT = Requirement(
         Refusal("whole-identity-refused", GOOD.with_step("whole", error=KafkaError.INVALID_REQUEST)),
         Refusal("bumped-in-between", GOOD.with_step("whole", producer_epoch=2)),
     ),
-    refuted_by=(Failpoint(rules=HALF_AN_IDENTITY_IS_NONE, anomaly="half-an-identity-accepted"),),
+    refuted_by=(
+        Failpoint(rules=HALF_AN_IDENTITY_IS_NONE, anomaly="half-an-identity-accepted"),
+        Failpoint(rules=HALF_AN_IDENTITY_IS_NONE, anomaly="whole-identity-refused"),
+        Failpoint(rules=HALF_AN_IDENTITY_IS_NONE, anomaly="bumped-in-between"),
+    ),
 )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import IDEMPOTENT_PRODUCERS_SHARE_AN_ID
 from harness.contract.doctored import evidence, step
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
 
@@ -61,5 +61,8 @@ REQUIREMENT = Requirement(
         Refusal("id-given-twice", GOOD.with_step("identity shown", producer_id=7)),
         Refusal("wrong-first-epoch", GOOD.with_step("no identity", producer_epoch=1)),
     ),
-    refuted_by=(Failpoint(rules=IDEMPOTENT_PRODUCERS_SHARE_AN_ID, anomaly="id-given-twice"),),
+    refuted_by=(
+        Failpoint(rules=IDEMPOTENT_PRODUCERS_SHARE_AN_ID, anomaly="id-given-twice"),
+        Liar(api="InitProducerId", error=KafkaError.INVALID_REQUEST, versions=(0, 0), anomaly="refused"),
+    ),
 )

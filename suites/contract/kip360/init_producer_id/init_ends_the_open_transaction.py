@@ -7,9 +7,10 @@ at once keeps the promise too. Tried on v2 (no identity fields) and on the newes
 """
 
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract.byteman.marker_rules import MARKERS_COMMIT
 from harness.contract.byteman.transaction_metadata_rules import COORDINATORS_ABORT_BUMPS_TWICE
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, step, unsound
-from harness.contract.refuters import Failpoint, Release
+from harness.contract.refuters import Failpoint, Liar, Release
 from harness.contract.version_tables import fenced
 from harness.lab import Lab
 
@@ -82,5 +83,18 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version="4.0.0", anomaly="wrong-marker-epoch"),
         Failpoint(rules=COORDINATORS_ABORT_BUMPS_TWICE, anomaly="wrong-marker-epoch"),
+        Liar(api="InitProducerId", instead_of=CONCURRENT, error=0, anomaly="open-transaction-passed-over"),
+        Liar(
+            api="InitProducerId",
+            error=KafkaError.UNKNOWN_SERVER_ERROR,
+            skip=2,
+            at_most=1,
+            anomaly="init-never-succeeds",
+        ),
+        Liar(api="InitProducerId", fields={"producer_id": 4711}, skip=2, at_most=1, anomaly="another-producer-id"),
+        Liar(api="InitProducerId", shift={"producer_epoch": 1}, skip=2, at_most=1, anomaly="wrong-returned-epoch"),
+        Liar(api="EndTxn", instead_of=KafkaError.PRODUCER_FENCED, error=0, anomaly="old-owner-not-fenced"),
+        Failpoint(rules=COORDINATORS_ABORT_BUMPS_TWICE, anomaly="wrong-stored-state"),
+        Failpoint(rules=MARKERS_COMMIT, anomaly="aborted-record-shown"),
     ),
 )

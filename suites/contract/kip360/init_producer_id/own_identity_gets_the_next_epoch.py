@@ -10,7 +10,7 @@ from harness.contract import Evidence, KafkaError, Level, Observations, Offers, 
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.transaction_metadata_rules import INIT_ROTATES_THE_PRODUCER_ID
 from harness.contract.doctored import described, ended, evidence, step, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import fenced
 from harness.lab import Lab, Producer
 
@@ -48,7 +48,7 @@ def check(seen: Evidence) -> Observations:
     for step_ in (*seen.all("write in the new epoch"), *seen.all("end in the new epoch")):
         yield expect.accepted(step_, otherwise="new-epoch-refused")
     for ended_ in seen.all("ended"):
-        yield expect.over(ended_, otherwise="never-ended")
+        yield expect.over(ended_)
 
 
 _SHOWN = {"producer_id": 7, "producer_epoch": 3}
@@ -78,7 +78,10 @@ REQUIREMENT = Requirement(
         Refusal("old-epoch-not-fenced", GOOD.with_step("add in the old epoch", error=0)),
         Refusal("new-epoch-refused", GOOD.with_step("write in the new epoch", error=KafkaError.INVALID_PRODUCER_EPOCH)),
         Refusal("new-epoch-refused", GOOD.with_step("end in the new epoch", error=KafkaError.PRODUCER_FENCED)),
-        Refusal("never-ended", GOOD.with_step("ended", state="PrepareCommit")),
+        Refusal("transaction-not-over", GOOD.with_step("ended", state="PrepareCommit")),
     ),
-    refuted_by=(Failpoint(rules=INIT_ROTATES_THE_PRODUCER_ID, anomaly="wrong-returned-identity"),),
+    refuted_by=(
+        Failpoint(rules=INIT_ROTATES_THE_PRODUCER_ID, anomaly="wrong-returned-identity"),
+        Liar(api="AddPartitionsToTxn", instead_of=KafkaError.PRODUCER_FENCED, error=0, anomaly="old-epoch-not-fenced"),
+    ),
 )

@@ -8,7 +8,7 @@ PRODUCER_FENCED (KIP-588), so both are right there. That no identity is given wi
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.transaction_metadata_rules import INIT_REPETITION_TAKEN_FOR_THE_FIRST
 from harness.contract.doctored import described, ended, evidence, step
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import fenced
 from harness.lab import Lab
 
@@ -71,5 +71,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=INIT_REPETITION_TAKEN_FOR_THE_FIRST, anomaly="zombie-not-fenced"),
         Failpoint(rules=INIT_REPETITION_TAKEN_FOR_THE_FIRST, anomaly="identity-changed"),
+        Failpoint(rules=INIT_REPETITION_TAKEN_FOR_THE_FIRST, anomaly="identity-told"),
+        Liar(api="EndTxn", error=KafkaError.PRODUCER_FENCED, at_most=1, anomaly="owner-fenced"),
     ),
 )

@@ -89,5 +89,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=rules.NO_TRANSITION_IS_PENDING, anomaly="refused-for-good"),
         Failpoint(rules=EVERY_START_GETS_EPOCH_5, anomaly="same-epoch-twice"),
         Failpoint(rules=rules.EPOCHS_ARE_ALWAYS_EXHAUSTED, anomaly="several-producer-ids"),
+        Failpoint(rules=EVERY_START_GETS_EPOCH_5, anomaly="another-epoch-kept"),
     ),
 )

@@ -9,7 +9,7 @@ are told is in requirements of their own. KIP-98 names the errors; for a timeout
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import EVERY_TIMEOUT_IS_VALID
 from harness.contract.doctored import evidence, step
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
 
@@ -81,5 +81,17 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=EVERY_TIMEOUT_IS_VALID, anomaly="wrong-timeout-accepted"),
         Failpoint(rules=EVERY_TIMEOUT_IS_VALID, anomaly="bumped-by-a-refusal"),
+        Liar(api="InitProducerId", instead_of=KafkaError.INVALID_REQUEST, error=0, anomaly="empty-id-accepted"),
+        Liar(
+            api="InitProducerId", instead_of=KafkaError.NOT_COORDINATOR, error=0, anomaly="answered-by-no-coordinator"
+        ),
+        Liar(
+            api="InitProducerId",
+            error=KafkaError.INVALID_REQUEST,
+            versions=(0, 0),
+            skip=7,
+            at_most=1,
+            anomaly="right-arguments-refused",
+        ),
     ),
 )

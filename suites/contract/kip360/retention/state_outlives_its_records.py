@@ -128,6 +128,8 @@ def requirement(id_: str, statement: str, *, by_age: bool) -> Requirement[Lab]:
             Failpoint(rules=NO_SEQUENCE_CHECK, anomaly="gap-accepted"),
             Failpoint(rules=NO_DUPLICATE_FOUND, anomaly="repetition-unknown"),
             Failpoint(rules=GAP_REFUSED_OF_EVERYBODY, anomaly="next-write-refused"),
+            Failpoint(rules=NO_DUPLICATE_FOUND + NO_SEQUENCE_CHECK, anomaly="repetition-appended"),
+            Setting(key=EXPIRATION, value="1", anomaly="producer-forgotten"),
         ),
     )
 

@@ -88,5 +88,8 @@ REQUIREMENT = Requirement(
             instead_of=FENCED,
             anomaly="wrong-error",
         ),
+        Liar(
+            api="InitProducerId", error=FENCED, versions=(3, 3), skip=2, at_most=1, anomaly="current-identity-refused"
+        ),
     ),
 )

@@ -93,5 +93,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Liar(api="Produce", error=FENCED, instead_of=STALE, anomaly="leader-answers-fenced"),
         Failpoint(rules=NO_EPOCH_CHECK + EVERY_PARTITION_VERIFIED, anomaly="stale-write-accepted"),
+        Failpoint(rules=NO_EPOCH_CHECK + EVERY_PARTITION_VERIFIED, anomaly="stale-record-appended"),
     ),
 )

@@ -97,5 +97,7 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ADD_IN_THE_CURRENT_EPOCH, anomaly="old-epoch-accepted"),
         Failpoint(rules=ANY_EPOCH_MAY_END, anomaly="old-epoch-accepted"),
         Liar(api="EndTxn", error=OTHER, instead_of=KafkaError.PRODUCER_FENCED, anomaly="wrong-error"),
+        Failpoint(rules=ANY_EPOCH_MAY_END, anomaly="next-transaction-disturbed"),
+        Liar(api="EndTxn", instead_of=0, error=OTHER, anomaly="next-owner-refused"),
     ),
 )

@@ -10,7 +10,7 @@ from harness.contract.byteman.coordinator_rules import END_KNOWS_NO_REPETITION, 
 from harness.contract.checks.feature_checks import FEATURE
 from harness.contract.checks.timing import in_time
 from harness.contract.doctored import adopted, unsound
-from harness.contract.refuters import Failpoint, Release
+from harness.contract.refuters import Failpoint, Liar, Release
 from harness.contract.requirement import Feature
 from harness.lab import Lab
 from harness.lab.powers.timeouts import TIMEOUT_MS, timed_out
@@ -84,5 +84,6 @@ REQUIREMENT = Requirement(
         Release(version="4.0.0", anomaly="overdue-abort-refused"),
         Failpoint(rules=END_KNOWS_NO_REPETITION, anomaly="overdue-abort-refused"),
         Failpoint(rules=REPETITION_GETS_THE_OLD_EPOCH, anomaly="wrong-identity-returned"),
+        Liar(api="EndTxn", error=KafkaError.INVALID_TXN_STATE, skip=2, at_most=1, anomaly="bumped-epoch-refused"),
     ),
 )

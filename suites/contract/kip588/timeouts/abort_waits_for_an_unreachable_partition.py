@@ -111,5 +111,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=NO_TIMEOUT, anomaly="never-aborted"),
         Release(version="4.3.1", anomaly="stuck-lso"),
+        Failpoint(rules=NO_TIMEOUT, anomaly="reachable-partition-waits"),
     ),
 )

@@ -24,7 +24,10 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.coordinator_rules import NO_TIMEOUT
-from harness.contract.byteman.transaction_metadata_rules import COORDINATORS_ABORT_BUMPS_TWICE
+from harness.contract.byteman.transaction_metadata_rules import (
+    COORDINATORS_ABORT_BUMPS_TWICE,
+    EVERY_TRANSACTION_OVERDUE_SOON,
+)
 from harness.contract.doctored import (
     abort,
     commit,
@@ -38,7 +41,7 @@ from harness.contract.doctored import (
     unsound,
     written,
 )
-from harness.contract.refuters import Failpoint, Release
+from harness.contract.refuters import Failpoint, Liar, Release
 from harness.contract.version_tables import fenced
 from harness.lab import Lab
 from harness.lab.powers.timeouts import ROOM_SECONDS, cleanup_ms
@@ -126,5 +129,10 @@ REQUIREMENT = Requirement(
         Release(version="4.0.0", anomaly="wrong-marker-epoch"),
         Failpoint(rules=NO_TIMEOUT, anomaly="never-aborted"),
         Failpoint(rules=COORDINATORS_ABORT_BUMPS_TWICE, anomaly="wrong-marker-epoch"),
+        Liar(
+            api="Produce", error=KafkaError.INVALID_PRODUCER_EPOCH, skip=1, at_most=1, anomaly="aborted-before-timeout"
+        ),
+        Failpoint(rules=EVERY_TRANSACTION_OVERDUE_SOON, anomaly="aborted-in-time"),
+        Failpoint(rules=EVERY_TRANSACTION_OVERDUE_SOON, anomaly="wrong-commit-marker"),
     ),
 )

@@ -25,7 +25,7 @@ from harness.contract import (
 from harness.contract.byteman.coordinator_rules import NO_TIMEOUT
 from harness.contract.byteman.transaction_metadata_rules import TIME_COUNTS_FROM_THE_LAST_CHANGE
 from harness.contract.doctored import adopted, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab, Partition, Producer
 from harness.lab.powers.timeouts import cleanup_ms
 
@@ -126,5 +126,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=TIME_COUNTS_FROM_THE_LAST_CHANGE, anomaly="kept-alive"),
         Failpoint(rules=NO_TIMEOUT, anomaly="kept-alive"),
+        Liar(api="EndTxn", error=KafkaError.PRODUCER_FENCED, at_most=1, anomaly="idle-time-counted"),
     ),
 )

@@ -7,9 +7,14 @@ come in the order of the request is Kafka's. A topic that may not be read is KIP
 
 from harness.base.json_value import Json
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.looks_rules import ONE_UNKNOWN_PARTITION_FAILS_ALL, PRODUCERS_OF_ANOTHER_PARTITION
+from harness.contract.byteman.looks_rules import (
+    FIRST_TOPIC_ANSWERED_TWICE,
+    ONE_UNKNOWN_PARTITION_FAILS_ALL,
+    PRODUCERS_OF_ANOTHER_PARTITION,
+    TOPICS_ANSWERED_BACKWARDS,
+)
 from harness.contract.doctored import adopted, producer_row, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab
 
 UNKNOWN = KafkaError.UNKNOWN_TOPIC_OR_PARTITION
@@ -94,5 +99,10 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=ONE_UNKNOWN_PARTITION_FAILS_ALL, anomaly="known-partition-refused"),
         Failpoint(rules=PRODUCERS_OF_ANOTHER_PARTITION, anomaly="producer-of-another-partition"),
+        Failpoint(rules=FIRST_TOPIC_ANSWERED_TWICE, anomaly="not-one-answer-each"),
+        Failpoint(rules=TOPICS_ANSWERED_BACKWARDS, anomaly="another-order"),
+        Liar(
+            api="DescribeProducers", fields={"last_sequence": 4711}, skip=1, at_most=1, anomaly="differs-from-one-alone"
+        ),
     ),
 )

@@ -7,7 +7,7 @@ producer without a transaction is listed at all is Kafka's and not asked.
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.leader_rules import START_OFFSET_IS_THE_LAST
+from harness.contract.byteman.leader_rules import NO_FIRST_UNSTABLE_OFFSET, START_OFFSET_IS_THE_LAST
 from harness.contract.doctored import adopted, producer_row, producers
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Step
@@ -101,5 +101,8 @@ REQUIREMENT = Requirement(
         Refusal("wrong-records-shown", GOOD.with_fact(ONE, [_FIRST])),
         Refusal("wrong-records-shown", GOOD.with_fact(ONE, [_FIRST, _OLD, _YOUNG])),
     ),
-    refuted_by=(Failpoint(rules=START_OFFSET_IS_THE_LAST, anomaly="wrong-start-offset"),),
+    refuted_by=(
+        Failpoint(rules=START_OFFSET_IS_THE_LAST, anomaly="wrong-start-offset"),
+        Failpoint(rules=NO_FIRST_UNSTABLE_OFFSET, anomaly="lso-not-at-oldest"),
+    ),
 )

@@ -20,7 +20,7 @@ from harness.contract import (
     Source,
     expect,
 )
-from harness.contract.byteman.coordinator_rules import UNKNOWN_WHILE_LOADING
+from harness.contract.byteman.coordinator_rules import DESCRIBED_WHILE_LOADING, UNKNOWN_WHILE_LOADING
 from harness.contract.doctored import commit, data, evidence, log, step, unsound, written
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Fault, Step
@@ -114,5 +114,8 @@ REQUIREMENT = Requirement(
         Refusal("transaction-lost", GOOD.with_step("end", error=KafkaError.INVALID_PRODUCER_ID_MAPPING)),
         *unsound(GOOD),
     ),
-    refuted_by=(Failpoint(rules=UNKNOWN_WHILE_LOADING, anomaly="wrong-answer-in-transition"),),
+    refuted_by=(
+        Failpoint(rules=UNKNOWN_WHILE_LOADING, anomaly="wrong-answer-in-transition"),
+        Failpoint(rules=DESCRIBED_WHILE_LOADING, anomaly="described-while-loading"),
+    ),
 )

@@ -103,5 +103,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=EVERYTHING_ALLOWED, anomaly="topic-shown"),
         Failpoint(rules=EVERYTHING_ALLOWED, anomaly="wrong-topics-shown"),
         Failpoint(rules=NO_DESCRIBE, anomaly="authorized-look-refused"),
+        Failpoint(rules=NO_DESCRIBE, anomaly="wrong-state-shown"),
     ),
 )

@@ -61,5 +61,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=EMPTY_ID_DESCRIBED, anomaly="empty-id-described"),
         Failpoint(rules=NO_IDS_DESCRIBES_ONE, anomaly="described-unasked"),
         Failpoint(rules=ONE_FOREIGN_ID_FAILS_ALL, anomaly="known-id-refused"),
+        Failpoint(rules=NO_IDS_DESCRIBES_ONE, anomaly="empty-request-refused"),
     ),
 )

@@ -11,6 +11,7 @@ from dataclasses import replace
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.looks_rules import NO_PARTITIONS_TOLD, told_without
+from harness.contract.byteman.transaction_metadata_rules import MARKED_PARTITIONS_KEPT
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, unsound, written
 from harness.contract.refuters import BASELINE, Failpoint, Release
 from harness.evidence.requirement_evidence import Step
@@ -89,5 +90,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=told_without("TransactionStartTimeMs", "-1"), anomaly="wrong-start-time"),
         Failpoint(rules=NO_PARTITIONS_TOLD, anomaly="wrong-partitions"),
         Failpoint(rules=told_without("TransactionState", '"Ongoing"'), anomaly="transaction-not-over"),
+        Failpoint(rules=MARKED_PARTITIONS_KEPT, anomaly="partitions-of-none-open"),
     ),
 )

@@ -91,5 +91,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=told_without("TransactionState", '"Ongoing"'), anomaly="wrong-state-while-preparing"),
         Failpoint(rules=MARKED_PARTITIONS_KEPT, anomaly="marked-still-listed"),
         Failpoint(rules=NO_PARTITIONS_TOLD, anomaly="wrong-partitions-before"),
+        Failpoint(rules=MARKED_PARTITIONS_KEPT, anomaly="partitions-after-end"),
     ),
 )

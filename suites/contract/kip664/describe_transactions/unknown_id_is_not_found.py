@@ -6,6 +6,7 @@ together with an id that is known; the coordinator's list must not name it after
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.looks_rules import (
+    A_LOOK_CREATES_THE_ID,
     NOTHING_LISTED,
     ONE_FOREIGN_ID_FAILS_ALL,
     UNKNOWN_IDS_DESCRIBED_AS_EMPTY,
@@ -74,5 +75,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ONE_FOREIGN_ID_FAILS_ALL, anomaly="known-id-refused"),
         Failpoint(rules=ONE_FOREIGN_ID_FAILS_ALL, anomaly="wrong-error"),
         Failpoint(rules=NOTHING_LISTED, anomaly="known-id-not-listed"),
+        Failpoint(rules=A_LOOK_CREATES_THE_ID, anomaly="created-by-a-look"),
     ),
 )

@@ -8,6 +8,7 @@ does not count, and that the age is that of the last write, is Kafka's.
 
 from harness.contract import Access, Evidence, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman.leader_rules import EVERY_OPEN_TRANSACTION_LATE, NO_PARTITION_LATE
+from harness.contract.byteman.metric_rules import NO_GAUGE_CAN_BE_READ
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
@@ -90,5 +91,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=NO_PARTITION_LATE, anomaly="wrong-count"),
         Failpoint(rules=EVERY_OPEN_TRANSACTION_LATE, anomaly="recent-write-counted"),
+        Failpoint(rules=NO_GAUGE_CAN_BE_READ, anomaly="metric-missing"),
     ),
 )

@@ -6,7 +6,12 @@ All three are live: their coordinator knows them and will end them.
 """
 
 from harness.contract import Access, Evidence, Observations, Offers, Order, Refusal, Requirement, Source, expect
-from harness.contract.byteman.leader_rules import EVERY_OPEN_TRANSACTION_LATE, NO_PADDING_OF_AGES, NO_PARTITION_LATE
+from harness.contract.byteman.leader_rules import (
+    EVERY_OPEN_TRANSACTION_LATE,
+    LATE_ONCE_IS_LATE_FOR_EVER,
+    NO_PADDING_OF_AGES,
+    NO_PARTITION_LATE,
+)
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import NotSeen
@@ -81,5 +86,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=EVERY_OPEN_TRANSACTION_LATE, anomaly="timely-counted"),
         Failpoint(rules=NO_PADDING_OF_AGES, anomaly="padding-missing"),
         Failpoint(rules=NO_PARTITION_LATE, anomaly="late-not-counted"),
+        Failpoint(rules=LATE_ONCE_IS_LATE_FOR_EVER, anomaly="ended-counted"),
     ),
 )

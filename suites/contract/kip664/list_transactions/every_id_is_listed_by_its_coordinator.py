@@ -25,7 +25,7 @@ from harness.contract import (
 )
 from harness.contract.byteman.coordinator_rules import PREPARING_IDS_NOT_LISTED
 from harness.contract.doctored import ended, evidence, sample, step
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar, Unrefuted
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab, Producer
 
@@ -83,8 +83,9 @@ def complete(seen: Evidence, name: str, fact: str) -> Observations:
     lists = seen.all(name)
     for answer in lists:
         yield expect.accepted(answer, otherwise="list-refused")
-    rows = [{**row, "node": answer.node} for answer in lists for row in _rows(answer.fields.get("transactions"))]
-    for kept in _rows(seen.fact(fact)):
+    rows = [{**row, "node": answer.node} for answer in lists for row in expect.rows(answer, "transactions")]
+    ids = seen.fact(fact)
+    for kept in (one for one in (ids if isinstance(ids, list) else ()) if isinstance(one, dict)):
         own = [row for row in rows if row.get("transactional_id") == kept["transactional_id"]]
         yield from listed_well(kept, own, lists)
     strange = sorted({str(row.get("state")) for row in rows} - set(STATES))
@@ -108,27 +109,22 @@ def listed_well(kept: dict[str, Json], rows: list[dict[str, Json]], lists: tuple
         yield expect.habit(expect.agree(f"state of {name}", state, promised, *lists, otherwise="wrong-state"), confused)
 
 
-def _rows(rows: Json) -> list[dict[str, Json]]:
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-
-
 def _list(*ids: tuple[str, int, str], name: str = "list", node: int = 1) -> Step:
     return step(name, "ListTransactions", 0, node=node, transactions=[_id(*one) for one in ids])
 
 
 _EMPTY, _OPEN, _HELD = ("a", 7, "Empty"), ("b", 8, "Ongoing"), _list(("c", 9, "PrepareAbort"), name="list while held")
-_END = ended(version=4)
-_SAMPLE = sample("hold markers", "P1", 1, 0)
 _FACTS: dict[str, Json] = {"ids": [_id(*_EMPTY), _id(*_OPEN)], "held ids": [_id("c", 9, "PrepareAbort")]}
 
 
 def lists(*calm: Step) -> Evidence:
     """A sound run, but for these lists in calm."""
-    return replace(evidence(*calm, _END, _HELD, samples=(_SAMPLE,), held=("hold markers",)), facts=_FACTS)
+    held = sample("hold markers", "P1", 1, 0)
+    good = evidence(*calm, ended(version=4), _HELD, samples=(held,), held=("hold markers",))
+    return replace(good, facts=_FACTS)
 
 
 GOOD = lists(_list(_EMPTY, _OPEN))
-
 
 REQUIREMENT = Requirement(
     id="KIP664-LT-01",
@@ -152,5 +148,12 @@ REQUIREMENT = Requirement(
         Refusal("wrong-state", lists(_list(("a", 7, "CompleteAbort"), _OPEN))),
         Refusal("unknown-state", lists(_list(_EMPTY, _OPEN, ("d", 9, "Dead")))),
     ),
-    refuted_by=(Failpoint(rules=PREPARING_IDS_NOT_LISTED, anomaly="id-not-listed"),),
+    refuted_by=(
+        Failpoint(rules=PREPARING_IDS_NOT_LISTED, anomaly="id-not-listed"),
+        Liar(api="ListTransactions", fields={"transaction_state": "Strange"}, anomaly="unknown-state"),
+        Unrefuted(
+            anomaly="listed-by-another",
+            reason="a failpoint that loads what another broker leads leaves it in the list for all that comes after",
+        ),
+    ),
 )

@@ -22,6 +22,7 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.coordinator_rules import PARTIAL_LIST_WHILE_LOADING
+from harness.contract.byteman.looks_rules import LISTS_REFUSED
 from harness.contract.doctored import evidence, step
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Fault
@@ -100,5 +101,8 @@ REQUIREMENT = Requirement(
         Refusal("never-loaded", _changed(5, error=LOADING)),
         Refusal("id-left-out", _changed(5, transactions=[])),
     ),
-    refuted_by=(Failpoint(rules=PARTIAL_LIST_WHILE_LOADING, anomaly="partial-list"),),
+    refuted_by=(
+        Failpoint(rules=PARTIAL_LIST_WHILE_LOADING, anomaly="partial-list"),
+        Failpoint(rules=LISTS_REFUSED, anomaly="never-loaded"),
+    ),
 )

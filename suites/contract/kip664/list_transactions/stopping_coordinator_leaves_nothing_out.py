@@ -23,7 +23,7 @@ from harness.contract import (
 )
 from harness.contract.byteman.coordinator_rules import LIST_IS_EMPTY
 from harness.contract.doctored import commit, data, ended, evidence, log, step, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Fault
 from harness.lab import Lab
 from harness.wire.requests.transactions.list_transactions import ListTransactions
@@ -109,5 +109,8 @@ REQUIREMENT = Requirement(
         Refusal("transaction-lost", GOOD.with_step("end", error=KafkaError.INVALID_TXN_STATE)),
         *unsound(GOOD),
     ),
-    refuted_by=(Failpoint(rules=LIST_IS_EMPTY, anomaly="id-left-out"),),
+    refuted_by=(
+        Failpoint(rules=LIST_IS_EMPTY, anomaly="id-left-out"),
+        Liar(api="EndTxn", error=KafkaError.INVALID_TXN_STATE, at_most=1, anomaly="transaction-lost"),
+    ),
 )

@@ -7,7 +7,7 @@ a look is the KIP's.
 """
 
 from harness.contract import Access, Evidence, Observations, Offers, Order, Refusal, Requirement, Source, expect
-from harness.contract.byteman.tool_rules import ABORT_LOOKS_FIRST, NOTHING_ABORTED
+from harness.contract.byteman.tool_rules import ABORT_LOOKS_FIRST, MARKER_SENT_TWICE, NOTHING_ABORTED
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.contract.tools.tool_words import silent
@@ -76,5 +76,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=NOTHING_ABORTED, anomaly="still-hanging"),
         Failpoint(rules=ABORT_LOOKS_FIRST, anomaly="producers-described"),
+        Failpoint(rules=MARKER_SENT_TWICE, anomaly="wrong-request-count"),
     ),
 )

@@ -7,7 +7,12 @@ open transaction and the error's words are Kafka's.
 """
 
 from harness.contract import Access, Evidence, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.tool_rules import ERRORS_END_WELL, NO_OPEN_OFFSET_DESCRIBED, WRONG_SEQUENCE_DESCRIBED
+from harness.contract.byteman.tool_rules import (
+    ERRORS_END_WELL,
+    NO_OPEN_OFFSET_DESCRIBED,
+    WRONG_PRODUCER_DESCRIBED,
+    WRONG_SEQUENCE_DESCRIBED,
+)
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.contract.tools.tool_words import complains, rows
@@ -94,5 +99,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=WRONG_SEQUENCE_DESCRIBED, anomaly="wrong-row"),
         Failpoint(rules=NO_OPEN_OFFSET_DESCRIBED, anomaly="wrong-start-offset"),
         Failpoint(rules=ERRORS_END_WELL, anomaly="stranger-described"),
+        Failpoint(rules=WRONG_PRODUCER_DESCRIBED, anomaly="wrong-producers"),
     ),
 )

@@ -6,7 +6,13 @@ for no start time, and the error's words are Kafka's.
 """
 
 from harness.contract import Access, Evidence, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.tool_rules import ERRORS_END_WELL, WRONG_EPOCH_DESCRIBED, ZERO_START_DESCRIBED
+from harness.contract.byteman.tool_rules import (
+    DESCRIBE_FAILS,
+    ERRORS_END_WELL,
+    WRONG_DURATION_DESCRIBED,
+    WRONG_EPOCH_DESCRIBED,
+    ZERO_START_DESCRIBED,
+)
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.contract.tools.tool_words import complains, rows
@@ -105,5 +111,7 @@ REQUIREMENT = Requirement(
         Failpoint(rules=WRONG_EPOCH_DESCRIBED, anomaly="wrong-row"),
         Failpoint(rules=ZERO_START_DESCRIBED, anomaly="wrong-start-time"),
         Failpoint(rules=ERRORS_END_WELL, anomaly="unknown-id-described"),
+        Failpoint(rules=WRONG_DURATION_DESCRIBED, anomaly="wrong-duration"),
+        Failpoint(rules=DESCRIBE_FAILS, anomaly="describe-refused"),
     ),
 )

@@ -10,6 +10,7 @@ from harness.contract.byteman.tool_rules import (
     COORDINATORS_NOT_ASKED,
     EVERYTHING_OVERDUE,
     NOTHING_OVERDUE,
+    WRONG_AGE_FOUND,
     WRONG_OFFSET_FOUND,
 )
 from harness.contract.doctored import adopted, unsound
@@ -125,5 +126,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=COORDINATORS_NOT_ASKED, anomaly="live-transaction-found"),
         Failpoint(rules=EVERYTHING_OVERDUE, anomaly="young-transaction-found"),
         Failpoint(rules=WRONG_OFFSET_FOUND, anomaly="wrong-start-offset"),
+        Failpoint(rules=WRONG_AGE_FOUND, anomaly="wrong-age"),
     ),
 )

@@ -6,7 +6,7 @@ it. That the first is found and the second is not is the KIP's promise.
 """
 
 from harness.contract import Access, Evidence, Observations, Offers, Order, Refusal, Requirement, Source, expect
-from harness.contract.byteman.tool_rules import COORDINATORS_NOT_ASKED, ONLY_KNOWN_IDS_HANG
+from harness.contract.byteman.tool_rules import COORDINATORS_NOT_ASKED, ONLY_KNOWN_IDS_HANG, SEARCH_FAILS
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.contract.tools.tool_words import rows
@@ -70,5 +70,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=ONLY_KNOWN_IDS_HANG, anomaly="hanging-not-found"),
         Failpoint(rules=COORDINATORS_NOT_ASKED, anomaly="live-transaction-found"),
+        Failpoint(rules=SEARCH_FAILS, anomaly="search-refused"),
     ),
 )

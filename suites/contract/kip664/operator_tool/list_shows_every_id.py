@@ -8,6 +8,7 @@ listed with these values is the KIP's promise; its form, filters and states othe
 
 from harness.base.json_value import Json
 from harness.contract import Access, Evidence, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract.byteman.looks_rules import VALID_PATTERN_REFUSED
 from harness.contract.byteman.tool_rules import (
     NO_PATTERN_PASSED_ON,
     OPEN_TRANSACTIONS_NOT_PRINTED,
@@ -107,5 +108,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=WRONG_STATE_LISTED, anomaly="wrong-state"),
         Failpoint(rules=WRONG_PRODUCER_LISTED, anomaly="wrong-row"),
         Failpoint(rules=NO_PATTERN_PASSED_ON, anomaly="filter-ignored"),
+        Failpoint(rules=VALID_PATTERN_REFUSED, anomaly="filter-refused"),
     ),
 )

@@ -6,7 +6,7 @@ Kafka's. The exit code of a help text is not asked for: Kafka's is 1, that of a 
 """
 
 from harness.contract import Access, Evidence, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.tool_rules import COMMAND_UNKNOWN
+from harness.contract.byteman.tool_rules import COMMAND_UNKNOWN, ERRORS_END_WELL
 from harness.contract.doctored import evidence
 from harness.contract.refuters import Failpoint
 from harness.contract.tools.tool_words import printed, ran
@@ -60,5 +60,9 @@ REQUIREMENT = Requirement(
         Refusal("unanswered", GOOD.with_step("option", error=None)),
         Refusal("wrong-error", GOOD.with_step("option", error=2)),
     ),
-    refuted_by=(Failpoint(rules=COMMAND_UNKNOWN, anomaly="command-missing"),),
+    refuted_by=(
+        Failpoint(rules=COMMAND_UNKNOWN, anomaly="command-missing"),
+        Failpoint(rules=COMMAND_UNKNOWN, anomaly="command-unlisted"),
+        Failpoint(rules=ERRORS_END_WELL, anomaly="option-accepted"),
+    ),
 )

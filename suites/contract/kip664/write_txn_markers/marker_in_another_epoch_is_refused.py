@@ -14,7 +14,7 @@ from harness.contract import Access, Evidence, KafkaError, Observations, Offers,
 from harness.contract.byteman.leader_rules import ABORT_MARKER_ENDS_NOTHING
 from harness.contract.byteman.marker_rules import MARKERS_WRITTEN_IN_EPOCH_1
 from harness.contract.doctored import abort, data, described, evidence, known_producer, log, sample, step, unsound
-from harness.contract.refuters import BASELINE, Failpoint, Release
+from harness.contract.refuters import BASELINE, Failpoint, Liar, Release
 from harness.evidence.requirement_evidence import NotSeen, Step
 from harness.lab import Lab
 
@@ -109,5 +109,8 @@ REQUIREMENT = Requirement(
         Release(version=BASELINE, anomaly="transaction-never-ends"),
         Failpoint(rules=MARKERS_WRITTEN_IN_EPOCH_1, anomaly="older-epoch-taken"),
         Failpoint(rules=ABORT_MARKER_ENDS_NOTHING, anomaly="lso-not-moved"),
+        Failpoint(rules=MARKERS_WRITTEN_IN_EPOCH_1, anomaly="transaction-ended"),
+        Release(version=BASELINE, anomaly="epoch-moved"),
+        Liar(api="WriteTxnMarkers", error=KafkaError.INVALID_REQUEST, skip=2, at_most=1, anomaly="exact-epoch-refused"),
     ),
 )

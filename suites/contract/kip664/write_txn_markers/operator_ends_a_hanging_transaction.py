@@ -22,9 +22,10 @@ from harness.contract import (
     Source,
     expect,
 )
-from harness.contract.byteman.leader_rules import ABORT_MARKER_ENDS_NOTHING
+from harness.contract.byteman.leader_rules import ABORT_MARKER_ENDS_NOTHING, READERS_SHOWN_EVERYTHING
+from harness.contract.byteman.marker_rules import MARKERS_COMMIT
 from harness.contract.doctored import adopted, known_producer, log
-from harness.contract.refuters import VERIFICATION, Failpoint
+from harness.contract.refuters import VERIFICATION, Failpoint, Liar
 from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab, Partition
 
@@ -110,5 +111,11 @@ REQUIREMENT = Requirement(
         Refusal("wrong-committed-view", GOOD.with_log(committed=(_HANGS, *_SHOWN))),
         Refusal("wrong-committed-view", GOOD.with_log(committed=())),
     ),
-    refuted_by=(Failpoint(rules=ABORT_MARKER_ENDS_NOTHING, anomaly="lso-not-moved"),),
+    refuted_by=(
+        Failpoint(rules=ABORT_MARKER_ENDS_NOTHING, anomaly="lso-not-moved"),
+        Failpoint(rules=MARKERS_COMMIT, anomaly="wrong-marker"),
+        Failpoint(rules=MARKERS_COMMIT, anomaly="wrong-committed-view"),
+        Failpoint(rules=READERS_SHOWN_EVERYTHING, anomaly="shown-before-marker"),
+        Liar(api="DescribeProducers", fields={"current_txn_start_offset": -1}, anomaly="hanging-not-described"),
+    ),
 )

@@ -7,7 +7,7 @@ marker to the aborted partition, without effect, is Kafka's way. The next transa
 """
 
 from harness.contract import Access, Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.leader_rules import ABORT_MARKER_ENDS_NOTHING
+from harness.contract.byteman.leader_rules import ABORT_MARKER_ENDS_NOTHING, NO_FIRST_UNSTABLE_OFFSET
 from harness.contract.byteman.marker_rules import COMMIT_MARKER_ENDS_NOTHING, MARKERS_COMMIT
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
@@ -81,5 +81,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ABORT_MARKER_ENDS_NOTHING, anomaly="lso-not-moved"),
         Failpoint(rules=COMMIT_MARKER_ENDS_NOTHING, anomaly="stuck-lso"),
         Failpoint(rules=MARKERS_COMMIT, anomaly="wrong-records-shown"),
+        Failpoint(rules=NO_FIRST_UNSTABLE_OFFSET, anomaly="other-partition-ended"),
     ),
 )

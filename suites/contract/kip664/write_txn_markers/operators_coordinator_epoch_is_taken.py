@@ -10,6 +10,7 @@ one, and its tools send the coordinator's own epoch.
 
 from harness.contract import Access, Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.leader_rules import ABORT_MARKER_ENDS_NOTHING
+from harness.contract.byteman.marker_writing_rules import REPEATED_MARKER_REFUSED
 from harness.contract.doctored import abort, commit, data, described, evidence, log, sample, step, unsound, written
 from harness.contract.refuters import BASELINE, Failpoint, Release
 from harness.evidence.requirement_evidence import NotSeen
@@ -96,5 +97,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version=BASELINE, anomaly="operator-refused"),
         Failpoint(rules=ABORT_MARKER_ENDS_NOTHING, anomaly="lso-not-moved"),
+        Failpoint(rules=REPEATED_MARKER_REFUSED, anomaly="coordinator-hindered"),
     ),
 )

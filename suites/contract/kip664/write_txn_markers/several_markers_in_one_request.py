@@ -11,7 +11,7 @@ from harness.base.json_value import Json
 from harness.contract import Access, Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.marker_rules import REFUSED_MARKERS_TOLD_AS_WRITTEN
 from harness.contract.doctored import abort, data, evidence, log, sample, step, unsound
-from harness.contract.refuters import BASELINE, Failpoint, Release
+from harness.contract.refuters import BASELINE, Failpoint, Liar, Release
 from harness.evidence.requirement_evidence import NotSeen, Step
 from harness.lab import Lab, Partition, Producer
 from harness.lab.powers.markers import NewMarker
@@ -110,5 +110,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version=BASELINE, anomaly="unanswered"),
         Failpoint(rules=REFUSED_MARKERS_TOLD_AS_WRITTEN, anomaly="wrong-error-of-a-row"),
+        Liar(api="WriteTxnMarkers", fields={"topics": []}, anomaly="row-left-out"),
     ),
 )

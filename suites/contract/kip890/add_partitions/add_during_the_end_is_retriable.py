@@ -21,7 +21,7 @@ from harness.contract import (
 )
 from harness.contract.byteman.adding_rules import ENDING_TRANSACTION_FENCED, ENDING_TRANSACTION_OPEN
 from harness.contract.doctored import data, ended, evidence, log, marker, sample, step, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab
 
 API = "AddPartitionsToTxn"
@@ -106,5 +106,8 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ENDING_TRANSACTION_OPEN, anomaly="early-add-accepted"),
         Failpoint(rules=ENDING_TRANSACTION_OPEN, anomaly="stale-add-accepted"),
         Failpoint(rules=ENDING_TRANSACTION_FENCED, anomaly="wrong-error"),
+        Liar(
+            api="AddPartitionsToTxn", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="add-refused-for-good"
+        ),
     ),
 )

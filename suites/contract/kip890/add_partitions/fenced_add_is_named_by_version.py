@@ -9,7 +9,7 @@ from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal
 from harness.contract.byteman.adding_rules import NEW_CLIENT_FENCED_AS_OLD
 from harness.contract.byteman.coordinator_rules import ADD_IN_THE_CURRENT_EPOCH
 from harness.contract.doctored import commit, data, described, evidence, log, step, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import fenced
 from harness.lab import Lab
 
@@ -68,5 +68,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ADD_IN_THE_CURRENT_EPOCH, anomaly="stale-add-accepted"),
         Failpoint(rules=ADD_IN_THE_CURRENT_EPOCH, anomaly="transaction-changed"),
         Failpoint(rules=NEW_CLIENT_FENCED_AS_OLD, anomaly="wrong-error"),
+        Liar(api="EndTxn", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="current-producer-refused"),
     ),
 )

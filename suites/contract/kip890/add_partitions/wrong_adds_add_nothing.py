@@ -22,7 +22,7 @@ from harness.contract import (
 )
 from harness.contract.byteman.adding_rules import EMPTY_ID_MAY_ADD, EVERY_ADD_ANSWERED_YES, UNKNOWN_PARTITION_KNOWN
 from harness.contract.doctored import commit, data, described, evidence, joint_add, log, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar, LiveRefuter
 from harness.lab import Lab, Partition, Producer
 from harness.lab.powers.joint_requests import part
 from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
@@ -30,11 +30,8 @@ from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitio
 MISSING = 99
 NO_ID = {"P1": KafkaError.INVALID_REQUEST, "P2": KafkaError.INVALID_REQUEST}
 NOT_HERE = {"P1": KafkaError.NOT_COORDINATOR, "P2": KafkaError.NOT_COORDINATOR}
-NOT_THERE = {
-    "missing": KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
-    "P1": KafkaError.OPERATION_NOT_ATTEMPTED,
-    "P2": KafkaError.OPERATION_NOT_ATTEMPTED,
-}
+NOT_TRIED = KafkaError.OPERATION_NOT_ATTEMPTED
+NOT_THERE = {"missing": KafkaError.UNKNOWN_TOPIC_OR_PARTITION, "P1": NOT_TRIED, "P2": NOT_TRIED}
 
 
 def without_id(_lab: Lab, txn: Producer, *places: Partition) -> tuple[int, AddPartitionsToTxn]:
@@ -94,7 +91,7 @@ def good(errors: Mapping[str, int]) -> Evidence:
 
 
 def requirement(
-    id_: str, statement: str, wrong: Wrong, errors: Mapping[str, int], *refuted_by: Failpoint, broker: bool = False
+    id_: str, statement: str, wrong: Wrong, errors: Mapping[str, int], *refuted_by: LiveRefuter, broker: bool = False
 ) -> Requirement[Lab]:
     """One wrong add."""
     sound, first = good(errors), next(iter(errors))
@@ -144,6 +141,7 @@ REQUIREMENTS = (
         elsewhere,
         NOT_HERE,
         Failpoint(rules=EVERY_ADD_ANSWERED_YES, anomaly="wrong-add-accepted"),
+        Liar(api="AddPartitionsToTxn", instead_of=0, skip=1, error=48, anomaly="right-add-refused"),
         broker=True,
     ),
 )

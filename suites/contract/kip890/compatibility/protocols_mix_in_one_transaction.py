@@ -27,7 +27,7 @@ from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import ANY_EPOCH_MAY_END, MARKERS_IN_ANOTHER_EPOCH
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import adopted, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import epoch_after_end, fenced
 from harness.evidence.requirement_evidence import Batch, Step
 from harness.lab import Lab, Partition, Producer
@@ -117,5 +117,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ANY_EPOCH_MAY_END, anomaly="wrong-epoch-accepted"),
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="wrong-marker-epochs"),
         Failpoint(rules=MARKERS_IN_ANOTHER_EPOCH, anomaly="wrong-marker-epochs"),
+        Liar(api="DescribeTransactions", shift={"producer_epoch": 1}, anomaly="wrong-epoch-kept"),
     ),
 )

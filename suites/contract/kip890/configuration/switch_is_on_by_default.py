@@ -6,7 +6,7 @@ The KIP adds the setting and "for now the default will be true". That it may be 
 
 from harness.contract import Evidence, NotSeen, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.doctored import evidence, step
-from harness.contract.refuters import VERIFICATION, Release, Setting
+from harness.contract.refuters import VERIFICATION, Liar, Release, Setting
 from harness.lab import Lab
 
 DEFAULT_CONFIG = 5
@@ -58,5 +58,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version="3.5.2", anomaly="switch-missing"),
         Setting(key=VERIFICATION, value="false", anomaly="wrong-default"),
+        Liar(api="DescribeConfigs", fields={"read_only": True}, anomaly="switch-read-only"),
     ),
 )

@@ -15,7 +15,7 @@ from harness.contract.byteman.transaction_metadata_rules import (
     INIT_ROTATES_THE_PRODUCER_ID,
 )
 from harness.contract.doctored import adopted, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import fenced
 from harness.lab import Lab
 
@@ -87,5 +87,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=INIT_FORGETS_THE_LAST_EPOCH, anomaly="last-epoch-refused"),
         Failpoint(rules=INIT_REPETITION_TAKEN_FOR_THE_FIRST, anomaly="bumped-again"),
         Failpoint(rules=INIT_ROTATES_THE_PRODUCER_ID, anomaly="wrong-identity-returned"),
+        Liar(api="InitProducerId", instead_of=KafkaError.PRODUCER_FENCED, error=0, anomaly="older-epoch-accepted"),
     ),
 )

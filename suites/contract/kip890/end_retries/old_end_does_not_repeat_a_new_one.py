@@ -13,7 +13,7 @@ from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import ANY_EPOCH_MAY_END
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import adopted, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import fenced
 from harness.lab import Lab, Producer
 
@@ -80,5 +80,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="old-end-accepted"),
         Failpoint(rules=ANY_EPOCH_MAY_END, anomaly="old-end-accepted"),
+        Liar(api="EndTxn", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="own-transaction-disturbed"),
     ),
 )

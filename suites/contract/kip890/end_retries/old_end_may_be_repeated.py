@@ -24,7 +24,7 @@ from harness.contract import (
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import OLD_END_NOT_REPEATABLE, OPPOSITE_END_TAKEN_FOR_REPETITION
 from harness.contract.doctored import adopted, commit, log, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import fenced
 from harness.lab import Lab, Partition, Producer
 
@@ -124,5 +124,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=OLD_END_NOT_REPEATABLE, anomaly="repetition-refused"),
         Failpoint(rules=OPPOSITE_END_TAKEN_FOR_REPETITION, anomaly="opposite-end-accepted"),
+        Liar(api="EndTxn", instead_of=ENDING, error=0, anomaly="answered-before-complete"),
     ),
 )

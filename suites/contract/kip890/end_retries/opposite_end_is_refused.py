@@ -10,7 +10,7 @@ from harness.contract import Evidence, KafkaError, Level, Observations, Offers, 
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import LATE_ABORT_TAKEN_FOR_THE_NEXT, OPPOSITE_END_TAKEN_FOR_REPETITION
 from harness.contract.doctored import abort, adopted, commit, data, log, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab, Producer
 
 FENCED = "commit after fencing"
@@ -86,5 +86,11 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=OPPOSITE_END_TAKEN_FOR_REPETITION, anomaly="opposite-end-accepted"),
         Failpoint(rules=LATE_ABORT_TAKEN_FOR_THE_NEXT, anomaly="decision-changed"),
+        Liar(
+            api="EndTxn",
+            instead_of=KafkaError.INVALID_TXN_STATE,
+            fields={"producer_id": 7, "producer_epoch": 7},
+            anomaly="identity-returned",
+        ),
     ),
 )

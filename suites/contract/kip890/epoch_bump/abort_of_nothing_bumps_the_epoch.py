@@ -8,7 +8,7 @@ the requirement is a SHOULD.
 from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import EMPTY_ABORT_TAKEN_FOR_REPETITION, NO_ABORT_AFTER_COMMIT
 from harness.contract.doctored import adopted, commit, log, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab
 
 STATES = ("Empty", "CompleteAbort", "CompleteCommit")
@@ -72,5 +72,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=NO_ABORT_AFTER_COMMIT, anomaly="empty-abort-refused"),
         Failpoint(rules=EMPTY_ABORT_TAKEN_FOR_REPETITION, anomaly="epoch-not-bumped"),
+        Liar(api="DescribeTransactions", fields={"transaction_state": "PrepareAbort"}, anomaly="wrong-state-before"),
+        Liar(api="DescribeTransactions", fields={"transaction_state": "PrepareAbort"}, anomaly="wrong-state-after"),
     ),
 )

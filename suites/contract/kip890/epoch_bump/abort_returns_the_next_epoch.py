@@ -20,7 +20,7 @@ from harness.contract import (
 )
 from harness.contract.byteman.transaction_metadata_rules import ABORT_WITHOUT_BUMP, ABORTED_KEEPS_THE_LAST_EPOCH
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, sample, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab, Partition, Producer
 
 
@@ -102,6 +102,8 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=ABORT_WITHOUT_BUMP, anomaly="epoch-not-bumped"),
         Failpoint(rules=ABORTED_KEEPS_THE_LAST_EPOCH, anomaly="another-identity-kept"),
+        Liar(api="EndTxn", skip=2, instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="other-commit-refused"),
+        Liar(api="EndTxn", error=KafkaError.INVALID_TXN_STATE, at_most=1, anomaly="abort-refused"),
     ),
     order=Order.HOLDS_LINKS,
     access=(Access.LINKS,),

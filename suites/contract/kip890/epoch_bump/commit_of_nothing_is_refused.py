@@ -18,7 +18,7 @@ from harness.contract import (
 )
 from harness.contract.byteman.coordinator_rules import EMPTY_COMMIT_CHANGES_THE_EPOCH, EMPTY_COMMIT_TAKEN_FOR_ABORT
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab
 
@@ -104,5 +104,8 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=EMPTY_COMMIT_TAKEN_FOR_ABORT, anomaly="empty-commit-accepted"),
         Failpoint(rules=EMPTY_COMMIT_CHANGES_THE_EPOCH, anomaly="epoch-changed"),
+        Liar(
+            api="DescribeTransactions", fields={"transaction_state": "Dead"}, skip=1, at_most=1, anomaly="state-changed"
+        ),
     ),
 )

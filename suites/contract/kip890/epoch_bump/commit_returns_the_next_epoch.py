@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman import transaction_metadata_rules as rules
+from harness.contract.byteman.marker_rules import MARKERS_ABORT
 from harness.contract.doctored import commit, data, described, ended, evidence, log, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Batch
 from harness.lab import Lab
 
@@ -85,5 +86,8 @@ REQUIREMENT = Requirement(
         Failpoint(rules=rules.END_WITHOUT_BUMP, anomaly="epoch-not-bumped"),
         Failpoint(rules=rules.COMMITTED_KEEPS_THE_LAST_EPOCH, anomaly="another-identity-kept"),
         Failpoint(rules=rules.END_NAMES_NO_PRODUCER_ID, anomaly="wrong-producer-id"),
+        Liar(api="EndTxn", skip=2, instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="other-abort-refused"),
+        Failpoint(rules=MARKERS_ABORT, anomaly="committed-record-not-shown"),
+        Liar(api="EndTxn", error=KafkaError.INVALID_TXN_STATE, at_most=1, anomaly="commit-refused"),
     ),
 )

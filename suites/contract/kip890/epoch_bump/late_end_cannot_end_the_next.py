@@ -21,7 +21,7 @@ from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import DELAYED_END_TAKEN_FOR_CURRENT
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import adopted, commit, log, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab
 
 FENCED = KafkaError.PRODUCER_FENCED
@@ -98,5 +98,10 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=DELAYED_END_TAKEN_FOR_CURRENT, anomaly="next-transaction-ended"),
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="delayed-end-accepted"),
+        Liar(
+            api="Produce", skip=1, instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="transaction-2-not-begun"
+        ),
+        Liar(api="DescribeTransactions", fields={"topics": []}, anomaly="next-transaction-changed"),
+        Liar(api="Fetch", shift={"last_stable_offset": 1}, anomaly="early-marker"),
     ),
 )

@@ -117,6 +117,7 @@ REQUIREMENT = Requirement(
         Setting(key=VERIFICATION, value="false", anomaly="late-record-accepted"),
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="late-record-appended"),
         Failpoint(rules=ADD_IN_THE_CURRENT_EPOCH, anomaly="transaction-reopened"),
+        Setting(key=VERIFICATION, value="false", anomaly="producer-left-behind"),
     ),
     order=Order.HOLDS_LINKS,
     access=(Access.LINKS,),

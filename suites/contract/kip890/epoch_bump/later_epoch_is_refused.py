@@ -9,7 +9,7 @@ from harness.contract import Evidence, KafkaError, Level, Observations, Offers, 
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import ANY_EPOCH_MAY_END, LATER_EPOCH_MOVES_THE_ID_ON
 from harness.contract.doctored import adopted, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import fenced
 from harness.lab import Lab, Producer
 
@@ -78,5 +78,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=ANY_EPOCH_MAY_END, anomaly="later-epoch-accepted"),
         Failpoint(rules=LATER_EPOCH_MOVES_THE_ID_ON, anomaly="own-end-refused"),
+        Liar(api="DescribeTransactions", fields={"topics": []}, anomaly="transaction-disturbed"),
     ),
 )

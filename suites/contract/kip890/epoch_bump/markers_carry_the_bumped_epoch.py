@@ -8,7 +8,8 @@ epoch, and how a leader shows that sequences start anew, is as Kafka does it.
 from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import MARKERS_IN_THE_LAST_EPOCH
-from harness.contract.byteman.leader_rules import NO_EPOCH_CHECK, SEQUENCES_KEPT_ACROSS_EPOCHS
+from harness.contract.byteman.leader_rules import DATA_WRITTEN_IN_EPOCH_1, NO_EPOCH_CHECK, SEQUENCES_KEPT_ACROSS_EPOCHS
+from harness.contract.byteman.marker_rules import FIRST_MARKER_TOLD_AS_LATE, MARKERS_ABORT
 from harness.contract.doctored import abort, adopted, commit, data, log, producer_row, unsound
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Batch, Step
@@ -114,5 +115,8 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=MARKERS_IN_THE_LAST_EPOCH + NO_EPOCH_CHECK, anomaly="wrong-marker-epoch"),
         Failpoint(rules=SEQUENCES_KEPT_ACROSS_EPOCHS, anomaly="leader-state-not-renewed"),
+        Failpoint(rules=FIRST_MARKER_TOLD_AS_LATE, anomaly="not-one-marker"),
+        Failpoint(rules=MARKERS_ABORT, anomaly="wrong-marker-type"),
+        Failpoint(rules=DATA_WRITTEN_IN_EPOCH_1 + NO_EPOCH_CHECK, anomaly="data-in-another-epoch"),
     ),
 )

@@ -9,7 +9,7 @@ from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import MARKERS_IN_ANOTHER_EPOCH
 from harness.contract.byteman.transaction_metadata_rules import COMMITTED_KEEPS_ANOTHER_EPOCH
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, step, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab
 
 
@@ -75,5 +75,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=COMMITTED_KEEPS_ANOTHER_EPOCH, anomaly="epoch-bumped"),
         Failpoint(rules=MARKERS_IN_ANOTHER_EPOCH, anomaly="marker-epoch-changed"),
+        Liar(api="EndTxn", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="old-end-refused"),
     ),
 )

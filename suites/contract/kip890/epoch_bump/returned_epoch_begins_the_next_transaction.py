@@ -81,5 +81,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="wrong-identity-returned"),
         Failpoint(rules=COMMITTED_KEEPS_THE_LAST_EPOCH, anomaly="returned-epoch-refused"),
         Failpoint(rules=ABORTED_KEEPS_THE_LAST_EPOCH, anomaly="wrong-identity-kept"),
+        Failpoint(rules=END_WITHOUT_BUMP, anomaly="epoch-shared"),
     ),
 )

@@ -79,5 +79,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=NO_SEQUENCE_CHECK, anomaly="continued-sequence-accepted"),
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="restarted-sequence-refused"),
+        Failpoint(rules=END_WITHOUT_BUMP, anomaly="record-lost"),
     ),
 )

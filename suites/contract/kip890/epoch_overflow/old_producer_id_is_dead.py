@@ -96,5 +96,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=EVERY_TRANSACTION_ONGOING + NO_CHECK_OF_DATA, anomaly="old-record-appended"),
         Failpoint(rules=rules.END_KEEPS_THE_PRODUCER_ID, anomaly="wrong-next-identity"),
+        Failpoint(rules=rules.END_KEEPS_THE_PRODUCER_ID, anomaly="old-identity-accepted"),
+        Failpoint(rules=rules.END_KEEPS_THE_PRODUCER_ID, anomaly="new-identity-refused"),
     ),
 )

@@ -20,7 +20,7 @@ from harness.contract import (
 )
 from harness.contract.byteman import transaction_metadata_rules as rules
 from harness.contract.doctored import adopted, unsound
-from harness.contract.refuters import Failpoint, Release
+from harness.contract.refuters import Failpoint, Liar, Release
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab, Partition, Producer
 from harness.lab.powers.last_epochs import LAST_EPOCH
@@ -107,5 +107,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=rules.END_KEEPS_THE_PRODUCER_ID, anomaly="reserved-epoch-given"),
         Release(version="4.1.2", anomaly="reserved-epoch-given"),
+        Liar(api="EndTxn", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="refused-at-the-end"),
+        Failpoint(rules=rules.OVERFLOWED_ID_CANNOT_BE_TAKEN_OVER, anomaly="nobody-can-take-over"),
     ),
 )

@@ -23,7 +23,7 @@ from harness.contract import (
 )
 from harness.contract.byteman import coordinator_rules as rules
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, marker, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Fault
 from harness.lab import Lab
 
@@ -101,5 +101,13 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=rules.END_KNOWS_NO_REPETITION, anomaly="repetition-refused"),
         Failpoint(rules=rules.REPETITION_GETS_THE_OLD_EPOCH, anomaly="wrong-identity-returned"),
+        Liar(
+            api="Produce",
+            skip=1,
+            at_most=1,
+            instead_of=0,
+            error=KafkaError.INVALID_TXN_STATE,
+            anomaly="transaction-refused",
+        ),
     ),
 )

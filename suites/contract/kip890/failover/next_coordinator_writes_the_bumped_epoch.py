@@ -123,5 +123,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=MARKERS_IN_ANOTHER_EPOCH, anomaly="wrong-markers"),
         Failpoint(rules=NO_COORDINATOR_EPOCH_CHECK + NO_EPOCH_CHECK, anomaly="wrong-markers"),
+        Failpoint(rules=NO_COORDINATOR_EPOCH_CHECK + NO_EPOCH_CHECK, anomaly="old-marker-ended-it"),
     ),
 )

@@ -24,7 +24,7 @@ from harness.contract.byteman.feature_rules import LEVEL_CHANGES_ARE_LOST
 from harness.contract.byteman.transaction_metadata_rules import COMMITTED_KEEPS_ANOTHER_EPOCH
 from harness.contract.checks.feature_checks import FEATURE, at_level
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, step, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.requirement import Feature
 from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab
@@ -99,5 +99,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=LEVEL_CHANGES_ARE_LOST, anomaly="level-not-shown"),
         Failpoint(rules=COMMITTED_KEEPS_ANOTHER_EPOCH, anomaly="epoch-bumped"),
         Failpoint(rules=MARKERS_IN_ANOTHER_EPOCH, anomaly="wrong-markers"),
+        Liar(api="EndTxn", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="old-protocol-refused"),
     ),
 )

@@ -17,10 +17,14 @@ from harness.contract import (
     Source,
     expect,
 )
-from harness.contract.byteman.feature_rules import LEVEL_NEEDS_METADATA, METADATA_CHANGE_RESETS_THE_LEVEL
+from harness.contract.byteman.feature_rules import (
+    LEVEL_NEEDS_METADATA,
+    METADATA_CHANGE_RESETS_THE_LEVEL,
+    METADATA_SHOWN_MOVED_ALONG,
+)
 from harness.contract.checks.feature_checks import FEATURE, METADATA, at_level, level
 from harness.contract.doctored import commit, data, ended, evidence, log, step, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.requirement import Feature
 from harness.evidence.requirement_evidence import NotSeen, Step
 from harness.lab import Lab
@@ -100,5 +104,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=LEVEL_NEEDS_METADATA, anomaly="level-tied-to-metadata"),
         Failpoint(rules=METADATA_CHANGE_RESETS_THE_LEVEL, anomaly="level-moved-along"),
+        Failpoint(rules=METADATA_SHOWN_MOVED_ALONG, anomaly="metadata-moved-along"),
+        Liar(api="Produce", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="new-protocol-refused"),
     ),
 )

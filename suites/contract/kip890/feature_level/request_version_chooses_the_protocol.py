@@ -23,7 +23,7 @@ from harness.contract import (
 from harness.contract.byteman.transaction_metadata_rules import END_TAKEN_AS_OF_THE_LEVEL, RECORDS_AS_OF_LEVEL_1
 from harness.contract.byteman.verification_rules import CLIENT_WITHOUT_ABORTABLE_ERROR
 from harness.contract.doctored import adopted, commit, log
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.requirement import Feature
 from harness.evidence.requirement_evidence import NotSeen, Step
 from harness.lab import Lab
@@ -132,5 +132,9 @@ REQUIREMENT = Requirement(
         Failpoint(rules=END_TAKEN_AS_OF_THE_LEVEL, anomaly="epoch-not-bumped"),
         Failpoint(rules=CLIENT_WITHOUT_ABORTABLE_ERROR, anomaly="implicit-write-refused"),
         Failpoint(rules=RECORDS_AS_OF_LEVEL_1, anomaly="wrong-record-version"),
+        Liar(
+            api="EndTxn", versions=(5, 5), instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="new-end-refused"
+        ),
+        Liar(api="DescribeTransactions", shift={"producer_epoch": 1}, anomaly="epoch-not-stored"),
     ),
 )

@@ -20,7 +20,7 @@ from harness.contract import (
 from harness.contract.byteman.feature_rules import SHOWS_LEVEL_2_UNASKED
 from harness.contract.checks.feature_checks import FEATURE, at_level
 from harness.contract.doctored import commit, data, ended, evidence, log, step, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.requirement import Feature
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab
@@ -96,5 +96,8 @@ REQUIREMENT = Requirement(
         *unsound(UPGRADED),
         Refusal("wrong-markers", UPGRADED.with_log(truth=log(data(7, 0, "a"), commit(7, 0)))),
     ),
-    refuted_by=(Failpoint(rules=SHOWS_LEVEL_2_UNASKED, anomaly="raised-by-the-upgrade"),),
+    refuted_by=(
+        Failpoint(rules=SHOWS_LEVEL_2_UNASKED, anomaly="raised-by-the-upgrade"),
+        Liar(api="UpdateFeatures", instead_of=0, error=KafkaError.INVALID_UPDATE_VERSION, anomaly="level-not-raised"),
+    ),
 )

@@ -6,9 +6,10 @@ writes there and, where brokers can be asked, by what the coordinator keeps and 
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman.coordinator_rules import ADD_NOT_KEPT
+from harness.contract.byteman.marker_rules import MARKERS_ABORT
 from harness.contract.byteman.verification_rules import NEW_CLIENT_TAKEN_FOR_OLD
 from harness.contract.doctored import commit, data, described, ended, evidence, known_producer, log, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab
 
 PARTITIONS = ("P1", "P2", "P3")
@@ -75,5 +76,8 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=ADD_NOT_KEPT, anomaly="partition-not-added"),
         Failpoint(rules=NEW_CLIENT_TAKEN_FOR_OLD, anomaly="implicit-add-refused"),
+        Liar(api="DescribeTransactions", fields={"transaction_state": "Empty"}, anomaly="transaction-not-ongoing"),
+        Liar(api="DescribeProducers", fields={"current_txn_start_offset": -1}, anomaly="not-open-on-leader"),
+        Failpoint(rules=MARKERS_ABORT, anomaly="commit-not-shown"),
     ),
 )

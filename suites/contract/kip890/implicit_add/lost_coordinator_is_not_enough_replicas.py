@@ -132,5 +132,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=rules.LOST_COORDINATOR_IS_UNKNOWN, anomaly="wrong-error"),
         Failpoint(rules=rules.coordinator_error_is_a_yes("NOT_COORDINATOR"), anomaly="lost-record-appended"),
         Liar(api="Produce", instead_of=RETRIABLE, fields={"error_message": None}, anomaly="no-message"),
+        Failpoint(rules=rules.LATER_ADDS_STAY_WITH_THE_LEADER, anomaly="appended-before-add"),
     ),
 )

@@ -127,5 +127,14 @@ REQUIREMENT = Requirement(
         Failpoint(rules=JOINED, anomaly="appended-before-marker"),
         Failpoint(rules=JOINED, anomaly="early-write-accepted"),
         Liar(api="Produce", instead_of=CONCURRENT, error=KafkaError.INVALID_PRODUCER_EPOCH, anomaly="wrong-error"),
+        Liar(
+            api="EndTxn",
+            skip=1,
+            at_most=1,
+            instead_of=0,
+            error=KafkaError.INVALID_TXN_STATE,
+            anomaly="refused-after-marker",
+        ),
+        Failpoint(rules=JOINED, anomaly="mixed-transactions"),
     ),
 )

@@ -19,8 +19,10 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.coordinator_rules import ADD_NOT_KEPT
+from harness.contract.byteman.leader_rules import EVERY_SIZE_TAKEN
+from harness.contract.byteman.marker_rules import MARKERS_COMMIT
 from harness.contract.doctored import abort, described, ended, evidence, log, refused_write, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab
 
@@ -88,5 +90,10 @@ REQUIREMENT = Requirement(
         Refusal("abort-refused", GOOD.with_step("abort", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("never-completed", GOOD.with_step("completed", state="PrepareAbort")),
     ),
-    refuted_by=(Failpoint(rules=ADD_NOT_KEPT, anomaly="partition-not-recorded"),),
+    refuted_by=(
+        Failpoint(rules=ADD_NOT_KEPT, anomaly="partition-not-recorded"),
+        Liar(api="Produce", instead_of=KafkaError.MESSAGE_TOO_LARGE, error=0, anomaly="oversized-write-accepted"),
+        Failpoint(rules=MARKERS_COMMIT, anomaly="marker-missing"),
+        Failpoint(rules=EVERY_SIZE_TAKEN, anomaly="failed-record-appended"),
+    ),
 )

@@ -18,7 +18,11 @@ from harness.contract import (
     Source,
     expect,
 )
-from harness.contract.byteman.verification_rules import NEW_CLIENT_TAKEN_FOR_OLD
+from harness.contract.byteman.verification_rules import (
+    NEW_CLIENT_TAKEN_FOR_OLD,
+    OLD_CLIENT_TAKEN_FOR_NEW,
+    SWITCH_ALWAYS_ON,
+)
 from harness.contract.doctored import abort, commit, data, described, ended, evidence, log, unsound, written
 from harness.contract.refuters import VERIFICATION, Failpoint
 from harness.evidence.requirement_evidence import NotSeen
@@ -86,5 +90,8 @@ REQUIREMENT = Requirement(
         Refusal("marker-missing", _UNMARKED),
         *unsound(GOOD, appended=None, shown="commit-not-shown"),
     ),
-    refuted_by=(Failpoint(rules=NEW_CLIENT_TAKEN_FOR_OLD, anomaly="partition-not-added"),),
+    refuted_by=(
+        Failpoint(rules=NEW_CLIENT_TAKEN_FOR_OLD, anomaly="partition-not-added"),
+        Failpoint(rules=SWITCH_ALWAYS_ON + OLD_CLIENT_TAKEN_FOR_NEW, anomaly="old-client-added"),
+    ),
 )

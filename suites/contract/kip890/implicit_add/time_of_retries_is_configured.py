@@ -22,9 +22,9 @@ from harness.contract import (
     Source,
     expect,
 )
-from harness.contract.byteman.verification_rules import NO_RETRY_OF_ADDS
+from harness.contract.byteman.verification_rules import NO_PATIENCE_IS_THE_MOST, NO_RETRY_OF_ADDS
 from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, sample, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab
 
@@ -119,5 +119,9 @@ REQUIREMENT = Requirement(
         *(refusal for leader in BY_LEADER for refusal in unsound(GOOD, f"P{leader}")),
         *unsound(GOOD, "P0"),
     ),
-    refuted_by=(Failpoint(rules=NO_RETRY_OF_ADDS, anomaly="configured-time-not-used"),),
+    refuted_by=(
+        Failpoint(rules=NO_RETRY_OF_ADDS, anomaly="configured-time-not-used"),
+        Failpoint(rules=NO_PATIENCE_IS_THE_MOST, anomaly="one-time-for-all"),
+        Liar(api="EndTxn", skip=1, instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="refused-after-release"),
+    ),
 )

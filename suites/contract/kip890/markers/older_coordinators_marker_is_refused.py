@@ -24,7 +24,7 @@ from harness.contract import (
 from harness.contract.byteman.leader_rules import NO_COORDINATOR_EPOCH_CHECK
 from harness.contract.byteman.looks_rules import STRANGE_COORDINATOR_EPOCHS_TOLD
 from harness.contract.doctored import adopted, producer_row, unsound
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab
 
@@ -107,5 +107,10 @@ REQUIREMENT = Requirement(
         Failpoint(rules=NO_COORDINATOR_EPOCH_CHECK, anomaly="committed-record-lost"),
         Failpoint(rules=NO_COORDINATOR_EPOCH_CHECK, anomaly="next-transaction-ended"),
         Failpoint(rules=STRANGE_COORDINATOR_EPOCHS_TOLD, anomaly="generation-not-kept"),
+        Liar(
+            api="DescribeTransactions",
+            fields={"transaction_state": "PrepareCommit"},
+            anomaly="newer-coordinator-hindered",
+        ),
     ),
 )

@@ -17,7 +17,7 @@ from harness.contract import (
     Source,
     expect,
 )
-from harness.contract.byteman.metric_rules import NO_TIME_TAKEN
+from harness.contract.byteman.metric_rules import EVERY_TIME_IS_LONG, NO_TIME_TAKEN
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint
 from harness.lab import Lab
@@ -89,5 +89,8 @@ REQUIREMENT = Requirement(
         Refusal("wrong-time", GOOD.with_fact("quick", 9_999).with_fact("slow", 19_999)),
         *unsound(GOOD, appended=None),
     ),
-    refuted_by=(Failpoint(rules=NO_TIME_TAKEN, anomaly="wait-not-counted"),),
+    refuted_by=(
+        Failpoint(rules=NO_TIME_TAKEN, anomaly="wait-not-counted"),
+        Failpoint(rules=EVERY_TIME_IS_LONG, anomaly="wrong-time"),
+    ),
 )

@@ -6,6 +6,7 @@ of verifications; that adds are counted in it, and one a transaction, is Kafka's
 """
 
 from harness.contract import Access, Evidence, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract.byteman.leader_rules import NO_TRANSACTION_ONGOING
 from harness.contract.byteman.metric_rules import NO_VERIFICATION_COUNTED
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import VERIFICATION, Failpoint, Setting
@@ -71,5 +72,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Setting(key=VERIFICATION, value="false", anomaly="verification-not-counted"),
         Failpoint(rules=NO_VERIFICATION_COUNTED, anomaly="add-not-counted"),
+        Failpoint(rules=NO_TRANSACTION_ONGOING, anomaly="write-counted"),
     ),
 )

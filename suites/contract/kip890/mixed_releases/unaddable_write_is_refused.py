@@ -57,5 +57,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version="4.0.2", anomaly="unadded-write-accepted"),
         Release(version="4.1.2", anomaly="hanging-transaction"),
+        Release(version="4.0.2", anomaly="marker-without-a-record"),
     ),
 )

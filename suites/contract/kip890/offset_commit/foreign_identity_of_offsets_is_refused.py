@@ -26,7 +26,7 @@ from harness.contract.byteman.verification_rules import (
     UNKNOWN_ID_VERIFIED,
 )
 from harness.contract.doctored import commit, data, described, evidence, log, step
-from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
+from harness.contract.refuters import VERIFICATION, Failpoint, Liar, Release, Setting
 from harness.lab import Lab
 
 OWN, FOREIGN = 7, 9
@@ -119,5 +119,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ANY_PRODUCER_ID_VERIFIED, anomaly="offset-left-pending"),
         Failpoint(rules=ANY_EPOCH_VERIFIED, anomaly="stale-offset-accepted"),
         Failpoint(rules=UNKNOWN_ID_VERIFIED, anomaly="foreign-offset-accepted"),
+        Liar(api="TxnOffsetCommit", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="own-offset-refused"),
     ),
 )

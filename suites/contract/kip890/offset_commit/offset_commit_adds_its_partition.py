@@ -12,6 +12,7 @@ from harness.contract.byteman.group_rules import (
     ABORTED_OFFSETS_COUNT,
     COMMITTED_OFFSETS_ARE_LOST,
     NEW_OFFSETS_TAKEN_FOR_OLD,
+    PENDING_OFFSETS_ARE_TOLD,
 )
 from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import adopted, commit, data, log
@@ -101,5 +102,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=EVERY_PARTITION_VERIFIED, anomaly="partition-not-added"),
         Failpoint(rules=ABORTED_OFFSETS_COUNT, anomaly="wrong-offset-committed"),
         Failpoint(rules=COMMITTED_OFFSETS_ARE_LOST, anomaly="wrong-offset-committed"),
+        Failpoint(rules=PENDING_OFFSETS_ARE_TOLD, anomaly="unstable-offset-told"),
     ),
 )

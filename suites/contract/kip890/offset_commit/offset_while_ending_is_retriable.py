@@ -27,7 +27,7 @@ from harness.contract import (
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import adopted, step, unsound
-from harness.contract.refuters import Failpoint, Release
+from harness.contract.refuters import Failpoint, Liar, Release
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Group, Lab, Partition, Producer
 
@@ -134,5 +134,6 @@ REQUIREMENT = Requirement(
         Release(version="3.6.2", anomaly="accepted-while-ending"),
         Release(version="3.8.1", anomaly="wrong-error"),
         Failpoint(rules=EVERY_PARTITION_VERIFIED, anomaly="accepted-while-ending"),
+        Liar(api="TxnOffsetCommit", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="later-offset-refused"),
     ),
 )

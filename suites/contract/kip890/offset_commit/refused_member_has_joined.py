@@ -13,7 +13,7 @@ from harness.contract import TransactionResult as Result
 from harness.contract.byteman.group_rules import ANY_MEMBER_MAY_COMMIT, NEW_OFFSETS_TAKEN_FOR_OLD
 from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import adopted, commit, data, log
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab
 
 RIGHT, WRONG = 7, 9
@@ -93,5 +93,7 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ANY_MEMBER_MAY_COMMIT, anomaly="wrong-member-accepted"),
         Failpoint(rules=NEW_OFFSETS_TAKEN_FOR_OLD, anomaly="wrong-error"),
         Failpoint(rules=EVERY_PARTITION_VERIFIED, anomaly="partition-not-added"),
+        Liar(api="TxnOffsetCommit", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="right-member-refused"),
+        Failpoint(rules=ANY_MEMBER_MAY_COMMIT, anomaly="refused-offset-appended"),
     ),
 )

@@ -9,7 +9,7 @@ from harness.contract import Evidence, KafkaError, Observations, Offers, Order, 
 from harness.contract.byteman.group_rules import REFUSED_OFFSETS_ARE_AN_UNKNOWN_ERROR, REFUSED_OFFSETS_ARE_NOT_NAMED
 from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import evidence, step
-from harness.contract.refuters import Failpoint, Release
+from harness.contract.refuters import Failpoint, Release, Unrefuted
 from harness.contract.version_tables import unadded_offset
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab
@@ -70,5 +70,9 @@ REQUIREMENT = Requirement(
         Failpoint(rules=EVERY_PARTITION_VERIFIED, anomaly="offset-accepted"),
         Failpoint(rules=REFUSED_OFFSETS_ARE_AN_UNKNOWN_ERROR, anomaly="wrong-error"),
         Failpoint(rules=REFUSED_OFFSETS_ARE_NOT_NAMED, anomaly="partition-without-code"),
+        Unrefuted(
+            anomaly="message-where-none-fits",
+            reason="TxnOffsetCommit's answer has no field for a message in any version, so no broker can send one",
+        ),
     ),
 )

@@ -20,8 +20,12 @@ from harness.contract import (
     Source,
     expect,
 )
-from harness.contract.byteman.group_rules import ABORTED_OFFSETS_COUNT, PENDING_OFFSETS_ARE_TOLD
-from harness.contract.byteman.verification_rules import SWITCH_NOT_OBEYED
+from harness.contract.byteman.group_rules import (
+    ABORTED_OFFSETS_COUNT,
+    OLD_OFFSETS_TAKEN_FOR_NEW,
+    PENDING_OFFSETS_ARE_TOLD,
+)
+from harness.contract.byteman.verification_rules import SWITCH_ALWAYS_ON, SWITCH_NOT_OBEYED
 from harness.contract.doctored import abort, data, described, evidence, log, step
 from harness.contract.refuters import VERIFICATION, Failpoint, Release
 from harness.contract.version_tables import unadded_offset
@@ -100,5 +104,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=SWITCH_NOT_OBEYED, anomaly="verified-all-the-same"),
         Failpoint(rules=PENDING_OFFSETS_ARE_TOLD, anomaly="pending-offset-told"),
         Failpoint(rules=ABORTED_OFFSETS_COUNT, anomaly="aborted-offset-told"),
+        Failpoint(rules=SWITCH_ALWAYS_ON + OLD_OFFSETS_TAKEN_FOR_NEW, anomaly="added-in-secret"),
     ),
 )

@@ -102,6 +102,7 @@ def requirement(id_: str, when: str, *, next_one: bool) -> Requirement[Lab]:
         if next_one
         else ()
     )
+    breaks_next = Liar(api="EndTxn", instead_of=0, skip=1, at_most=1, error=48, anomaly=BROKEN)
     return Requirement(
         id=id_,
         source=Source(890, "Race Condition"),
@@ -130,6 +131,7 @@ def requirement(id_: str, when: str, *, next_one: bool) -> Requirement[Lab]:
             Failpoint(rules=NO_GUARD_AT_THE_APPEND, anomaly="late-record-appended"),
             Failpoint(rules=NO_GUARD_AT_THE_APPEND, anomaly="hanging-transaction"),
             Liar(api="Produce", instead_of=48, error=3, anomaly="wrong-error"),
+            *([breaks_next] if next_one else []),
         ),
     )
 

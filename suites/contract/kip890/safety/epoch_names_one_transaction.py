@@ -21,6 +21,7 @@ from harness.contract import (
     TransactionResult,
     expect,
 )
+from harness.contract.byteman.marker_rules import EVERY_OTHER_COMMIT_MARKER_ABORTS
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import abort, commit, data, ended, evidence, gate, log, strike, unsound, written
 from harness.contract.refuters import Failpoint, Liar
@@ -126,5 +127,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="wrong-marker-epoch"),
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="epoch-in-two-transactions"),
         Liar(api="EndTxn", instead_of=0, skip=6, error=KafkaError.INVALID_TXN_STATE, anomaly="own-request-refused"),
+        Failpoint(rules=EVERY_OTHER_COMMIT_MARKER_ABORTS, anomaly="torn-transaction"),
     ),
 )

@@ -22,6 +22,7 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.coordinator_rules import DELAYED_END_TAKEN_FOR_CURRENT
+from harness.contract.byteman.marker_rules import MARKERS_ABORT
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import (
     abort,
@@ -129,5 +130,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=END_WITHOUT_BUMP, anomaly="transaction-2-ended"),
         Failpoint(rules=DELAYED_END_TAKEN_FOR_CURRENT, anomaly="delayed-end-accepted"),
         Liar(api="Produce", instead_of=0, skip=1, error=48, anomaly="own-request-refused"),
+        Failpoint(rules=MARKERS_ABORT, anomaly="wrong-transaction-shown"),
     ),
 )

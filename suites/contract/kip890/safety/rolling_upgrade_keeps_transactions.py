@@ -23,9 +23,10 @@ from harness.contract import (
     Source,
     expect,
 )
+from harness.contract.byteman.marker_rules import MARKERS_ABORT
 from harness.contract.checks.feature_checks import FEATURE
 from harness.contract.doctored import abort, commit, data, ended, evidence, log, sample, step, unsound, written
-from harness.contract.refuters import Release
+from harness.contract.refuters import Failpoint, Liar, Release
 from harness.contract.requirement import Feature
 from harness.lab import Lab
 from harness.lab.partition import Partition
@@ -95,7 +96,6 @@ def check(seen: Evidence) -> Observations:
 
 PLACES = ("P1", "P2", "P3")
 
-
 GOOD = evidence(
     *(
         written(f"write {name}", 11, f"{place} {name} {who}", producer_id=id_, to=place)
@@ -141,5 +141,9 @@ REQUIREMENT = Requirement(
         Refusal("stuck-during-the-upgrade", GOOD.with_sample("P2 after node 3", last_stable_offset=1)),
         *(refusal for place in PLACES for refusal in unsound(GOOD, place, shown="wrong-result-shown")),
     ),
-    refuted_by=(Release(version="4.2.0", anomaly="stuck-during-the-upgrade"),),
+    refuted_by=(
+        Release(version="4.2.0", anomaly="stuck-during-the-upgrade"),
+        Liar(api="EndTxn", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="refused-during-the-upgrade"),
+        Failpoint(rules=MARKERS_ABORT, anomaly="wrong-result-shown"),
+    ),
 )

@@ -10,8 +10,10 @@ would lie behind the held writes. All of it is the KIP's.
 from dataclasses import replace
 
 from harness.contract import Access, Evidence, NotSeen, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract.byteman.leader_rules import EVERY_BATCH_WRITTEN_TWICE, LAST_CHARACTER_IS_Z, LATE_WRITES_SHOWN
+from harness.contract.byteman.marker_rules import MARKERS_ABORT, MARKERS_COMMIT
 from harness.contract.doctored import adopted
-from harness.contract.refuters import VERIFICATION, Release, Setting
+from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
 from harness.contract.stream_checks import delivered_once, out_of_reach, reached
 from harness.evidence.requirement_evidence import Sample
 from harness.evidence.stream_account import as_fact, stream_account
@@ -135,5 +137,10 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Release(version="3.5.2", anomaly="stuck-lso"),
         Setting(key=VERIFICATION, value="false", anomaly="stuck-lso"),
+        Failpoint(rules=MARKERS_ABORT, anomaly="committed-record-missing"),
+        Failpoint(rules=MARKERS_COMMIT, anomaly="aborted-record-delivered"),
+        Failpoint(rules=LAST_CHARACTER_IS_Z, anomaly="unknown-record-delivered"),
+        Failpoint(rules=LATE_WRITES_SHOWN, anomaly="late-record-delivered"),
+        Failpoint(rules=EVERY_BATCH_WRITTEN_TWICE, anomaly="duplicate-delivery"),
     ),
 )

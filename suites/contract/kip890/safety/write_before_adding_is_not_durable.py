@@ -8,9 +8,10 @@ well; TRANSACTION_ABORTABLE is Kafka's.
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
 from harness.contract.byteman.leader_rules import NO_DUPLICATE_FOUND, NO_SEQUENCE_CHECK
+from harness.contract.byteman.marker_rules import MARKERS_ABORT
 from harness.contract.byteman.verification_rules import EVERY_PARTITION_VERIFIED
 from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, sample, step, unsound, written
-from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
+from harness.contract.refuters import VERIFICATION, Failpoint, Liar, Release, Setting
 from harness.contract.version_tables import unadded, unadded_by_kip
 from harness.lab import Lab
 
@@ -83,5 +84,7 @@ REQUIREMENT = Requirement(
         Release(version="3.5.2", anomaly="unadded-write-accepted"),
         Setting(key=VERIFICATION, value="false", anomaly="unadded-record-appended"),
         Failpoint(rules=EVERY_PARTITION_VERIFIED + NO_DUPLICATE_FOUND + NO_SEQUENCE_CHECK, anomaly="not-one-copy"),
+        Failpoint(rules=MARKERS_ABORT, anomaly="not-committed"),
+        Liar(api="AddPartitionsToTxn", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="right-step-refused"),
     ),
 )

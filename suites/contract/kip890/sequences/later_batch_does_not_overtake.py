@@ -92,5 +92,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=LOWEST_SEQUENCE_FORGOTTEN, anomaly="batch-overtook"),
         Failpoint(rules=LOWEST_SEQUENCE_FORGOTTEN, anomaly="wrong-order"),
         Liar(api="Produce", instead_of=OVERTAKING, error=KafkaError.INVALID_TXN_STATE, anomaly="wrong-error"),
+        Failpoint(rules=LOWEST_SEQUENCE_FORGOTTEN, anomaly="wrong-order-shown"),
     ),
 )

@@ -21,7 +21,7 @@ from harness.contract import (
 from harness.contract.byteman.transaction_metadata_rules import COMPLETED_IDS_ARE_NOT_KEPT
 from harness.contract.checks.feature_checks import FEATURE
 from harness.contract.doctored import commit, data, described, ended, evidence, log, step, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.contract.requirement import Feature
 from harness.evidence.requirement_evidence import NotSeen
 from harness.lab import Lab
@@ -124,5 +124,8 @@ REQUIREMENT = Requirement(
         Refusal("wrong-markers", GOOD.with_log("P2", log(data(8, 0, "b"), commit(8, 0), commit(8, 0)))),
         Refusal("wrong-record-version", GOOD.with_fact("records_after", [{"version": 1}])),
     ),
-    refuted_by=(Failpoint(rules=COMPLETED_IDS_ARE_NOT_KEPT, anomaly="changed-by-downgrade"),),
+    refuted_by=(
+        Failpoint(rules=COMPLETED_IDS_ARE_NOT_KEPT, anomaly="changed-by-downgrade"),
+        Liar(api="EndTxn", versions=(3, 3), instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="not-served"),
+    ),
 )

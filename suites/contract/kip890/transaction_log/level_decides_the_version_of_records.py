@@ -18,10 +18,10 @@ from harness.contract import (
     Source,
     expect,
 )
-from harness.contract.byteman.transaction_metadata_rules import RECORDS_AS_OF_LEVEL_1
+from harness.contract.byteman.transaction_metadata_rules import COMPLETED_IDS_ARE_NOT_KEPT, RECORDS_AS_OF_LEVEL_1
 from harness.contract.doctored import adopted, unsound
 from harness.contract.records.state_records import state_records, with_record
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab
 
 LEVELS = (2, 0, 1)
@@ -78,5 +78,9 @@ REQUIREMENT = Requirement(
         Refusal("other-records", with_record(GOOD, "records at level 2", "CompleteCommit", state="Ongoing")),
         *unsound(GOOD),
     ),
-    refuted_by=(Failpoint(rules=RECORDS_AS_OF_LEVEL_1, anomaly="wrong-record-version"),),
+    refuted_by=(
+        Failpoint(rules=RECORDS_AS_OF_LEVEL_1, anomaly="wrong-record-version"),
+        Liar(api="EndTxn", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="refused-after-a-change"),
+        Failpoint(rules=COMPLETED_IDS_ARE_NOT_KEPT, anomaly="other-records"),
+    ),
 )

@@ -46,10 +46,10 @@ def stimulus(lab: Lab) -> None:
 
 
 def check(seen: Evidence) -> Observations:
-    """The completed end names the id of before, or there is nothing to clear; the next record names none."""
+    """The end gave a new id; the next record names none beside it. What the end's names is OVF-03's."""
     old, own = seen["overflowing end"].request_int("producer_id"), seen["overflowing end"].answer_int("producer_id")
-    if in_state(seen, OVERFLOW, Result.COMMIT.completed).get("previous_producer_id") != old:
-        raise NotSeen("the record of the completed end names no id of before, so there is none to clear")
+    if old == own or in_state(seen, OVERFLOW, Result.COMMIT.completed).get("producer_id") != own:
+        raise NotSeen("the end in the last epoch gave no new producer id")
     record = in_state(seen, NEXT, "Ongoing")
     for step in (seen["next write"], seen["next end"]):
         yield expect.accepted(step, otherwise="new-identity-refused")

@@ -107,5 +107,9 @@ REQUIREMENT = Requirement(
         Failpoint(rules=rules.RECORDS_AS_OF_LEVEL_0, anomaly="wrong-record-version"),
         Failpoint(rules=rules.UNKNOWN_TAGS_UNREADABLE, anomaly="unknown-field-not-passed-over"),
         Failpoint(rules=rules.END_WITHOUT_BUMP, anomaly="wrong-epoch-recorded"),
+        Failpoint(rules=rules.COMPLETED_IDS_ARE_NOT_KEPT, anomaly="states-not-recorded"),
+        Failpoint(rules=rules.TIMEOUT_RECORDED_LONGER, anomaly="wrong-fields"),
+        Failpoint(rules=rules.NO_START_RECORDED, anomaly="wrong-start-recorded"),
+        Failpoint(rules=rules.NO_PARTITIONS_RECORDED, anomaly="wrong-partitions-recorded"),
     ),
 )

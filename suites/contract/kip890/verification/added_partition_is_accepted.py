@@ -20,7 +20,7 @@ from harness.contract.doctored import (
     unsound,
     written,
 )
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab
 
@@ -101,5 +101,7 @@ REQUIREMENT = Requirement(
     refuted_by=(
         Failpoint(rules=NO_PARTITION_VERIFIED, anomaly="added-write-refused"),
         Failpoint(rules=NO_FIRST_UNSTABLE_OFFSET, anomaly="reader-not-stopped"),
+        Liar(api="DescribeProducers", fields={"current_txn_start_offset": -1}, anomaly="transaction-not-opened"),
+        Liar(api="ListOffsets", shift={"offset": 1}, anomaly="wrong-listed-offset"),
     ),
 )

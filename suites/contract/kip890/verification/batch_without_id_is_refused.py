@@ -9,7 +9,7 @@ from harness.contract import Evidence, KafkaError, Level, Observations, Offers, 
 from harness.contract.byteman.leader_rules import NO_GUARD_AT_THE_APPEND
 from harness.contract.byteman.verification_rules import NO_BATCH_SEEN_AS_TRANSACTIONAL
 from harness.contract.doctored import commit, data, evidence, log, refused_write, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab
 from harness.lab.powers.joint_requests import batches
 
@@ -69,5 +69,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=NO_BATCH_SEEN_AS_TRANSACTIONAL, anomaly="wrong-error"),
         Failpoint(rules=UNGUARDED, anomaly="write-without-id-accepted"),
         Failpoint(rules=UNGUARDED, anomaly="unverified-record-appended"),
+        Liar(api="Produce", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="rightful-write-refused"),
     ),
 )

@@ -6,9 +6,10 @@ INVALID_PRODUCER_ID_MAPPING, Kafka's, and INVALID_TXN_STATE, because that produc
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract.byteman.marker_rules import MARKERS_ABORT
 from harness.contract.byteman.verification_rules import ANY_PRODUCER_ID_VERIFIED
 from harness.contract.doctored import commit, data, evidence, log, refused_write, unsound, written
-from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
+from harness.contract.refuters import VERIFICATION, Failpoint, Liar, Release, Setting
 from harness.contract.version_tables import unadded_by_kip
 from harness.lab import Lab
 
@@ -64,5 +65,8 @@ REQUIREMENT = Requirement(
         Release(version="3.5.2", anomaly="foreign-id-accepted"),
         Setting(key=VERIFICATION, value="false", anomaly="hanging-transaction"),
         Failpoint(rules=ANY_PRODUCER_ID_VERIFIED, anomaly="foreign-id-accepted"),
+        Liar(api="Produce", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="own-write-refused"),
+        Setting(key=VERIFICATION, value="false", anomaly="log-differs"),
+        Failpoint(rules=MARKERS_ABORT, anomaly="committed-view-differs"),
     ),
 )

@@ -106,7 +106,10 @@ def requirement(id_: str, section: str, protocol: Literal[1, 2], who: str) -> Re
             *unsound(good, known),
             *unsound(good, fresh),
         ),
-        refuted_by=(Failpoint(rules=NO_TRANSACTION_ONGOING, anomaly="write-refused"),),
+        refuted_by=(
+            Failpoint(rules=NO_TRANSACTION_ONGOING, anomaly="write-refused"),
+            Failpoint(rules=NO_TRANSACTION_ONGOING, anomaly="coordinator-asked"),
+        ),
     )
 
 

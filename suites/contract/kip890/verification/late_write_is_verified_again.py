@@ -32,7 +32,7 @@ from harness.contract.doctored import (
     refused_write,
     sample,
 )
-from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
+from harness.contract.refuters import VERIFICATION, Failpoint, Liar, Release, Setting
 from harness.contract.version_tables import unadded, unadded_by_kip
 from harness.lab import Lab
 
@@ -114,5 +114,6 @@ REQUIREMENT = Requirement(
         Release(version="3.5.2", anomaly="hanging-transaction"),
         Setting(key=VERIFICATION, value="false", anomaly="late-write-accepted"),
         Failpoint(rules=EVERY_TRANSACTION_ONGOING + NO_GUARD_AT_THE_APPEND, anomaly="late-write-accepted"),
+        Liar(api="DescribeProducers", fields={"current_txn_start_offset": 0}, anomaly="transaction-not-closed"),
     ),
 )

@@ -94,5 +94,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=coordinator_error_is_a_yes("INVALID_TXN_STATE"), anomaly="unverified-record-appended"),
         Liar(api="Produce", instead_of=STATE, error=OWN, anomaly="wrong-error"),
         Liar(api="Produce", instead_of=STATE, fields={"error_message": None}, anomaly="no-message"),
+        Liar(api="Produce", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="refused-after-mending"),
     ),
 )

@@ -23,7 +23,7 @@ from harness.contract import (
 )
 from harness.contract.byteman.leader_rules import NO_TRANSACTION_ONGOING
 from harness.contract.doctored import commit, data, ended, evidence, known_producer, log, sample, unsound, written
-from harness.contract.refuters import Failpoint
+from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Fault, Step
 from harness.lab import Lab
 from harness.lab.partition import Partition
@@ -127,7 +127,10 @@ def requirement(id_: str, section: str, protocol: Literal[1, 2], who: str) -> Re
             *unsound(good, known),
             *unsound(good, fresh),
         ),
-        refuted_by=(Failpoint(rules=NO_TRANSACTION_ONGOING, anomaly="write-refused"),),
+        refuted_by=(
+            Failpoint(rules=NO_TRANSACTION_ONGOING, anomaly="write-refused"),
+            Liar(api="DescribeProducers", fields={"current_txn_start_offset": -1}, anomaly="transaction-forgotten"),
+        ),
     )
 
 

@@ -24,7 +24,7 @@ from harness.contract import (
     Source,
     expect,
 )
-from harness.contract.byteman.verification_rules import FENCED_QUESTION_IS_A_YES, REPLACED_QUESTION_IS_A_NO
+from harness.contract.byteman import verification_rules as rules
 from harness.contract.doctored import commit, data, ended, evidence, gate, log, refused_write, unsound, written
 from harness.contract.refuters import Failpoint, Liar
 from harness.contract.version_tables import unverified_message
@@ -138,9 +138,11 @@ REQUIREMENT = Requirement(
         *unsound(GOOD, "other-v9", appended="unverified-record-appended", shown="commit-not-shown"),
     ),
     refuted_by=(
-        Failpoint(rules=REPLACED_QUESTION_IS_A_NO, anomaly="wrong-error"),
-        Failpoint(rules=FENCED_QUESTION_IS_A_YES, anomaly="stale-write-accepted"),
-        Failpoint(rules=FENCED_QUESTION_IS_A_YES, anomaly="unverified-record-appended"),
+        Failpoint(rules=rules.REPLACED_QUESTION_IS_A_NO, anomaly="wrong-error"),
+        Failpoint(rules=rules.FENCED_QUESTION_IS_A_YES, anomaly="stale-write-accepted"),
+        Failpoint(rules=rules.FENCED_QUESTION_IS_A_YES, anomaly="unverified-record-appended"),
         Liar(api="Produce", instead_of=RETRIABLE, fields={"error_message": None}, anomaly="no-message"),
+        Liar(api="Produce", instead_of=RETRIABLE, error=0, anomaly="not-replaced"),
+        Failpoint(rules=rules.FENCED_QUESTION_WAITS, anomaly="kept-waiting"),
     ),
 )

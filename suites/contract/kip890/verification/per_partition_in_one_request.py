@@ -6,6 +6,7 @@ has INVALID_TXN_STATE as well; TRANSACTION_ABORTABLE is Kafka's.
 
 from harness.base.json_value import Json
 from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
+from harness.contract.byteman.marker_rules import MARKERS_ABORT
 from harness.contract.byteman.verification_rules import NO_PARTITION_VERIFIED
 from harness.contract.doctored import commit, data, evidence, log, step, unsound
 from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
@@ -70,5 +71,6 @@ REQUIREMENT = Requirement(
         Release(version="3.5.2", anomaly="unadded-write-accepted"),
         Setting(key=VERIFICATION, value="false", anomaly="hanging-transaction"),
         Failpoint(rules=NO_PARTITION_VERIFIED, anomaly="added-write-refused"),
+        Failpoint(rules=MARKERS_ABORT, anomaly="added-record-lost"),
     ),
 )

@@ -20,7 +20,7 @@ from harness.contract import (
 )
 from harness.contract.byteman.verification_rules import LOST_COORDINATOR_IS_INVALID_STATE
 from harness.contract.doctored import commit, data, ended, evidence, log, refused_write, sample, unsound, written
-from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
+from harness.contract.refuters import VERIFICATION, Failpoint, Liar, Release, Setting
 from harness.contract.version_tables import unverified_message
 from harness.lab import Lab
 
@@ -96,5 +96,6 @@ REQUIREMENT = Requirement(
         Release(version="3.6.2", anomaly="wrong-error"),
         Setting(key=VERIFICATION, value="false", anomaly="unverified-write-accepted"),
         Failpoint(rules=LOST_COORDINATOR_IS_INVALID_STATE, anomaly="wrong-error"),
+        Liar(api="Fetch", shift={"high_watermark": 1}, at_most=1, anomaly="appended-before-verified"),
     ),
 )

@@ -20,7 +20,7 @@ from harness.contract.doctored import (
     unsound,
     written,
 )
-from harness.contract.refuters import VERIFICATION, Failpoint, Release, Setting
+from harness.contract.refuters import VERIFICATION, Failpoint, Liar, Release, Setting
 from harness.contract.version_tables import UNADDED_MESSAGE, unadded, unadded_message
 from harness.lab import Lab
 
@@ -88,5 +88,7 @@ REQUIREMENT = Requirement(
         Release(version="3.5.2", anomaly="unadded-write-accepted"),
         Setting(key=VERIFICATION, value="false", anomaly="hanging-transaction"),
         Failpoint(rules=EVERY_PARTITION_VERIFIED, anomaly="unadded-write-accepted"),
+        Failpoint(rules=EVERY_PARTITION_VERIFIED, anomaly="transaction-opened"),
+        Liar(api="Produce", instead_of=OLD, fields={"error_message": "no"}, anomaly="wrong-message"),
     ),
 )
