@@ -13,6 +13,7 @@ REMEDIES = {
     "java": "install Java 17 or newer (Debian: apt install openjdk-17-jre-headless; macOS: brew install openjdk)",
     "javac": "install a JDK, 17 or newer (Debian: apt install openjdk-17-jdk-headless; macOS: brew install openjdk)",
     "mvn": "install Maven (Debian: apt install maven; macOS: brew install maven)",
+    "cargo": "install Rust 1.85 or newer (rustup default stable; macOS: brew install rust)",
     "go": "install Go (Debian: apt install golang; macOS: brew install go), or put toxiproxy-server on the PATH",
     "node": "install Node.js 18 or newer (Debian: apt install nodejs; macOS: brew install node)",
     "npm": "install npm (Debian: apt install npm; macOS: brew install node)",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from harness.clients.toolchains.cargo import CARGO_TOOLCHAIN
 from harness.clients.toolchains.go import GO_TOOLCHAIN
 from harness.clients.toolchains.maven_toolchain import MAVEN_TOOLCHAIN
 from harness.clients.toolchains.npm import NPM_TOOLCHAIN
@@ -56,6 +57,29 @@ PROGRAMS_THAT_SHIP = (
         version="1.10.1",
         source="node/confluent_javascript",
         shared="node/lines",
+    ),
+    Program(
+        library="kafka-python",
+        toolchain=PIP_TOOLCHAIN,
+        package="kafka-python[crc32c,lz4,snappy,zstd]",
+        version="3.0.12",
+        source="python/kafka_python",
+        shared="python/lines",
+    ),
+    Program(
+        library="aiokafka",
+        toolchain=PIP_TOOLCHAIN,
+        package="aiokafka[lz4,snappy,zstd]",
+        version="0.14.0",
+        source="python/aiokafka",
+        shared="python/lines",
+    ),
+    Program(
+        library="rust-rdkafka",
+        toolchain=CARGO_TOOLCHAIN,
+        package="rdkafka",
+        version="0.39.0",
+        source="rust/rdkafka",
     ),
 )
 

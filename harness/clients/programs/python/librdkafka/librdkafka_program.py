@@ -1,12 +1,13 @@
 """An adapter of librdkafka, through confluent-kafka."""
 
 import time
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from adapter_lines import Fields, serve, unsupported
+from adapter_lines import Fields, error_fields, serve, unsupported
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka import libversion as library_version
+from kafka_properties import read_security
 
 
 class Adapter:
@@ -19,7 +20,7 @@ class Adapter:
         self.consumer: Consumer | None = None
 
     def open(self, **settings: Any) -> Fields:
-        self.settings = settings
+        self.settings = {**settings, "security": _security(settings.get("properties_file"))}
         return {"library": "librdkafka", "version": library_version()[0]}
 
     def init(self) -> None:
@@ -29,20 +30,19 @@ class Adapter:
         self._producer().begin_transaction()
 
     def produce(self, topic: str, partition: int, values: list[str], wait: bool) -> Fields | None:
-        first = len(self.arrived)
+        results: list[Fields] = []
         for value in values:
-            self._producer().produce(topic, value.encode(), partition=partition, on_delivery=self._delivered)
-        if not wait:
-            self._producer().poll(0)
-            return None
-        while len(self.arrived) < first + len(values):
+            report = partial(self._delivered, results)
+            self._producer().produce(topic, value.encode(), partition=partition, on_delivery=report)
+        self._producer().poll(0)
+        while wait and len(results) < len(values):  # librdkafka ends each when its time is over
             self._producer().poll(0.1)
-        failed = [each for each in self.arrived[first:] if each["outcome"] != "done"]
+        failed = [each for each in results if wait and each["outcome"] != "done"]
         return {"outcome": failed[0]["outcome"], "error": failed[0]["error"]} if failed else None
 
     def flush(self) -> Fields | None:
         left = self._producer().flush(self._seconds())
-        return {"outcome": "unsure", "error": _error("timeout", f"{left} records wait")} if left else None
+        return {"outcome": "unsure", "error": error_fields("timeout", f"{left} records wait")} if left else None
 
     def send_offsets(self, offsets: list[Fields], **_group: str) -> Fields | None:
         if self.consumer is None:
@@ -73,12 +73,11 @@ class Adapter:
         messages = self.consumer.consume(500, 0.05)
         while not messages and time.monotonic() < deadline:
             messages = self.consumer.consume(500, 0.05)
-        for message in messages:
-            if (error := message.error()) is not None:
-                raise KafkaException(error)
+        errors = [message.error() for message in messages if message.error() is not None]
+        records = [_record(message) for message in messages if message.error() is None]
         known = [each for each in self.consumer.position(self.consumer.assignment()) if each.offset >= 0]
         positions = [{"topic": each.topic, "partition": each.partition, "offset": each.offset} for each in known]
-        return {"records": [_record(message) for message in messages], "positions": positions}
+        return {"records": records, "positions": positions, **(_failed(errors[0]) if errors else {})}
 
     def close(self) -> None:
         if self.consumer is not None:
@@ -98,10 +97,11 @@ class Adapter:
     def _seconds(self) -> float:
         return float(self.settings["block_ms"]) / 1000
 
-    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+    def _delivered(self, results: list[Fields], error: KafkaError | None, message: Message) -> None:
         place = {"topic": message.topic(), "partition": message.partition(), "value": (message.value() or b"").decode()}
         offset = message.offset() if error is None else None
-        self.arrived.append({**place, "offset": offset, **({"outcome": "done"} if error is None else _failed(error))})
+        results.append({**place, "offset": offset, **({"outcome": "done"} if error is None else _failed(error))})
+        self.arrived.append(results[-1])
 
 
 def _record(message: Message) -> Fields:
@@ -112,20 +112,23 @@ def _record(message: Message) -> Fields:
 def said(error: Exception) -> Fields:
     if isinstance(error, KafkaException):
         return _failed(error.args[0])
-    return {"outcome": "refused", "error": _error(type(error).__name__, str(error))}
+    return {"outcome": "refused", "error": error_fields(type(error).__name__, str(error))}
 
 
 def _failed(error: KafkaError) -> Fields:
     """librdkafka's flags, in the order in which its documentation tells applications to look at them."""
-    flags = {"fatal": error.fatal(), "abortable": error.txn_requires_abort(), "retriable": error.retriable()}
+    flags = {
+        "fatal": error.fatal() or error.code() == KafkaError._FATAL,  # of calls that have no flags
+        "abortable": error.txn_requires_abort(),
+        "retriable": error.retriable(),
+    }
     kind = next((name for name, flag in flags.items() if flag), None)
     code = error.code() if error.code() > 0 else None
     timed_out = error.code() in (KafkaError._TIMED_OUT, KafkaError._MSG_TIMED_OUT)
-    return {"outcome": "unsure" if timed_out else "refused", "error": _error(error.name(), error.str(), code, kind)}
-
-
-def _error(type_: str, message: str, code: int | None = None, kind: str | None = None) -> Fields:
-    return {"type": type_, "message": message, "code": code, "class": kind}
+    return {
+        "outcome": "unsure" if timed_out else "refused",
+        "error": error_fields(error.name(), error.str(), code, kind),
+    }
 
 
 def _common(given: Fields) -> Fields:
@@ -133,7 +136,7 @@ def _common(given: Fields) -> Fields:
         "bootstrap.servers": given["bootstrap"],
         "client.id": given["client_id"],
         "log_level": 3,
-        **_properties(given.get("properties_file")),
+        **given["security"],
     }
 
 
@@ -167,21 +170,18 @@ def _consuming(given: Fields) -> Fields:
     }
 
 
-def _properties(file: str | None) -> Fields:
-    """librdkafka's names of what a secured cluster needs are Kafka's, but for the trust store and JAAS."""
-    if file is None:
-        return {}
-    with Path(file).open(encoding="utf-8") as lines:
-        pairs = [line.strip().partition("=") for line in lines if "=" in line and not line.startswith("#")]
-    given = {name.strip(): value.strip() for name, _, value in pairs}
-    jaas = dict(
-        part.partition("=")[::2] for part in given.get("sasl.jaas.config", "").rstrip(";").split() if "=" in part
-    )
-    names = {"security.protocol": "security.protocol", "sasl.mechanism": "sasl.mechanism"}
-    names["ssl.truststore.location"] = "ssl.ca.location"  # a PEM file
-    kept = {ours: given[theirs] for theirs, ours in names.items() if theirs in given}
-    login = {f"sasl.{name}": jaas[name].strip('"') for name in ("username", "password") if name in jaas}
-    return {**kept, **login}
+def _security(file: str | None) -> Fields:
+    """librdkafka's names of what a secured cluster needs."""
+    security = read_security(file)
+    names = {
+        "security.protocol": security.protocol,
+        "sasl.mechanism": security.mechanism,
+        "sasl.username": security.username,
+        "sasl.password": security.password,
+        "ssl.ca.location": security.authorities,
+        "ssl.endpoint.identification.algorithm": None if security.verify_host else "none",
+    }
+    return {name: value for name, value in names.items() if value is not None}
 
 
 if __name__ == "__main__":

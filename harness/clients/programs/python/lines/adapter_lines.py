@@ -4,20 +4,32 @@ An adapter is an object with a method for each call that it can do. A method get
 returns the fields of its answer; ``{}`` is done. The library's errors are raised, and ``said`` turns one into fields.
 """
 
+import asyncio
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kafka_properties import NotUnderstood
+
 Fields = dict[str, Any]
+Said = Callable[[Exception], Fields]
+Deliveries = Callable[[], list[Fields]]
+
+
+def error_fields(
+    type_: str, message: str, code: int | None = None, kind: str | None = None, causes: Sequence[Fields] = ()
+) -> Fields:
+    """The fields of an error; ``kind`` is its class."""
+    return {"type": type_, "message": message, "code": code, "class": kind, "causes": [*causes]}
 
 
 def unsupported(message: str) -> Fields:
     """The fields of a call that the library has nothing for."""
-    return {"outcome": "refused", "error": {"type": "unsupported", "message": message, "code": None, "class": None}}
+    return {"outcome": "refused", "error": error_fields("unsupported", message)}
 
 
-def serve(adapter: object, said: Callable[[Exception], Fields], deliveries: Callable[[], list[Fields]]) -> None:
+def serve(adapter: object, said: Said, deliveries: Deliveries) -> None:
     """Answer calls until ``close`` or the end of the input.
 
     :param said: Fields of the answer (``outcome`` and ``error``) for an error of the library.
@@ -25,21 +37,45 @@ def serve(adapter: object, said: Callable[[Exception], Fields], deliveries: Call
     """
     for line in sys.stdin:
         call: Mapping[str, Any] = json.loads(line)
-        fields = _fields(adapter, call, said)
-        arrived = deliveries()
-        answer = {"id": call["id"], "outcome": "done", **fields, **({"deliveries": arrived} if arrived else {})}
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+        try:
+            fields = _method(adapter, call)(**_arguments(call))
+        except Exception as error:  # noqa: BLE001  whatever a library raises is what Fencepost asks for
+            fields = _failed(error, said)
+        _answer(call, fields, deliveries())
         if call["call"] == "close":
             return
 
 
-def _fields(adapter: object, call: Mapping[str, Any], said: Callable[[Exception], Fields]) -> Fields:
+async def serve_async(adapter: object, said: Said, deliveries: Deliveries) -> None:
+    """The same where methods are coroutines; the library's tasks run while a line is awaited."""
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        call: Mapping[str, Any] = json.loads(line)
+        try:
+            fields = await _method(adapter, call)(**_arguments(call))
+        except Exception as error:  # noqa: BLE001  whatever a library raises is what Fencepost asks for
+            fields = _failed(error, said)
+        _answer(call, fields, deliveries())
+        if call["call"] == "close":
+            return
+
+
+def _method(adapter: object, call: Mapping[str, Any]) -> Callable[..., Any]:
     name = str(call["call"])
     method = None if name.startswith("_") else getattr(adapter, name, None)
     if method is None:
-        return unsupported(f"this adapter does not know the call {name!r}")
-    try:
-        return method(**{key: value for key, value in call.items() if key not in ("id", "call")}) or {}
-    except Exception as error:  # noqa: BLE001  whatever a library raises is what Fencepost asks for
-        return said(error)
+        raise NotUnderstood(f"this adapter does not know the call {name!r}")
+    return method
+
+
+def _arguments(call: Mapping[str, Any]) -> Fields:
+    return {key: value for key, value in call.items() if key not in ("id", "call")}
+
+
+def _failed(error: Exception, said: Said) -> Fields:
+    return unsupported(str(error)) if isinstance(error, NotUnderstood) else said(error)
+
+
+def _answer(call: Mapping[str, Any], fields: Fields | None, arrived: Sequence[Fields]) -> None:
+    answer = {"id": call["id"], "outcome": "done", **(fields or {}), **({"deliveries": arrived} if arrived else {})}
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
