@@ -6,8 +6,10 @@ import pytest
 
 from harness.base.user_error import ExitCode
 from harness.clients.toolchains.cargo import CARGO_TOOLCHAIN, TOOLS
-from harness.clients.toolchains.shipped import RUST_RDKAFKA
+from harness.clients.toolchains.shipped import SHIPPED
 from suites.selfcheck.fixtures.user_errors import raises_user_error
+
+RUST_RDKAFKA = SHIPPED["rust-rdkafka"]
 
 BUILDS = """
 case "$1" in

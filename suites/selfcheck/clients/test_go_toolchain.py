@@ -8,8 +8,10 @@ import pytest
 from harness.base.user_error import ExitCode
 from harness.clients.toolchains.go import GO_TOOLCHAIN
 from harness.clients.toolchains.program import PROGRAMS, Program
-from harness.clients.toolchains.shipped import FRANZ_GO, SARAMA
+from harness.clients.toolchains.shipped import SHIPPED
 from suites.selfcheck.fixtures.user_errors import raises_user_error
+
+FRANZ_GO, SARAMA = SHIPPED["franz-go"], SHIPPED["sarama"]
 
 FAKE = """#!/bin/sh
 echo "$CGO_ENABLED $*" >> {log}

@@ -9,8 +9,10 @@ import pytest
 from harness.base.user_error import ExitCode
 from harness.clients.toolchains.maven_toolchain import LOCK, MAVEN_TOOLCHAIN, POM, lock_of
 from harness.clients.toolchains.program import Program
-from harness.clients.toolchains.shipped import JAVA
+from harness.clients.toolchains.shipped import SHIPPED
 from suites.selfcheck.fixtures.user_errors import raises_user_error
+
+JAVA = SHIPPED["java"]
 
 MVN = """#!/bin/sh
 for word in "$@"; do case "$word" in

@@ -9,8 +9,10 @@ from harness.base.user_error import ExitCode
 from harness.clients.stdio.adapter_name import adapter_command
 from harness.clients.toolchains.npm import NPM_TOOLCHAIN
 from harness.clients.toolchains.program import PROGRAMS, Program
-from harness.clients.toolchains.shipped import CONFLUENT_JAVASCRIPT, KAFKAJS
+from harness.clients.toolchains.shipped import SHIPPED
 from suites.selfcheck.fixtures.user_errors import raises_user_error
+
+CONFLUENT_JAVASCRIPT, KAFKAJS = SHIPPED["confluent-javascript"], SHIPPED["kafkajs"]
 
 PROGRAMS_OF_NPM = (KAFKAJS, CONFLUENT_JAVASCRIPT)
 SCRIPT_FAILED = """{"error": {"code": 1, "summary": "command failed", "detail":
