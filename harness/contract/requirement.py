@@ -41,6 +41,7 @@ class Order(Enum):
     HOLDS_LINKS = 2  # holds or cuts links between brokers
     CHANGES_SETTINGS = 3  # changes broker settings or feature levels, and sets them back
     HURTS_CLUSTER = 4  # kills, pauses or exhausts
+    LAST = 5  # a broker that breaks the promise serves nobody rightly afterwards
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,18 @@ client goes on as another producer, whose next transaction is looked after as an
 and a transaction in it is never aborted (KAFKA-20090).
 """
 
-from harness.contract import Access, Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import (
+    Access,
+    Evidence,
+    KafkaError,
+    Observations,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+    expect,
+)
 from harness.contract.byteman.coordinator_rules import NO_TIMEOUT
 from harness.contract.doctored import adopted, unsound
 from harness.contract.refuters import Failpoint, Release
@@ -68,6 +79,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Bump Epoch on Each Transaction for New Clients (1), overflow"),
     statement="Fencing or timing out a transaction in the last epoch does not break the transactional id.",
     needs=(Offers("EndTxn", 5), Offers("Produce", 12)),
+    order=Order.LAST,
     access=(Access.LOAD,),
     stimulus=stimulus,
     check=check,
