@@ -78,7 +78,7 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ANY_EPOCH_MAY_END, anomaly="owner-disturbed"),
         Unrefuted(
             anomaly="zombies-record-appended",
-            reason="the leader compares the epoch, and asks the coordinator, which does so too: both would have to fail",
+            reason="the leader compares the epoch and asks the coordinator, which compares it too: both had to fail",
         ),
     ),
 )
