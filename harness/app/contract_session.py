@@ -49,6 +49,7 @@ class ContractOptions:
     write_known_failing: Path | None = None
     plan: bool = False
     jobs: int = JOBS
+    clusters: int = 1
     against: Path | None = None
     part: tuple[int, int] = (1, 1)
 
@@ -56,7 +57,8 @@ class ContractOptions:
         """The one command that does the same again on ``target``."""
         own = ["--seed", str(self.run.seed.value), *(["--select", self.select] if self.select else [])]
         own += ["--profile", self.profile, *(["--known-failing", str(self.known_failing)] * bool(self.known_failing))]
-        return replace(self.run, target=target).command("qualify", *own, "--jobs", str(self.jobs))
+        own += ["--jobs", str(self.jobs), "--clusters", str(self.clusters)]
+        return replace(self.run, target=target).command("qualify", *own)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -98,7 +100,7 @@ class ContractSession:
         :raises UserError: When known failures cannot be read or written, or name no requirement of the catalogue.
         """
         self.rows, self.live_items = rows, len(live)
-        self._beside = SideBySide(requirements=live, jobs=self.options.jobs)
+        self._beside = SideBySide(requirements=live, jobs=self.options.jobs, clusters=self.options.clusters)
         if not self.has_target or self.falsifying:
             return
         if written := self.options.write_known_failing:

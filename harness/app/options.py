@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.app.contract_session import ContractOptions
-from harness.app.side_by_side import JOBS, MOST_JOBS
+from harness.app.side_by_side import JOBS, MOST_CLUSTERS, MOST_JOBS, PROCESSORS_FOR_TWO, usual_clusters
 from harness.base.paths import SCENARIOS, runs_folder
 from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
@@ -187,8 +187,14 @@ OPTIONS = (
         "--jobs",
         JUDGED,
         {"type": int, "metavar": "N", "choices": range(1, MOST_JOBS + 1)},
-        f"requirements that are tried at a time where none can disturb another; with 1 also one cluster at a time "
-        f"(default: {JOBS}; 1 on external:)",
+        f"requirements that are tried at a time where none can disturb another (default: {JOBS}; 1 on external:)",
+    ),
+    Option(
+        "--clusters",
+        JUDGED,
+        {"type": int, "metavar": "N", "choices": range(1, MOST_CLUSTERS + 1)},
+        f"clusters of ours that are up at a time (default: {MOST_CLUSTERS} where there are {PROCESSORS_FOR_TWO} "
+        "processors, else 1)",
     ),
     Option("--report-dir", RUN, {"type": Path, "metavar": "DIR"}, "the run folder (default: one in reports/runs)"),
 )
@@ -217,6 +223,7 @@ def contract_options(given: Namespace, *, target: str | None, falsify: bool = Fa
         against=getattr(given, "against", None),
         part=getattr(given, "part", (1, 1)),
         jobs=getattr(given, "jobs", None) or (1 if external else JOBS),
+        clusters=getattr(given, "clusters", None) or usual_clusters(),
     )
 
 

@@ -41,7 +41,7 @@ CHANGES: Mapping[str, str] = {
 }
 """What a requirement's file calls, and what that changes."""
 RUN = "<run>"
-ONE_BESIDE = "of the same target, one at a time beside the first, some 5 s to start each"
+ONE_BESIDE = "of the same target, one at a time, some 5 s to start each"
 
 
 def show_plan(options: RunOptions, entries: Sequence[CatalogueEntry], stream: TextIO) -> None:

@@ -2,10 +2,11 @@
 
 On one cluster only those take part that leave to others what they find (:attr:`Requirement.beside_others`). Each has
 clients, topics and ids of its own, and its draws come from its own stream, so its evidence is what it would be alone.
-Those that must be alone on their cluster are tried on two: a second run begins with what asks for clusters of its own,
-and then helps with the rest on another cluster like the common one. At most two clusters are up at a time.
+Where there are processors enough for two clusters, those that must be alone on theirs are tried on two: a second run
+begins with what asks for clusters of its own, and then helps with the rest on another cluster like the common one.
 """
 
+import os
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -21,8 +22,16 @@ from harness.run import Run, beside, close_beside, examine, open_target, untried
 JOBS = 6
 """Requirements at a time on a cluster of ours; two processors are busy with so many."""
 MOST_JOBS = 32
+MOST_CLUSTERS = 2
+PROCESSORS_FOR_TWO = 4
+"""Two clusters keep so many busy; with fewer, brokers answer too late to show what is asked of them."""
 Begun: TypeAlias = dict[str, Future[None]]
 """What one run has given to other threads, by requirement."""
+
+
+def usual_clusters() -> int:
+    """How many this machine has processors for."""
+    return MOST_CLUSTERS if (os.cpu_count() or 1) >= PROCESSORS_FOR_TWO else 1
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,10 +40,12 @@ class SideBySide:
 
     :param requirements: All that will be due, in their order.
     :param jobs: How many at a time on one cluster; 1 for one after another, on one cluster at a time.
+    :param clusters: How many may be up at a time.
     """
 
     requirements: Sequence[Requirement[Lab]]
     jobs: int
+    clusters: int = 1
     _lots: Lots = field(init=False)
     _verdicts: dict[str, Future[Verdict]] = field(init=False)
     _pool: ThreadPoolExecutor = field(init=False)
@@ -87,7 +98,7 @@ class SideBySide:
         """Once, where there is anything to share and we may start clusters; two processors are busy before that."""
         side_by_side = lot.wish is None and bool(lot.beside)
         theirs = isinstance(parse_target(run.options.target), External)
-        if self._helping is None and self._lots.left and not side_by_side and not theirs:
+        if self.clusters > 1 and self._helping is None and self._lots.left and not side_by_side and not theirs:
             self._second = beside(run)
             self._helping = self._helper.submit(self._help, self._second)
 

@@ -35,16 +35,16 @@ def test_side_by_side(benchmark: BenchmarkFixture, warm_run: Run, jobs: int) -> 
 
 
 @pytest.mark.benchmark(group="all that hold links, on a warm cluster alone, and with a second one that has to start")
-@pytest.mark.parametrize("jobs", [1, JOBS], ids=["one cluster", "two clusters"])
-def test_on_two_clusters(benchmark: BenchmarkFixture, warm_run: Run, jobs: int) -> None:
+@pytest.mark.parametrize("clusters", [1, 2])
+def test_on_two_clusters(benchmark: BenchmarkFixture, warm_run: Run, clusters: int) -> None:
     """Each is alone on its cluster."""
-    verdicts = benchmark.pedantic(tried, args=(warm_run, APART, jobs), rounds=2)
+    verdicts = benchmark.pedantic(tried, args=(warm_run, APART, JOBS, clusters), rounds=2)
     assert {verdict.status for verdict in verdicts} <= JUDGED
 
 
-def tried(run: Run, requirements: Sequence[Requirement[Lab]], jobs: int) -> list[Verdict]:
+def tried(run: Run, requirements: Sequence[Requirement[Lab]], jobs: int, clusters: int = 1) -> list[Verdict]:
     """All their verdicts."""
-    beside = SideBySide(requirements=requirements, jobs=jobs)
+    beside = SideBySide(requirements=requirements, jobs=jobs, clusters=clusters)
     try:
         return [beside.verdict(run, requirement) for requirement in requirements]
     finally:

@@ -1,5 +1,6 @@
 """Requirements beside each other, on one cluster and on two: who takes part, who waits for all others, and the end."""
 
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -68,9 +69,9 @@ class FakeExamination:
     def open_target(self, _run: Run, wish: OwnCluster | None = None) -> None:
         self.opened.append(wish)
 
-    def verdicts(self, *due: Requirement[Lab], run: Run = RUN, jobs: int = 3) -> Sequence[str]:
+    def verdicts(self, *due: Requirement[Lab], run: Run = RUN, jobs: int = 3, clusters: int = 2) -> Sequence[str]:
         """The ids of the verdicts in the order in which they were asked for; everything has ended."""
-        beside = SideBySide(requirements=due, jobs=jobs)
+        beside = SideBySide(requirements=due, jobs=jobs, clusters=clusters)
         try:
             return [beside.verdict(run, each).id for each in due]
         finally:
@@ -93,7 +94,7 @@ def _examined(monkeypatch: pytest.MonkeyPatch) -> FakeExamination:
 
 def test_calm_ones_are_tried_together_and_who_holds_a_lane_waits_for_them(examined: FakeExamination) -> None:
     examined.meeting = {CALM.id, OTHER.id}
-    assert examined.verdicts(CALM, OTHER, LAST, jobs=2) == [CALM.id, OTHER.id, LAST.id]
+    assert examined.verdicts(CALM, OTHER, LAST, jobs=2, clusters=2) == [CALM.id, OTHER.id, LAST.id]
     assert examined.together[CALM.id] == {CALM.id, OTHER.id}
     assert examined.together[LAST.id] == {LAST.id}
 
@@ -164,7 +165,7 @@ def test_what_a_stimulus_raises_reaches_its_own_item(
         raise LookupError(requirement.id)
 
     monkeypatch.setattr(side_by_side, "examine", crash)
-    beside = SideBySide(requirements=(CALM, LAST, APART), jobs=2)
+    beside = SideBySide(requirements=(CALM, LAST, APART), jobs=2, clusters=2)
     for each in (CALM, LAST, APART):
         with pytest.raises(LookupError, match=each.id):
             beside.verdict(RUN, each)
@@ -180,7 +181,7 @@ def test_what_a_start_raises_reaches_who_needs_the_cluster(
             raise LookupError(str(wish))
 
     monkeypatch.setattr(side_by_side, "open_target", refuse)
-    beside = SideBySide(requirements=(LAST, AWAY), jobs=2)
+    beside = SideBySide(requirements=(LAST, AWAY), jobs=2, clusters=2)
     assert beside.verdict(RUN, LAST).id == LAST.id
     with pytest.raises(LookupError, match="away"):
         beside.verdict(RUN, AWAY)
@@ -201,9 +202,23 @@ def test_an_end_ends_the_second_cluster_and_begins_nothing_more(examined: FakeEx
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(side_by_side, "examine", lasting)
-        beside = SideBySide(requirements=(LAST, APART, more), jobs=2)
+        beside = SideBySide(requirements=(LAST, APART, more), jobs=2, clusters=2)
         beside.verdict(RUN, LAST)
         assert begun.wait(10)
         beside.stop()
     assert sorted(examined.tried()) == sorted([LAST.id, APART.id])
     assert examined.closed == [examined.second]
+
+
+def test_with_one_cluster_at_a_time_there_is_no_second(examined: FakeExamination) -> None:
+    examined.verdicts(LAST, AWAY, APART, clusters=1)
+    assert examined.where == [(each.id, RUN) for each in (LAST, AWAY, APART)]
+    assert examined.closed == []
+
+
+@pytest.mark.parametrize(("processors", "clusters"), [(1, 1), (2, 1), (4, 2), (64, 2)])
+def test_a_second_cluster_is_usual_where_there_are_processors_for_it(
+    processors: int, clusters: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: processors)
+    assert side_by_side.usual_clusters() == clusters

@@ -102,7 +102,7 @@ def test_an_interrupted_run_leaves_nothing_running(tmp_path: Path, sent: signal.
 
 @pytest.mark.parametrize("moment", [NODES + 1, 2 * NODES], ids=["while the second starts", "when both run"])
 def test_an_interrupted_run_leaves_nothing_of_two_clusters_running(tmp_path: Path, moment: int) -> None:
-    with running(tmp_path, *qualify(tmp_path, "KIP588-TIMEOUT-03,KIP360-RET-01")) as process:
+    with running(tmp_path, *qualify(tmp_path, "KIP588-TIMEOUT-03,KIP360-RET-01"), "--clusters", "2") as process:
         family = started(process, moment)
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == ExitCode.INTERRUPTED
