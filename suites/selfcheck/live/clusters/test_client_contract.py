@@ -1,6 +1,6 @@
 """One contract for every client adapter, on a real cluster: what each verb does, and the result that it gives.
 
-Needs Java, and once Maven and Go.
+Needs Java, and once Maven and Go. Starts one cluster.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ from harness.evidence.history.delivered_record import DeliveredRecord
 from harness.evidence.history.operation import Outcome, Value
 from harness.wire.requests.cluster.create_topic import CreateTopic
 from harness.wire.wire_client import WireClient
-from suites.selfcheck.fixtures.live_clients import observer
+from suites.selfcheck.fixtures.live_clients import observer, process_cluster
 
 pytestmark = pytest.mark.live
 
@@ -85,15 +85,22 @@ class AdapterUnderTest:
         return self.cluster.links
 
 
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One cluster for all adapters."""
+    with closing(process_cluster(VERSION, tmp_path_factory.mktemp("clients"))) as running:
+        yield running
+
+
 @pytest.fixture(params=sorted(ADAPTERS))
-def subject(request: pytest.FixtureRequest, shared_cluster: Cluster) -> Iterator[AdapterUnderTest]:
+def subject(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[AdapterUnderTest]:
     """Each adapter in turn; afterwards no toxic is left on the proxies."""
     adapter = ADAPTERS[request.param]
-    with closing(observer(shared_cluster)) as client:
+    with closing(observer(cluster)) as client:
         assert adapter.lacking(client.offered(1)) is None
-        yield AdapterUnderTest(shared_cluster, client, adapter)
-        assert shared_cluster.links is not None
-        shared_cluster.links.reset()
+        yield AdapterUnderTest(cluster, client, adapter)
+        assert cluster.links is not None
+        cluster.links.reset()
 
 
 def value(ordinal: int = 0, size: int = 1) -> Value:

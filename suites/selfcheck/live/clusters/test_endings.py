@@ -14,15 +14,21 @@ from harness.base import wait
 from harness.base.user_error import ExitCode
 from harness.evidence.run_folder import RunFolder
 from harness.machine import watchdog
+from suites.selfcheck.fixtures.live_clients import process_cluster
 
-# The first start on a machine downloads and trains; the time limits below are not for that.
-pytestmark = [pytest.mark.live, pytest.mark.usefixtures("shared_cluster")]
+pytestmark = pytest.mark.live
 WATCHDOG_SECONDS = 10
 """It takes under two on a calm machine; a busy one must not turn the test red."""
 NODES = 5
 """Three brokers, a controller and Toxiproxy."""
 PROGRAMS = ("java", "server")
 """What the nodes run, Toxiproxy's being called server; the command runs other tools before them."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _everything_fetched(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The first start on a machine downloads and trains; the time limits below are not for that."""
+    process_cluster("4.3.1", tmp_path_factory.mktemp("first")).close()
 
 
 @contextmanager

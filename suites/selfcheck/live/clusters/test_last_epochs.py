@@ -6,20 +6,25 @@ compared; what differs by its nature (ids, offsets, times) is left out.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from random import Random
 from typing import TypeAlias
 
 import pytest
 
+from harness.base.clock import RunClock
 from harness.base.json_value import Json
-from harness.cluster.cluster import Cluster
+from harness.evidence.recorder import NullRecorder
 from harness.evidence.requirement_evidence import Step
+from harness.kafka.target_features import read_target_features
 from harness.lab.lab import Lab
 from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
 from harness.lab.producer import Producer
-from suites.selfcheck.fixtures.live_lab import lab_on
+from harness.spark.readers.spark_readers import Readers
+from suites.selfcheck.fixtures.live_clients import process_cluster
 
 pytestmark = pytest.mark.live
 
+VERSION = "4.3.1"
 SMALL = 40
 TIMEOUT_MS = 60_000
 QUICK_SECONDS = 30.0
@@ -30,10 +35,22 @@ Way: TypeAlias = Callable[[LastEpochs, Sequence[Producer], int, int], None]
 
 
 @pytest.fixture(scope="module")
-def lab(shared_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A lab on a cluster of three brokers."""
-    with lab_on(shared_cluster, tmp_path_factory.mktemp("epochs"), requirement="EPOCHS") as made:
-        yield made
+    cluster = process_cluster(VERSION, tmp_path_factory.mktemp("epochs"))
+    clock, recorder = RunClock(), NullRecorder()
+    made = Lab(
+        cluster=cluster,
+        offered_by=read_target_features(cluster, clock, recorder).brokers,
+        requirement="EPOCHS",
+        draw=Random(3),
+        clock=clock,
+        recorder=recorder,
+        readers=Readers(folder=tmp_path_factory.mktemp("spark")),
+    )
+    yield made
+    made.close()
+    cluster.close()
 
 
 def brought(lab: Lab, way: Way, epoch: int) -> Producer:

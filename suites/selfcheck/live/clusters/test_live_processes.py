@@ -1,23 +1,27 @@
-"""The process backend on real brokers: brokers connect only to proxies. Needs Java."""
+"""The process backend on real brokers: brokers connect only to proxies. Needs Java; starts a cluster of its own."""
+
+from contextlib import closing
+from pathlib import Path
 
 import psutil
 import pytest
 
-from harness.cluster.cluster import Cluster
 from harness.cluster.owned_cluster import OwnedCluster
 from harness.cluster.process.loopback_addresses import LoopbackBlock
 from harness.cluster.process.process_node import ProcessNode
 from harness.cluster.topology import BROKERS, CONTROLLER
+from suites.selfcheck.fixtures.live_clients import process_cluster
 
 pytestmark = pytest.mark.live
 
 EPHEMERAL = 32768  # ours are below: a connection from a port above is one that the process opened
 
 
-def test_brokers_connect_only_to_their_own_proxies(shared_cluster: Cluster) -> None:
-    assert isinstance(shared_cluster, OwnedCluster)
-    for source in BROKERS:
-        assert_goes_through_proxies(shared_cluster, source)
+def test_brokers_connect_only_to_their_own_proxies(tmp_path: Path) -> None:
+    with closing(process_cluster("4.3.1", tmp_path)) as cluster:
+        assert isinstance(cluster, OwnedCluster)
+        for source in BROKERS:
+            assert_goes_through_proxies(cluster, source)
 
 
 def assert_goes_through_proxies(cluster: OwnedCluster[ProcessNode, LoopbackBlock], source: int) -> None:
