@@ -16,6 +16,7 @@ from harness.base.user_error import ExitCode
 from harness.cluster.docker import images
 from harness.cluster.docker.container_addresses import lane_port
 from harness.cluster.nodes import readiness_probe
+from harness.cluster.nodes.readiness import PROBE_ID
 from harness.cluster.target import Released
 from harness.cluster.topology import BROKERS
 from suites.selfcheck.fixtures.engines import engine
@@ -37,15 +38,18 @@ def by_compose() -> Iterator[None]:
     chosen = {**os.environ, "KAFKA_IMAGE": kafka, "TOXIPROXY_IMAGE": toxiproxy}
     compose("up", "-d", environment=chosen)
     try:
-        wait.until(
-            lambda: readiness_probe.brokers(OBSERVER[1]) == OBSERVER,
-            what="the cluster",
-            timeout_seconds=90,
-            interval_seconds=0.2,
-        )
+        wait.until(ready, what="a first transaction", timeout_seconds=90, interval_seconds=0.2)
         yield
     finally:
         compose("down", "-v", "-t", "1", environment=chosen)
+
+
+def ready() -> bool:
+    """As clusters of the backends are when they are handed out: all brokers there, a transaction possible."""
+    if any(readiness_probe.brokers(address) != OBSERVER for address in OBSERVER.values()):
+        return False
+    found = readiness_probe.coordinator(OBSERVER[1], PROBE_ID)
+    return found is not None and readiness_probe.transaction_possible(OBSERVER[found], PROBE_ID)
 
 
 def compose(*words: str, environment: dict[str, str]) -> None:
