@@ -55,11 +55,7 @@ type Adapter struct {
 
 func main() {
 	a := &Adapter{turn: make(Turn, 1), positions: map[string]map[int32]int64{}}
-	serve(map[string]func(Call) Answer{
-		"open": a.open, "init": a.init, "begin": a.begin, "produce": a.produce, "flush": a.flush,
-		"send_offsets": a.sendOffsets, "commit": a.commit, "abort": a.abort,
-		"subscribe": a.subscribe, "poll": a.poll, "close": a.close,
-	}, a.results.take)
+	serve(a, a.results.take)
 }
 
 func (a *Adapter) open(call Call) Answer {
@@ -212,11 +208,6 @@ func (a *Adapter) produced(run func(context.Context) error) Answer {
 		return said(err)
 	}
 	return Answer{}
-}
-
-func said(err error) Answer {
-	outcome, failure := told(err)
-	return Answer{Outcome: outcome, Error: failure}
 }
 
 func told(err error) (string, *Failure) {

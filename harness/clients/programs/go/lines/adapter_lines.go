@@ -99,8 +99,28 @@ const (
 	unsure  = "unsure"
 )
 
+// Library is what an adapter does for each call.
+type Library interface {
+	open(Call) Answer
+	init(Call) Answer
+	begin(Call) Answer
+	produce(Call) Answer
+	flush(Call) Answer
+	sendOffsets(Call) Answer
+	commit(Call) Answer
+	abort(Call) Answer
+	subscribe(Call) Answer
+	poll(Call) Answer
+	close(Call) Answer
+}
+
 // serve answers calls until close or the end of the input.
-func serve(calls map[string]func(Call) Answer, deliveries func() []Delivery) {
+func serve(l Library, deliveries func() []Delivery) {
+	calls := map[string]func(Call) Answer{
+		"open": l.open, "init": l.init, "begin": l.begin, "produce": l.produce, "flush": l.flush,
+		"send_offsets": l.sendOffsets, "commit": l.commit, "abort": l.abort,
+		"subscribe": l.subscribe, "poll": l.poll, "close": l.close,
+	}
 	input, output := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
 		var call Call
@@ -127,6 +147,12 @@ func serve(calls map[string]func(Call) Answer, deliveries func() []Delivery) {
 // unsupported answers a call that the library has nothing for.
 func unsupported(message string) Answer {
 	return Answer{Outcome: refused, Error: &Failure{Type: "unsupported", Message: message}}
+}
+
+// said answers a call that failed; told is each adapter's own.
+func said(err error) Answer {
+	outcome, failure := told(err)
+	return Answer{Outcome: outcome, Error: failure}
 }
 
 // Turn admits one call of the library at a time. One that is not over when its time is goes on alone; what is called

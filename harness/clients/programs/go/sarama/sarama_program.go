@@ -61,11 +61,7 @@ func (f *flagged) Unwrap() error { return f.error }
 
 func main() {
 	a := &Adapter{turn: make(Turn, 1)}
-	serve(map[string]func(Call) Answer{
-		"open": a.open, "init": a.init, "begin": a.begin, "produce": a.produce, "flush": a.flush,
-		"send_offsets": a.sendOffsets, "commit": a.commit, "abort": a.abort,
-		"subscribe": a.subscribe, "poll": a.poll, "close": a.close,
-	}, a.results.take)
+	serve(a, a.results.take)
 }
 
 func (a *Adapter) open(call Call) Answer {
@@ -228,11 +224,6 @@ func (a *Adapter) openProducer() error {
 		}
 	}()
 	return nil
-}
-
-func said(err error) Answer {
-	outcome, failure := told(err)
-	return Answer{Outcome: outcome, Error: failure}
 }
 
 func told(err error) (string, *Failure) {

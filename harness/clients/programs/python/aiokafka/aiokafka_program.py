@@ -18,7 +18,7 @@ from typing import Any
 from adapter_lines import Fields, error_fields, serve_async, unsupported
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition, __version__
 from aiokafka.errors import BrokerResponseError, KafkaTimeoutError, ProducerFenced, RequestTimedOutError
-from kafka_properties import read_security
+from python_clients import connection_settings, consumer_settings, known_offset, producer_settings, record_fields
 
 CLOSE_SECONDS = 3.0
 """For leaving the group."""
@@ -37,7 +37,9 @@ class Adapter:
         self.running: set[asyncio.Future[Any]] = set()
 
     async def open(self, **settings: Any) -> Fields:
-        self.settings = {**settings, **_common(settings)}
+        connection = connection_settings(settings)
+        mechanism = connection["sasl_mechanism"] or "PLAIN"  # the library takes no None
+        self.settings = {**settings, **connection, "sasl_mechanism": mechanism}
         return {"library": "aiokafka", "version": __version__}
 
     async def init(self) -> Fields | None:
@@ -78,7 +80,7 @@ class Adapter:
         await self._within_block((await self._producer()).abort_transaction())
 
     async def subscribe(self, topics: list[str] | None = None, partitions: list[Fields] | None = None) -> None:
-        consumer = AIOKafkaConsumer(**_known(AIOKafkaConsumer, _consuming(self.settings)))
+        consumer = AIOKafkaConsumer(**_known(AIOKafkaConsumer, consumer_settings(self.settings)))
         await self._within_block(consumer.start())
         self.consumer = consumer
         if topics:
@@ -93,7 +95,7 @@ class Adapter:
         found: dict[TopicPartition, list[Any]] = {}
         while not found and (left := deadline - time.monotonic()) > 0:
             found = await self.consumer.getmany(timeout_ms=max(1, int(left * 1000)))
-        records = [_record(record) for batch in found.values() for record in batch]
+        records = [record_fields(record) for batch in found.values() for record in batch]
         return {"records": records, "positions": await self._positions(self.consumer)}
 
     async def close(self) -> None:
@@ -150,7 +152,7 @@ class Adapter:
         if error is not None:
             self.arrived.append({**place, "offset": None, **self.said(error)})
         else:
-            self.arrived.append({**place, "offset": _known_offset(result.result().offset), "outcome": "done"})
+            self.arrived.append({**place, "offset": known_offset(result.result().offset), "outcome": "done"})
 
     def _explained(self, error: BaseException) -> Fields:
         """The error, its class, and what it wraps; the state of the transactions is as the library keeps it."""
@@ -175,56 +177,14 @@ def _code(error: BaseException) -> int | None:
     return error.errno if isinstance(error, BrokerResponseError) else None
 
 
-def _known_offset(offset: int) -> int | None:
-    return offset if offset >= 0 else None
-
-
-def _record(record: Any) -> Fields:
-    value = (record.value or b"").decode()
-    return {"topic": record.topic, "partition": record.partition, "offset": record.offset, "value": value}
-
-
 def _known(client: type, settings: Fields) -> Fields:
     """The settings that this version of the library has."""
     names = inspect.signature(client).parameters
     return {name: value for name, value in settings.items() if name in names}
 
 
-def _common(given: Fields) -> Fields:
-    security = read_security(given.get("properties_file"))
-    return {
-        "bootstrap_servers": given["bootstrap"].split(","),
-        "security_protocol": security.protocol,
-        "ssl_context": security.context(),
-        "sasl_mechanism": security.mechanism or "PLAIN",
-        "sasl_plain_username": security.username,
-        "sasl_plain_password": security.password,
-    }
-
-
 def _producing(given: Fields) -> Fields:
-    transactional = {
-        "transactional_id": given["transactional_id"],
-        "transaction_timeout_ms": given["transaction_timeout_ms"],
-    }
-    return {
-        **given,
-        **(transactional if given["transactional_id"] else {"enable_idempotence": given["idempotent"]}),
-        "max_batch_size": given["batch_bytes"],
-        "compression_type": None if given["compression"] == "none" else given["compression"],
-    }
-
-
-def _consuming(given: Fields) -> Fields:
-    return {
-        **given,
-        "group_id": given["group"],
-        "isolation_level": given["isolation"],
-        "heartbeat_interval_ms": given["session_timeout_ms"] // 3,
-        "max_partition_fetch_bytes": given["fetch_bytes"],
-        "auto_offset_reset": "earliest",
-        "enable_auto_commit": False,
-    }
+    return {**producer_settings(given), "max_batch_size": given["batch_bytes"]}
 
 
 async def main() -> None:

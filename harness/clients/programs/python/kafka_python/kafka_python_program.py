@@ -18,7 +18,7 @@ from adapter_lines import Fields, error_fields, serve, unsupported
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition, __version__
 from kafka.errors import BrokerResponseError, KafkaError, KafkaTimeoutError, ProducerFencedError, RequestTimedOutError
 from kafka.structs import OffsetAndMetadata
-from kafka_properties import read_security
+from python_clients import connection_settings, consumer_settings, known_offset, producer_settings, record_fields
 
 OLD = int(__version__.partition(".")[0]) < 3
 """Until 3.0 an idempotent producer has one request in flight at most, and a consumer's requests outlast its session."""
@@ -36,7 +36,7 @@ class Adapter:
         self.consumer: KafkaConsumer | None = None
 
     def open(self, **settings: Any) -> Fields:
-        self.settings = {**settings, **_common(settings)}
+        self.settings = {**settings, **_connecting(settings)}
         return {"library": "kafka-python", "version": __version__}
 
     def init(self) -> None:
@@ -86,7 +86,7 @@ class Adapter:
         found: dict[TopicPartition, list[Any]] = {}
         while not found and (left := deadline - time.monotonic()) > 0:
             found = self.consumer.poll(timeout_ms=max(1, int(left * 1000)))
-        records = [_record(record) for batch in found.values() for record in batch]
+        records = [record_fields(record) for batch in found.values() for record in batch]
         return {"records": records, "positions": _positions(self.consumer)}
 
     def close(self) -> None:
@@ -113,7 +113,7 @@ class Adapter:
             result.put(delivery)
 
         sent = self._producer().send(topic, value.encode(), partition=partition)
-        sent.add_callback(lambda stored: arrived({"outcome": "done", "offset": _known_offset(stored.offset)}))
+        sent.add_callback(lambda stored: arrived({"outcome": "done", "offset": known_offset(stored.offset)}))
         sent.add_errback(lambda error: arrived({**self.said(error), "offset": None}))
         return result
 
@@ -168,18 +168,9 @@ def _code(error: BaseException) -> int | None:
     return error.errno if isinstance(error, BrokerResponseError) else None
 
 
-def _known_offset(offset: int) -> int | None:
-    return offset if offset >= 0 else None
-
-
 def _offset(offset: int) -> OffsetAndMetadata:
     """Has the leader's epoch as its third field since 2.1."""
     return OffsetAndMetadata(*(offset, "", -1)[: len(OffsetAndMetadata._fields)])
-
-
-def _record(record: Any) -> Fields:
-    value = (record.value or b"").decode()
-    return {"topic": record.topic, "partition": record.partition, "offset": record.offset, "value": value}
 
 
 def _positions(consumer: KafkaConsumer) -> list[Fields]:
@@ -197,47 +188,26 @@ def _known(client: type, settings: Fields) -> Fields:
     return {name: value for name, value in settings.items() if name in client.DEFAULT_CONFIG}
 
 
-def _common(given: Fields) -> Fields:
-    security = read_security(given.get("properties_file"))
+def _connecting(given: Fields) -> Fields:
     return {
-        "bootstrap_servers": given["bootstrap"].split(","),
-        "security_protocol": security.protocol,
-        "ssl_context": security.context(),
-        "sasl_mechanism": security.mechanism,
-        "sasl_plain_username": security.username,
-        "sasl_plain_password": security.password,
+        **connection_settings(given),
         "bootstrap_timeout_ms": given["block_ms"],
         "api_version_auto_timeout_ms": given["block_ms"],  # its name until 2.3
     }
 
 
 def _producing(given: Fields) -> Fields:
-    transactional = {
-        "transactional_id": given["transactional_id"],
-        "transaction_timeout_ms": given["transaction_timeout_ms"],
-    }
     return {
-        **given,
-        **(transactional if given["transactional_id"] else {"enable_idempotence": given["idempotent"]}),
+        **producer_settings(given),
         "max_block_ms": given["block_ms"],
         "batch_size": given["batch_bytes"],
         "max_in_flight_requests_per_connection": 1 if OLD and given["idempotent"] else given["in_flight"],
-        "compression_type": None if given["compression"] == "none" else given["compression"],
     }
 
 
 def _consuming(given: Fields) -> Fields:
     least = given["session_timeout_ms"] + 1 if OLD else 0
-    return {
-        **given,
-        "request_timeout_ms": max(given["request_timeout_ms"], least),
-        "group_id": given["group"],
-        "isolation_level": given["isolation"],
-        "heartbeat_interval_ms": given["session_timeout_ms"] // 3,
-        "max_partition_fetch_bytes": given["fetch_bytes"],
-        "auto_offset_reset": "earliest",
-        "enable_auto_commit": False,
-    }
+    return {**consumer_settings(given), "request_timeout_ms": max(given["request_timeout_ms"], least)}
 
 
 if __name__ == "__main__":
