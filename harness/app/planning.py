@@ -41,7 +41,7 @@ CHANGES: Mapping[str, str] = {
 }
 """What a requirement's file calls, and what that changes."""
 RUN = "<run>"
-ONE_BESIDE = "of the same target, one at a time, some 5 s to start each"
+ONE_BY_ONE = "of the same target, one at a time, some 5 s to start each"
 
 
 def show_plan(options: RunOptions, entries: Sequence[CatalogueEntry], stream: TextIO) -> None:
@@ -121,7 +121,7 @@ def own_clusters(requirements: Iterable[Requirement[Lab]]) -> Mapping[str, str]:
         return {}
     told = (f"{wish} ({', '.join(sorted(ids[key]))})" for key, wish in sorted(wishes.items()))
     rows = {f"  cluster {number}": text for number, text in enumerate(told, 1)}
-    return {count(len(wishes), "more cluster", "more clusters"): ONE_BESIDE, **rows}
+    return {count(len(wishes), "more cluster", "more clusters"): ONE_BY_ONE, **rows}
 
 
 def _planned(

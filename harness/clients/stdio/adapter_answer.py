@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypedDict, get_args
 
 from harness.base.json_value import Json
@@ -82,7 +82,7 @@ class AdapterAnswer:
     version: str = ""
     deliveries: Sequence[Delivery] = ()
     records: Sequence[ReadRecord] = ()
-    positions: Sequence[Position] = field(default_factory=tuple)
+    positions: Sequence[Position] = ()
 
     @property
     def done(self) -> bool:

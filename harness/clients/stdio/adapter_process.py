@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO
@@ -149,11 +149,10 @@ class AdapterProcess:
                 self.process.stdin.close()
 
 
-def start_adapter(command: Sequence[str], *, name: str, env: Mapping[str, str] | None = None) -> AdapterProcess:
+def start_adapter(command: Sequence[str], *, name: str) -> AdapterProcess:
     """Start the program; :raises AdapterFailed: where it cannot be started.
 
     :param name: As users know it.
-    :param env: Beside our own environment.
     """
     try:
         process = subprocess.Popen(
@@ -161,7 +160,6 @@ def start_adapter(command: Sequence[str], *, name: str, env: Mapping[str, str] |
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, **(env or {})},
             start_new_session=True,  # its own children end with it, and a terminal's Ctrl-C reaches us alone
         )
     except OSError as error:

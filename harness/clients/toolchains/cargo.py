@@ -6,8 +6,8 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.base.user_error import ExitCode, UserError
-from harness.clients.toolchains.package_client import copy_sources, missing_tools, said, unknown_version
+from harness.base.user_error import UserError
+from harness.clients.toolchains.package_client import copy_sources, looking_for, missing_tools, said
 from harness.clients.toolchains.program import Program
 
 LOCK = "Cargo.lock"
@@ -33,12 +33,8 @@ class Cargo:
         with tempfile.TemporaryDirectory(prefix="fencepost-cargo-") as temporary:
             folder = Path(temporary)
             _copy_for(program, wanted, folder)
-            try:
+            with looking_for(program, wanted):
                 said(["cargo", "update", "--package", program.package, "--quiet"], doing=doing, cwd=folder)
-            except UserError as error:
-                if error.exit is not ExitCode.TARGET_UNKNOWN:
-                    raise
-                raise unknown_version(program, wanted) from error
             return _locked_version(program, folder)
 
     def install(self, program: Program, version: str, folder: Path) -> None:

@@ -4,8 +4,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.base.user_error import ExitCode, UserError
-from harness.clients.toolchains.package_client import copy_sources, said, unknown_version
+from harness.clients.toolchains.package_client import copy_sources, looking_for, said
 from harness.clients.toolchains.program import PROGRAMS, Program
 
 ENVIRONMENT = {"CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": ""}
@@ -27,14 +26,9 @@ class Go:
         if wanted == program.version:
             return wanted
         asked = ("go", "list", "-m", "-f", "{{.Version}}", f"{program.package}@v{wanted}")
-        try:
-            found = said(
-                asked, doing=f"find {program.library} {wanted}", cwd=PROGRAMS / program.source, env=ENVIRONMENT
-            )
-        except UserError as error:
-            if error.exit is not ExitCode.TARGET_UNKNOWN:
-                raise
-            raise unknown_version(program, wanted) from error
+        doing = f"find {program.library} {wanted}"
+        with looking_for(program, wanted):
+            found = said(asked, doing=doing, cwd=PROGRAMS / program.source, env=ENVIRONMENT)
         return found.strip().removeprefix("v")
 
     def install(self, program: Program, version: str, folder: Path) -> None:

@@ -3,7 +3,8 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness.base.user_error import ExitCode, UserError
@@ -68,6 +69,17 @@ def copy_sources(program: Program, folder: Path) -> None:
     """Put the program's own files, those that it shares and its lock file into a folder."""
     for file in program.files:
         shutil.copy(file, folder / file.name)
+
+
+@contextmanager
+def looking_for(program: Program, wanted: str) -> Iterator[None]:
+    """A package client's failure to find the version is the error that there is none."""
+    try:
+        yield
+    except UserError as error:
+        if error.exit is not ExitCode.TARGET_UNKNOWN:
+            raise
+        raise unknown_version(program, wanted) from error
 
 
 def unknown_version(program: Program, wanted: str) -> UserError:

@@ -5,8 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.base.user_error import ExitCode, UserError
-from harness.clients.toolchains.package_client import copy_sources, said, unknown_version
+from harness.clients.toolchains.package_client import copy_sources, looking_for, said
 from harness.clients.toolchains.program import Program
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
@@ -27,12 +26,8 @@ class Pip:
             return wanted
         asked = f"{program.package}=={wanted}" if wanted.count(".") > 1 else f"{program.package}=={wanted}.*"
         dry = ("install", "--dry-run", "--quiet", "--ignore-installed", "--no-deps", "--report", "-", asked)
-        try:
+        with looking_for(program, wanted):
             report = json.loads(said([*PIP, *dry], doing=f"find {program.library} {wanted}"))
-        except UserError as error:
-            if error.exit is not ExitCode.TARGET_UNKNOWN:
-                raise
-            raise unknown_version(program, wanted) from error
         return str(report["install"][0]["metadata"]["version"])
 
     def install(self, program: Program, version: str, folder: Path) -> None:
