@@ -1,6 +1,6 @@
 """Drains, readers, levels and settling on a real cluster: every table has exactly what happened.
 
-Needs Java, and once Maven and Go. Starts a cluster and a Spark session of idler_id own.
+Needs Java, and once Maven and Go. Starts a cluster and a Spark session of its own.
 """
 
 import json
