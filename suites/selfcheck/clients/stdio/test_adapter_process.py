@@ -47,6 +47,14 @@ def test_a_program_that_is_no_adapter(text: str, sentence: str, tmp_path: Path) 
         adapter.kill()
 
 
+def test_what_it_said_before_it_ended_is_read(tmp_path: Path) -> None:
+    adapter = started(tmp_path, "print('no broker at all', flush=True)")
+    adapter.process.wait(20.0)
+    with pytest.raises(AdapterFailed, match="answered begin with 'no broker at all': it is not JSON"):
+        adapter.call("begin", within_seconds=20.0)
+    adapter.kill()
+
+
 def test_one_that_floods_waits_in_its_own_write(tmp_path: Path) -> None:
     adapter = started(tmp_path, 'while True: print(\'{"id": 1, "outcome": "done"}\')')
     assert adapter.call("begin", within_seconds=20.0).done
