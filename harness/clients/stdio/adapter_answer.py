@@ -3,12 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypedDict, get_args
+from typing import TypedDict, get_args
 
 from harness.base.json_value import Json
+from harness.evidence.client_evidence import CallOutcome, Classification, Delivery, LibraryError, Position, ReadRecord
 
-Classification: TypeAlias = Literal["retriable", "abortable", "fatal", "fenced"]
-CallOutcome: TypeAlias = Literal["done", "refused", "unsure"]
 LONGEST_LINE = 4 * 2**20
 """Bytes of a line, at most."""
 
@@ -21,54 +20,6 @@ class _Place(TypedDict):
 
 class NotTheProtocol(Exception):
     """A line is not what the protocol says; the text says what is wrong with it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryError:
-    """An error in the library's own words.
-
-    :param type: The exception's or the error's name.
-    :param code: Kafka's error code, where the library tells it.
-    :param classification: How the library classifies it; None where it does not.
-    :param causes: What it wraps, outermost first.
-    """
-
-    type: str
-    message: str = ""
-    code: int | None = None
-    classification: Classification | None = None
-    causes: Sequence["LibraryError"] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
-    """What became of one record that was handed to the library."""
-
-    topic: str
-    partition: int
-    value: str
-    outcome: CallOutcome
-    offset: int | None = None
-    error: LibraryError | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadRecord:
-    """A record that a consumer delivered."""
-
-    topic: str
-    partition: int
-    offset: int
-    value: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Position:
-    """The offset that a consumer reads next, after what it delivered."""
-
-    topic: str
-    partition: int
-    offset: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
