@@ -102,11 +102,21 @@ class RequestGate:
     """The run's gate, opened at first use, for one requirement; ``led`` are the proxies that lead through it.
 
     :param open_gate: None where single requests cannot be told apart.
+    :param standing: Proxies that lead through it whatever this requirement does.
     """
 
     open_gate: OpenGate | None
     clock: RunClock
     led: set[str] = field(default_factory=set)
+    standing: set[str] = field(default_factory=set)
+
+    def stand_in(self, *proxies: str) -> None:
+        """Lead these proxies through the gate, where they stay for those that come after.
+
+        :raises GateFailed: When they cannot be.
+        """
+        self._opened().intercept(*proxies)
+        self.standing.update(proxies)
 
     @contextmanager
     def on(
@@ -154,9 +164,9 @@ class RequestGate:
     def _added(self, rule: Rule, led: tuple[str, ...]) -> RuleHandle:
         try:
             gate = self._opened()
-            if not self.led.issuperset(led):
-                self.led.update(led)
-                gate.intercept(*led)
+            if new := {*led} - self.led - self.standing:
+                self.led.update(new)
+                gate.intercept(*new)
                 wait.pause(RECONNECT_SECONDS)
             return gate.add_rule(rule)
         except GateFailed as failed:
