@@ -113,7 +113,7 @@ class Placement:
         self.belongings.remove(self.cluster, topics=self._topics, groups=[group.name for group in self.groups])
 
     def end_transactions(self, ids: Mapping[str, int]) -> None:
-        """Abort what is open of these ids, each with its coordinator (``TransactionCoordinator.handleInitProducerId``)."""
+        """Abort what is open of these ids, by coordinator (``TransactionCoordinator.handleInitProducerId``)."""
         for name, coordinator in ids.items():
             with suppress(WireError):
                 self.cluster.client.call(coordinator, InitProducerId(transactional_id=name))
