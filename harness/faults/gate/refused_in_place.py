@@ -179,7 +179,7 @@ def _fetched_offsets(refused: Refused) -> Fields:
 def _metadata(refused: Refused) -> Fields:
     """For the topics that the request names; there are none where it asks for all."""
     topics = tuple({**_topic(topic), "error_code": refused.error} for topic in refused.body.parts("topics"))
-    return {"topics": topics, "controller_id": -1}
+    return {"error_code": 0, "topics": topics, "controller_id": -1}
 
 
 def _one_error(_refused: Refused) -> Fields:

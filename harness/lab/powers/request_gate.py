@@ -38,8 +38,9 @@ RECONNECT_SECONDS = 0.15
 class GateWish(TypedDict, total=False):
     """Which requests the gate takes, and how; the words of ``lab.gate``.
 
-    ``versions``: lowest and highest request version. ``transactional_id``: of that producer alone. ``client_id``: of that
-    client alone; one that ends in ``*`` is a prefix. ``skip``: so many of the fitting requests pass first. ``at_most``: so many are taken (1 where it is not given; None: all).
+    ``versions``: lowest and highest request version. ``transactional_id``: of that producer alone.
+    ``client_id``: of that client alone; one that ends in ``*`` is a prefix. ``skip``: so many of the fitting requests
+    pass first. ``at_most``: so many are taken (1 where it is not given; None: all).
     ``alone``: requests after a held one overtake it. ``hang_up``: the sender's connection ends in place of the answer.
     ``rewrite``: what the answer becomes, see :class:`harness.wire.codec.answer_rewrite.AnswerRewrite`; ``error``,
     ``instead_of``, ``fields`` and ``shift`` are its parts. ``refuse``: the gate answers with ``error`` in the broker's
