@@ -104,14 +104,18 @@ def test_every_version_of_an_api_is_refused_so_that_its_client_can_read_it(api: 
 
 @pytest.mark.parametrize("version", [3, 8, 13])
 def test_a_refused_produce_gives_no_offset(version: int) -> None:
-    form = refused("Produce", version)
-    (topic,) = form["responses"]  # type: ignore[union-attr,misc]
-    parts = topic["partition_responses"]  # type: ignore[index,call-overload]
-    assert [part["index"] for part in parts] == [0, 3]  # type: ignore[index,call-overload,union-attr]
-    for part in parts:  # type: ignore[union-attr]
-        assert part["base_offset"] == -1  # type: ignore[index,call-overload]
-        assert part["log_append_time"] == -1  # type: ignore[index,call-overload]
-        assert part.get("log_start_offset", -1) == -1  # type: ignore[union-attr]
+    (topic,) = part_of(refused("Produce", version), "responses")
+    parts = part_of(topic, "partition_responses")
+    assert [part["index"] for part in parts] == [0, 3]
+    for part in parts:
+        assert (part["base_offset"], part["log_append_time"], part.get("log_start_offset", -1)) == (-1, -1, -1)
+
+
+def part_of(form: Mapping[str, Json], name: str) -> list[dict[str, Json]]:
+    """An array of a message."""
+    found = form[name]
+    assert isinstance(found, list)
+    return [part for part in found if isinstance(part, dict)]
 
 
 EXPECTED: list[tuple[str, int, dict[str, object]]] = [
@@ -147,9 +151,7 @@ def test_a_refusal_has_the_shape_of_kafkas(api: str, version: int, expected: dic
 
 
 def test_each_key_and_each_partition_is_refused() -> None:
-    keys = refused("FindCoordinator", 6)["coordinators"]
-    assert isinstance(keys, list)
-    assert [row["key"] for row in keys if isinstance(row, dict)] == ["t", "u"]
+    assert [row["key"] for row in part_of(refused("FindCoordinator", 6), "coordinators")] == ["t", "u"]
     below, above = refused("AddPartitionsToTxn", 3), refused("AddPartitionsToTxn", 5)
     parts = [{"partition_index": at, "partition_error_code": FENCED} for at in (0, 3)]
     topics = [{"name": "x", "results_by_partition": parts}]

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 import pytest
-from kio.static.protocol import RequestPayload
 
 from harness.base import wait
 from harness.evidence.client_evidence import Frame, ProducedBatch
@@ -43,14 +42,14 @@ UNKNOWN_VERSION = 99
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnyRequest:
     """A request of any API."""
 
     name: str
     fields: dict[str, Any]
     api: ClassVar[str] = ""
 
-    def build(self, version: int) -> RequestPayload:
+    def build(self, version: int) -> Any:
         """In that version's schema."""
         return request(self.name, version, **self.fields)
 
@@ -137,7 +136,7 @@ def test_the_batches_of_a_produce_are_logged(gate_process: RunningGate, version:
         pair.gate.watch("wat")
         client = pair.call()
         client.ask(1, two_batches(TOPIC_ID), 13, client_id="watched")
-        client.ask(2, Asked("Metadata", {"include_topic_authorized_operations": False}), 12, client_id="watched")
+        client.ask(2, AnyRequest("Metadata", {"include_topic_authorized_operations": False}), 12, client_id="watched")
         client.ask(3, end(), 3, client_id="watched")
         assert answers(client, 3) == [1, 2, 3]
         client.ask(4, two_batches(TOPIC_ID), version, client_id="watched")
@@ -166,7 +165,7 @@ def test_finalized_features_are_logged(gate_process: RunningGate) -> None:
         client = pair.call()
         for version in (0, 3, 4):
             names = {"client_software_name": "c", "client_software_version": "1"}
-            client.ask(version, Asked("ApiVersions", names), version, client_id="wat")
+            client.ask(version, AnyRequest("ApiVersions", names), version, client_id="wat")
         assert answers(client, 3) == [0, 3, 4]
         features = {"finalized_features": {"transaction.version": 2}, "finalized_features_epoch": 9}
         assert [frame.answer for frame in logged(pair, 3)] == [{}, features, features]
@@ -176,7 +175,7 @@ def test_finalized_features_are_logged(gate_process: RunningGate) -> None:
     ("asked", "version", "expected"),
     [
         (
-            Asked(
+            AnyRequest(
                 "AddPartitionsToTxn",
                 {
                     "v3_and_below_transactional_id": "t",
@@ -189,7 +188,7 @@ def test_finalized_features_are_logged(gate_process: RunningGate) -> None:
             {"partitions": ["x-0", "x-2"]},
         ),
         (
-            Asked(
+            AnyRequest(
                 "TxnOffsetCommit",
                 {
                     "transactional_id": "t",
@@ -218,12 +217,12 @@ def test_finalized_features_are_logged(gate_process: RunningGate) -> None:
                 "offsets": {"x-1": 5},
             },
         ),
-        (Asked("FindCoordinator", {"key": "t", "key_type": 1}), 3, {"key": "t", "key_type": 1}),
-        (Asked("FindCoordinator", {"coordinator_keys": ("t",), "key_type": 1}), 4, {"keys": ["t"], "key_type": 1}),
+        (AnyRequest("FindCoordinator", {"key": "t", "key_type": 1}), 3, {"key": "t", "key_type": 1}),
+        (AnyRequest("FindCoordinator", {"coordinator_keys": ("t",), "key_type": 1}), 4, {"keys": ["t"], "key_type": 1}),
     ],
 )
 def test_key_fields_of_a_request_are_logged(
-    gate_process: RunningGate, asked: Asked, version: int, expected: dict[str, object]
+    gate_process: RunningGate, asked: AnyRequest, version: int, expected: dict[str, object]
 ) -> None:
     with gate_pair(*gate_process, known) as pair:
         pair.gate.watch("wat")
@@ -325,8 +324,8 @@ def test_a_rule_takes_the_requests_of_a_client(pair: GatePair) -> None:
         1: (end(), 3, "one"),
         2: (end(), 3, "one-more"),
         3: (init(), 4, "victim"),
-        4: (Asked("ApiVersions", {"client_software_name": "c", "client_software_version": "1"}), 3, "vic"),
-        5: (Asked("ApiVersions", {}), 0, "other"),
+        4: (AnyRequest("ApiVersions", {"client_software_name": "c", "client_software_version": "1"}), 3, "vic"),
+        5: (AnyRequest("ApiVersions", {}), 0, "other"),
     }
     for correlation, (verb, version, client_id) in asked.items():
         client.ask(correlation, verb, version, client_id=client_id)  # type: ignore[arg-type]
