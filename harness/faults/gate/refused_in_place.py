@@ -46,9 +46,8 @@ class RefusedInPlace:
         header, body = asked.info.header, ResponseFields(asked.body)
         if not self._takes(header.api, body):
             return asked.body
-        return LiedResponse(
-            make_response(header, **refusal(header.api, RefusedRequest(body, self.error, header.version)))
-        )
+        refused = RefusedRequest(body, self.error, header.version)
+        return LiedResponse(make_response(header, **refusal(header.api, refused)))
 
     def response(self, _asked: LiedRequest, body: object) -> object:
         """As it is: it belongs to a request that was forwarded."""

@@ -38,13 +38,12 @@ RECONNECT_SECONDS = 0.15
 class GateWish(TypedDict, total=False):
     """Which requests the gate takes, and how; the words of ``lab.gate``.
 
-    ``versions``: lowest and highest request version. ``transactional_id``: of that producer alone.
-    ``client_id``: of that client alone; one that ends in ``*`` is a prefix. ``skip``: so many of the fitting requests
-    pass first. ``at_most``: so many are taken (1 where it is not given; None: all).
-    ``alone``: requests after a held one overtake it. ``hang_up``: the sender's connection ends in place of the answer.
-    ``rewrite``: what the answer becomes, see :class:`harness.wire.codec.answer_rewrite.AnswerRewrite`; ``error``,
-    ``instead_of``, ``fields`` and ``shift`` are its parts. ``refuse``: the gate answers with ``error`` in the broker's
-    place, see :mod:`harness.faults.gate.refused_in_place`.
+    ``versions``: lowest and highest request version. ``transactional_id``: of that producer alone. ``client_id``: of
+    that client alone; one that ends in ``*`` is a prefix. ``skip``: so many of the fitting requests pass first.
+    ``at_most``: so many are taken (1 where it is not given; None: all). ``alone``: requests after a held one overtake
+    it. ``hang_up``: the sender's connection ends in place of the answer. ``rewrite``: what the answer becomes, see
+    :class:`harness.wire.codec.answer_rewrite.AnswerRewrite`; ``error``, ``instead_of``, ``fields`` and ``shift`` are its
+    parts. ``refuse``: the gate answers with ``error`` in the broker's place (``harness.faults.gate.refused_in_place``).
     """
 
     versions: tuple[int, ...]
@@ -107,11 +106,21 @@ class RequestGate:
     """The run's gate, opened at first use, for one requirement; ``led`` are the proxies that lead through it.
 
     :param open_gate: None where single requests cannot be told apart.
+    :param standing: Proxies that lead through it whatever this requirement does.
     """
 
     open_gate: OpenGate | None
     clock: RunClock
     led: set[str] = field(default_factory=set)
+    standing: set[str] = field(default_factory=set)
+
+    def stand_in(self, *proxies: str) -> None:
+        """Lead these proxies through the gate, where they stay for those that come after.
+
+        :raises GateFailed: When they cannot be.
+        """
+        self._opened().intercept(*proxies)
+        self.standing.update(proxies)
 
     @contextmanager
     def on(
@@ -159,9 +168,9 @@ class RequestGate:
     def _added(self, rule: Rule, led: tuple[str, ...]) -> RuleHandle:
         try:
             gate = self._opened()
-            if not self.led.issuperset(led):
-                self.led.update(led)
-                gate.intercept(*led)
+            if new := {*led} - self.led - self.standing:
+                self.led.update(new)
+                gate.intercept(*new)
                 wait.pause(RECONNECT_SECONDS)
             return gate.add_rule(rule)
         except GateFailed as failed:
