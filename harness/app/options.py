@@ -133,8 +133,8 @@ OPTIONS = (
         "--profile",
         (*JUDGED, "clients"),
         {"choices": tuple(Profile)},
-        "which promises decide the exit code: kip, what a KIP promises (default on external:), or kafka, also how"
-        " Apache Kafka itself does it (default on releases)",
+        "which promises decide the exit code: kip, what a KIP promises (default on external: and of clients), or kafka,"
+        " also how Apache Kafka itself does it (default on releases)",
     ),
     Option(
         "--known-failing",
@@ -249,7 +249,7 @@ def clients_options(given: Namespace, *, target: str) -> ClientsOptions:
         run=_run_options(given, target, folder_name=f"clients-{target}"),
         clients=names,
         select=given.select,
-        profile=Profile(given.profile or Profile.KAFKA),
+        profile=Profile(given.profile or Profile.KIP),
         known_failing=given.known_clients,
         jobs=given.jobs or CLIENT_JOBS,
     )

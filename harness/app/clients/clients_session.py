@@ -54,7 +54,7 @@ class ClientsOptions:
     run: RunOptions
     clients: tuple[str, ...]
     select: str = ""
-    profile: Profile = Profile.KAFKA
+    profile: Profile = Profile.KIP
     known_failing: Path | None = None
     jobs: int = CLIENT_JOBS
 

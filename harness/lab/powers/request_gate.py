@@ -42,7 +42,7 @@ class GateWish(TypedDict, total=False):
     that client alone; one that ends in ``*`` is a prefix. ``skip``: so many of the fitting requests pass first.
     ``at_most``: so many are taken (1 where it is not given; None: all). ``alone``: requests after a held one overtake
     it. ``hang_up``: the sender's connection ends in place of the answer. ``rewrite``: what the answer becomes, see
-    :class:`harness.wire.codec.answer_rewrite.AnswerRewrite`; ``error``, ``instead_of``, ``fields`` and ``shift`` are its
+    :class:`harness.wire.codec.answer_rewrite.AnswerRewrite`; ``error``, ``instead_of``, ``fields``, ``shift`` are its
     parts. ``refuse``: the gate answers with ``error`` in the broker's place (``harness.faults.gate.refused_in_place``).
     """
 
