@@ -125,6 +125,8 @@ def test_a_watched_client_is_logged_and_no_other(pair: GatePair) -> None:
     assert first.node == int(pair.proxy.rpartition("-")[2])
     assert second.answer == {"producer_id": 7, "producer_epoch": 9}
     assert second.request["transaction_timeout_ms"] == init().timeout_ms
+    assert pair.gate.frames("watched-1") == (first, second)
+    assert pair.gate.frames("watched-2") == ()
     pair.gate.unwatch("wat")
     with pytest.raises(GateFailed, match="cannot frames"):
         pair.gate.frames("wat")

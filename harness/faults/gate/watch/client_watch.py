@@ -50,8 +50,11 @@ class ClientWatch:
         self._index()
 
     def frames(self, prefixes: Iterable[str]) -> list[Frame]:
-        """What was logged so far, in the order of numbers; :raises KeyError: when a prefix is not watched."""
-        found = {logged.frame.number: logged.frame for prefix in prefixes for logged in self.logs[prefix].frames}
+        """What was logged so far of clients whose ids begin so, in the order of numbers.
+
+        :raises KeyError: When such clients are not watched, by that prefix or a shorter one.
+        """
+        found = {frame.number: frame for prefix in prefixes for frame in self._of(prefix)}
         return [found[number] for number in sorted(found)]
 
     def errors(self) -> list[str]:
@@ -79,6 +82,12 @@ class ClientWatch:
             if header.client_id.startswith(prefix):
                 _append(log, logged)
         return logged
+
+    def _of(self, prefix: str) -> list[Frame]:
+        logs = [log for watched, log in self.logs.items() if prefix.startswith(watched)]
+        if not logs:
+            raise KeyError(f"clients {prefix}* are not watched")
+        return [logged.frame for log in logs for logged in log.frames if logged.frame.client_id.startswith(prefix)]
 
     def _index(self) -> None:
         self._prefixes = tuple(prefix.encode() for prefix in self.logs)
