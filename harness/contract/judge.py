@@ -77,9 +77,8 @@ class Observed:
             return Status.NOT_EXERCISED, f"nothing was told by {', '.join(dict.fromkeys(missed))}"
         if self.witnesses or self.findings:
             return Status.HOLDS, None
-        apis = ", ".join(dict.fromkeys(look.api for look in self.not_looked))
-        unseen = f"; no look at {apis}" if apis else ""
-        return Status.NOT_EXERCISED, f"the check examined no situation{unseen}"
+        unseen = f"; not looked at: {', '.join(dict.fromkeys(look.what for look in self.not_looked))}"
+        return Status.NOT_EXERCISED, "the check examined no situation" + (unseen if self.not_looked else "")
 
 
 def _observed(check: Iterable[Observation]) -> Observed:
