@@ -37,13 +37,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotLooked:
-    """A look that was not offered, not answered, or refused for the moment: neither a witness nor a finding.
-
-    :param api: Whose answer it would have been, where it is one of a broker.
-    """
+    """A look that was not offered, not answered, or refused for the moment: neither a witness nor a finding."""
 
     what: str
-    api: str = ""
+    api: str = ""  # whose answer it would have been, where it is one of a broker
 
 
 Observation: TypeAlias = Witness | Finding | NotLooked
