@@ -4,7 +4,7 @@ The cluster serves every round until one leaves it unusable (a broker that stays
 up); then the next round gets a fresh one, and the folder notes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.base import wait
@@ -12,6 +12,7 @@ from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.chaos.play.within_reach import reach_of, sentences
 from harness.clients.client import Adapter
+from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.cluster.cluster import Cluster, Links
 from harness.cluster.observer_client import observer_client
 from harness.cluster.opening import choose_backend, open_cluster
@@ -22,6 +23,7 @@ from harness.faults.fault_target import FaultTarget
 from harness.faults.frame_gate import FrameGate
 from harness.faults.gate.gate import open_gate, open_lane_gate
 from harness.faults.gate.reading_lane import ReadingLane, open_reading_lane
+from harness.faults.running_clients import ClientProcesses
 from harness.faults.toxic import ToxicReach
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
@@ -37,6 +39,7 @@ TIDY_SECONDS, TIDY_AGAIN_SECONDS = 10.0, 0.5
 class Environment:
     """The running cluster and Spark; end them by :meth:`close`.
 
+    :param clients: Who plays the roles as a process of its own; empty where the scenarios' own clients do.
     :param described: The cluster's part of ``run.json``.
     :param features: What the target's brokers offer.
     :param belongings: What of ours is on the cluster.
@@ -44,6 +47,7 @@ class Environment:
 
     wanted: RunOptions
     spark_master: str = "local[*]"
+    clients: Sequence[AdapterCommand] = ()
     described: dict[str, Json] = field(default_factory=dict)
     features: TargetFeatures | None = None
     _cluster: Cluster | None = None
@@ -100,7 +104,7 @@ class Environment:
     @property
     def reach(self) -> frozenset[ToxicReach]:
         """What toxics may act on."""
-        return reach_of(self.open(), self.wanted.permissions)
+        return reach_of(self.open(), self.wanted.permissions, clients=bool(self.clients))
 
     def tell_out_of_reach(self, lost: Mapping[str, str]) -> None:
         """Say of each toxic once in a session why it does not strike; ``lost`` is the reason by the toxic's name."""
@@ -121,7 +125,9 @@ class Environment:
         lacks = (adapter.lacking(offered) for offered in self.features.brokers.values())
         return next((lack for lack in lacks if lack), None)
 
-    def fault_target(self, topics: dict[str, str], transactional_ids: dict[str, str]) -> FaultTarget:
+    def fault_target(
+        self, topics: dict[str, str], transactional_ids: dict[str, str], clients: ClientProcesses
+    ) -> FaultTarget:
         """The cluster for one round's toxics, on a clock of its own; close it after the round."""
         cluster, clock = self.open(), RunClock()
         return FaultTarget(
@@ -131,6 +137,7 @@ class Environment:
             topics=topics,
             transactional_ids=transactional_ids,
             open_gate=self._open_gate,
+            clients=clients if self.clients else None,
         )
 
     def replace_cluster(self, why: str) -> None:

@@ -15,6 +15,8 @@ from harness.chaos.play.within_reach import lost, sentences
 from harness.clients.client import Adapter, ClientOptions
 from harness.clients.client_catalogue import ADAPTERS
 from harness.clients.recording_client import RecordingClient
+from harness.clients.stdio.client_processes import RunningClients
+from harness.clients.stdio.stdio_adapter import StdioAdapter
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
@@ -25,6 +27,8 @@ from harness.wire.security.security import PLAINTEXT
 REPLICAS = 3
 OUT_OF_REACH = "out_of_reach"
 """The fact that names toxics of the scenario which could not strike on this target."""
+PROBER = "wire-v1"
+"""The adapter that probes where libraries play the roles: whether the cluster serves must not depend on them."""
 READER = "spark"
 """The name of Spark's reader in the history."""
 
@@ -42,6 +46,8 @@ class RoundContext:
     """What one round has; made by ``connect`` in :mod:`harness.run_chaos`.
 
     :param adapters: The scenario's clients, given to the roles in turn.
+    :param prober: The client of probes.
+    :param processes: Of the clients that are processes of their own.
     :param environment: The session's.
     :param name: Part of every topic, transactional id and group, so that rounds on one cluster do not meet.
     :param facts: The round's facts for ``run.json``.
@@ -56,6 +62,8 @@ class RoundContext:
     fault_target: FaultTarget
     history_journal: HistoryJournal
     adapters: Sequence[Adapter]
+    prober: Adapter
+    processes: RunningClients
     reader: ResumableReader
     facts: dict[str, Json] = field(default_factory=dict)
     faults: list[FaultWindow] = field(default_factory=list)
@@ -111,7 +119,9 @@ class RoundContext:
             self.fault_target.admin.create_topic(self.topics[name], order)
 
     def start_roles(self) -> None:
-        for index, role in enumerate(self.scenario.workload.roles(), start=1):
+        roles = list(enumerate(self.scenario.workload.roles(), start=1))
+        self.facts["played_by"] = {role.name: self.adapter(index).kind for index, role in roles}
+        for index, role in roles:
             self.start_thread(f"role {role.name}", partial(self._run_role, index, role))
 
     def stop_threads(self, timeout_seconds: float) -> None:
@@ -153,7 +163,11 @@ class RoundContext:
             group=None if role.group is None else self.real_name(role.group),
             security=PLAINTEXT,  # a lane's listener is plaintext, and so is the gate behind the lanes of other clusters
         )
-        return self._recording(self.adapters[index % len(self.adapters)], options)
+        return self._recording(self.adapter(index), options)
+
+    def adapter(self, index: int) -> Adapter:
+        """The one of the role of this number, from 1."""
+        return self.adapters[index % len(self.adapters)]
 
     def probe_client(self, actor: str, transactional_id: str) -> RecordingClient:
         """A fresh client for a probe, over the lane that carries no toxic."""
@@ -167,7 +181,7 @@ class RoundContext:
             request_ms=5_000,
             security=reading.security,
         )
-        return self._recording(self.adapters[0], options)
+        return self._recording(self.prober, options)
 
     def unusable(self, settled: Mapping[str, Json]) -> bool:
         """Whether the cluster is not to be used again, by what settling found: a replica that is not in sync."""
@@ -175,7 +189,8 @@ class RoundContext:
         return isinstance(found, dict) and bool(found.get("not_yet"))
 
     def close(self) -> None:
-        """Of a cluster that is not ours everything is removed that the round made there."""
+        """No client's process is left; of a cluster that is not ours all is removed that the round made there."""
+        self.processes.end_all()
         self.reader.stop()
         self.history_journal.close()
         try:
@@ -229,10 +244,13 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
     """
     scenario, name = round_.scenario, environment.next_round(round_.seed.value)
     out_of_reach = _out_of_reach(environment, scenario)
-    adapters = _offered(environment, scenario)
+    processes = RunningClients()
+    adapters = _offered(environment, scenario, processes)
+    if environment.clients:
+        round_.seed.stream("clients").shuffle(adapters)
     topics = {topic: f"{name}-{topic}" for topic in scenario.workload.topics}
     ids = {role.transactional_id for role in scenario.workload.roles() if role.transactional_id is not None}
-    fault_target = environment.fault_target(topics, {each: f"{name}-{each}" for each in ids})
+    fault_target = environment.fault_target(topics, {each: f"{name}-{each}" for each in ids}, processes)
     reader = ResumableReader(
         spark=environment.spark.spark,
         bootstrap=environment.reading.bootstrap,
@@ -249,6 +267,8 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         fault_target=fault_target,
         history_journal=HistoryJournal(round_.folder / "history"),
         adapters=adapters,
+        prober=ADAPTERS[PROBER] if environment.clients else adapters[0],
+        processes=processes,
         reader=reader,
         facts={"clients": [adapter.kind for adapter in adapters], OUT_OF_REACH: dict(out_of_reach)},
     )
@@ -276,12 +296,21 @@ def _out_of_reach(environment: Environment, scenario: Scenario) -> Mapping[str, 
     return found
 
 
-def _offered(environment: Environment, scenario: Scenario) -> list[Adapter]:
-    lacks = {name: environment.lacking(ADAPTERS[name]) for name in scenario.clients}
-    able = [ADAPTERS[name] for name, lack in lacks.items() if lack is None]
+def _offered(environment: Environment, scenario: Scenario, processes: RunningClients) -> list[Adapter]:
+    stdio = [StdioAdapter(command=command, processes=processes) for command in environment.clients]
+    adapters: Mapping[str, Adapter] = {**ADAPTERS, **{adapter.kind: adapter for adapter in stdio}}
+    lacks = {name: _lacking(environment, scenario, adapters[name]) for name in scenario.clients}
+    able = [adapters[name] for name, lack in lacks.items() if lack is None]
     if not able:
         raise ClientsNotOffered("; ".join(filter(None, lacks.values())))
     return able
+
+
+def _lacking(environment: Environment, scenario: Scenario, adapter: Adapter) -> str | None:
+    if scenario.protocol is not None and adapter.protocol != scenario.protocol:
+        needed = f"{scenario.name} needs clients of Transactions {scenario.protocol.upper()}"
+        return f"{needed}, and of {adapter.kind} that is not known"
+    return environment.lacking(adapter)
 
 
 def _rotated(brokers: Sequence[int], by: int) -> tuple[int, ...]:

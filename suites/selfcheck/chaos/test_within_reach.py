@@ -38,6 +38,7 @@ BEYOND = {
     *("kill", "pause", "restart", "rolling-restart", "isolate-from-controller", "slow-markers", "slow-verification"),
     *("move-coordinator", "move-leader"),
 }
+OF_CLIENTS = {"client-killed", "client-paused"}
 LANES_ALONE: Mapping[tuple[Lane, int], str] = {
     ("victim", 1): "lane-victim-1",
     ("victim", 2): "lane-victim-2",
@@ -72,17 +73,18 @@ def test_what_is_within_reach() -> None:
     assert reach_of(theirs(1, 2), allowed) == CHANGED.reach
     assert reach_of(theirs(1), allowed) == THEIRS.reach, "one broker has nobody to hand a leadership to"
     assert reach_of(theirs(1, 2, proxies=False), Permissions()) == frozenset()
-    assert (
-        reach_of(cast(Any, Ours(owned_topology(lambda *_: Address("127.0.0.1", 1)), owned=True)), Permissions())
-        == OURS.reach
-    )
+    ours = cast(Any, Ours(owned_topology(lambda *_: Address("127.0.0.1", 1)), owned=True))
+    assert reach_of(ours, Permissions(), clients=True) == OURS.reach
+    assert reach_of(ours, Permissions()) == OURS.reach - {ToxicReach.CLIENTS}
 
 
 def test_on_a_cluster_that_is_not_ours_these_toxics_cannot_strike() -> None:
     toxics = list(TOXICS.values())
     assert lost(toxics, OURS) == {}
-    assert set(lost(toxics, THEIRS)) == BEYOND
-    assert set(lost(toxics, CHANGED)) == BEYOND - {"move-coordinator", "move-leader"}
+    assert set(lost(toxics, THEIRS)) == BEYOND | OF_CLIENTS
+    assert set(lost(toxics, CHANGED)) == (BEYOND | OF_CLIENTS) - {"move-coordinator", "move-leader"}
+    with_processes = replace(THEIRS, reach=THEIRS.reach | {ToxicReach.CLIENTS})
+    assert set(lost(toxics, with_processes)) == BEYOND
 
 
 @pytest.mark.parametrize("name", sorted(set(TOXICS) - BEYOND))
@@ -139,6 +141,7 @@ def environment(told: list[str]) -> Any:
         tell_out_of_reach=lambda found: told.extend(found),
         features=SimpleNamespace(brokers={}),
         lacking=lambda _: "nothing is offered here",
+        clients=(),
     )
 
 
