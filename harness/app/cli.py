@@ -51,6 +51,7 @@ examples:
   fencepost qualify external:localhost:9092      judge a running cluster
   fencepost qualify kafka:3.5.2 --select VERIFY  one group only
   fencepost chaos kafka:4.3.1 --budget 10m       search for anomalies under faults
+  fencepost chaos kafka:4.3.1 --clients java,sarama   the same with these libraries
   fencepost list --json                          the catalogue, for machines
   fencepost replay reports/runs/…                judge last week's evidence again, offline
   fencepost client ./my-adapter --check          does a program speak the protocol of adapters

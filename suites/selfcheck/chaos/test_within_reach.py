@@ -20,8 +20,9 @@ from harness.chaos.plan.round_folders import rounds_of
 from harness.chaos.plan.scenario import PlannedFault, Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
 from harness.chaos.plan.schedule import schedule
-from harness.chaos.play.round_context import ScenarioOutOfReach, create_round
+from harness.chaos.play.round_context import ClientsNotOffered, ScenarioOutOfReach, create_round
 from harness.chaos.play.within_reach import lost, on_external, reach_of
+from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.cluster.run_options import Permissions, RunOptions
 from harness.cluster.topology import Topology, owned_topology
 from harness.faults.toxic import ClusterShape, ToxicReach
@@ -161,6 +162,14 @@ def test_what_a_scenario_loses_is_told(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="nothing is offered here"):
         create_round(environment(told), round_of(SCENARIO_FILES["zombies-return"], tmp_path))
     assert told == ["move-coordinator"]
+
+
+def test_a_scenario_of_transactions_v2_is_not_played_by_clients_of_whom_that_is_not_known(tmp_path: Path) -> None:
+    scenario = SCENARIO_FILES["late-produce-v2"].played_by(["./mine"])
+    played = environment([])
+    played.clients, played.lacking = (AdapterCommand(name="./mine", command=["./mine"]),), lambda _: None
+    with pytest.raises(ClientsNotOffered, match=r"needs clients of Transactions V2, and of \./mine that is not known"):
+        create_round(played, round_of(scenario, tmp_path))
 
 
 def test_a_scenario_that_is_out_of_reach_is_counted_and_not_begun_again(
