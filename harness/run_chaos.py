@@ -35,6 +35,8 @@ from harness.spark.session.spark_session import SparkHandle
 
 LAST_TRANSACTION_SECONDS = 45.0
 """That a role may take to end its last transaction; a client that is a process of its own may have to start first."""
+CLIENTS_SECONDS = 20.0
+"""Within which clients that are processes of their own should be there before toxics strike."""
 PROBE_SECONDS = 20.0
 """Within which every coordinator must serve again after heal."""
 SETTLE_MARGIN_SECONDS = 6.0
@@ -106,9 +108,11 @@ def drive(context: RoundContext, round_: Round) -> None:
         began_ms = clock.now()
         context.reader.start()
         context.start_roles()
+        context.await_clients(CLIENTS_SECONDS)
+        ready_ms = clock.now()
         context.start_thread("Spark's restart", lambda: restart_halfway(context, round_.seconds))
         run_faults(planned_faults, context.fault_target, context.stop, context.note_fault)
-        context.stop.wait(max(0.0, round_.seconds - (clock.now() - began_ms) / 1000))
+        context.stop.wait(max(0.0, round_.seconds - (clock.now() - ready_ms) / 1000))
         context.stop_threads(LAST_TRANSACTION_SECONDS)
         context.history_journal.write(*phases(context.faults, began_ms, clock.now()))
 

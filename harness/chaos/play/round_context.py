@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Event, Thread
 
+from harness.base import wait
 from harness.base.json_value import Json
 from harness.base.seed import Seed
 from harness.chaos.plan.chaos_round import Round
@@ -123,6 +124,18 @@ class RoundContext:
         self.facts["played_by"] = {role.name: self.adapter(index).kind for index, role in roles}
         for index, role in roles:
             self.start_thread(f"role {role.name}", partial(self._run_role, index, role))
+
+    def await_clients(self, timeout_seconds: float) -> None:
+        """Wait until a process plays each role, so that toxics strike what runs; not for one that failed.
+
+        Nothing is waited for where clients are in our own process.
+        """
+        wanted = len(self.scenario.workload.roles()) if self.environment.clients else 0
+
+        def there() -> bool:
+            return self.stop.is_set() or len(self.processes.running()) >= wanted or bool(self.processes.notes())
+
+        wait.elapsed_ms_until(there, timeout_seconds=timeout_seconds)
 
     def stop_threads(self, timeout_seconds: float) -> None:
         """Stop all threads and wait for them; one that does not end within so many seconds is a failure of ours."""
