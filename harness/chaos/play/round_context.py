@@ -110,6 +110,19 @@ class RoundContext:
         """A transactional id or group of the workload, as the cluster knows it."""
         return f"{self.name}-{name}"
 
+    @property
+    def players(self) -> Mapping[str, Adapter]:
+        """The adapter of each role, in turn.
+
+        A group has one library: members must know one assignor in common, and what libraries offer by default differs.
+        """
+        players: dict[str, Adapter] = {}
+        turns: dict[str, int] = {}
+        for index, role in enumerate(self.scenario.workload.roles(), start=1):
+            shared = role.group if role.group and self.environment.clients else role.name
+            players[role.name] = self.adapters[turns.setdefault(shared, index) % len(self.adapters)]
+        return players
+
     def create_topics(self) -> None:
         """Every topic, on all brokers, with its leaders on different ones."""
         brokers = self.fault_target.cluster.topology.brokers
@@ -120,9 +133,8 @@ class RoundContext:
             self.fault_target.admin.create_topic(self.topics[name], order)
 
     def start_roles(self) -> None:
-        roles = list(enumerate(self.scenario.workload.roles(), start=1))
-        self.facts["played_by"] = {role.name: self.adapter(index).kind for index, role in roles}
-        for index, role in roles:
+        self.facts["played_by"] = {role: adapter.kind for role, adapter in self.players.items()}
+        for index, role in enumerate(self.scenario.workload.roles(), start=1):
             self.start_thread(f"role {role.name}", partial(self._run_role, index, role))
 
     def await_clients(self, timeout_seconds: float) -> None:
@@ -164,7 +176,7 @@ class RoundContext:
         self.faults.append(window)
         self.history_journal.write(window)
 
-    def client(self, role: Role, actor: str, index: int) -> RecordingClient:
+    def client(self, role: Role, actor: str) -> RecordingClient:
         """A fresh client for a role, recording."""
         options = ClientOptions(
             actor=actor,
@@ -176,11 +188,7 @@ class RoundContext:
             group=None if role.group is None else self.real_name(role.group),
             security=PLAINTEXT,  # a lane's listener is plaintext, and so is the gate behind the lanes of other clusters
         )
-        return self._recording(self.adapter(index), options)
-
-    def adapter(self, index: int) -> Adapter:
-        """The one of the role of this number, from 1."""
-        return self.adapters[index % len(self.adapters)]
+        return self._recording(self.players[role.name], options)
 
     def probe_client(self, actor: str, transactional_id: str) -> RecordingClient:
         """A fresh client for a probe, over the lane that carries no toxic."""
@@ -239,7 +247,7 @@ class RoundContext:
         actor = Actor(
             role=role,
             index=index,
-            open_client=lambda name: self.client(role, name, index),
+            open_client=lambda name: self.client(role, name),
             topics=dict(self.topics),
             stop=self.stop,
         )
