@@ -28,6 +28,7 @@ from harness.faults.toxic import ToxicReach
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.target_features import TargetFeatures, read_target_features
+from harness.machine.run_processes import RunProcesses, open_run_processes
 from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.wire.wire_client import WireClient
 
@@ -56,6 +57,7 @@ class Environment:
     _rounds: int = 0
     _told: set[str] = field(default_factory=set)
     _reading: ReadingLane | None = None
+    _client_run: RunProcesses | None = None
     belongings: Belongings = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,6 +88,8 @@ class Environment:
         """
         if self._cluster is None:
             self._open()
+        if self._client_run is None and self.clients:
+            self._client_run = open_run_processes()
         assert self._cluster is not None
         return self._cluster
 
@@ -100,6 +104,11 @@ class Environment:
         if self._reading is None:
             self._reading = open_reading_lane(self.open())
         return self._reading
+
+    def record_client(self, pid: int) -> None:
+        """Have a client's process ended should Fencepost be killed."""
+        assert self._client_run is not None
+        self._client_run.record(pid)
 
     @property
     def reach(self) -> frozenset[ToxicReach]:
@@ -155,7 +164,10 @@ class Environment:
             spark.close(in_order=False)
 
     def close(self) -> None:
-        """End the cluster and Spark. May be called twice."""
+        """End the cluster, Spark and what watches over clients. May be called twice."""
+        clients, self._client_run = self._client_run, None
+        if clients is not None:
+            clients.close()
         cluster, self._cluster = self._cluster, None
         spark, self._spark = self._spark, None
         try:

@@ -265,7 +265,7 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
     """
     scenario, name = round_.scenario, environment.next_round(round_.seed.value)
     out_of_reach = _out_of_reach(environment, scenario)
-    processes = RunningClients()
+    processes = RunningClients(record=environment.record_client)
     adapters = _offered(environment, scenario, processes)
     if environment.clients:
         round_.seed.stream("clients").shuffle(adapters)

@@ -2,7 +2,7 @@
 
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
@@ -64,8 +64,12 @@ class RunningClient:
 
 @dataclass(slots=True)
 class RunningClients:
-    """Fills :class:`harness.faults.running_clients.ClientProcesses`; used from many threads."""
+    """Fills :class:`harness.faults.running_clients.ClientProcesses`; used from many threads.
 
+    :param record: Takes the id of each process, so that it is ended also where Fencepost is killed.
+    """
+
+    record: Callable[[int], None] = lambda _: None
     _running: list[RunningClient] = field(default_factory=list)
     _failures: dict[str, list[str]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
@@ -76,6 +80,7 @@ class RunningClients:
         return sorted(found, key=lambda each: each.actor)
 
     def add(self, client: RunningClient) -> None:
+        self.record(client.adapter.process.pid)
         with self._lock:
             self._running.append(client)
 

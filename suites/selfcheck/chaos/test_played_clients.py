@@ -45,6 +45,7 @@ def environment(clients: Sequence[AdapterCommand]) -> Any:
         tell_out_of_reach=lambda _: None,
         lacking=lambda _: None,
         fault_target=fault_target,
+        record_client=lambda _: None,
         spark=SimpleNamespace(spark=None),
         reading=SimpleNamespace(bootstrap="h:1", security=PLAINTEXT),
         belongings=SimpleNamespace(transactional_ids=0),

@@ -143,6 +143,7 @@ def environment(told: list[str]) -> Any:
         features=SimpleNamespace(brokers={}),
         lacking=lambda _: "nothing is offered here",
         clients=(),
+        record_client=lambda _: None,
     )
 
 

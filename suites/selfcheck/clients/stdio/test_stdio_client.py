@@ -23,6 +23,8 @@ from harness.clients.stdio.stdio_client import StdioClient, open_arguments
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import Outcome, Value
 from harness.faults.fault_target import FaultTarget, Powerless
+from harness.machine.orphans import end_processes_of
+from harness.machine.run_processes import open_run_processes
 from harness.wire.security.security import PasswordLogin, Secret, Security
 from suites.selfcheck.clients.stdio.programs import OBEDIENT, program, which
 from toxics.clients import client_killed, client_paused
@@ -139,6 +141,22 @@ def test_what_is_left_of_a_round_is_ended(tmp_path: Path, processes: RunningClie
     assert not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     assert client.close().done
     assert processes.notes() == []
+
+
+def test_one_that_is_paused_ends_also_where_fencepost_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    run = open_run_processes()
+    clients = RunningClients(record=run.record)
+    client = opened(tmp_path, OBEDIENT, clients)
+    client.init()
+    (running,) = clients.running()
+    assert running.pause()
+    assert end_processes_of(run.folder) == [running.adapter.process.pid]
+    assert not running.resume()
+    client.close()
+    run.close()
 
 
 def test_what_it_is_opened_with() -> None:
