@@ -12,15 +12,13 @@ from pathlib import Path
 import pytest
 
 from harness.app import options
-from harness.app.client_check import check_client
-from harness.app.contract_session import ContractOptions
+from harness.app.clients.client_check import check_client
 from harness.app.from_folders.adopt_evidence import adopt_from
 from harness.app.from_folders.replay import replay
 from harness.app.from_folders.run_matrix import write_matrix
-from harness.app.plugin import GivenOptions
-from harness.base.paths import CONTRACT, ROOT, SCENARIOS
+from harness.app.plugin import GivenOptions, SessionOptions
+from harness.base.paths import CLIENTS, CONTRACT, ROOT, SCENARIOS
 from harness.base.user_error import ExitCode, UserError
-from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.scenario_catalogue import find_scenarios
 from harness.chaos.play.within_reach import on_external
 from harness.clients.toolchains.shipped import SHIPPED
@@ -54,6 +52,8 @@ examples:
   fencepost chaos kafka:4.3.1 --clients java,sarama   the same with these libraries
   fencepost list --json                          the catalogue, for machines
   fencepost replay reports/runs/…                judge last week's evidence again, offline
+  fencepost clients --clients java:4.3.1,franz-go:1.22,./my-adapter
+                                                 judge clients
   fencepost client ./my-adapter --check          does a program speak the protocol of adapters
   fencepost up kafka:4.1.2                       the topology for a person; Ctrl-C takes it down
 
@@ -92,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
     _replay(commands.add_parser("replay", help="judge a run folder again, offline"))
     _matrix(commands.add_parser("matrix", help="several runs on one page, with what differs between neighbours"))
     _adopt(commands.add_parser("adopt", help="take a sound run's evidence as what a requirement accepts"))
+    _clients(commands.add_parser("clients", help="judge clients: what each does with errors, fencing, timeouts"))
     _client(commands.add_parser("client", help="try whether a program is an adapter, without a broker"))
     _up(commands.add_parser("up", help="bring the topology up and print every address"))
     return top
@@ -152,6 +153,16 @@ def _write_adopted(given: argparse.Namespace) -> int:
     return ExitCode.KEPT
 
 
+def _clients(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--target", default="kafka:4.3.1", help=options.TARGET_HELP + " (default: %(default)s)")
+    options.declare("clients", command.add_argument)
+    command.set_defaults(run=_judge_clients)
+
+
+def _judge_clients(given: argparse.Namespace) -> int:
+    return _pytest(options.clients_options(given, target=given.target), marker="live", suite=CLIENTS)
+
+
 def _client(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "name", help=f"{', '.join(SHIPPED)}, with a version behind it (librdkafka:2.3), or ./a-program"
@@ -178,7 +189,7 @@ def _search(given: argparse.Namespace) -> int:
     return _pytest(options.chaos_options(given, target=given.target), marker="chaos", suite=SCENARIOS)
 
 
-def _pytest(parsed: ContractOptions | ChaosOptions, *, marker: str, suite: Path) -> int:
+def _pytest(parsed: SessionOptions, *, marker: str, suite: Path) -> int:
     """A session of pytest that needs no file but ours: its settings, its plugin and what it judges are given to it."""
     words = ["--rootdir", str(ROOT), "-c", str(SETTINGS), "-p", "harness.app.plugin", "--capture=no"]
     words += [f"-pno:{plugin}" for plugin in UNWANTED]

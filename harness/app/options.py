@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.app.clients.clients_session import CLIENT_JOBS, ClientsOptions
 from harness.app.contract_session import ContractOptions
 from harness.app.side_by_side import JOBS, MOST_CLUSTERS, MOST_JOBS, PROCESSORS_FOR_TWO, usual_clusters
 from harness.base.paths import SCENARIOS, runs_folder
@@ -34,9 +35,9 @@ JVM_OPTS, PROPERTIES = "FENCEPOST_BROKER_JVM_OPTS", "FENCEPOST_BROKER_PROPERTIES
 TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | image:<reference>[#folder] | external:<host:port,…>"
 
 
-CLUSTER = ("qualify", "falsify", "chaos", "up", "pytest")
-RUN = ("qualify", "falsify", "chaos", "pytest")
-RUNNING = ("qualify", "chaos", "pytest")
+CLUSTER = ("qualify", "falsify", "chaos", "clients", "up", "pytest")
+RUN = ("qualify", "falsify", "chaos", "clients", "pytest")
+RUNNING = ("qualify", "chaos", "clients", "pytest")
 JUDGED = ("qualify", "pytest")
 CHAOS = ("chaos", "pytest")
 BACKENDS = {"default": AUTO, "choices": BACKEND_NAMES}
@@ -64,6 +65,18 @@ class Option(NamedTuple):
 
 
 OPTIONS = (
+    Option(
+        "--clients",
+        ("clients",),
+        {"required": True, "metavar": "NAME,…"},
+        "clients by name and version, java:4.3.1,franz-go:1.22, or programs, ./my-adapter",
+    ),
+    Option(
+        "--known-clients",
+        ("clients",),
+        {"type": Path, "metavar": "DIR"},
+        "a folder with a list of known failures for each client: java-4.3.1.txt (default: our own)",
+    ),
     Option("--target", ("pytest",), {}, TARGET_HELP),
     Option("--falsify", ("pytest",), {"action": "store_true"}, "run the live negative controls instead"),
     Option("--chaos", ("pytest",), {"metavar": "TARGET"}, "chaos on this target instead of the contract"),
@@ -114,7 +127,7 @@ OPTIONS = (
     ),
     Option(
         "--select",
-        ("qualify", "falsify", "pytest"),
+        ("qualify", "falsify", "clients", "pytest"),
         {"default": "", "metavar": "ID,GROUP,…"},
         "requirements, groups or KIPs by name, for example KIP890-BUMP-01,VERIFY,KIP-664",
     ),
@@ -126,10 +139,10 @@ OPTIONS = (
     ),
     Option(
         "--profile",
-        JUDGED,
+        (*JUDGED, "clients"),
         {"choices": tuple(Profile)},
-        "which promises decide the exit code: kip, what a KIP promises (default on external:), or kafka, also how"
-        " Apache Kafka itself does it (default on releases)",
+        "which promises decide the exit code: kip, what a KIP promises (default on external: and of clients), or kafka,"
+        " also how Apache Kafka itself does it (default on releases)",
     ),
     Option(
         "--known-failing",
@@ -193,7 +206,7 @@ OPTIONS = (
     ),
     Option(
         "--jobs",
-        JUDGED,
+        (*JUDGED, "clients"),
         {"type": int, "metavar": "N", "choices": range(1, MOST_JOBS + 1)},
         f"requirements that are tried at a time where none can disturb another (default: {JOBS}; 1 on external:)",
     ),
@@ -232,6 +245,21 @@ def contract_options(given: Namespace, *, target: str | None, falsify: bool = Fa
         part=getattr(given, "part", (1, 1)),
         jobs=getattr(given, "jobs", None) or (1 if external else JOBS),
         clusters=getattr(given, "clusters", None) or usual_clusters(),
+    )
+
+
+def clients_options(given: Namespace, *, target: str) -> ClientsOptions:
+    """The options of a run on clients; :raises UserError: when one of them is malformed."""
+    names = tuple(filter(None, (name.strip() for name in given.clients.split(","))))
+    if not names or len(set(names)) < len(names):
+        raise UserError("--clients: name one client or more, each once", exit=ExitCode.USAGE)
+    return ClientsOptions(
+        run=_run_options(given, target, folder_name=f"clients-{target}"),
+        clients=names,
+        select=given.select,
+        profile=Profile(given.profile or Profile.KIP),
+        known_failing=given.known_clients,
+        jobs=given.jobs or CLIENT_JOBS,
     )
 
 

@@ -11,10 +11,12 @@ from collections.abc import Generator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 import pytest
 
+from harness.app.clients.clients_plugin import ClientsPlugin
+from harness.app.clients.clients_session import ClientsOptions, ClientsSession
 from harness.app.contract_plugin import ContractPlugin
 from harness.app.contract_session import ContractOptions, ContractSession
 from harness.app.judging_item import JudgingItem, JudgingSession
@@ -32,11 +34,14 @@ MARKERS = (
 )
 
 
+SessionOptions: TypeAlias = ContractOptions | ChaosOptions | ClientsOptions
+
+
 @dataclass(frozen=True, slots=True)
 class GivenOptions:
     """What the command line has parsed; a plugin that leaves it where ours finds it."""
 
-    options: ContractOptions | ChaosOptions
+    options: SessionOptions
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> None:
@@ -44,7 +49,7 @@ class GivenOptions:
         config.stash[GIVEN] = (self.options,)
 
 
-GIVEN = pytest.StashKey[tuple[ContractOptions | ChaosOptions, ...]]()
+GIVEN = pytest.StashKey[tuple[SessionOptions, ...]]()
 SESSIONS = pytest.StashKey[list[JudgingSession]]()
 
 
@@ -68,19 +73,23 @@ def pytest_configure(config: pytest.Config) -> None:
         pytest.exit(str(error), returncode=_code(error))  # before the session begins pytest prints it by itself
 
 
-def _parsed(config: pytest.Config) -> tuple[ContractOptions | ChaosOptions, ...]:
+def _parsed(config: pytest.Config) -> tuple[SessionOptions, ...]:
     given = config.option
     contract = contract_options(given, target=given.target, falsify=given.falsify)
     return (contract, chaos_options(given, target=given.chaos)) if given.chaos else (contract,)
 
 
-def _open(config: pytest.Config, options: ContractOptions | ChaosOptions) -> None:
+def _open(config: pytest.Config, options: SessionOptions) -> None:
     if isinstance(options, ContractOptions):
         contract = ContractSession(options=options)
         config.stash[SESSIONS].append(contract)
         config.pluginmanager.register(ContractPlugin(contract), "fencepost-contract")
         if not contract.has_target and not contract.falsifying:
             return
+    elif isinstance(options, ClientsOptions):
+        clients = ClientsSession(options=options)
+        config.stash[SESSIONS].append(clients)
+        config.pluginmanager.register(ClientsPlugin(clients), "fencepost-clients")
     else:
         from harness.app import chaos_plugin, chaos_session  # brings in Spark, which nothing else needs
 

@@ -5,7 +5,7 @@ From one file come, with no further lines anywhere: ``live``, ``accepts[0]``, ``
 """
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -103,7 +103,7 @@ class ControlItem(RequirementItem):
 class ExaminedItem(RequirementItem):
     """Live: an item that examines its requirement on a cluster."""
 
-    def __init__(self, *, session_: ContractSession, **rest: object) -> None:
+    def __init__(self, *, session_: Any, **rest: object) -> None:  # the contract's session, or the clients'
         super().__init__(**rest)  # type: ignore[arg-type]
         self.session_ = session_
         self.row = requirement_row(self.entry, root=ROOT)
@@ -134,7 +134,7 @@ class LiveItem(ExaminedItem):
 
     def runtest(self) -> None:
         """Examine the requirement; red unless the verdict is one that lets the exit code be 0."""
-        verdict = self.verdict = self.session_.examine(self.requirement)
+        verdict = self.verdict = self.examined()
         profile = self.session_.options.profile
         if not kept(verdict, profile):
             old = f"stale known failure ({verdict.known_failure}): " if stale(verdict) else ""
@@ -147,12 +147,17 @@ class LiveItem(ExaminedItem):
             shown = title(shown_status(verdict, profile))
             self.fail_as_expected(verdict.known_failure or f"{verdict.level}: {shown}: {sentence(verdict)}")
 
+    def examined(self) -> Verdict:
+        """Its verdict, from the session."""
+        verdict: Verdict = self.session_.examine(self.requirement)
+        return verdict
+
 
 class FalsifyItem(ExaminedItem):
     """Live: the requirement on a target that must break it, with the anomaly named."""
 
     def __init__(self, *, refuter: LiveRefuter, **rest: object) -> None:
-        super().__init__(**rest)  # type: ignore[arg-type]
+        super().__init__(**rest)
         self.refuter = refuter
 
     @property

@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 """The folder that holds the packages; files of the catalogue are named relative to it."""
 CONTRACT = ROOT / "suites" / "contract"
+CLIENTS = ROOT / "suites" / "clients"
 ANOMALIES = ROOT / "suites" / "anomalies"
 COMPOSE = ROOT / "compose"
 SCENARIOS = ROOT / "suites" / "chaos" / "scenarios"

@@ -124,3 +124,13 @@ def link_name(source: int, target: int) -> str:
 def lane_name(lane: Lane, broker: int) -> str:
     """The proxy of the lane's connections to ``broker``."""
     return f"lane-{lane}-{broker}"
+
+
+def node_of(proxy: str) -> int:
+    """The node to which a proxy of a link or a lane leads, by its name; -1 where that ends in no number.
+
+    >>> node_of("lane-victim-3"), node_of("link-1-2"), node_of("r")
+    (3, 2, -1)
+    """
+    last = proxy.rpartition("-")[2]
+    return int(last) if last.isdecimal() else -1

@@ -25,8 +25,18 @@ from harness.contract.expect import (
 from harness.contract.judge import judge
 from harness.contract.level import Level, Profile
 from harness.contract.own_cluster import OwnCluster
-from harness.contract.refuters import Failpoint, Liar, LiveRefuter, Refuter, Release, Setting, Unrefuted
-from harness.contract.requirement import Access, Feature, Need, Offers, Order, Refusal, Requirement, Source
+from harness.contract.refuters import (
+    Failpoint,
+    Liar,
+    LiveRefuter,
+    LyingClient,
+    OtherClient,
+    Refuter,
+    Release,
+    Setting,
+    Unrefuted,
+)
+from harness.contract.requirement import Access, Feature, Library, Need, Offers, Order, Refusal, Requirement, Source
 from harness.contract.transaction_result import TransactionResult
 from harness.contract.verdict import Status, Verdict, kept, passes
 from harness.evidence.requirement_evidence import Evidence, NotSeen
@@ -40,7 +50,9 @@ __all__ = [
     "KafkaError",
     "Level",
     "Liar",
+    "Library",
     "LiveRefuter",
+    "LyingClient",
     "Need",
     "NotLooked",
     "NotSeen",
@@ -48,6 +60,7 @@ __all__ = [
     "Observations",
     "Offers",
     "Order",
+    "OtherClient",
     "OwnCluster",
     "Profile",
     "Refusal",

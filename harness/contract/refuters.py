@@ -9,6 +9,9 @@ from harness.base.json_value import Json
 BASELINE = "4.3.1"
 """The sound release in which settings and failpoints are tried, unless a refuter names another."""
 
+SOUND_CLIENT = "java:4.3.1"
+"""The client with which liars and broken brokers are tried, unless a refuter names another."""
+
 VERIFICATION = "transaction.partition.verification.enable"
 """The switch of KIP-890's defence for old clients (KIP-890, "Configurations"); a :class:`Setting`'s key."""
 
@@ -74,6 +77,31 @@ class Liar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OtherClient:
+    """A released client that breaks the promise.
+
+    :param client: As users name it: ``java:3.5.2``.
+    """
+
+    client: str
+    anomaly: str
+    version: str = BASELINE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LyingClient:
+    """A sound client behind an adapter that lies or errs in one way.
+
+    :param lie: One of ``harness.clients.stdio.lying_adapter.LIES``.
+    """
+
+    lie: str
+    anomaly: str
+    client: str = SOUND_CLIENT
+    version: str = BASELINE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unrefuted:
     """One anomaly that nothing turns up live, and why."""
 
@@ -81,7 +109,7 @@ class Unrefuted:
     reason: str
 
 
-LiveRefuter: TypeAlias = Release | Setting | Failpoint | Liar
+LiveRefuter: TypeAlias = Release | Setting | Failpoint | Liar | OtherClient | LyingClient
 Refuter: TypeAlias = LiveRefuter | Unrefuted
 NONE = "none → "
 """How the phrase for an :class:`Unrefuted` begins."""
@@ -98,6 +126,10 @@ def describe(refuter: Refuter) -> str:
             return f"kafka:{refuter.version} with a failpoint in {_class(refuter.rules)} → {refuter.anomaly}"
         case Liar():
             return f"kafka:{refuter.version} lying in {refuter.api} ({_lie(refuter)}) → {refuter.anomaly}"
+        case OtherClient():
+            return f"{refuter.client} → {refuter.anomaly}"
+        case LyingClient():
+            return f"{refuter.client} behind an adapter that {refuter.lie} → {refuter.anomaly}"
         case Unrefuted():
             return f"{NONE}{refuter.anomaly}: {refuter.reason}"
 

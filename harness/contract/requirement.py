@@ -5,6 +5,7 @@ One file under ``suites/contract`` binds one of these to the name ``REQUIREMENT`
 and the row of ``fencepost list``.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum, StrEnum
@@ -72,7 +73,35 @@ class Feature:
     level: int
 
 
-Need: TypeAlias = Offers | Feature
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The promise is one of these client libraries, by the names that they give themselves.
+
+    :param since: Their first version of which it speaks; "" for all.
+    :param before: The first version of which it does not speak any more; "" for none.
+    """
+
+    names: tuple[str, ...]
+    since: str = ""
+    before: str = ""
+
+    def holds(self, name: str, version: str) -> bool:
+        """Whether the promise is this library's, at this version (``4.3.1``)."""
+        at = numbers_of(version)
+        early, late = self.since and at < numbers_of(self.since), self.before and at >= numbers_of(self.before)
+        return name in self.names and not early and not late
+
+    def __str__(self) -> str:
+        limits = [f"from {self.since}"] * bool(self.since) + [f"before {self.before}"] * bool(self.before)
+        return " ".join([" or ".join(self.names), *limits])
+
+
+def numbers_of(version: str) -> tuple[int, ...]:
+    """The numbers of a version, to be compared: of ``v1.22.2-rc1`` they are 1, 22 and 2."""
+    return tuple(map(int, re.findall(r"\d+", version.split("-")[0])))
+
+
+Need: TypeAlias = Offers | Feature | Library
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from typing import Literal, TypeAlias
 
 from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
+from harness.evidence.client_evidence import ClientCall, Frame
 
 Marker: TypeAlias = Literal["ABORT", "COMMIT"]
 
@@ -222,6 +223,8 @@ class Evidence:
 
     :param logs: Each partition's log by its alias.
     :param facts: Plain values that the stimulus or the run noted, by name.
+    :param calls: Of a client under test: what it was asked and what it said, in the order of the calls.
+    :param frames: Of a client under test: its requests, in the order in which they came to the gate.
     :param unprepared: Why the stimulus could not be carried out; None when it was.
     :param out_of_reach: Whether that is because the target gives no power over what was needed.
     """
@@ -231,6 +234,8 @@ class Evidence:
     faults: tuple[Fault, ...] = ()
     samples: tuple[Sample, ...] = ()
     facts: Mapping[str, Json] = field(default_factory=dict)
+    calls: tuple[ClientCall, ...] = ()
+    frames: tuple[Frame, ...] = ()
     unprepared: str | None = None
     out_of_reach: bool = False
 

@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 
 from harness.base.addresses import Address
 from harness.cluster.cluster import Links
+from harness.evidence.client_evidence import Frame
 from harness.faults.frame_rule import Rule, RuleReport
 
 
@@ -43,6 +44,23 @@ class FrameGate(Protocol):
 
         :raises GateFailed: When the gate refuses it, or has ended.
         """
+
+    def watch(self, prefix: str) -> None:
+        """Log the requests of clients whose ids begin so, and their answers, from now on; what was logged is forgotten.
+
+        :raises GateFailed: When the gate has ended; so do the next two.
+        """
+
+    def frames(self, prefix: str) -> tuple[Frame, ...]:
+        """What was logged since :meth:`watch`, in the order of ``number``, as far as it is known by now.
+
+        Times are milliseconds of this machine's monotonic clock. Where a log was full, :meth:`errors` says so.
+
+        :raises GateFailed: When such clients are not watched, by that prefix or a shorter one.
+        """
+
+    def unwatch(self, prefix: str) -> None:
+        """Log them no longer, and forget what was logged. Twice is no error."""
 
     def errors(self) -> tuple[str, ...]:
         """What went wrong in the gate itself, its own end included; a request that it could not judge has passed."""

@@ -24,6 +24,7 @@ class When:
     :param apis: Names in Kafka's spelling.
     :param versions: Lowest and highest request version.
     :param transactional_ids: One that ends in ``*`` is a prefix.
+    :param client_ids: Of the request's header; one that ends in ``*`` is a prefix.
     :param epochs: How the request's producer id and epoch compare with the newest that the gate saw a coordinator hand
         out for its transactional id (responses to InitProducerId, and to EndTxn from v5 on). Where it saw none, the
         request matches only ``any``.
@@ -37,6 +38,7 @@ class When:
     apis: tuple[str, ...]
     versions: tuple[int, ...] = ()
     transactional_ids: tuple[str, ...] = ()
+    client_ids: tuple[str, ...] = ()
     epochs: Epochs = "any"
     transactional: bool | None = None
     skip: int = 0
@@ -101,11 +103,11 @@ class Strike:
 
     :param at_ns: Monotonic clock of this machine, at the strike.
     :param delivered_ns: When it was forwarded; None where it was not, or not yet.
-    :param error: Of its response (for ``repeat`` of the second one): the first error code that is not 0; None without
-        a response.
+    :param error: Of the broker's response (for ``repeat`` of the second one), or of the gate's in its place: the first
+        error code that is not 0; None without a response.
     :param answered_ns: When its response came to the gate; None without one.
     :param fate: ``held``, ``delivered``, ``answer-held``, ``answered``, ``dropped``, ``rewritten``,
-        ``lost`` (the broker's side ended).
+        ``lost`` (the broker's side ended). ``rewritten`` and never delivered: the gate answered in the broker's place.
     """
 
     proxy: str

@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from harness.base.json_value import Json
+from harness.evidence.client_evidence import ClientCall, Delivery, Frame, Position, ProducedBatch, ReadRecord
 from harness.evidence.requirement_evidence import Evidence, Fault, LogTruth, Sample, Step
+
+PlacedT = TypeVar("PlacedT", Delivery, ReadRecord, Position, ProducedBatch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +35,8 @@ class EvidenceBuilder:
     faults: list[Fault] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
     facts: dict[str, Json] = field(default_factory=dict)
+    calls: list[ClientCall] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
     values: int = 0
 
     def unique(self, name: str) -> str:
@@ -44,6 +50,10 @@ class EvidenceBuilder:
         self.steps.append(RecordedStep(step=short, proxy=proxy))
         return short
 
+    def short(self, placed: PlacedT) -> PlacedT:
+        """Something of one partition, whose topic becomes the partition's short name."""
+        return replace(placed, topic=self.aliases.get(f"{placed.topic}-{placed.partition}", placed.topic))
+
     def evidence(
         self, logs: Mapping[str, LogTruth], *, unprepared: str | None = None, out_of_reach: bool = False
     ) -> Evidence:
@@ -54,6 +64,8 @@ class EvidenceBuilder:
             faults=tuple(self.faults),
             samples=tuple(sorted(self.samples, key=lambda sample: sample.at)),
             facts=self.facts,
+            calls=tuple(self.calls),
+            frames=tuple(self.frames),
             unprepared=unprepared,
             out_of_reach=out_of_reach,
         )

@@ -79,15 +79,19 @@ class Placement:
         self.partitions.append(made)
         return made
 
-    def group(self, alias: str) -> Group:
-        """A fresh group and the partition that keeps its offsets, which others write to as well."""
+    def group(self, alias: str, *, drained: bool = True) -> Group:
+        """A fresh group and the partition that keeps its offsets, which others write to as well.
+
+        :param drained: Whether that partition is read at the end.
+        """
         name = self.belongings.new_group(self.requirement, "group", self._drawn())
         leader = Coordinators(self.cluster).of(name, GROUP)
         index, start = self._end_of_kept(CONSUMER_OFFSETS, name, leader)
         self.starts[partition_name(CONSUMER_OFFSETS, index)] = start
         offsets = Partition(alias=alias, topic=CONSUMER_OFFSETS, index=index, leader=leader, start=start)
         made = Group(name=name, offsets=offsets)
-        self.groups.append(made)
+        if drained:
+            self.groups.append(made)
         return made
 
     def transactional_id(self, lane: str, wanted: int | None) -> tuple[str, int]:
@@ -104,13 +108,15 @@ class Placement:
 
     def end(self) -> None:
         """Remove what this requirement made, and let go of what it used, with no transaction of ours open on it."""
-        for name, coordinator in self._ids if self.belongings.permissions.topics else ():
-            with suppress(
-                WireError
-            ):  # it aborts what is open (KIP-588, ``TransactionCoordinator.handleInitProducerId``)
-                self.cluster.client.call(coordinator, InitProducerId(transactional_id=name))
+        self.end_transactions(dict(self._ids) if self.belongings.permissions.topics else {})
         self.belongings.in_use -= {partition.topic_partition for partition in self.partitions}
         self.belongings.remove(self.cluster, topics=self._topics, groups=[group.name for group in self.groups])
+
+    def end_transactions(self, ids: Mapping[str, int]) -> None:
+        """Abort what is open of these ids, by coordinator (``TransactionCoordinator.handleInitProducerId``)."""
+        for name, coordinator in ids.items():
+            with suppress(WireError):
+                self.cluster.client.call(coordinator, InitProducerId(transactional_id=name))
 
     def _fresh(self, alias: str, wanted: Sequence[int], copies: int, configs: Mapping[str, str] | None) -> Partition:
         topics = Topics(self.cluster)

@@ -9,18 +9,22 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 from harness.base.addresses import Address
 from harness.base.json_value import Json
 from harness.base.user_error import UserError
+from harness.cluster.topology import node_of
 from harness.evidence.json_codec import Malformed, from_plain, to_json
 from harness.faults.frame_rule import Rule
+from harness.faults.gate.connection.outstanding_request import WayToBroker
+from harness.faults.gate.connection.proxied_connection import ProxiedConnection
 from harness.faults.gate.lane_addresses import LaneAddresses
-from harness.faults.gate.proxied_connection import ProxiedConnection, WayToBroker
 from harness.faults.gate.rulebook import Rulebook
+from harness.faults.gate.watch.client_watch import ClientWatch
 from harness.wire.security.client_properties import read_client_properties
 from harness.wire.security.security import PLAINTEXT, Security
 
@@ -41,6 +45,8 @@ class GateServer:
     security: Security = PLAINTEXT
     lanes: dict[str, LaneAddresses] = field(default_factory=dict)
     rulebook: Rulebook = field(default_factory=Rulebook)
+    watch: ClientWatch = field(default_factory=ClientWatch)
+    connections: Iterator[int] = field(default_factory=lambda: count(1))
     connecting: set["asyncio.Task[None]"] = field(default_factory=set)
     servers: list[asyncio.Server] = field(default_factory=list)
 
@@ -54,8 +60,10 @@ class GateServer:
                 security=self.security,
                 server_name=server_name,
                 lane_addresses=self.lanes.get(proxy),
+                node=node_of(proxy),
+                connection=next(self.connections),
             )
-            connection = ProxiedConnection(way, self.rulebook)
+            connection = ProxiedConnection(way, self.rulebook, self.watch)
             task = asyncio.get_running_loop().create_task(connection.connect())
             self.connecting.add(task)
             task.add_done_callback(self.connecting.discard)
@@ -78,6 +86,11 @@ class GateServer:
                 lane = LaneAddresses(addresses=addresses, hosts=set(map(str, hosts)))
                 self.lanes |= dict.fromkeys(map(str, proxies), lane)
                 return None
+        return self._judge(command)
+
+    def _judge(self, command: Mapping[str, Json]) -> object:
+        """Commands about rules and logs."""
+        match command:
             case {"do": "add", "rule": rule}:
                 self.rulebook.add(from_plain(Rule, rule))
                 return None
@@ -86,11 +99,20 @@ class GateServer:
                 return None
             case {"do": "report", "rule": str(name)}:
                 return self.rulebook.rules[name].report()
+            case {"do": "watch" | "frames" | "unwatch" as do, "client_ids": [*prefixes]}:
+                return WATCHING[str(do)](self.watch, [*map(str, prefixes)])
             case {"do": "errors"}:
-                return self.rulebook.errors
+                return [*self.rulebook.errors, *self.watch.errors()]
             case {"do": "notes"}:
                 return list(dict.fromkeys(note for lane in self.lanes.values() for note in lane.notes))
         raise ValueError(f"there is no command {command}")
+
+
+WATCHING: Mapping[str, Callable[[ClientWatch, list[str]], object]] = {
+    "watch": ClientWatch.begin,
+    "frames": ClientWatch.frames,
+    "unwatch": ClientWatch.end,
+}
 
 
 async def serve(descriptor: int) -> None:

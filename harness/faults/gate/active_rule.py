@@ -112,6 +112,7 @@ class ActiveRule:
         return (
             (not when.versions or when.versions[0] <= info.header.version <= when.versions[-1])
             and _matches_any(when.transactional_ids, info.transactional_ids)
+            and _matches_any(when.client_ids, (info.header.client_id,))
             and when.transactional in (None, bool(info.transactional_ids))
             and (when.epochs == "any" or when.epochs == latest.compare(info))
         )

@@ -9,6 +9,7 @@ from threading import Lock
 from harness.base import wait
 from harness.base.addresses import Address
 from harness.cluster.cluster import Cluster, Links
+from harness.evidence.client_evidence import Frame
 from harness.evidence.json_codec import from_plain, to_plain
 from harness.faults.frame_gate import GateFailed
 from harness.faults.frame_rule import Rule, RuleReport
@@ -81,6 +82,16 @@ class Gate:
 
     def report(self, name: str) -> RuleReport:
         return from_plain(RuleReport, self.gate_process.command("report", rule=name))
+
+    def watch(self, prefix: str) -> None:
+        self.gate_process.command("watch", client_ids=[prefix])
+
+    def frames(self, prefix: str) -> tuple[Frame, ...]:
+        logged = self.gate_process.command("frames", client_ids=[prefix])
+        return tuple(from_plain(Frame, one) for one in logged) if isinstance(logged, list) else ()
+
+    def unwatch(self, prefix: str) -> None:
+        self.gate_process.command("unwatch", client_ids=[prefix])
 
     def errors(self) -> tuple[str, ...]:
         try:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from harness.faults.frame_rule import Rule, Until
 from harness.faults.gate.active_rule import ActiveRule
 from harness.faults.gate.request_info import IDENTITY_APIS, LatestEpochs, RequestInfo, request_info
+from harness.faults.gate.watch.logged_frame import LoggedFrame
 from harness.wire.api_names import key_of
 from harness.wire.frame_codec import UnreadableRequest, read_request, request_header
 
@@ -18,11 +19,15 @@ ERRORS_KEPT = 50
 
 @dataclass(frozen=True, slots=True)
 class DecodedRequest:
-    """A request that was decoded; ``rule`` is the one that takes it, None where only its response is of interest."""
+    """A request that was decoded; ``rule`` is the one that takes it, None where only its response is of interest.
+
+    :param logged: There where its client is watched.
+    """
 
     info: RequestInfo
     body: object
     rule: ActiveRule | None
+    logged: LoggedFrame | None = None
 
 
 @dataclass(slots=True)
@@ -50,14 +55,15 @@ class Rulebook:
         self._index()
         self.rules[name].release()
 
-    def match(self, proxy: str, raw: bytes) -> DecodedRequest | None:
+    def match(self, proxy: str, raw: bytes, logged: LoggedFrame | None = None) -> DecodedRequest | None:
         """The request (``raw`` with its length) and the rule that takes it; None for one that passes undecoded."""
         key = int.from_bytes(raw[4:6], "big")
         candidates = self._by_proxy_and_api.get((proxy, key), ())
         if not candidates and key not in self._watched_apis:
             return None
         info, body = _read(raw[4:])
-        return DecodedRequest(info, body, next((rule for rule in candidates if rule.matches(info, self.latest)), None))
+        rule = next((rule for rule in candidates if rule.matches(info, self.latest)), None)
+        return DecodedRequest(info, body, rule, logged)
 
     def note_response(self, info: RequestInfo, body: object, error: int | None) -> None:
         """A response passed: remember an identity that it hands out, and release the requests that wait for it."""

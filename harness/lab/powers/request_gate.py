@@ -4,7 +4,7 @@ What it really took is noted in the fault, so that a check can demand it (``expe
 the gate loses its open connections once; who sends next connects again.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypedDict
@@ -22,9 +22,11 @@ from harness.faults.frame_rule import Action, Rule, RuleReport, Strike, Then, Wh
 from harness.wire.codec.answer_rewrite import AnswerRewrite
 from harness.wire.wire_client import WireClient
 
-GateAction: TypeAlias = Literal["hold", "hold-response", "drop-request", "drop-response", "repeat", "rewrite"]
+GateAction: TypeAlias = Literal["hold", "hold-response", "drop-request", "drop-response", "repeat", "rewrite", "refuse"]
 OpenGate: TypeAlias = Callable[[], FrameGate]
 REWRITE = "harness.faults.gate.rewritten_answer:rewritten_answer"
+REFUSE = "harness.faults.gate.refused_in_place:refused_in_place"
+LIES: Mapping[str, str] = {"rewrite": REWRITE, "refuse": REFUSE}
 MET_SECONDS = 10.0
 """Seconds within which a request that a stimulus provokes must have come to the gate."""
 AT_MOST_MS = 600_000
@@ -36,15 +38,17 @@ RECONNECT_SECONDS = 0.15
 class GateWish(TypedDict, total=False):
     """Which requests the gate takes, and how; the words of ``lab.gate``.
 
-    ``versions``: lowest and highest request version. ``transactional_id``: of that producer alone. ``skip``: so many of
-    the fitting requests pass first. ``at_most``: so many are taken (1 where it is not given; None: all).
-    ``alone``: requests after a held one overtake it. ``hang_up``: the sender's connection ends in place of the answer.
-    ``rewrite``: what the answer becomes, see :class:`harness.wire.codec.answer_rewrite.AnswerRewrite`; ``error``,
-    ``instead_of``, ``fields`` and ``shift`` are its parts.
+    ``versions``: lowest and highest request version. ``transactional_id``: of that producer alone. ``client_id``: of
+    that client alone; one that ends in ``*`` is a prefix. ``skip``: so many of the fitting requests pass first.
+    ``at_most``: so many are taken (1 where it is not given; None: all). ``alone``: requests after a held one overtake
+    it. ``hang_up``: the sender's connection ends in place of the answer. ``rewrite``: what the answer becomes, see
+    :class:`harness.wire.codec.answer_rewrite.AnswerRewrite`; ``error``, ``instead_of``, ``fields``, ``shift`` are its
+    parts. ``refuse``: the gate answers with ``error`` in the broker's place (``harness.faults.gate.refused_in_place``).
     """
 
     versions: tuple[int, ...]
     transactional_id: str
+    client_id: str
     skip: int
     at_most: int | None
     alone: bool
@@ -102,11 +106,21 @@ class RequestGate:
     """The run's gate, opened at first use, for one requirement; ``led`` are the proxies that lead through it.
 
     :param open_gate: None where single requests cannot be told apart.
+    :param standing: Proxies that lead through it whatever this requirement does.
     """
 
     open_gate: OpenGate | None
     clock: RunClock
     led: set[str] = field(default_factory=set)
+    standing: set[str] = field(default_factory=set)
+
+    def stand_in(self, *proxies: str) -> None:
+        """Lead these proxies through the gate, where they stay for those that come after.
+
+        :raises GateFailed: When they cannot be.
+        """
+        self._opened().intercept(*proxies)
+        self.standing.update(proxies)
 
     @contextmanager
     def on(
@@ -154,9 +168,9 @@ class RequestGate:
     def _added(self, rule: Rule, led: tuple[str, ...]) -> RuleHandle:
         try:
             gate = self._opened()
-            if not self.led.issuperset(led):
-                self.led.update(led)
-                gate.intercept(*led)
+            if new := {*led} - self.led - self.standing:
+                self.led.update(new)
+                gate.intercept(*new)
                 wait.pause(RECONNECT_SECONDS)
             return gate.add_rule(rule)
         except GateFailed as failed:
@@ -164,34 +178,39 @@ class RequestGate:
 
 
 def _when(api: str, wish: GateWish) -> When:
-    transactional_id = wish.get("transactional_id")
+    transactional_id, client_id = wish.get("transactional_id"), wish.get("client_id")
     return When(
         apis=(api,),
         versions=wish.get("versions", ()),
         transactional_ids=(transactional_id,) if transactional_id else (),
+        client_ids=(client_id,) if client_id else (),
         skip=wish.get("skip", 0),
         at_most=wish.get("at_most", 1),
     )
 
 
 def _then(action: GateAction, wish: GateWish) -> Then:
-    does: Action = "lie" if action == "rewrite" else action
+    does: Action = "lie" if action in LIES else action  # type: ignore[assignment]  # the others are the gate's own
+    return Then(
+        action=does,
+        alone=wish.get("alone", False),
+        hang_up=wish.get("hang_up", False),
+        at_most_ms=AT_MOST_MS,
+        lie=LIES.get(action, ""),
+        with_=_rewrite(wish) if action == "rewrite" else {"error": wish["error"]} if action == "refuse" else {},
+    )
+
+
+def _rewrite(wish: GateWish) -> dict[str, Json]:
     rewrite = AnswerRewrite(
         error=wish.get("error"),
         instead_of=wish.get("instead_of"),
         fields=wish.get("fields", {}),
         shift=wish.get("shift", {}),
     )
-    plain = to_plain(rewrite) if action == "rewrite" else {}
+    plain = to_plain(rewrite)
     assert isinstance(plain, dict)
-    return Then(
-        action=does,
-        alone=wish.get("alone", False),
-        hang_up=wish.get("hang_up", False),
-        at_most_ms=AT_MOST_MS,
-        lie=REWRITE if action == "rewrite" else "",
-        with_=plain,
-    )
+    return plain
 
 
 def _wish_of(liar: Liar) -> GateWish:

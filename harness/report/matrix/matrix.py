@@ -139,7 +139,7 @@ def _differ(left: MatrixCell, right: MatrixCell) -> bool:
 
 
 def _column(run: JudgedRun, results: Sequence[RequirementResult]) -> MatrixColumn:
-    name = run.about.target.removeprefix("kafka:") or run.about.name
+    name = run.about.client or run.about.target.removeprefix("kafka:") or run.about.name
     found = counts([result for result in results if result.verdict])
     return MatrixColumn(name=name, link=run.link, started=run.about.started, tallies=tallies(found, digits=1))
 

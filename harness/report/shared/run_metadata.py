@@ -14,7 +14,7 @@ class RunMetadata:
 
     ``name`` is what the headline calls the target (``Kafka 4.3.1``); ``apis`` holds the offered version range of each
     API, lowest and highest; ``seconds`` is how long the run took; ``command`` runs it again; ``against`` is what was
-    kept of an earlier run.
+    kept of an earlier run. ``client`` is the judged client, where clients are judged: then the target only serves it.
     """
 
     name: str
@@ -34,6 +34,7 @@ class RunMetadata:
     fencepost: str
     profile: Profile = Profile.KAFKA
     against: Mapping[str, Json] = field(default_factory=dict)
+    client: str = ""
 
 
 def run_metadata(run: Mapping[str, Json]) -> RunMetadata:
@@ -41,7 +42,7 @@ def run_metadata(run: Mapping[str, Json]) -> RunMetadata:
     target, identity = field_text(run.get("target")), field_text(run.get("identity"))
     features = _mapping(run.get("features"))
     return RunMetadata(
-        name=name_of(target, identity),
+        name=field_text(run.get("client")) or name_of(target, identity),
         target=target,
         identity=identity,
         backend=field_text(run.get("backend")),
@@ -58,6 +59,7 @@ def run_metadata(run: Mapping[str, Json]) -> RunMetadata:
         fencepost=field_text(run.get("fencepost") or run.get("fencepost_version")),
         profile=Profile(field_text(run.get("profile")) or Profile.KAFKA),
         against=_mapping(run.get("against")),
+        client=field_text(run.get("client")),
     )
 
 

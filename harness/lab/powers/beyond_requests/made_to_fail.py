@@ -3,14 +3,14 @@
 from contextlib import AbstractContextManager, nullcontext
 from typing import assert_never
 
-from harness.contract import Failpoint, Liar, LiveRefuter, Release, Setting
+from harness.contract import Failpoint, Liar, LiveRefuter, LyingClient, OtherClient, Release, Setting
 from harness.lab.lab import Lab
 
 
 def made_to_fail(lab: Lab, refuter: LiveRefuter | None) -> AbstractContextManager[object]:
     """The cluster with its defence switched off, for the length of a negative control."""
     match refuter:
-        case None | Release():
+        case None | Release() | OtherClient() | LyingClient():
             return nullcontext()
         case Setting(key=key, value=value):
             return lab.admin.setting(key, value)

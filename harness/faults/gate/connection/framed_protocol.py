@@ -41,10 +41,12 @@ class FramedProtocol(asyncio.Protocol):
             offset += 4 + size
         self._buffer = data[offset:] if offset else data
 
-    def send(self, raw: bytes) -> None:
-        """Write a frame; on a connection that has ended it is lost."""
-        if self._transport is not None and not self.ended:
-            self._transport.write(raw)
+    def send(self, raw: bytes) -> bool:
+        """Write a frame; false on a connection that has ended, where it is lost."""
+        if self._transport is None or self.ended:
+            return False
+        self._transport.write(raw)
+        return True
 
     def finish(self) -> None:
         """Send nothing more; what comes is still taken."""

@@ -32,7 +32,7 @@ class BrokerLogin:
 
     security: Security
     broker: Address
-    send: Callable[[bytes], None]
+    send: Callable[[bytes], object]
     _answer: "asyncio.Future[bytes] | None" = None
     _session: SaslSession | None = None
     _renew_at: float | None = field(default=None)

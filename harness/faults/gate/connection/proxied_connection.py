@@ -8,17 +8,17 @@ import asyncio
 import ssl
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-from harness.base.addresses import Address
 from harness.faults.gate.active_rule import ActiveRule, StruckRequest
-from harness.faults.gate.broker_login import BrokerLogin
-from harness.faults.gate.framed_protocol import FramedProtocol
-from harness.faults.gate.lane_addresses import LaneAddresses
+from harness.faults.gate.connection.broker_login import BrokerLogin
+from harness.faults.gate.connection.framed_protocol import FramedProtocol
+from harness.faults.gate.connection.outstanding_request import OutstandingRequest, QueuedRequest, WayToBroker
+from harness.faults.gate.connection.response_queue import ResponseQueue
 from harness.faults.gate.lie import LiedRequest, LiedResponse
 from harness.faults.gate.request_info import RequestInfo
-from harness.faults.gate.response_queue import ResponseQueue
 from harness.faults.gate.rulebook import DecodedRequest, Rulebook
+from harness.faults.gate.watch.client_watch import ClientWatch
+from harness.faults.gate.watch.logged_frame import Answerer, LoggedFrame
 from harness.wire.frame_codec import (
     SHORTEST,
     errors_in,
@@ -28,7 +28,6 @@ from harness.wire.frame_codec import (
     request_with_body,
     write_response,
 )
-from harness.wire.security.security import PLAINTEXT, Security
 from harness.wire.security.tls_context import tls_context
 from harness.wire.security.tls_refusals import tls_refused
 from harness.wire.wire_errors import ConnectionClosed, SecurityRefused, WireError
@@ -40,52 +39,12 @@ LAST_RESPONSES_SECONDS = 10.0
 """Seconds that the broker has for responses once the client is gone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WayToBroker:
-    """Where the connections of a proxy lead.
-
-    :param server_name: The name that the broker's certificate is for.
-    :param lane_addresses: What brokers' addresses in answers are replaced by; None to leave them.
-    """
-
-    proxy: str
-    upstream: Address
-    security: Security = PLAINTEXT
-    server_name: str = ""
-    lane_addresses: LaneAddresses | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class OutstandingRequest:
-    """A forwarded request whose response the gate reads.
-
-    :param ruled: Whether rules have to do with it; else only addresses in its response may be replaced.
-    """
-
-    info: RequestInfo
-    ruled: bool = True
-    struck: StruckRequest | None = None
-    drop_response: bool = False
-    hold_response: bool = False
-    hang_up: bool = False
-    lying: ActiveRule | None = None
-    asked: LiedRequest | None = None
-
-
-@dataclass(slots=True, eq=False)
-class QueuedRequest:
-    """A request on its way to the broker; one that is not ready is held."""
-
-    raw: bytes
-    outstanding: OutstandingRequest | None
-    ready: bool = True
-
-
 class ProxiedConnection:
     """The client's and the broker's side of one connection, and the requests between them."""
 
-    def __init__(self, way: WayToBroker, rulebook: Rulebook) -> None:
+    def __init__(self, way: WayToBroker, rulebook: Rulebook, watch: ClientWatch) -> None:
         self._way = way
+        self._watch = watch
         self._proxy = way.proxy
         self._rulebook = rulebook
         self._queue: deque[QueuedRequest] = deque()
@@ -142,23 +101,25 @@ class ProxiedConnection:
         if len(raw) < 4 + SHORTEST:
             self.client_side.abort()
             return
-        request = self._match(raw)
+        logged = self._watch.log(raw, self._way.node, self._way.connection) if self._watch.logs else None
+        request = self._match(raw, logged)
         if request is None:
-            self._forward(QueuedRequest(raw, self._readdressing(raw)))
+            self._forward(QueuedRequest(raw, self._passing(raw, logged)))
         elif request.rule is None:
-            self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info)))
+            self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info, logged=logged)))
         else:
             ACTIONS[request.rule.rule.then.action](self, request, request.rule, raw)
 
-    def _readdressing(self, raw: bytes) -> OutstandingRequest | None:
+    def _passing(self, raw: bytes, logged: LoggedFrame | None) -> OutstandingRequest | None:
         """What the response needs of a request that no rule has to do with; None where it passes as it comes."""
-        if self._way.lane_addresses is None or not self._way.lane_addresses.concerns(*_key_and_version(raw)):
+        lane = self._way.lane_addresses
+        if logged is None and (lane is None or not lane.concerns(*_key_and_version(raw))):
             return None
-        return OutstandingRequest(info=RequestInfo(header=request_header(raw[4:])), ruled=False)
+        return OutstandingRequest(info=RequestInfo(header=request_header(raw[4:])), ruled=False, logged=logged)
 
-    def _match(self, raw: bytes) -> DecodedRequest | None:
+    def _match(self, raw: bytes, logged: LoggedFrame | None) -> DecodedRequest | None:
         try:
-            return self._rulebook.match(self._proxy, raw)
+            return self._rulebook.match(self._proxy, raw, logged)
         except (WireError, ValueError, TypeError, AttributeError, LookupError) as error:
             self._rulebook.note_error(f"a request on {self._proxy} passed, because no rule could be matched: {error!r}")
             return None
@@ -166,7 +127,8 @@ class ProxiedConnection:
     def _hold(self, request: DecodedRequest, rule: ActiveRule, raw: bytes) -> None:
         then = rule.rule.then
         struck = rule.strike(request.info, self._proxy, "held")
-        queued = QueuedRequest(raw, OutstandingRequest(info=request.info, struck=struck), ready=False)
+        outstanding = OutstandingRequest(info=request.info, struck=struck, logged=request.logged)
+        queued = QueuedRequest(raw, outstanding, ready=False)
         struck.release = lambda: self._release(queued)
         if then.alone:
             self._held_alone.add(queued)
@@ -188,11 +150,12 @@ class ProxiedConnection:
 
     def _hold_response(self, request: DecodedRequest, rule: ActiveRule, raw: bytes) -> None:
         struck = rule.strike(request.info, self._proxy, "held")
-        self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info, struck=struck, hold_response=True)))
+        outstanding = OutstandingRequest(info=request.info, struck=struck, hold_response=True, logged=request.logged)
+        self._forward(QueuedRequest(raw, outstanding))
 
     def _repeat(self, request: DecodedRequest, rule: ActiveRule, raw: bytes) -> None:
         struck = rule.strike(request.info, self._proxy, "held")
-        self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info)))
+        self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info, logged=request.logged)))
         self._last_duplicate += 1
         duplicate = raw[:4] + renumbered(raw[4:], self._last_duplicate)
         outstanding = OutstandingRequest(info=request.info, struck=struck, drop_response=True)
@@ -202,14 +165,20 @@ class ProxiedConnection:
         assert rule.lie is not None
         asked = LiedRequest(info=request.info, body=request.body, latest=self._rulebook.latest)
         body = rule.lie.request(asked)
-        if body is not request.body:
-            rule.strike(request.info, self._proxy, "rewritten").note("rewritten")
         if isinstance(body, LiedResponse):
-            self.client_side.send(_with_length(write_response(request.info.header, body.body)))
+            self._answer_in_place(request, rule, body.body)
             return
         if body is not request.body:
+            rule.strike(request.info, self._proxy, "rewritten").note("rewritten")
             raw = _with_length(request_with_body(raw[4:], request.info.header, body))
-        self._forward(QueuedRequest(raw, OutstandingRequest(info=request.info, lying=rule, asked=asked)))
+        outstanding = OutstandingRequest(info=request.info, lying=rule, asked=asked, logged=request.logged)
+        self._forward(QueuedRequest(raw, outstanding))
+
+    def _answer_in_place(self, request: DecodedRequest, rule: ActiveRule, body: object) -> None:
+        raw = _with_length(write_response(request.info.header, body))
+        rule.strike(request.info, self._proxy, "rewritten").note("rewritten", error=_first_error(body))
+        outstanding = OutstandingRequest(info=request.info, logged=request.logged)
+        self._forward(QueuedRequest(raw, outstanding, in_place=True))
 
     def _forward(self, queued: QueuedRequest) -> None:
         self._queue.append(queued)
@@ -232,12 +201,17 @@ class ProxiedConnection:
             self._write(self._queue.popleft())
 
     def _write(self, queued: QueuedRequest) -> None:
+        if queued.in_place:
+            assert queued.outstanding is not None
+            self._responses.add_in_place(queued.raw, queued.outstanding.sent(queued.raw, "gate"))
+            return
         if queued.outstanding is not None:
             self._outstanding[int.from_bytes(queued.raw[8:12], "big")] = queued.outstanding
             if len(self._outstanding) > MOST_OUTSTANDING:  # requests with acks=0 are never answered
                 del self._outstanding[next(iter(self._outstanding))]
             if queued.outstanding.struck is not None:
                 queued.outstanding.struck.note("lost" if self._broker_side.ended else "delivered")
+        self._responses.last_request = queued.raw
         self._broker_side.send(queued.raw)
 
     # Responses
@@ -251,10 +225,15 @@ class ProxiedConnection:
         elif outstanding.ruled:
             self._answer_by_rules(outstanding, raw)
         else:
-            self._responses.add(self._readdressed(outstanding, raw))
+            self._respond(outstanding, raw)
+        self._responses.came(raw[4:8])
 
-    def _hold_back(self, struck: StruckRequest, raw: bytes, error: int | None) -> None:
-        forward = self._responses.hold(raw)
+    def _respond(self, outstanding: OutstandingRequest, raw: bytes, answerer: Answerer = "broker") -> None:
+        readdressed = self._readdressed(outstanding, raw)
+        self._responses.add(readdressed, outstanding.sent(readdressed, answerer))
+
+    def _hold_back(self, struck: StruckRequest, outstanding: OutstandingRequest, raw: bytes, error: int | None) -> None:
+        forward = self._responses.hold(raw, outstanding.sent(raw))
 
         def release() -> None:
             struck.note("answered", error=error)
@@ -269,14 +248,15 @@ class ProxiedConnection:
         self._rulebook.note_response(outstanding.info, body, error)
         if outstanding.struck is not None:
             if outstanding.hold_response:
-                self._hold_back(outstanding.struck, self._readdressed(outstanding, raw), error)
+                self._hold_back(outstanding.struck, outstanding, self._readdressed(outstanding, raw), error)
                 return
             outstanding.struck.note("answered", error=error)
         if outstanding.drop_response:
             if outstanding.hang_up:
                 self.client_side.abort()
             return
-        self._responses.add(self._readdressed(outstanding, self._rewritten(outstanding, body, raw, error)))
+        rewritten = self._rewritten(outstanding, body, raw, error)
+        self._respond(outstanding, rewritten, "broker" if rewritten is raw else "gate")
 
     def _readdressed(self, outstanding: OutstandingRequest, raw: bytes) -> bytes:
         header = outstanding.info.header
@@ -289,12 +269,14 @@ class ProxiedConnection:
             return raw
 
     def _read(self, info: RequestInfo, raw: bytes) -> tuple[object, int | None]:
+        if not info.readable:
+            return None, None
         try:
             body = read_response(info.header, raw[4:])
         except WireError as error:
             self._rulebook.note_error(f"a response on {self._proxy} passed undecoded: {error}")
             return None, None
-        return body, next((code for code in errors_in(body) if code), 0)
+        return body, _first_error(body)
 
     def _rewritten(self, outstanding: OutstandingRequest, body: object, raw: bytes, error: int | None) -> bytes:
         rule, asked = outstanding.lying, outstanding.asked
@@ -348,3 +330,7 @@ def _key_and_version(raw: bytes) -> tuple[int, int]:
 
 def _with_length(frame: bytes) -> bytes:
     return len(frame).to_bytes(4, "big") + frame
+
+
+def _first_error(body: object) -> int:
+    return next((code for code in errors_in(body) if code), 0)

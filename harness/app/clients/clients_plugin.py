@@ -1,0 +1,48 @@
+"""The contract of clients in pytest: registered by :mod:`harness.app.plugin`. Collects, selects and orders."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.app.clients.client_items import ClientItem, ClientRequirementFile
+from harness.app.clients.clients_session import ClientsSession
+from harness.base.paths import CLIENTS, ROOT
+from harness.contract.catalogue.requirement_catalogue import find, requirement_row, states_requirement
+from harness.contract.catalogue.selection import selected
+
+
+@dataclass(slots=True, eq=False)
+class ClientsPlugin:
+    session: ClientsSession
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        """A file of the clients' contract that binds ``REQUIREMENT``."""
+        if file_path.suffix != ".py" or CLIENTS not in file_path.parents or not states_requirement(file_path):
+            return None
+        collected: ClientRequirementFile = ClientRequirementFile.from_parent(
+            parent, path=file_path, session_=self.session
+        )
+        return collected
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Select, get the clients, and order: client by client."""
+        rows = [requirement_row(entry, root=ROOT) for entry in find(CLIENTS)]
+        if self.session.options.select:
+            chosen = selected(self.session.options.select, rows)
+            config.hook.pytest_deselected(items=[item for item in items if _id(item) not in chosen])
+            items[:] = [item for item in items if _id(item) in chosen]
+            rows = [row for row in rows if row.id in chosen]
+        self.session.get_clients()
+        ours = sorted((item for item in items if isinstance(item, ClientItem)), key=lambda item: item.client_rank)
+        items[:] = ours
+        self.session.begin(rows, list({item.requirement.id: item.entry.requirement for item in ours}.values()))
+
+    def pytest_report_teststatus(self, report: pytest.TestReport, config: pytest.Config) -> tuple[str, str, str] | None:
+        """No letters among our progress lines."""
+        quiet = report.when == "call" and config.option.capture == "no"
+        return (report.outcome, "", "") if quiet else None
+
+
+def _id(item: pytest.Item) -> str | None:
+    return item.requirement.id if isinstance(item, ClientItem) else None

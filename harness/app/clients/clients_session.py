@@ -1,0 +1,228 @@
+"""A session on several clients: one run folder for each, all on one cluster, and a page with the clients side by side.
+
+A client that cannot be had (its toolchain is missing, its program is no adapter) is NOT_EXERCISED with the remedy; the
+others go on.
+"""
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from harness import run as flow
+from harness.app.side_by_side import SideBySide
+from harness.base.json_value import Json
+from harness.base.paths import KNOWN_FAILING
+from harness.base.user_error import ExitCode, UserError
+from harness.clients.stdio.adapter_name import adapter_command
+from harness.cluster.run_options import RunOptions
+from harness.contract import Requirement, Status, Verdict
+from harness.contract.catalogue.known_failures import KnownFailures, list_of, read_known
+from harness.contract.catalogue.requirement_catalogue import RequirementRow
+from harness.contract.level import Profile
+from harness.evidence.run_folder import RunFolder
+from harness.lab.clients.bound import bound
+from harness.lab.clients.client_lab import ClientLab
+from harness.lab.clients.client_under_test import ClientUnderTest, asked_for_its_name
+from harness.report.contract.publish import publish
+from harness.report.contract.terminal import ProgressLines, conclude
+from harness.report.matrix.matrix import JudgedRun, matrix
+from harness.report.matrix.publish_matrix import publish_matrix
+from harness.report.shared.run_metadata import run_metadata
+from harness.run import Run
+
+CLIENT_JOBS = 4
+"""Requirements of a client at a time; each has a process or two of its own."""
+KNOWN_CLIENTS = KNOWN_FAILING / "clients"
+PAGE = "clients.html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientsOptions:
+    """The command line's options.
+
+    :param clients: As the user names them.
+    :param known_failing: A folder with a list a client; None for our own.
+    """
+
+    run: RunOptions
+    clients: tuple[str, ...]
+    select: str = ""
+    profile: Profile = Profile.KIP
+    known_failing: Path | None = None
+    jobs: int = CLIENT_JOBS
+
+    def command(self) -> str:
+        """The one command that does the same again."""
+        own = ["--clients", ",".join(self.clients), *(["--select", self.select] if self.select else [])]
+        own += ["--profile", self.profile, "--seed", str(self.run.seed.value), "--jobs", str(self.jobs)]
+        own += ["--known-failing", str(self.known_failing)] * bool(self.known_failing)
+        return self.run.command("clients", *own)
+
+
+@dataclass(slots=True, kw_only=True)
+class Candidate:
+    """One client of the session.
+
+    :param client: None where it cannot be had; ``why`` says the reason and the remedy.
+    """
+
+    given: str
+    client: ClientUnderTest | None = None
+    why: str = ""
+    run: Run | None = None
+    beside: SideBySide | None = None
+    known: KnownFailures = field(default_factory=KnownFailures)
+    page: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """With its exact version, once that is known."""
+        return self.client.name if self.client else self.given
+
+
+@dataclass(slots=True, kw_only=True)
+class ClientsSession:
+    """The clients of one pytest session, in the order given; the cluster goes from one to the next."""
+
+    options: ClientsOptions
+    rows: Sequence[RequirementRow] = ()
+    candidates: Mapping[str, Candidate] = field(default_factory=dict)
+    requirements: Mapping[str, Requirement[ClientLab]] = field(default_factory=dict)
+    started: float = field(default_factory=time.monotonic)
+    _progress: ProgressLines | None = None
+    _latest: Candidate | None = None
+
+    def get_clients(self) -> None:
+        """Install what is missing and ask each for its name, before any broker is started.
+
+        :raises UserError: for a name that is no client's, or when none can be had.
+        """
+        self.candidates = {given: self._candidate(given) for given in self.options.clients}
+        if not any(each.client for each in self.candidates.values()):
+            raise UserError("; ".join(each.why for each in self.candidates.values()), exit=ExitCode.TOOL_MISSING)
+
+    def begin(self, rows: Sequence[RequirementRow], due: Sequence[Requirement[ClientLab]]) -> None:
+        """Before the first item: what was selected, in the order in which each client is asked it."""
+        self.rows = rows
+        self.requirements = {requirement.id: requirement for requirement in due}
+        for each in self.candidates.values():
+            each.known = self._known(each)
+            each.known.check_ids(row.id for row in rows) if not self.options.select else None
+            if each.client is not None:
+                own = [bound(one, each.client) for one in due if not each.client.lacking(one.needs)]
+                each.beside = SideBySide(requirements=own, jobs=self.options.jobs)
+
+    def examine(self, given: str, requirement: Requirement[ClientLab]) -> Verdict:
+        """The requirement's verdict on that client."""
+        candidate = self.candidates[given]
+        run = self._run(candidate)
+        if candidate.client is None:
+            return flow.publish(run, _unjudged(requirement, Status.NOT_EXERCISED, candidate.why))
+        if lack := candidate.client.lacking(requirement.needs):
+            return flow.publish(run, _unjudged(requirement, Status.NOT_OFFERED, lack))
+        assert candidate.beside is not None
+        return candidate.beside.verdict(run, bound(requirement, candidate.client))
+
+    def current(self) -> Run | None:
+        """The run of the client that was asked last."""
+        return self._latest.run if self._latest else None
+
+    def print_progress(self, row: RequirementRow, verdict: Verdict) -> None:
+        if self._progress is None:
+            total = len(self.requirements) * len(self.candidates)
+            self._progress = ProgressLines(sys.stdout, total=total, profile=self.options.profile)
+        self._progress.judged(row, verdict)
+
+    def close(self) -> None:
+        """End the cluster, seal every folder, write every page."""
+        with ExitStack() as ending:
+            for each in self.candidates.values():
+                if each.run is not None:
+                    flow.disconnect(each.run)
+                    ending.callback(flow.close, each.run)
+                if each.beside is not None:
+                    ending.callback(each.beside.stop)
+        for each in self.candidates.values():
+            if each.run is not None:
+                each.run.folder.add_to_run({"seconds": round(time.monotonic() - self.started, 1)})
+                each.run.folder.seal()
+                each.page = publish(each.run.folder, self.rows, each.run.verdicts)
+        self._write_page()
+
+    def print_end(self, stream: TextIO, tests: pytest.Session) -> None:  # noqa: ARG002
+        """The verdicts of each client, and where the page is."""
+        for each in self.candidates.values():
+            if each.run is not None and each.page is not None:
+                self.options.run.progress(f"\n{each.name}")
+                conclude(stream, each.run.folder, self.rows, each.run.verdicts, each.page)
+        self.options.run.progress(f"all clients: {self.options.run.folder / PAGE}")
+
+    def _candidate(self, given: str) -> Candidate:
+        try:
+            command = adapter_command(given, self.options.run.progress)
+            return Candidate(given=given, client=asked_for_its_name(command))
+        except UserError as error:
+            if error.exit is ExitCode.USAGE and len(self.options.clients) == 1:
+                raise
+            self.options.run.progress(f"{given}: {error}")
+            return Candidate(given=given, why=str(error))
+
+    def _known(self, candidate: Candidate) -> KnownFailures:
+        path = list_of(self.options.known_failing or KNOWN_CLIENTS, candidate.name)
+        return read_known(path) if path.exists() else KnownFailures()
+
+    def _run(self, candidate: Candidate) -> Run:
+        """Its run; at its first requirement it takes the cluster over from the client before it."""
+        if candidate.run is None:
+            place = "".join(letter if letter.isalnum() or letter in ".-" else "-" for letter in candidate.name)
+            folder = RunFolder.create(self.options.run.folder / place.strip("-."), self._described(candidate))
+            before = self._latest
+            if before is not None and before.beside is not None:
+                before.beside.stop()
+            last = before.run if before else None
+            options = replace(self.options.run, folder=folder.path)
+            made = Run(options=options, folder=folder, journal=folder.journal(), known=candidate.known)
+            candidate.run = made if last is None else flow.handed_on(last, made)
+            self._latest = candidate
+        return candidate.run
+
+    def _described(self, candidate: Candidate) -> Mapping[str, Json]:
+        client = candidate.client
+        return {
+            "target": self.options.run.target,
+            "client": candidate.name,
+            "library": client.library if client else "",
+            "library_version": client.version if client else "",
+            "seed": self.options.run.seed.value,
+            "backend_wanted": self.options.run.backend,
+            "selection": self.options.select,
+            "profile": self.options.profile.value,
+            "command": self.options.command(),
+            "known_failing": dict(candidate.known.reasons),
+            "fencepost": installed_version("fencepost"),
+        }
+
+    def _write_page(self) -> None:
+        runs = [
+            JudgedRun(
+                about=run_metadata(each.run.folder.run()),
+                verdicts=each.run.verdicts,
+                link=f"{each.run.folder.path.name}/index.html",
+            )
+            for each in self.candidates.values()
+            if each.run is not None and each.run.verdicts
+        ]
+        if runs:
+            page = self.options.run.folder / PAGE
+            publish_matrix(matrix(self.rows, runs), page, fencepost=installed_version("fencepost"))
+
+
+def _unjudged(requirement: Requirement[ClientLab], status: Status, reason: str) -> Verdict:
+    return Verdict(id=requirement.id, level=requirement.level, status=status, reason=reason)

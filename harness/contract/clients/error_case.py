@@ -1,0 +1,167 @@
+"""One error in one answer, and how a client behaves then: the cells of KIP-691's table.
+
+The gate gives the answer in the broker's place, so that nothing happened of what was asked. What the client makes of
+it is seen from what works afterwards, whatever the library calls it:
+
+* *retried*: the request is sent again, and the call succeeds;
+* *abortable*: the transaction fails, and after ``abort`` the same instance commits another one;
+* *fatal*: this instance commits nothing more, and a new one of the same id does.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from harness.base.kafka_error import error_name
+from harness.contract.clients.client_expect import all_said, as_it_said, sent, told
+from harness.contract.expect import NotLooked, Observation, Observations, finding, habit, witness
+from harness.contract.requirement import Library
+from harness.evidence.client_evidence import ClientCall, Frame
+from harness.evidence.requirement_evidence import Evidence, NotSeen
+
+
+class Behaviour(StrEnum):
+    """What works after the error."""
+
+    RETRIED = "retried"
+    ABORTABLE = "abortable"
+    FATAL = "fatal"
+    STUCK = "stuck"  # not even a new instance commits
+
+
+CLASSES = {
+    "retriable": Behaviour.RETRIED,
+    "abortable": Behaviour.ABORTABLE,
+    "fatal": Behaviour.FATAL,
+    "fenced": Behaviour.FATAL,
+}
+"""What the library's own class of an error announces."""
+SEVERAL_WAYS = "any"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorCase:
+    """One cell.
+
+    :param api: Whose answer has the error, in Kafka's spelling.
+    :param error: Kafka's error code.
+    :param behaves: What a client does; several where the source allows each of them.
+    :param but: What these libraries, at these versions, do instead; the first that fits counts.
+    :param ending: How the transaction is ended in which the error comes.
+    :param times: How many answers have the error.
+    :param protocol: 1: the client uses the old transaction protocol; None: what brokers and client agree upon.
+    :param bumps: Whether the next transaction has another epoch (KIP-360), where it is *abortable*.
+    """
+
+    api: str
+    error: int
+    behaves: tuple[Behaviour, ...]
+    but: Sequence[tuple[Library, tuple[Behaviour, ...]]] = ()
+    ending: Literal["commit", "abort"] = "commit"
+    times: int = 1
+    protocol: Literal[1] | None = None
+    bumps: bool = False
+
+    @property
+    def name(self) -> str:
+        """What its steps begin with: ``Produce 47``, ``EndTxn 120 at abort``."""
+        return f"{self.api} {self.error}" + (" at abort" if self.ending == "abort" else "")
+
+    @property
+    def words(self) -> str:
+        """For people: ``PRODUCER_FENCED (90) in EndTxn``."""
+        return f"{error_name(self.error)} ({self.error}) in {self.api}"
+
+    def expected(self, library: str, version: str) -> tuple[Behaviour, ...]:
+        """What this library does at this version."""
+        return next((behaves for of, behaves in self.but if of.holds(library, version)), self.behaves)
+
+    def step(self, what: str) -> str:
+        """The name of one of its calls."""
+        return f"{self.name}: {what}"
+
+
+def judged_case(seen: Evidence, case: ErrorCase, *, level: Literal["MUST", "SHOULD"] = "SHOULD") -> Observations:
+    """How the client behaved, beside what is expected and what the library called it.
+
+    Anomalies: ``not-retried``, ``not-abortable``, ``not-fatal`` (what was expected and did not come),
+    ``stuck``, ``no-epoch-bump``, ``class-is-not-so``. Not looked at where the client never sent such a request.
+    """
+    struck = [frame for frame in sent(seen, case.api) if frame.answered_by == "gate" and case.error in frame.errors]
+    calls = [call for call in seen.calls if call.name.startswith(f"{case.name}: ")]
+    if not calls:
+        raise NotSeen(f"{case.name} was not tried")
+    mine = [frame for frame in struck if calls[0].started <= frame.at <= calls[-1].answered]
+    if not mine:
+        yield NotLooked(what=f"{case.api} in {case.name}: the client sent none")
+        return
+    behaved = behaviour(seen, case)
+    for observation in _compared(seen, case, behaved, mine, calls):
+        yield observation if level == "MUST" else habit(observation)
+
+
+def behaviour(seen: Evidence, case: ErrorCase) -> Behaviour:
+    """What worked after the error; :raises NotSeen: when that was not tried."""
+    first = all_said(seen, case.step("init" if case.api == "InitProducerId" else case.ending))
+    if first and first[0].done:
+        return Behaviour.RETRIED
+    if any(call.done for call in all_said(seen, case.step("again commit"))):
+        return Behaviour.ABORTABLE
+    anew = all_said(seen, case.step("anew commit"))
+    if not anew:
+        raise NotSeen(f"{case.name}: no new instance was tried")
+    return Behaviour.FATAL if anew[0].done else Behaviour.STUCK
+
+
+def _compared(
+    seen: Evidence, case: ErrorCase, behaved: Behaviour, struck: Sequence[Frame], calls: Sequence[ClientCall]
+) -> Iterator[Observation]:
+    expected = case.expected(str(seen.fact("library")), str(seen.fact("version")))
+    words = f"{case.words}: {behaved}"
+    if behaved in expected:
+        yield witness(words)
+    else:
+        name = "stuck" if behaved is Behaviour.STUCK else f"not-{expected[0]}"
+        yield finding(name, f"{words}; expected {' or '.join(expected)}; {_said(calls)}")
+    if case.bumps and behaved is Behaviour.ABORTABLE:
+        yield _bumped(seen, case, struck[0])
+    yield from _classified(case, behaved, calls)
+
+
+def _said(calls: Sequence[ClientCall]) -> str:
+    return "; ".join(told(call) for call in calls if not call.done) or "no call failed"
+
+
+def _bumped(seen: Evidence, case: ErrorCase, struck: Frame) -> Observation:
+    """The epoch of the next transaction's records, or another producer id (KIP-360, "Simplified error handling")."""
+    again = all_said(seen, case.step("again produce"))[0]
+    batches = [
+        batch
+        for frame in sent(seen, "Produce", by=again.application, after=again.started, before=again.answered)
+        for batch in frame.batches
+    ]
+    if not batches:
+        raise NotSeen(f"{case.name}: no Produce after the abort")
+    before, after = (struck.producer_id, struck.epoch), (batches[0].producer_id, batches[0].epoch)
+    what = f"{case.words}: producer id and epoch were {before} and are {after} after the abort"
+    return witness(what) if before != after else finding("no-epoch-bump", what)
+
+
+def _classified(case: ErrorCase, behaved: Behaviour, calls: Sequence[ClientCall]) -> Observations:
+    """The library's class of the error announces what works afterwards, where it classifies errors."""
+    named = [call for call in calls if call.error is not None and call.error.classification is not None]
+    early = [call for call in named if ": again" not in call.name and ": anew" not in call.name]
+    for call in early[:1]:
+        assert call.error is not None
+        announced = CLASSES[call.error.classification or "fatal"]
+        what = f"{case.words}: {behaved}, and {told(call)}"
+        so = announced is behaved or Behaviour.RETRIED in (announced, behaved)
+        yield witness(what) if so else finding("class-is-not-so", what)
+
+
+def judged_cases(seen: Evidence, cases: Sequence[ErrorCase]) -> Observations:
+    """Every case, and that the log is as the client said."""
+    for case in cases:
+        yield from judged_case(seen, case)
+    yield from as_it_said(seen)

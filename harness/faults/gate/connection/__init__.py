@@ -1,0 +1,1 @@
+"""One connection through the gate: its two sides, the requests on their way, and their responses."""

@@ -1,0 +1,1 @@
+"""What several promises of clients share."""

@@ -1,0 +1,48 @@
+"""Promises about errors: each is a table of cases, tried in turn and judged alike."""
+
+from collections.abc import Sequence
+
+from harness.contract import LyingClient, Need, Offers, Order, Refuter, Requirement, Source
+from harness.contract.clients.error_case import ErrorCase, judged_cases
+from harness.contract.clients.error_stories import refusals, story
+from harness.lab.clients import ClientLab
+from harness.lab.clients.error_trial import try_cases
+
+TRANSACTIONS = Offers("EndTxn", 0)
+"""What every promise of a transactional client needs of its brokers."""
+
+
+def error_requirement(
+    id_: str,
+    *,
+    source: Source,
+    statement: str,
+    cases: Sequence[ErrorCase],
+    refuted_by: tuple[Refuter, ...],
+    needs: tuple[Need, ...] = (TRANSACTIONS,),
+    order: Order = Order.CALM,
+) -> Requirement[ClientLab]:
+    """A promise about these cases.
+
+    What becomes of records is promised to every application (MUST); how a client recovers is the Java client's way,
+    which KIP-691 writes down, so another way is a finding of level SHOULD.
+    """
+    return Requirement(
+        id=id_,
+        source=source,
+        statement=statement,
+        needs=needs,
+        stimulus=lambda lab: try_cases(lab, cases),
+        check=lambda seen: judged_cases(seen, cases),
+        accepts=(story(cases),),
+        refuses=refusals(cases),
+        refuted_by=(*LIES, *refuted_by),
+        order=order,
+    )
+
+
+LIES = (
+    LyingClient(lie="writes-again", anomaly="written-twice"),
+    LyingClient(lie="loses-records", anomaly="lost"),
+)
+"""What makes every such promise fail, whatever its table."""

@@ -1,0 +1,1 @@
+"""KIP-691: what a producer does with each error."""
