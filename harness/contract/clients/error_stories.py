@@ -93,7 +93,7 @@ def _struck(case: ErrorCase, value: str) -> Frame:
 
 
 def _calls(case: ErrorCase, how: Behaviour) -> list[Told]:
-    if case.api == "InitProducerId":
+    if case.at_init:
         return _init_calls(case, how)
     says = SAYS.get(how)
     failing, value = how is not Behaviour.RETRIED, f"{case.name} a"
@@ -163,7 +163,7 @@ def _written(case: ErrorCase, how: Behaviour) -> list[Batch]:
     """The log of a client that behaves so: what it committed, and an abort of what was written and failed."""
     first = [data(7, 0, f"{case.name} a")]
     if how is Behaviour.RETRIED:
-        name = "first" if case.api == "InitProducerId" else "a"
+        name = "first" if case.at_init else "a"
         return [data(7, 0, f"{case.name} {name}"), commit(7, 0)]
     failed = [*first, abort(7, 0)] if case.api == "EndTxn" else []
     which = {Behaviour.ABORTABLE: "again", Behaviour.FATAL: "anew"}.get(how)

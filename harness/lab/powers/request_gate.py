@@ -41,7 +41,7 @@ class GateWish(TypedDict, total=False):
     ``versions``: lowest and highest request version. ``transactional_id``: of that producer alone. ``client_id``: of
     that client alone; one that ends in ``*`` is a prefix. ``skip``: so many of the fitting requests pass first.
     ``at_most``: so many are taken (1 where it is not given; None: all). ``alone``: requests after a held one overtake
-    it. ``hang_up``: the sender's connection ends in place of the answer. ``rewrite``: what the answer becomes, see
+    it. ``only``: of ``refuse``: partitions, groups or keys (:class:`RefusedInPlace`), as ``log_start``. ``hang_up``: the sender's connection ends in place of the answer. ``rewrite``: what the answer becomes, see
     :class:`harness.wire.codec.answer_rewrite.AnswerRewrite`; ``error``, ``instead_of``, ``fields``, ``shift`` are its
     parts. ``refuse``: the gate answers with ``error`` in the broker's place (``harness.faults.gate.refused_in_place``).
     """
@@ -53,6 +53,8 @@ class GateWish(TypedDict, total=False):
     at_most: int | None
     alone: bool
     hang_up: bool
+    only: tuple[str, ...]
+    log_start: int
     error: int
     instead_of: int
     fields: dict[str, Json]
@@ -197,8 +199,17 @@ def _then(action: GateAction, wish: GateWish) -> Then:
         hang_up=wish.get("hang_up", False),
         at_most_ms=AT_MOST_MS,
         lie=LIES.get(action, ""),
-        with_=_rewrite(wish) if action == "rewrite" else {"error": wish["error"]} if action == "refuse" else {},
+        with_=_rewrite(wish) if action == "rewrite" else _refusal(wish) if action == "refuse" else {},
     )
+
+
+def _refusal(wish: GateWish) -> dict[str, Json]:
+    refusal: dict[str, Json] = {"error": wish["error"]}
+    if "only" in wish:
+        refusal["only"] = [*wish["only"]]
+    if "log_start" in wish:
+        refusal["log_start"] = wish["log_start"]
+    return refusal
 
 
 def _rewrite(wish: GateWish) -> dict[str, Json]:
