@@ -59,6 +59,7 @@ class ErrorCase:
         partition, so that the coordinator has begun the transaction.
     :param also: APIs whose answers have the same error until the transaction has been aborted, as those of a
         coordinator that does not know the producer id.
+    :param lowest: The first version of the request that brokers answer so; to an older one they never do.
     :param log_start: Of Produce: where the answer says that the log begins; -1 where its broker does not know.
     :param bumps: Whether the next transaction has another epoch (KIP-360), where it is *abortable*.
     """
@@ -74,6 +75,7 @@ class ErrorCase:
     of_group: bool = False
     second: bool = False
     also: tuple[str, ...] = ()
+    lowest: int = 0
     log_start: int = -1
 
     @property
@@ -125,6 +127,9 @@ def judged_case(seen: Evidence, case: ErrorCase, *, level: Literal["MUST", "SHOU
     mine = [frame for frame in struck if calls[0].started <= frame.at <= calls[-1].answered]
     if not mine:
         yield NotLooked(what=f"{case.api} in {case.name}: the client sent none")
+        return
+    if mine[0].version < case.lowest:
+        yield NotLooked(what=f"{case.name}: to version {mine[0].version} brokers do not answer so")
         return
     behaved = behaviour(seen, case)
     for observation in _compared(seen, case, behaved, mine, calls):

@@ -95,13 +95,15 @@ class ErrorTrials:
         return end(as_=case.step(case.ending))
 
     def _again(self, case: ErrorCase, app: Application) -> ClientCall:
-        """On the same instance, twice if need be; a library that lets init be called again may need it."""
+        """On the same instance, and once more after an abort; where init failed, it is called again."""
         if case.at_init:
-            app.init(as_=case.step("again init"))
+            app.init(as_=case.step(f"{TRIED[0]} init"))
         committed = self._transaction(case, app, TRIED[0])
-        if committed.done or case.at_init:
+        if committed.done:
             return committed
         app.abort(as_=case.step(f"{TRIED[0]} abort"))
+        if case.at_init:
+            app.init(as_=case.step(f"{TRIED[1]} init"))
         return self._transaction(case, app, TRIED[1])
 
     def _transaction(self, case: ErrorCase, app: Application, which: str) -> ClientCall:
