@@ -120,11 +120,10 @@ def judged_case(seen: Evidence, case: ErrorCase, *, level: Literal["MUST", "SHOU
     Anomalies: ``not-retried``, ``not-abortable``, ``not-fatal`` (what was expected and did not come),
     ``stuck``, ``no-epoch-bump``, ``class-is-not-so``. Not looked at where the client never sent such a request.
     """
-    struck = [frame for frame in sent(seen, case.api) if frame.answered_by == "gate" and case.error in frame.errors]
-    calls = [call for call in seen.calls if call.name.startswith(f"{case.name}: ")]
+    calls = [call for call in seen.calls if call.name.startswith(case.step(""))]
     if not calls:
         raise NotSeen(f"{case.name} was not tried")
-    mine = [frame for frame in struck if calls[0].started <= frame.at <= calls[-1].answered]
+    mine = struck_by(seen, case, calls)
     if not mine:
         yield NotLooked(what=f"{case.api} in {case.name}: the client sent none")
         return
@@ -134,6 +133,17 @@ def judged_case(seen: Evidence, case: ErrorCase, *, level: Literal["MUST", "SHOU
     behaved = behaviour(seen, case)
     for observation in _compared(seen, case, behaved, mine, calls):
         yield observation if level == "MUST" else habit(observation)
+
+
+def struck_by(seen: Evidence, case: ErrorCase, calls: Sequence[ClientCall]) -> Sequence[Frame]:
+    """Requests that were answered with the case's error, while these calls of it were made."""
+    return [
+        frame
+        for frame in sent(seen, case.api)
+        if frame.answered_by == "gate"
+        and case.error in frame.errors
+        and calls[0].started <= frame.at <= calls[-1].answered
+    ]
 
 
 def behaviour(seen: Evidence, case: ErrorCase) -> Behaviour:

@@ -46,7 +46,7 @@ def refusals(cases: Sequence[ErrorCase]) -> tuple[Refusal, ...]:
             found.append(Refusal("class-is-not-so", with_class(good, case, expected[0], says=wrong)))
         if case.bumps and expected[0] is Behaviour.ABORTABLE:
             found.append(Refusal("no-epoch-bump", _without_bump(good)))
-    return *_first_of_each(found), *_unlike_the_log(good)
+    return *_first_of_each(found), *unlike_the_log(good)
 
 
 def with_class(
@@ -68,7 +68,7 @@ def _first_of_each(found: Sequence[Refusal]) -> list[Refusal]:
     return list({refusal.anomaly: refusal for refusal in reversed(found)}.values())
 
 
-def _unlike_the_log(good: Evidence) -> list[Refusal]:
+def unlike_the_log(good: Evidence) -> list[Refusal]:
     """The client said something else than what is in the log."""
     committed = good.log("P1").committed
     twice = good.with_log("P1", committed=(*committed, committed[-1]))
