@@ -151,13 +151,19 @@ def behaviour(seen: Evidence, case: ErrorCase) -> Behaviour:
     first = all_said(seen, case.step("init" if case.at_init else case.ending))
     if first and first[0].done:
         return Behaviour.RETRIED
-    again = [any(call.done for call in all_said(seen, case.step(f"{which} commit"))) for which in TRIED]
+    again = [_committed(seen, case, which) for which in TRIED]
     if any(again):
         return Behaviour.ABORTABLE if again[0] else Behaviour.LATER
     anew = all_said(seen, case.step("anew commit"))
     if not anew:
         raise NotSeen(f"{case.name}: no new instance was tried")
     return Behaviour.FATAL if anew[0].done else Behaviour.STUCK
+
+
+def _committed(seen: Evidence, case: ErrorCase, which: str) -> bool:
+    """Whether that transaction was committed with its record."""
+    steps = ("produce", "commit")
+    return all(any(call.done for call in all_said(seen, case.step(f"{which} {step}"))) for step in steps)
 
 
 def _compared(
@@ -208,7 +214,12 @@ def _classified(case: ErrorCase, behaved: Behaviour, calls: Sequence[ClientCall]
 
 
 def judged_cases(seen: Evidence, cases: Sequence[ErrorCase]) -> Observations:
-    """Every case, and that the log is as the client said."""
+    """Every case, and that the log is as the client said; :raises NotSeen: when no case came about."""
+    looked = False
     for case in cases:
-        yield from judged_case(seen, case)
+        for observation in judged_case(seen, case):
+            looked = looked or not isinstance(observation, NotLooked)
+            yield observation
+    if not looked:
+        raise NotSeen(f"{cases[0].api}: in no case the client was given the error")
     yield from as_it_said(seen)
