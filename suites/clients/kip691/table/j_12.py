@@ -14,7 +14,7 @@ CASES = (
     *abortable("Produce", CODE, second=True, log_start=0, bumps=True),
     *abortable("EndTxn", CODE, bumps=True),
     *abortable("AddPartitionsToTxn", CODE, also=("EndTxn",), bumps=True),
-    *abortable("AddOffsetsToTxn", CODE, also=("EndTxn",), bumps=True),
+    *abortable("AddOffsetsToTxn", CODE, bumps=True),
 )
 
 REQUIREMENT = error_requirement(
