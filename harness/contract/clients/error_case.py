@@ -154,10 +154,9 @@ def behaviour(seen: Evidence, case: ErrorCase) -> Behaviour:
     again = [_committed(seen, case, which) for which in TRIED]
     if any(again):
         return Behaviour.ABORTABLE if again[0] else Behaviour.LATER
-    anew = all_said(seen, case.step("anew commit"))
-    if not anew:
+    if not all_said(seen, case.step("anew init")):
         raise NotSeen(f"{case.name}: no new instance was tried")
-    return Behaviour.FATAL if anew[0].done else Behaviour.STUCK
+    return Behaviour.FATAL if _committed(seen, case, "anew") else Behaviour.STUCK
 
 
 def _committed(seen: Evidence, case: ErrorCase, which: str) -> bool:
