@@ -5,7 +5,7 @@ it is seen from what works afterwards, whatever the library calls it:
 
 * *retried*: the request is sent again, and the call succeeds;
 * *abortable*: the transaction fails, and after ``abort`` the same instance commits another one (*later*: the one after
-  that, because the next fails as well and is aborted);
+  that, because the next fails as well and is aborted). Where ``init`` failed, it is called again, at first without abort;
 * *fatal*: this instance commits nothing more, and a new one of the same id does.
 """
 
@@ -153,7 +153,7 @@ def behaviour(seen: Evidence, case: ErrorCase) -> Behaviour:
         return Behaviour.RETRIED
     again = [_committed(seen, case, which) for which in TRIED]
     if any(again):
-        return Behaviour.ABORTABLE if again[0] else Behaviour.LATER
+        return Behaviour.ABORTABLE if again[0] or case.at_init else Behaviour.LATER
     if not all_said(seen, case.step("anew init")):
         raise NotSeen(f"{case.name}: no new instance was tried")
     return Behaviour.FATAL if _committed(seen, case, "anew") else Behaviour.STUCK
