@@ -5,7 +5,7 @@ it is seen from what works afterwards, whatever the library calls it:
 
 * *retried*: the request is sent again, and the call succeeds;
 * *abortable*: the transaction fails, and after ``abort`` the same instance commits another one (*later*: the one after
-  that, because the next fails as well and is aborted). Where ``init`` failed, it is called again, at first without abort;
+  that, because the next fails as well and is aborted). Where ``init`` failed, it is called again, first without abort;
 * *fatal*: this instance commits nothing more, and a new one of the same id does.
 """
 
