@@ -33,7 +33,8 @@ def stimulus(lab: ClientLab) -> None:
 def check(seen: Evidence) -> Observations:
     given_up, aborted, following = said(seen, "produce"), said(seen, "abort"), said(seen, "next produce")
     late = [batch for frame in during(seen, given_up, "Produce") for batch in frame.batches]
-    if given_up.done or not late:
+    delivered = any(each.value == "a" and each.outcome == "done" for call in seen.calls for each in call.deliveries)
+    if given_up.done or delivered or not late:
         raise NotSeen("no record was given up")
     yield habit(succeeded(aborted, otherwise="not-abortable"))
     written = [batch for frame in during(seen, following, "Produce") for batch in frame.batches]

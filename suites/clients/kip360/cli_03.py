@@ -1,7 +1,7 @@
 """KIP360-CLI-03: what was sent before a batch that fails for good is in the log once and in order.
 
 Later batches of the partition had their sequences already; they fail too, or are sent again with a new epoch
-(``Sender.failBatch``, ``TransactionManager.handleFailedBatch``). Here each batch is on its way when the third is refused.
+(``Sender.failBatch``, ``TransactionManager.handleFailedBatch``). Here all are on their way when one is refused.
 """
 
 from harness.contract import (
@@ -69,7 +69,12 @@ def story(*shown: str, again: ProducedBatch, last: CallOutcome = "done") -> Evid
         told.append(call("produce", value, name=f"produce {value}", outcome=outcome, frames=(struck,)))
     flushed = call("flush", frames=(frame("Produce", 12, again),))
     first = call("produce", "first", name="first", frames=(frame("Produce", 12, batch("first")),))
-    return of_client(first, *told, flushed, logs={"P1": log(*(data(7, 0, value) for value in ("first", *shown)))})
+    return of_client(
+        first,
+        *told,
+        flushed,
+        logs={"P1": log(*(data(7, 0, value, transactional=False) for value in ("first", *shown)))},
+    )
 
 
 BUMPED = batch(*LATER, epoch=1)
@@ -78,7 +83,7 @@ GOOD = story(*BEFORE, *LATER, again=BUMPED)
 REQUIREMENT = Requirement(
     id="KIP360-CLI-03",
     source=Source(360, "Simplified error handling and safe epoch bumping: idempotent producer"),
-    statement="Before a batch that fails for good, records are in the log once and in order; later ones fail or follow.",
+    statement="Before a batch that fails for good, records are in the log once, in order; later ones fail or follow.",
     needs=(TRANSACTIONS,),
     stimulus=stimulus,
     check=check,

@@ -58,7 +58,7 @@ def story(again: ProducedBatch, *more: Told) -> Evidence:
         call("produce", "b", name="produce", frames=(refused, frame("Produce", 12, again))),
         *more,
         call("produce", "c", name="after", frames=(frame("Produce", 12, batch("c", epoch=1, sequence=1)),)),
-        logs={"P1": log(data(7, 0, "a"), data(7, 1, "b"), data(7, 1, "c"))},
+        logs={"P1": log(*(data(7, 0, value, transactional=False) for value in "abc"))},
     )
 
 

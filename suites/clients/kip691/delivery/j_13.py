@@ -55,7 +55,7 @@ def stimulus(lab: ClientLab) -> None:
 def check(seen: Evidence) -> Observations:
     yield from judged_case(seen, HEAD)
     begun, flushed = said(seen, "later begin"), said(seen, "later flush")
-    written = [frame for frame in sent(seen, "Produce", by="later", after=begun.started, before=flushed.answered)]
+    written = sent(seen, "Produce", by="later", after=begun.started, before=flushed.answered)
     refused = [frame.error for frame in written if frame.answered_by == "gate"]
     if refused == [KafkaError.NOT_ENOUGH_REPLICAS, KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER]:
         yield habit(succeeded(said(seen, "later commit"), otherwise="later-is-not-retried"))
