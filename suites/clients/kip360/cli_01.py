@@ -1,6 +1,7 @@
 """KIP360-CLI-01: after a record that was given up, an old-protocol client aborts, bumps its epoch, and goes on.
 
-The bump is what refuses the record when its request arrives after all, in the next transaction: so it does here.
+The bump is what refuses the record when its request arrives after all, in the next transaction, once that has added the
+partition and before its own first record: so it does here.
 That such a record is not shown is promised to every application; how it is brought about is Java's way
 (``TransactionManager``: ``clientSideEpochBumpRequired``, from 2.5 on).
 """
@@ -24,24 +25,25 @@ def stimulus(lab: ClientLab) -> None:
             app.produce(partition, "a", as_="produce")
         app.abort(as_="abort")
         app.begin(as_="next begin")
-        app.produce(partition, "b", as_="next produce")
-        late.release()
+        sent_before = len(app.sent("Produce"))
+        with app.gate("Produce", "hold", name="behind it"):
+            app.produce(partition, "b", wait=False, as_="next produce")
+            app.has_sent("Produce", sent_before + 1)
+            late.release()
     app.produce(partition, "c", as_="last produce")
     app.commit(as_="next commit")
 
 
 def check(seen: Evidence) -> Observations:
-    given_up, aborted, following = said(seen, "produce"), said(seen, "abort"), said(seen, "next produce")
+    given_up, aborted, following = said(seen, "produce"), said(seen, "abort"), said(seen, "next begin")
     late = [batch for frame in during(seen, given_up, "Produce") for batch in frame.batches]
     delivered = any(each.value == "a" and each.outcome == "done" for call in seen.calls for each in call.deliveries)
     if given_up.done or delivered or not late:
         raise NotSeen("no record was given up")
     yield habit(succeeded(aborted, otherwise="not-abortable"))
-    written = [batch for frame in during(seen, following, "Produce") for batch in frame.batches]
+    written = [batch for frame in sent(seen, "Produce", after=following.started) for batch in frame.batches]
     if written:
-        bumped = [
-            frame.epoch for frame in sent(seen, "InitProducerId", after=aborted.started, before=following.answered)
-        ]
+        bumped = [frame.epoch for frame in sent(seen, "InitProducerId", after=aborted.started)][:1]
         first, before = written[0], (late[0].producer_id, late[0].epoch)
         yield habit(
             agree("identities of InitProducerId after it", bumped, [before[1]], otherwise="no-init-after-abort")

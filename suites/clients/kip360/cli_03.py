@@ -5,6 +5,7 @@ Later batches of the partition had their sequences already; they fail too, or ar
 """
 
 from harness.contract import (
+    Access,
     Evidence,
     KafkaError,
     LyingClient,
@@ -98,5 +99,6 @@ REQUIREMENT = Requirement(
         LyingClient(lie="loses-records", anomaly="lost"),
         LyingClient(lie="writes-again", anomaly="written-twice"),
     ),
+    access=(Access.LANES,),
     order=Order.HOLDS_LINKS,
 )

@@ -7,6 +7,7 @@ A later batch is out of order because one before it is tried again, so it is tri
 from dataclasses import replace
 
 from harness.contract import (
+    Access,
     Evidence,
     KafkaError,
     LyingClient,
@@ -116,5 +117,6 @@ REQUIREMENT = Requirement(
         LyingClient(lie="never-comes-back", anomaly="stuck"),
         LyingClient(lie="loses-records", anomaly="lost"),
     ),
+    access=(Access.LANES,),
     order=Order.HOLDS_LINKS,
 )
