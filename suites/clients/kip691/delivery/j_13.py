@@ -4,8 +4,6 @@ A later batch is out of order because one before it is tried again, so it is tri
 (``TransactionManager.canRetry``). What an idempotent producer without transactions does is KIP360-CLI-04.
 """
 
-from dataclasses import replace
-
 from harness.contract import (
     Access,
     Evidence,
@@ -29,6 +27,7 @@ from harness.lab.clients.error_trial import ErrorTrials
 from suites.clients.forms.error_requirement import TRANSACTIONS
 from suites.clients.forms.in_flight import all_in_flight
 from suites.clients.forms.next_transaction import next_transaction, told_next
+from suites.clients.forms.two_stories import both
 
 HEAD = ErrorCase(
     api="Produce", error=KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER, behaves=(Behaviour.ABORTABLE,), bumps=True
@@ -83,16 +82,6 @@ def later(outcome: str = "done") -> Evidence:
         call("commit", name="later commit", by="later", outcome=outcome),  # type: ignore[arg-type]
         logs={"P1": log(data(7, 1, "before"), commit(7, 1), data(7, 2, "one"), data(7, 2, "two"), commit(7, 2))},
     )
-
-
-def both(head: Evidence, rest: Evidence) -> Evidence:
-    """By hand: one story after the other."""
-    shift = head.calls[-1].answered + 10
-    moved = [replace(each, started=each.started + shift, answered=each.answered + shift) for each in rest.calls]
-    frames = [replace(each, at=each.at + shift) for each in rest.frames]
-    together = replace(head, calls=(*head.calls, *moved), frames=(*head.frames, *frames))
-    shown = (*head.log("P1").committed, *rest.log("P1").committed)
-    return together.with_log("P1", committed=shown)
 
 
 SOUND = story((HEAD,))
