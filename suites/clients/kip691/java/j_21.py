@@ -78,5 +78,5 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(Refusal("no-category", story("ApiException", "KafkaException")),),
-    refuted_by=(OtherClient(client="java:4.0.1", anomaly="no-category"),),
+    refuted_by=(OtherClient(client="java:4.0.2", anomaly="no-category"),),
 )
