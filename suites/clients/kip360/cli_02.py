@@ -2,7 +2,7 @@
 
 KIP-360, "InvalidProducerIdMapping": the transaction is aborted, and InitProducerId gives a new identity. Java took that
 back in 4.0, where ``TransactionManager`` makes 49 fatal (KIP-890; ``AddPartitionsToTxnHandler``, ``EndTxnHandler``).
-Of TxnOffsetCommit it was fatal always.
+A coordinator that does not know the id says so to the abort as well.
 """
 
 from harness.contract import KafkaError, Library, OtherClient, Source
@@ -18,6 +18,7 @@ CASES = tuple(
         but=SINCE_4,
         protocol=1,
         bumps=True,
+        also=("EndTxn",) if api == "AddPartitionsToTxn" else (),
     )
     for api in ("AddPartitionsToTxn", "EndTxn")
 )

@@ -40,7 +40,7 @@ CASES = tuple(
 
 def stimulus(lab: ClientLab) -> None:
     partition = lab.partition("P1")
-    trials = ErrorTrials(lab, partition, lab.group())
+    trials = ErrorTrials(lab, partition, None, lab.group())
     for number, case in enumerate(CASES, 1):
         old = lab.application(f"old{number}", protocol=1, cap=OLD)
         old.init()

@@ -38,7 +38,7 @@ def stimulus(lab: ClientLab) -> None:
     partition = lab.partition("P1")
     first = lab.application("first")
     first.init()
-    ErrorTrials(lab, partition, lab.group()).of(HEAD, first, 1)
+    ErrorTrials(lab, partition, None, lab.group()).of(HEAD, first, 1)
     app = lab.application("later")
     app.init()
     next_transaction(app, partition, "before", step="before")
