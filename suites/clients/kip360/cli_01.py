@@ -21,7 +21,7 @@ def stimulus(lab: ClientLab) -> None:
     app.init()
     app.begin()
     with app.gate("Produce", "hold", alone=True, name="late") as late:
-        with app.gate("Produce", "drop-request", at_most=None, name="lost"):
+        with app.gate("Produce", "drop-request", at_most=None, hang_up=True, name="lost"):
             app.produce(partition, "a", as_="produce")
         app.abort(as_="abort")
         app.begin(as_="next begin")

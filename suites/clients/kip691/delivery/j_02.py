@@ -24,7 +24,7 @@ from suites.clients.forms.next_transaction import (
 def stimulus(lab: ClientLab) -> None:
     app, partition = lab.application(**SHORT), lab.partition("P1")
     app.init()
-    with app.gate("Produce", "drop-request", at_most=None, name="lost"):
+    with app.gate("Produce", "drop-request", at_most=None, hang_up=True, name="lost"):
         app.begin()
         app.produce(partition, "a", as_="produce")
         ended = app.commit(as_="commit")
