@@ -36,8 +36,9 @@ def timed_out(app: Application, partition: Partition, what: str, action: GateAct
     app.produce(partition, what, as_=f"{what} produce")
     with app.gate("EndTxn", action, at_most=None, name=f"{what} lost"):
         app.commit(as_=f"{what} commit")
-        app.abort(as_=f"{what} abort")
-    app.commit(as_=f"{what} commit again")
+        aborted = app.abort(as_=f"{what} abort")
+    if not aborted.done:
+        app.commit(as_=f"{what} commit again")
     next_transaction(app, partition, f"{what} next", step=f"{what} next")
 
 
@@ -83,7 +84,7 @@ REQUIREMENT = Requirement(
     refuses=(
         Refusal("done-without-an-answer", LATE),
         Refusal("abort-instead", story(request_abort="done").with_log("P1", committed=("answer",))),
-        Refusal("committed-and-refused", story(request_commit_again="refused")),
+        Refusal("committed-and-refused", story(request_commit="refused", request_commit_again="refused")),
         Refusal("never-told", UNKNOWN),
         Refusal("lost", GOOD.with_log("P1", committed=("answer",))),
         Refusal("written-twice", GOOD.with_log("P1", committed=("request", "answer", "answer"))),
