@@ -13,7 +13,7 @@ from harness.contract.doctored import abort, commit, data, log
 from harness.evidence.client_evidence import ProducedBatch
 from harness.lab.clients import ClientLab
 from suites.clients.forms.error_requirement import TRANSACTIONS
-from suites.clients.forms.next_transaction import SHORT, does_not_go_on, goes_on
+from suites.clients.forms.next_transaction import SHORT, does_not_go_on, goes_on, was_written
 
 
 def stimulus(lab: ClientLab) -> None:
@@ -37,8 +37,7 @@ def stimulus(lab: ClientLab) -> None:
 def check(seen: Evidence) -> Observations:
     given_up, aborted, following = said(seen, "produce"), said(seen, "abort"), said(seen, "next begin")
     late = [batch for frame in during(seen, given_up, "Produce") for batch in frame.batches]
-    delivered = any(each.value == "a" and each.outcome == "done" for call in seen.calls for each in call.deliveries)
-    if given_up.done or delivered or not late:
+    if given_up.done or was_written(seen, "a") or not late:
         raise NotSeen("no record was given up")
     yield habit(succeeded(aborted, otherwise="not-abortable"))
     written = [batch for frame in sent(seen, "Produce", after=following.started) for batch in frame.batches]

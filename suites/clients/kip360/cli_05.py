@@ -27,7 +27,14 @@ from harness.evidence.client_evidence import CallOutcome
 from harness.lab.clients import ClientLab
 from harness.lab.clients.error_trial import ErrorTrials
 from suites.clients.forms.error_requirement import TRANSACTIONS
-from suites.clients.forms.next_transaction import SHORT, does_not_go_on, goes_on, next_transaction, told_next
+from suites.clients.forms.next_transaction import (
+    SHORT,
+    does_not_go_on,
+    goes_on,
+    next_transaction,
+    told_next,
+    was_written,
+)
 from suites.clients.forms.two_stories import both
 
 OLD = {"InitProducerId": 2}
@@ -66,7 +73,7 @@ def check(seen: Evidence) -> Observations:
     for case in CASES:
         yield from judged_case(seen, case)
     late = [each.epoch for frame in during(seen, said(seen, "expired produce"), "Produce") for each in frame.batches]
-    if said(seen, "expired produce").done or not late:
+    if was_written(seen, "expired") or not late:
         raise NotSeen("no record was given up")
     following = said(seen, "same begin").started
     after = [each.epoch for frame in sent(seen, "Produce", by="expired", after=following) for each in frame.batches]
