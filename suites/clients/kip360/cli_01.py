@@ -6,7 +6,18 @@ That such a record is not shown is promised to every application; how it is brou
 (``TransactionManager``: ``clientSideEpochBumpRequired``, from 2.5 on).
 """
 
-from harness.contract import Evidence, LyingClient, NotSeen, Observations, Refusal, Requirement, Source, agree, habit
+from harness.contract import (
+    Evidence,
+    LyingClient,
+    NotSeen,
+    Observations,
+    OtherClient,
+    Refusal,
+    Requirement,
+    Source,
+    agree,
+    habit,
+)
 from harness.contract.clients.client_doctored import batch, call, frame, of_client, with_call, with_frames
 from harness.contract.clients.client_expect import as_it_said, during, said, sent, succeeded
 from harness.contract.doctored import abort, commit, data, log
@@ -90,6 +101,7 @@ REQUIREMENT = Requirement(
         Refusal("written-twice", GOOD.with_log("P1", committed=("b", "c", "c"))),
     ),
     refuted_by=(
+        OtherClient(client="kafka-python:3.0.12", anomaly="aborted-is-shown"),
         LyingClient(lie="no-abort", anomaly="no-epoch-bump"),
         LyingClient(lie="never-comes-back", anomaly="stuck"),
         LyingClient(lie="loses-records", anomaly="lost"),

@@ -5,7 +5,7 @@ Java refuses ``abortTransaction`` then (``IllegalStateException``: ``handleCache
 to the coordinator, and it comes and its answers are lost, so that the transaction is committed all the same.
 """
 
-from harness.contract import Evidence, LyingClient, Observations, Refusal, Requirement, Source, habit
+from harness.contract import Evidence, LyingClient, Observations, OtherClient, Refusal, Requirement, Source, habit
 from harness.contract.clients.client_doctored import Told, batch, call, frame, of_client, with_frames
 from harness.contract.clients.client_expect import as_it_said, failed, said
 from harness.contract.doctored import commit, data, log
@@ -90,6 +90,7 @@ REQUIREMENT = Requirement(
         Refusal("written-twice", GOOD.with_log("P1", committed=("request", "answer", "answer"))),
     ),
     refuted_by=(
+        OtherClient(client="franz-go:1.22.2", anomaly="aborted-is-shown"),
         LyingClient(lie="says-done-early", anomaly="done-without-an-answer"),
         LyingClient(lie="no-abort", anomaly="abort-instead"),
         LyingClient(lie="loses-records", anomaly="lost"),
