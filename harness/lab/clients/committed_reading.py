@@ -13,18 +13,27 @@ POLLS_TO_THE_END = 3
 """That a position is given to pass the markers behind the last record."""
 
 
-def read_to_the_end(lab: ClientLab, app: Application, *partitions: Partition, as_: str = "read") -> None:
+def read_to_the_end(
+    lab: ClientLab,
+    app: Application,
+    *partitions: Partition,
+    as_: str = "read",
+    like: Partition | None = None,
+    deleted: int = 0,
+) -> None:
     """Poll, each poll a step of this name, until nothing more can come; then once more, for what should not come.
 
     The last stable offset of each partition is sampled before, under the same name. What comes is counted from the
     application's first poll on, so that it can be read further after something has changed.
 
+    :param like: A partition with the same log, where the observer cannot read this one.
+    :param deleted: Records below the logs' beginnings, in batches that are still there.
     :raises OutOfReach: For partitions that others wrote to before: the consumer reads them from their beginning.
     """
     if any(partition.start for partition in partitions):
         raise OutOfReach("a consumer reads topics from their beginning, and those that were given are not ours")
     ends = {part.topic_partition: lab.lab.observer.sample(part, as_).last_stable_offset for part in partitions}
-    records = sum(_expected(lab, app, partition) for partition in partitions)
+    records = sum(_expected(lab, app, partition) for partition in ((like,) if like else partitions)) - deleted
     deadline, late = lab.lab.now() + READ_MS, 0
     while lab.lab.now() < deadline and late < POLLS_TO_THE_END:
         said = app.poll(within_ms=POLL_MS, as_=as_)

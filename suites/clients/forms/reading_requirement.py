@@ -126,9 +126,14 @@ def records_of(partition: str, truth: LogTruth, *, start: int = 0) -> list[ReadR
     ]
 
 
-def refusals(good: Evidence, partition: str = "P1", name: str = "read") -> tuple[Refusal, ...]:
-    """What a reader may do wrong with a log that has records, aborted ones and a marker at its end."""
-    truth, poll = good.log(partition), next(each for each in good.calls if each.name == name)
+def refusals(
+    good: Evidence, partition: str = "P1", name: str = "read", truth: LogTruth | None = None
+) -> tuple[Refusal, ...]:
+    """What a reader may do wrong with a log that has records, aborted ones and a marker at its end.
+
+    :param truth: The log, where the evidence has it under another name.
+    """
+    truth, poll = truth or good.log(partition), next(each for each in good.calls if each.name == name)
     records = list(poll.records)
     known = offsets(truth)
     aborted = [value for value in truth.values() if value not in truth.committed]
