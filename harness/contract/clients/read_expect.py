@@ -13,7 +13,7 @@ from itertools import pairwise
 from harness.contract.clients.client_expect import told
 from harness.contract.expect import NotLooked, Observation, Observations, finding, habit, witness
 from harness.evidence.client_evidence import ClientCall, ReadRecord
-from harness.evidence.requirement_evidence import Evidence, LogTruth, NotSeen, Sample
+from harness.evidence.requirement_evidence import Evidence, LogTruth, NotSeen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +61,12 @@ def read_everything(seen: Evidence, name: str = "read", partition: str = "P1", *
     yield from _records(reading, truth)
 
 
-def sampled(seen: Evidence, name: str, partition: str) -> Sample:
-    """The sample of that partition and name; :raises NotSeen: when there is none."""
-    for sample in seen.samples:
-        if (sample.name, sample.partition) == (name, partition):
-            return sample
-    raise NotSeen(f"no sample of {partition} named {name!r}")
+def stable_offset(seen: Evidence, name: str, partition: str) -> int:
+    """The last stable offset before the first poll of that name; :raises NotSeen: when it was not asked for."""
+    for step in seen.all(name):
+        if (step.api, step.request.get("partition")) == ("ListOffsets", partition):
+            return step.answer_int("offset")
+    raise NotSeen(f"the last stable offset of {partition} was not asked for as {name!r}")
 
 
 def offsets(truth: LogTruth) -> dict[str, int]:
@@ -85,7 +85,7 @@ def _reading(
     if len(set(seen.log(partition).values())) != len(seen.log(partition).values()):
         raise NotSeen(f"a value stands in {partition} more than once")
     known = offsets(seen.log(partition))
-    stable = sampled(seen, name, partition).last_stable_offset if end is None else end
+    stable = stable_offset(seen, name, partition) if end is None else end
     return Reading(
         partition=partition,
         calls=calls[: last + 1],

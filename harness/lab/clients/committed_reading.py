@@ -23,8 +23,8 @@ def read_to_the_end(
 ) -> None:
     """Poll, each poll a step of this name, until nothing more can come; then once more, for what should not come.
 
-    The last stable offset of each partition is sampled before, under the same name. What comes is counted from the
-    application's first poll on, so that it can be read further after something has changed.
+    The last stable offset of each partition is asked for before, as a step of the same name. What comes is counted from
+    the application's first poll on, so that it can be read further after something has changed.
 
     :param like: A partition with the same log, where the observer cannot read this one.
     :param deleted: Records below the logs' beginnings, in batches that are still there.
@@ -32,7 +32,7 @@ def read_to_the_end(
     """
     if any(partition.start for partition in partitions):
         raise OutOfReach("a consumer reads topics from their beginning, and those that were given are not ours")
-    ends = {part.topic_partition: lab.lab.observer.sample(part, as_).last_stable_offset for part in partitions}
+    ends = {part.topic_partition: lab.lab.observer.last_stable_offset(part, as_=as_) for part in partitions}
     records = sum(_expected(lab, app, partition) for partition in ((like,) if like else partitions)) - deleted
     deadline, late = lab.lab.now() + READ_MS, 0
     while lab.lab.now() < deadline and late < POLLS_TO_THE_END:

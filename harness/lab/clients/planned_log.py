@@ -54,7 +54,7 @@ class PlannedLog:
         return self.producers[by]
 
     def _end(self) -> int:
-        return self.lab.observer.sample(self.partition).high_watermark
+        return self.lab.observer.end_offset(self.partition)
 
     def _await(self, end: int) -> None:
         if wait.elapsed_ms_until(lambda: self._end() >= end, timeout_seconds=MARKER_SECONDS) is None:

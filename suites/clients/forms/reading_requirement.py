@@ -15,10 +15,9 @@ from harness.contract import (
     Source,
     Unrefuted,
 )
-from harness.contract.clients.client_doctored import call, of_client, with_call
+from harness.contract.clients.client_doctored import call, of_client, stable, with_call
 from harness.contract.clients.log_plan import LogPlan, as_planned, log_of
 from harness.contract.clients.read_expect import offsets, read_committed
-from harness.contract.doctored import sample
 from harness.contract.expect import Observations
 from harness.evidence.client_evidence import ClientCall, LibraryError, Position, ReadRecord
 from harness.evidence.requirement_evidence import Evidence, LogTruth
@@ -112,8 +111,8 @@ def story(
     ends = [Position(topic=each, partition=1, offset=truth.last_stable_offset) for each, truth in logs.items()]
     polled = call("poll", name=name, by=by, reads=records)
     polled = replace(polled, call=replace(polled.call, positions=tuple(ends)))
-    taken = [sample(name, each, truth.high_watermark, truth.last_stable_offset) for each, truth in logs.items()]
-    return replace(of_client(polled, logs=logs), samples=tuple(taken))
+    taken = [stable(name, each, truth.last_stable_offset) for each, truth in logs.items()]
+    return replace(of_client(polled, logs=logs), steps=tuple(taken))
 
 
 def records_of(partition: str, truth: LogTruth, *, start: int = 0) -> list[ReadRecord]:

@@ -11,10 +11,9 @@ The catalogue has no ids for what a reader keeps; see the package.
 from dataclasses import replace
 
 from harness.contract import Observations, Offers, Requirement
-from harness.contract.clients.client_doctored import call, of_client
+from harness.contract.clients.client_doctored import call, of_client, stable
 from harness.contract.clients.log_plan import aborts, as_planned, commits, log_of, wrote
 from harness.contract.clients.read_expect import read_committed
-from harness.contract.doctored import sample
 from harness.evidence.client_evidence import Position
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab.clients import ClientLab
@@ -69,8 +68,8 @@ def _story() -> Evidence:
     ends = tuple(Position(topic=name, partition=1, offset=truth.high_watermark) for name, truth in LOGS.items())
     polled = call("poll", name="read", by="reader", reads=records)
     told = of_client(replace(polled, call=replace(polled.call, positions=ends)), logs=LOGS)
-    taken = (sample("read", name, truth.high_watermark, truth.high_watermark) for name, truth in LOGS.items())
-    return replace(told, samples=tuple(taken))
+    taken = (stable("read", name, truth.high_watermark) for name, truth in LOGS.items())
+    return replace(told, steps=tuple(taken))
 
 
 GOOD = _story()

@@ -16,10 +16,9 @@ from dataclasses import replace
 from harness.base import wait
 from harness.base.unprepared import Unprepared
 from harness.contract import NotSeen, Observations, Requirement, Unrefuted
-from harness.contract.clients.client_doctored import call, of_client
+from harness.contract.clients.client_doctored import call, of_client, stable
 from harness.contract.clients.log_plan import aborts, commits, log_of, wrote
 from harness.contract.clients.read_expect import offsets, read_committed
-from harness.contract.doctored import sample
 from harness.evidence.client_evidence import Position, ReadRecord
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab.clients import ClientLab
@@ -83,7 +82,7 @@ def _story() -> Evidence:
     polled = call("poll", name="read", by="reader", reads=records)
     end = Position(topic="P1", partition=1, offset=truth.high_watermark)
     told = of_client(replace(polled, call=replace(polled.call, positions=(end,))), logs={"P1": truth})
-    return replace(told, samples=(sample("read", "P1", truth.high_watermark, truth.high_watermark),))
+    return replace(told, steps=(stable("read", "P1", truth.high_watermark),))
 
 
 GOOD = _story()

@@ -12,11 +12,10 @@ The catalogue has no ids for what a reader keeps; see the package.
 from dataclasses import replace
 
 from harness.contract import NotSeen, Observations, OtherClient, Refusal, Requirement, Unrefuted, finding, habit
-from harness.contract.clients.client_doctored import call, of_client, with_call
+from harness.contract.clients.client_doctored import call, of_client, stable, with_call
 from harness.contract.clients.client_expect import all_said, told
 from harness.contract.clients.log_plan import PLAIN, aborts, as_planned, commits, log_of, wrote
-from harness.contract.clients.read_expect import read_committed, sampled
-from harness.contract.doctored import sample
+from harness.contract.clients.read_expect import read_committed, stable_offset
 from harness.evidence.client_evidence import LibraryError, Position
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab.clients import ClientLab
@@ -68,7 +67,7 @@ def stimulus(lab: ClientLab) -> None:
 def check(seen: Evidence) -> Observations:
     as_planned(seen, TRUTH)
     for name, codec in CODECS.items():
-        if sampled(seen, codec, name).last_stable_offset != TRUTH.high_watermark:
+        if stable_offset(seen, codec, name) != TRUTH.high_watermark:
             raise NotSeen(f"the log of {name} is not as long as that of P1")
         failed = [each for each in all_said(seen, codec) if not each.done]
         if failed:
@@ -81,8 +80,8 @@ def _story() -> Evidence:
     polls = [call("poll", name=codec, by=codec, reads=records_of(name, TRUTH)) for name, codec in CODECS.items()]
     ends = [Position(topic=name, partition=1, offset=TRUTH.high_watermark) for name in CODECS]
     polled = (replace(poll, call=replace(poll.call, positions=(end,))) for poll, end in zip(polls, ends, strict=True))
-    taken = (sample(codec, name, TRUTH.high_watermark, TRUTH.high_watermark) for name, codec in CODECS.items())
-    return replace(of_client(*polled, logs={"P1": TRUTH}), samples=tuple(taken))
+    taken = (stable(codec, name, TRUTH.high_watermark) for name, codec in CODECS.items())
+    return replace(of_client(*polled, logs={"P1": TRUTH}), steps=tuple(taken))
 
 
 GOOD = _story()

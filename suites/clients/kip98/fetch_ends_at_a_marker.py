@@ -10,11 +10,10 @@ The catalogue has no ids for what a reader keeps; see the package.
 from dataclasses import replace
 
 from harness.contract import NotLooked, Observation, Observations, Requirement, witness
-from harness.contract.clients.client_doctored import call, of_client
+from harness.contract.clients.client_doctored import call, of_client, stable
 from harness.contract.clients.client_expect import sent
 from harness.contract.clients.log_plan import aborts, as_planned, commits, log_of, wrote
 from harness.contract.clients.read_expect import read_committed
-from harness.contract.doctored import sample
 from harness.evidence.client_evidence import Position
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab.clients import ClientLab
@@ -80,8 +79,8 @@ def _story() -> Evidence:
     end = Position(topic="P1", partition=1, offset=TRUTH.high_watermark)
     polls = [call("poll", name=f"read by {n}", by=f"by{n}", reads=records_of("P1", TRUTH)) for n in LIMITS]
     told = of_client(*(replace(each, call=replace(each.call, positions=(end,))) for each in polls), logs={"P1": TRUTH})
-    taken = (sample(f"read by {limit}", "P1", TRUTH.high_watermark, TRUTH.high_watermark) for limit in LIMITS)
-    return replace(told, samples=tuple(taken))
+    taken = (stable(f"read by {limit}", "P1", TRUTH.high_watermark) for limit in LIMITS)
+    return replace(told, steps=tuple(taken))
 
 
 GOOD = _story()

@@ -11,10 +11,9 @@ The catalogue has no ids for what a reader keeps; see the package.
 from dataclasses import replace
 
 from harness.contract import LyingClient, Observations, Refusal, Requirement
-from harness.contract.clients.client_doctored import call, of_client, with_call
+from harness.contract.clients.client_doctored import call, of_client, stable, with_call
 from harness.contract.clients.log_plan import PLAIN, aborts, as_planned, commits, log_of, wrote
 from harness.contract.clients.read_expect import offsets, read_committed
-from harness.contract.doctored import sample
 from harness.evidence.client_evidence import Position, ReadRecord
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab.clients import ClientLab
@@ -68,8 +67,8 @@ def _story() -> Evidence:
         at = Position(topic="P1", partition=1, offset=end)
         polls.append(replace(polled, call=replace(polled.call, positions=(at,))))
         begin = end
-    taken = [sample(name, "P1", TRUTH.high_watermark, end) for (name, _), end in zip(PHASES, ends, strict=True)]
-    return replace(of_client(*polls, logs={"P1": TRUTH}), samples=tuple(taken))
+    taken = [stable(name, "P1", end) for (name, _), end in zip(PHASES, ends, strict=True)]
+    return replace(of_client(*polls, logs={"P1": TRUTH}), steps=tuple(taken))
 
 
 GOOD = _story()

@@ -9,10 +9,9 @@ The catalogue has no ids for what a reader keeps; see the package.
 from dataclasses import replace
 
 from harness.contract import LyingClient, Observations, Refusal, Requirement, Unrefuted
-from harness.contract.clients.client_doctored import call, of_client, with_call
+from harness.contract.clients.client_doctored import call, of_client, stable, with_call
 from harness.contract.clients.log_plan import PLAIN, aborts, as_planned, commits, log_of, wrote
 from harness.contract.clients.read_expect import offsets, read_committed, read_everything
-from harness.contract.doctored import sample
 from harness.evidence.client_evidence import ReadRecord
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab.clients import ClientLab
@@ -59,8 +58,8 @@ def _story() -> Evidence:
         call("poll", name="reader read", reads=records_of("P1", TRUTH), by="reader"),
         logs={"P1": TRUTH},
     )
-    taken = [sample(name, "P1", TRUTH.high_watermark, TRUTH.high_watermark) for name in ("raw read", "reader read")]
-    return replace(told, samples=tuple(taken))
+    taken = [stable(name, "P1", TRUTH.high_watermark) for name in ("raw read", "reader read")]
+    return replace(told, steps=tuple(taken))
 
 
 GOOD = _story()
