@@ -2,7 +2,8 @@
 
 A broker gives each fetch at least one whole batch (KIP-74), so with a limit of one byte each has exactly one: every
 batch is larger than the limit, every marker comes alone, and an aborted transaction's entry comes with batches in
-which it did not begin and whose marker is in another fetch. Two other limits end fetches at other batches.
+which it did not begin and whose marker is in another fetch; where two aborted ones overlap, with both entries. Two
+other limits end fetches at other batches.
 
 The catalogue has no ids for what a reader keeps; see the package.
 """
@@ -44,6 +45,13 @@ PLAN = (
     wrote("A", "a5"),
     aborts("B"),
     commits("A"),
+    wrote("C", "c1"),
+    wrote("D", "d1"),
+    wrote("D", "d2"),
+    wrote("C", "c2"),
+    aborts("C"),
+    wrote("D", "d3", "d4"),
+    aborts("D"),
     aborts("A"),
 )
 TRUTH = log_of(PLAN)
