@@ -3,7 +3,8 @@
 The cleaner takes out overwritten records and all aborted ones, and keeps the offsets of each batch, each producer's
 last batch even when it is empty, and markers for a while (Kafka: ``Cleaner.cleanInto``). Of the first batch the last
 records are gone: the Java client then goes on behind the batch, and not behind its last record
-(``CompletedFetch.nextFetchedRecord``), else it would fetch the batch again.
+(``CompletedFetch.nextFetchedRecord``), else it would fetch the batch again. One reader gets each batch in a fetch of
+its own, so that an empty one is all that a fetch has.
 
 The cleaner looks for work every 15 s (``log.cleaner.backoff.ms``) and leaves the newest segment as it is; the topic
 begins a new one with each batch (``segment.ms``).
@@ -48,11 +49,13 @@ PLAN = (
     wrote("A", "a7", keys=("k5",)),
     commits("A"),
 )
+READERS = {"reader": 1_048_576, "single": 1}
+"""With their limits of a fetch: the second gets each batch alone, an empty one too."""
 GONE = frozenset({"a2", "a3", "b1", "c1", "c2"})
 
 
 def stimulus(lab: ClientLab) -> None:
-    """One reader, once the cleaner has been there."""
+    """Both readers, once the cleaner has been there."""
     written = PlannedLog(lab.lab, lab.lab.partition("P1", configs=COMPACTED))
     written.write(PLAN)
 
@@ -61,15 +64,17 @@ def stimulus(lab: ClientLab) -> None:
 
     if wait.elapsed_ms_until(cleaned, timeout_seconds=CLEANED_SECONDS, interval_seconds=1.0) is None:
         raise Unprepared(f"the cleaner has not compacted the log within {CLEANED_SECONDS:g} s")
-    reader = lab.application("reader", transactional=False)
-    reader.subscribe(written.partition)
-    read_to_the_end(lab, reader, written.partition)
+    for name, limit in READERS.items():
+        reader = lab.application(name, transactional=False, fetch_bytes=limit)
+        reader.subscribe(written.partition)
+        read_to_the_end(lab, reader, written.partition, as_=f"{name} reads")
 
 
 def check(seen: Evidence) -> Observations:
     if not GONE.isdisjoint(seen.log().values()):
         raise NotSeen("the log is not compacted")
-    yield from read_committed(seen)
+    for name in READERS:
+        yield from read_committed(seen, f"{name} reads", by=name)
 
 
 def _story() -> Evidence:
@@ -79,10 +84,10 @@ def _story() -> Evidence:
     committed = tuple(value for value in whole.committed if value not in GONE)
     truth, places = replace(whole, batches=tuple(left), committed=committed), offsets(whole)
     records = [ReadRecord(topic="P1", partition=1, offset=places[value], value=value) for value in committed]
-    polled = call("poll", name="read", by="reader", reads=records)
     end = Position(topic="P1", partition=1, offset=truth.high_watermark)
-    told = of_client(replace(polled, call=replace(polled.call, positions=(end,))), logs={"P1": truth})
-    return replace(told, steps=(stable("read", "P1", truth.high_watermark),))
+    polls = [call("poll", name=f"{name} reads", by=name, reads=records) for name in READERS]
+    told = of_client(*(replace(each, call=replace(each.call, positions=(end,))) for each in polls), logs={"P1": truth})
+    return replace(told, steps=tuple(stable(f"{name} reads", "P1", truth.high_watermark) for name in READERS))
 
 
 GOOD = _story()
@@ -95,7 +100,7 @@ REQUIREMENT = Requirement(
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),
-    refuses=tuple(each for each in refusals(GOOD) if each.anomaly != "wrong-offset"),
+    refuses=tuple(each for each in refusals(GOOD, name="reader reads") if each.anomaly != "wrong-offset"),
     refuted_by=(
         *LIES,
         *(each for each in UNREFUTED if isinstance(each, Unrefuted) and each.anomaly != "wrong-offset"),
