@@ -103,6 +103,6 @@ REQUIREMENT = Requirement(
         *LIES,
         *SHOWN,
         *(each for each in UNREFUTED if isinstance(each, Unrefuted) and each.anomaly != "read-failed"),
-        OtherClient(client="kafkajs", anomaly="codec-not-read"),
+        OtherClient(client="kafkajs:2.2.4", anomaly="codec-not-read"),
     ),
 )
