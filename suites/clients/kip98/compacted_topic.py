@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from harness.base import wait
 from harness.base.unprepared import Unprepared
-from harness.contract import NotSeen, Observations, Requirement, Unrefuted
+from harness.contract import NotSeen, Observations, OtherClient, Requirement, Unrefuted
 from harness.contract.clients.client_doctored import call, of_client, stable
 from harness.contract.clients.log_plan import aborts, commits, log_of, wrote
 from harness.contract.clients.read_expect import offsets, read_committed
@@ -103,6 +103,7 @@ REQUIREMENT = Requirement(
     refuses=tuple(each for each in refusals(GOOD, name="reader reads") if each.anomaly != "wrong-offset"),
     refuted_by=(
         *LIES,
+        OtherClient(client="kafkajs:2.2.4", anomaly="not-read"),
         *(each for each in UNREFUTED if isinstance(each, Unrefuted) and each.anomaly != "wrong-offset"),
     ),
 )
