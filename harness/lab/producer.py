@@ -120,6 +120,7 @@ class Producer(OffsetsProducer):
         producer_id: int | None = None,
         sequence: int | None = None,
         values: Sequence[str] = (),
+        keys: tuple[str, ...] | None = None,
         transactional: bool = True,
         timestamp_ms: int | None = None,
         retry: Collection[int] = RETRIABLE,
@@ -128,6 +129,7 @@ class Producer(OffsetsProducer):
         """One Produce request, a batch for each partition (all led by the same broker).
 
         :param values: A record each, the same in every batch; without any, one record of a value of its own.
+        :param keys: One for each value, where the topic needs them.
         :param transactional: False for batches without that flag: no coordinator is asked, the leader alone decides.
         :param timestamp_ms: Create time of the records instead of now.
         :param timeout_seconds: Seconds for the request and its retries; None: the lab's bound, by its patience.
@@ -141,6 +143,7 @@ class Producer(OffsetsProducer):
             base_sequence=sequence,
             transactional=transactional,
             timestamp_ms=timestamp_ms,
+            keys=keys,
         )
         used = self.version("Produce") if version is None else version
         step = self.step_recorder.ask(
@@ -205,7 +208,11 @@ class Producer(OffsetsProducer):
         )
 
     def _produce(
-        self, partitions: Sequence[Partition], name: str, values: Sequence[str], **overrides: int | None
+        self,
+        partitions: Sequence[Partition],
+        name: str,
+        values: Sequence[str],
+        **overrides: int | tuple[str, ...] | None,
     ) -> Produce:
         request = self.state.produce(
             {

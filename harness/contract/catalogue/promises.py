@@ -33,6 +33,11 @@ class Promises:
         stated = {found[0] for id_ in requirements if (found := ID.match(id_))}
         return tuple(id_ for id_ in (*self.of_brokers, *self.of_clients) if id_ in stated)
 
+    def beyond(self, requirements: Collection[str]) -> tuple[str, ...]:
+        """Requirements whose ids the catalogue does not have: this suite's own, counted among no promises of it."""
+        stated = {*self.of_brokers, *self.of_clients}
+        return tuple(id_ for id_ in requirements if (found := ID.match(id_)) is None or found[0] not in stated)
+
     def missing(self, requirements: Collection[str]) -> tuple[str, ...]:
         """Those of brokers that no requirement asks, and no line says why."""
         asked = self.asked(requirements)

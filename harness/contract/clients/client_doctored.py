@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.base.json_value import Json
-from harness.contract.doctored import PRODUCER
+from harness.contract.doctored import PRODUCER, step
 from harness.evidence.client_evidence import (
     CallOutcome,
     Classification,
@@ -27,7 +27,7 @@ from harness.evidence.client_evidence import (
     ProducedBatch,
     ReadRecord,
 )
-from harness.evidence.requirement_evidence import Evidence, LogTruth
+from harness.evidence.requirement_evidence import Evidence, LogTruth, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +138,11 @@ def of_client(
         calls.append(replace(each.call, started=started, answered=at))
     known: dict[str, Json] = {"library": library, "version": version, **facts}
     return Evidence(calls=tuple(calls), frames=tuple(frames), logs=logs or {}, facts=known)
+
+
+def stable(name: str, partition: str, offset: int) -> Step:
+    """The step that asked for a partition's last stable offset, as a reader's stimulus does."""
+    return step(name, "ListOffsets", 5, request={"partition": partition}, offset=offset)
 
 
 def with_call(evidence: Evidence, name: str, **changes: object) -> Evidence:

@@ -61,7 +61,7 @@ class IdentifiedProducer:
         self.state.become(producer_id, epoch)
 
 
-def overridden(request: OverriddenT, **overrides: int | str | None) -> OverriddenT:
+def overridden(request: OverriddenT, **overrides: int | str | tuple[str, ...] | None) -> OverriddenT:
     """The request with the stimulus's own values; None leaves what a client would send."""
     changes: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
     return replace(request, **changes)

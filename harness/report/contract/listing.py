@@ -37,6 +37,8 @@ def coverage(requirements: Sequence[str], promises: Promises) -> Iterator[str]:
     of_clients = set(promises.asked(requirements)) & set(promises.of_clients)
     yield f"promises of brokers: {len(of_brokers)} of {len(promises.of_brokers)} asked"
     yield f"promises of clients: {len(of_clients)} of {len(promises.of_clients)} asked"
+    if own := promises.beyond(requirements):
+        yield f"beyond the catalogue, with ids of this suite's own: {', '.join(own)}"
     if promises.not_asked:
         yield f"cannot be asked (suites/contract/NOT_ASKED.md): {', '.join(promises.not_asked)}"
     if missing := promises.missing(requirements):

@@ -42,3 +42,13 @@ def test_what_is_missing_is_named_and_what_has_a_reason_is_not() -> None:
         "cannot be asked (suites/contract/NOT_ASKED.md): KIP1-A-02",
         "not asked yet: KIP1-A-03",
     ]
+
+
+def test_ids_beyond_the_catalogue_are_shown_and_count_as_none_of_its_promises() -> None:
+    assert FEW.asked(["KIP1-A-01", "KIP9-Z-01"]) == ("KIP1-A-01",)
+    assert list(coverage(["KIP1-A-01-SPARK", "KIP9-Z-01"], FEW)) == [
+        "promises of brokers: 1 of 3 asked",
+        "promises of clients: 0 of 1 asked",
+        "beyond the catalogue, with ids of this suite's own: KIP9-Z-01",
+        "not asked yet: KIP1-A-02, KIP1-A-03",
+    ]
