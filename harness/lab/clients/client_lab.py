@@ -72,6 +72,7 @@ class ClientLab:
         idempotent: bool = True,
         protocol: Literal[1] | None = None,
         stale: Sequence[int] = (),
+        cap: Mapping[str, int] | None = None,
         group: Group | None = None,
         **settings: Unpack[Settings],
     ) -> Application:
@@ -82,6 +83,7 @@ class ClientLab:
         :param transactional: False: a producer without transactional id.
         :param protocol: 1: the brokers seem to finalize ``transaction.version`` 1 to it, so that it uses the old one.
         :param stale: Brokers that seem to it to lag behind: they show level 1, in an older epoch of features.
+        :param cap: The brokers seem to offer these APIs up to these versions only.
         :param group: Of its consumer.
         :raises Unprepared: When the program does not start, or the library cannot be made so.
         """
@@ -96,7 +98,9 @@ class ClientLab:
             properties_file=properties or None,
         )
         made = self._started(name, replace(options, **settings), coordinator)
-        if protocol == 1:
+        if cap is not None:
+            self._cap(made, {**cap, **({"level": protocol} if protocol else {})})
+        elif protocol == 1:
             self._lower_the_level(made)
         elif stale:
             self._lower_the_level(made, *stale, epochs=-1)
@@ -149,6 +153,11 @@ class ClientLab:
             fields=level,
             shift={"finalized_features_epoch": epochs},
         )
+        application.until_closed.enter_context(rule)
+
+    def _cap(self, application: Application, cap: dict[str, int]) -> None:
+        """One rule for versions and levels: the first that takes a request decides."""
+        rule = application.gate("ApiVersions", "cap", name="older brokers", at_most=None, cap=cap)
         application.until_closed.enter_context(rule)
 
     def frames(self, application: str) -> Sequence[Frame]:
