@@ -21,6 +21,13 @@ def transact(
     return ended(application, name, ending)
 
 
+def joined(application: Application, name: str, partition: Partition) -> None:
+    """Commit a record, and read it as a member of the application's group: some libraries send offsets as one only."""
+    transact(application, name, partition)
+    application.subscribe(partition, as_=f"{name} subscribe")
+    application.poll_all(1, as_=f"{name} poll")
+
+
 def begun(application: Application, name: str, *partitions: Partition) -> None:
     """Begin, and write a record to each partition."""
     application.begin(as_=f"{name} begin")

@@ -9,8 +9,8 @@ from harness.evidence.requirement_evidence import Evidence
 
 LEVELS = (Offers("EndTxn", 5), Offers("UpdateFeatures", 1), Feature(FEATURE, 2))
 """Of brokers on which every level can be finalized."""
-NEW_CLIENTS = Library(("java",), since="4.0", also=(Library(("franz-go",), since="1.19.3"),))
-"""Libraries that know the new protocol (franz-go: CHANGELOG, v1.19.2 and v1.19.3)."""
+NEW_CLIENTS = Library(("java",), since="4.0", also=(Library(("franz-go",), since="1.19"),))
+"""Libraries that know the new protocol (franz-go: CHANGELOG, v1.19.0 to v1.19.3)."""
 LIES: tuple[Refuter, ...] = (
     LyingClient(lie="writes-again", anomaly="written-twice"),
     LyingClient(lie="loses-records", anomaly="lost"),

@@ -10,7 +10,7 @@ from harness.contract.clients.spoken import epochs_are, speaks_old
 from harness.contract.clients.spoken_stories import logged, started, told
 from harness.contract.doctored import log
 from harness.lab.clients import ClientLab
-from harness.lab.clients.transact import transact
+from harness.lab.clients.transact import joined, transact
 from suites.clients.forms.error_requirement import TRANSACTIONS
 from suites.clients.forms.protocols import LIES, all_well, spoken_ones
 from suites.clients.wishes import BROKERS_OF_39
@@ -31,8 +31,10 @@ OFFERED = {
 
 def stimulus(lab: ClientLab) -> None:
     """Two transactions with records and offsets."""
-    partition, group, app = lab.partition(), lab.group(), lab.application()
+    partition, group = lab.partition(), lab.group()
+    app = lab.application(group=group)
     app.init()
+    joined(app, "joining", partition)
     for name in NAMES:
         transact(app, name, partition, group=group)
 

@@ -10,7 +10,7 @@ from harness.contract.clients.spoken import epochs_are, seen_level, speaks_new
 from harness.contract.clients.spoken_stories import OFFERED, logged, started, told
 from harness.contract.doctored import log
 from harness.lab.clients import ClientLab
-from harness.lab.clients.transact import transact
+from harness.lab.clients.transact import joined, transact
 from suites.clients.forms.protocols import LEVELS, LIES, NEW_CLIENTS, UNOFFERED, all_well, spoken_ones
 
 NAMES = ("first", "second")
@@ -18,8 +18,10 @@ NAMES = ("first", "second")
 
 def stimulus(lab: ClientLab) -> None:
     """Two transactions with records and offsets."""
-    partition, group, app = lab.partition(), lab.group(), lab.application()
+    partition, group = lab.partition(), lab.group()
+    app = lab.application(group=group)
     app.init()
+    joined(app, "joining", partition)
     for name in NAMES:
         transact(app, name, partition, group=group)
 

@@ -22,7 +22,7 @@ from harness.contract.clients.spoken_stories import OFFERED, logged, started, to
 from harness.contract.doctored import log
 from harness.evidence.requirement_evidence import Batch
 from harness.lab.clients import ClientLab
-from harness.lab.clients.transact import transact
+from harness.lab.clients.transact import joined, transact
 from suites.clients.forms.moved_levels import moved, with_moves
 from suites.clients.forms.protocols import LEVELS, LIES, NEW_CLIENTS, UNOFFERED, all_well, spoken_ones
 
@@ -32,12 +32,14 @@ WHICH = ("first", "second")
 
 def stimulus(lab: ClientLab) -> None:
     """At each level a client that starts there: two transactions with records and offsets."""
-    partition, group = lab.partition(), lab.group()
+    partition = lab.partition()
     with lab.lab.admin.keeping(FEATURE):
         for level in BELOW:
             moved(lab, level)
-            app = lab.application(f"at{level}")
+            group = lab.group()
+            app = lab.application(f"at{level}", group=group)
             app.init()
+            joined(app, f"{level} joining", partition)
             for name in names(level):
                 transact(app, name, partition, group=group)
 

@@ -15,7 +15,7 @@ from harness.contract.clients.spoken_stories import OFFERED, begin, end, logged,
 from harness.contract.doctored import log
 from harness.evidence.requirement_evidence import Batch
 from harness.lab.clients import ClientLab
-from harness.lab.clients.transact import begun, ended, transact
+from harness.lab.clients.transact import begun, ended, joined, transact
 from suites.clients.forms.moved_levels import moved, with_moves
 from suites.clients.forms.protocols import LEVELS, LIES, UNOFFERED, all_well, spoken_ones
 
@@ -30,13 +30,15 @@ def names(level: int) -> list[str]:
 
 def stimulus(lab: ClientLab) -> None:
     """A client for each level."""
-    partition, group = lab.partition(replicas=2), lab.group()
+    partition = lab.partition(replicas=2)
     with lab.lab.admin.keeping(FEATURE):
         for level in ALL:
             moved(lab, level)
-            app = lab.application(f"at{level}")
+            group = lab.group()
+            app = lab.application(f"at{level}", group=group)
             commit, abort, failover = names(level)
             app.init()
+            joined(app, f"{level} joining", partition)
             transact(app, commit, partition, group=group)
             transact(app, abort, partition, ending="abort")
             begun(app, failover, partition)
