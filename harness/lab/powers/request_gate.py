@@ -46,8 +46,8 @@ class GateWish(TypedDict, total=False):
     ``at_most``: so many are taken (1 where it is not given; None: all). ``alone``: requests after a held one overtake
     it. ``hang_up``: the sender's connection ends in place of the answer. ``rewrite``: what the answer becomes, see
     :class:`harness.wire.codec.answer_rewrite.AnswerRewrite`; ``error``, ``instead_of``, ``fields``, ``shift`` are its
-    parts. ``cap``: answers to ApiVersions offer APIs up to these versions only. ``refuse``: the gate answers with
-    ``error`` in the broker's place (``harness.faults.gate.refused_in_place``).
+    parts. ``cap``: answers to ApiVersions offer APIs up to these versions only. ``refuse``: the gate
+    answers with ``error`` in the broker's place (``harness.faults.gate.refused_in_place``).
     """
 
     versions: tuple[int, ...]
