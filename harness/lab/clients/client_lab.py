@@ -82,7 +82,7 @@ class ClientLab:
         :param same_id: The application of which this is a newer instance: it has the same transactional id.
         :param transactional: False: a producer without transactional id.
         :param protocol: 1: the brokers seem to finalize ``transaction.version`` 1 to it, so that it uses the old one.
-        :param stale: Brokers that seem to it to lag behind: they show level 1, in an older epoch of features.
+        :param stale: Brokers that seem to it to lag behind: they show level 1, in the first epoch of features.
         :param cap: The brokers seem to offer these APIs up to these versions only.
         :param group: Of its consumer.
         :raises Unprepared: When the program does not start, or the library cannot be made so.
@@ -103,7 +103,7 @@ class ClientLab:
         elif protocol == 1:
             self._lower_the_level(made)
         elif stale:
-            self._lower_the_level(made, *stale, epochs=-1)
+            self._lower_the_level(made, *stale, epoch=0)
         made.open()
         return made
 
@@ -141,18 +141,12 @@ class ClientLab:
             for proxy in lane_proxies(self.lab).values():
                 cuts.enter_context(self.lab.cut(proxy, name=name))
 
-    def _lower_the_level(self, application: Application, *nodes: int, epochs: int = 0) -> None:
+    def _lower_the_level(self, application: Application, *nodes: int, epoch: int | None = None) -> None:
         """ApiVersions answers say that every feature is finalized at 1; a client looks at ``transaction.version``."""
         level: dict[str, Json] = {"max_version_level": 1, "min_version_level": 1}
-        rule = application.gate(
-            "ApiVersions",
-            "rewrite",
-            name="level 1",
-            nodes=nodes,
-            at_most=None,
-            fields=level,
-            shift={"finalized_features_epoch": epochs},
-        )
+        if epoch is not None:
+            level["finalized_features_epoch"] = epoch
+        rule = application.gate("ApiVersions", "rewrite", name="level 1", nodes=nodes, at_most=None, fields=level)
         application.until_closed.enter_context(rule)
 
     def _cap(self, application: Application, cap: dict[str, int]) -> None:

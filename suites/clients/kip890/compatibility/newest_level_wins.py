@@ -1,6 +1,6 @@
 """KIP890-COMPAT-07: a client that is connected to brokers which show different levels goes by the newest.
 
-One broker seems to lag behind: to this client its ApiVersions answers show level 1 in an older epoch of features. The
+One broker seems to lag behind: to this client its ApiVersions answers show level 1 in the first epoch of features. The
 KIP: the new protocol is used when one broker has the level, «even if not all brokers have» it, as each has the code.
 So both transactions speak the new protocol, to the lagging broker as well, which leads the partition; and a client to
 which every broker seems to lag behind speaks the old one.
