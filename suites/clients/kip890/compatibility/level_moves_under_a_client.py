@@ -9,7 +9,7 @@ first transaction of the new protocol has another epoch than the last of the old
 
 from itertools import pairwise
 
-from harness.contract import Access, Evidence, Liar, Observations, Order, Refusal, Requirement, Source, expect, witness
+from harness.contract import Access, Evidence, Liar, Observations, Order, Refusal, Requirement, Source, witness
 from harness.contract.clients.client_doctored import Told, of_client, with_call
 from harness.contract.clients.client_expect import as_it_said, said, succeeded
 from harness.contract.clients.client_expect import told as told_by
@@ -28,7 +28,7 @@ from harness.contract.expect import NotLooked, Observation, agree, unless
 from harness.contract.refuters import Refuter
 from harness.lab.clients import ClientLab
 from harness.lab.clients.transact import begun, ended, transact
-from suites.clients.forms.moved_levels import TOP, moved, with_moves
+from suites.clients.forms.moved_levels import TOP, moved, was_moved, with_moves
 from suites.clients.forms.protocols import LEVELS, LIES, UNOFFERED
 
 RUNNING, FRESH = "running", "fresh"
@@ -56,8 +56,7 @@ def stimulus(lab: ClientLab, old: int, new: int) -> None:
 
 def check(seen: Evidence, old: int, new: int) -> Observations:
     """The open transaction goes on as it began; those after it are as the level says that the client was shown."""
-    for level in (old, new):
-        yield expect.accepted(seen[f"level {level}"], otherwise="level-not-changed")
+    yield from was_moved(seen, old, new)
     settled, across, fresh = (spoken_transaction(seen, name) for name in ("settled", "across", FRESH))
     yield agree(f"protocol of {across}", across.protocols, settled.protocols, otherwise="changed-in-a-transaction")
     yield _ended(across, old, new)

@@ -6,12 +6,12 @@ has to be replaced is how clients are meant to live through it, and a habit; wha
 """
 
 from harness.base.json_value import Json
-from harness.contract import Access, LyingClient, Observations, Order, Refusal, Requirement, Source, expect
+from harness.contract import Access, LyingClient, Observations, Order, Refusal, Requirement, Source
 from harness.contract.clients.spoken import FEATURE
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab.clients import ClientLab
 from harness.lab.clients.at_work import at_work
-from suites.clients.forms.moved_levels import moved, with_moves
+from suites.clients.forms.moved_levels import moved, was_moved, with_moves
 from suites.clients.forms.protocols import LEVELS, LIES
 from suites.clients.forms.working_through import WORK, phase_over, work_refusals, work_story, worked_through
 
@@ -35,9 +35,7 @@ def stimulus(lab: ClientLab) -> None:
 
 def check(seen: Evidence) -> Observations:
     """Every move was taken, and the applications worked through all of them."""
-    for level in sorted({*MOVES}):
-        for step in seen.all(f"level {level}"):
-            yield expect.accepted(step, otherwise="level-not-changed")
+    yield from was_moved(seen, *MOVES)
     yield from worked_through(seen, *NAMES)
 
 
