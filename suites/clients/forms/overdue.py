@@ -8,13 +8,14 @@ from harness.contract.clients.client_expect import all_said, sent
 from harness.contract.clients.error_case import Behaviour
 from harness.contract.clients.spoken_stories import OFFERED, started, told
 from harness.contract.doctored import PRODUCER, abort, commit, data, log
-from harness.evidence.client_evidence import Classification, Frame
-from harness.evidence.requirement_evidence import Evidence, NotSeen
+from harness.evidence.client_evidence import CallOutcome, Classification, Frame
+from harness.evidence.requirement_evidence import Batch, Evidence, NotSeen
 from harness.lab.clients import ClientLab
 from harness.lab.clients.transact import transact
 from harness.lab.powers.timeouts import ROOM_SECONDS, TIMEOUT_MS, cleanup_ms
 
 OVERDUE = "overdue"
+REFUSED = (("begin", "again begin"), ("commit", "again end"))
 
 
 def outlive(
@@ -66,47 +67,48 @@ def overdue_story(
     abort_done: bool | None = None,
 ) -> Evidence:
     """An application that behaves so; its second transaction is the one that is overdue."""
-    epoch = 1 if new else 0
-    fatal = behaves is not Behaviour.ABORTABLE
-    ended = not fatal if abort_done is None else abort_done
-    version = 12 if new else 11
-    calls: list[Told] = [started(2 if new else 1), *told("before", new=new)]
-    calls += [
+    epoch, version, fatal = int(new), 12 if new else 11, behaves is not Behaviour.ABORTABLE
+    fenced = late == "fatal"
+    late_one = call(
+        "produce",
+        "late",
+        name="late",
+        outcome="done" if late_done else "refused",
+        says=late,
+        code=code,
+        type_="ProducerFencedException" if fenced else "InvalidProducerEpochException",
+        frames=(_produce(version, "late", epoch, error=47),),
+    )
+    calls = [
+        started(2 if new else 1),
+        *told("before", new=new),
         call("begin", name=f"{OVERDUE} begin"),
         call("produce", "first", name="first", frames=(_produce(version, "first", epoch),)),
-        call(
-            "produce",
-            "late",
-            name="late",
-            outcome="done" if late_done else "refused",
-            says=late,
-            code=code,
-            type_="ProducerFencedException" if late == "fatal" else "InvalidProducerEpochException",
-            frames=(_produce(version, "late", epoch, error=47),),
-        ),
-        call(
-            "abort",
-            name=f"{OVERDUE} end",
-            outcome="done" if ended else "refused",
-            says="fatal",
-            code=90,
-            type_="ProducerFencedException",
-        ),
+        late_one,
+        _end(done=not fatal if abort_done is None else abort_done),
+        *_later(behaves, new=new, epoch=epoch_after),
     ]
+    return of_client(*calls, logs={"P1": log(*_log(behaves, epoch))}, offered=OFFERED)
+
+
+def _end(*, done: bool) -> Told:
+    outcome: CallOutcome = "done" if done else "refused"
+    return call("abort", name=f"{OVERDUE} end", outcome=outcome, says="fatal", code=90, type_="ProducerFencedException")
+
+
+def _later(behaves: Behaviour, *, new: bool, epoch: int) -> list[Told]:
+    if behaves is Behaviour.ABORTABLE:
+        return [*told("again", new=new, epoch=epoch)]
+    anew = told("anew", new=new, epoch=3, by="newer") if behaves is Behaviour.FATAL else ()
+    refused = [call(verb, name=name, outcome="refused") for verb, name in REFUSED]
+    return [*refused, *anew]
+
+
+def _log(behaves: Behaviour, epoch: int) -> list[Batch]:
     written = [data(PRODUCER, 0, "before P1"), commit(PRODUCER, epoch), data(PRODUCER, epoch, "first")]
-    written += [abort(PRODUCER, epoch + 1)]
-    if not fatal:
-        calls += told("again", new=new, epoch=epoch_after)
-        written += [data(PRODUCER, 2, "again P1"), commit(PRODUCER, 3)]
-    else:
-        calls += [
-            call("begin", name="again begin", outcome="refused"),
-            call("commit", name="again end", outcome="refused"),
-        ]
-    if behaves is Behaviour.FATAL:
-        calls += told("anew", new=new, epoch=3, by="newer")
-        written += [data(PRODUCER, 3, "anew P1"), commit(PRODUCER, 3)]
-    return of_client(*calls, logs={"P1": log(*written)}, offered=OFFERED)
+    written.append(abort(PRODUCER, epoch + 1))
+    later = {Behaviour.ABORTABLE: "again P1", Behaviour.FATAL: "anew P1"}.get(behaves)
+    return [*written, data(PRODUCER, 3, later), commit(PRODUCER, 3)] if later else written
 
 
 def _produce(version: int, value: str, epoch: int, *, error: int = 0) -> Frame:

@@ -11,9 +11,9 @@ from harness.contract.clients.spoken_stories import logged, started, told
 from harness.contract.doctored import log
 from harness.lab.clients import ClientLab
 from harness.lab.clients.transact import joined, transact
+from suites.clients.client_wishes import BROKERS_OF_39
 from suites.clients.forms.error_requirement import TRANSACTIONS
 from suites.clients.forms.protocols import LIES, all_well, spoken_ones
-from suites.clients.wishes import BROKERS_OF_39
 
 NAMES = ("first", "second")
 OFFERED = {
