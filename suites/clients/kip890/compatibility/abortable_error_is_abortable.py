@@ -50,7 +50,7 @@ def stimulus(lab: ClientLab) -> None:
 
 
 def check(seen: Evidence) -> Observations:
-    """The record and the commit fail, the abort is done, and the next transaction is the same instance's."""
+    """The record fails; where the commit does, as it must, abort and next transaction are the same instance's."""
     refused = said(seen, f"{NAME} refused")
     codes = {code for frame in sent(seen, "Produce", by="app", after=refused.started) for code in frame.errors if code}
     versions = {frame.version for frame in sent(seen, "Produce", by="app")}
@@ -59,11 +59,10 @@ def check(seen: Evidence) -> Observations:
         raise NotSeen(f"no leader refused the record for its partition: {sorted(codes)}")
     yield failed(refused, otherwise="taken")
     promised = min(versions) >= FROM
-    for observation in (
-        succeeded(said(seen, f"{NAME} abort"), otherwise="not-aborted"),
-        succeeded(said(seen, "again end"), otherwise="not-abortable"),
-    ):
-        yield observation if promised else habit(observation)
+    if not said(seen, f"{NAME} end").done:
+        for name, otherwise in ((f"{NAME} abort", "not-aborted"), ("again end", "not-abortable")):
+            observation = succeeded(said(seen, name), otherwise=otherwise)
+            yield observation if promised else habit(observation)
     if refused.error is not None and refused.error.classification is not None and promised:
         what = f"class of {sorted(codes)} in Produce v{min(versions)}"
         yield agree(what, refused.error.classification, "abortable", otherwise="class-is-not-so")
