@@ -11,6 +11,7 @@ from harness.contract.doctored import PRODUCER, abort, commit, data, log
 from harness.evidence.client_evidence import CallOutcome, Classification, Frame
 from harness.evidence.requirement_evidence import Batch, Evidence, NotSeen
 from harness.lab.clients import ClientLab
+from harness.lab.clients.client_lab import Settings
 from harness.lab.clients.transact import transact
 from harness.lab.powers.timeouts import ROOM_SECONDS, TIMEOUT_MS, cleanup_ms
 
@@ -18,12 +19,20 @@ OVERDUE = "overdue"
 REFUSED = (("begin", "again begin"), ("commit", "again end"))
 
 
+TIMES: Settings = {
+    "transaction_timeout_ms": TIMEOUT_MS,
+    "delivery_timeout_ms": TIMEOUT_MS,
+    "request_timeout_ms": TIMEOUT_MS // 2,
+}
+"""librdkafka wants no time of its own above the transaction's."""
+
+
 def outlive(
     lab: ClientLab, *, protocol: Literal[1] | None = None, ending: Literal["commit", "abort"] = "abort"
 ) -> None:
     """Write after the coordinator has aborted the transaction, end it, and try another one; then a new instance."""
     partition = lab.partition()
-    app = lab.application(protocol=protocol, transaction_timeout_ms=TIMEOUT_MS)
+    app = lab.application(protocol=protocol, **TIMES)
     app.init()
     transact(app, "before", partition)
     app.begin(as_=f"{OVERDUE} begin")
