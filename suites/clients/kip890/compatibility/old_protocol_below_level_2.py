@@ -98,7 +98,7 @@ REQUIREMENT = Requirement(
             fields={"max_version_level": 2, "min_version_level": 2},
             anomaly="new-protocol-below-level-2",
         ),
-        OtherClient(client="franz-go:1.19.1", anomaly="old-protocol-fails"),
+        OtherClient(client="franz-go:1.19.1", anomaly="new-protocol-below-level-2"),
         *LIES,
         UNOFFERED,
     ),
