@@ -46,8 +46,8 @@ class GateWish(TypedDict, total=False):
     ``at_most``: so many are taken (1 where it is not given; None: all). ``alone``: requests after a held one overtake
     it. ``hang_up``: the sender's connection ends in place of the answer. ``rewrite``: what the answer becomes, see
     :class:`harness.wire.codec.answer_rewrite.AnswerRewrite`; ``error``, ``instead_of``, ``fields``, ``shift`` are its
-    parts. ``cap``: answers to ApiVersions offer APIs up to these versions only. ``refuse``: the gate
-    answers with ``error`` in the broker's place (``harness.faults.gate.refused_in_place``).
+    parts. ``cap``: answers to ApiVersions offer APIs up to these versions only. ``refuse``: the gate answers with
+    ``error`` in the broker's place (``harness.faults.gate.refused_in_place``); ``only`` and ``log_start`` are as there.
     """
 
     versions: tuple[int, ...]
@@ -57,6 +57,8 @@ class GateWish(TypedDict, total=False):
     at_most: int | None
     alone: bool
     hang_up: bool
+    only: tuple[str, ...]
+    log_start: int
     error: int
     instead_of: int
     fields: dict[str, Json]
@@ -212,10 +214,19 @@ def _arguments(action: GateAction, wish: GateWish) -> dict[str, Json]:
         case "rewrite":
             return _rewrite(wish)
         case "refuse":
-            return {"error": wish["error"]}
+            return _refusal(wish)
         case "cap":
             return {**wish["cap"]}
     return {}
+
+
+def _refusal(wish: GateWish) -> dict[str, Json]:
+    refusal: dict[str, Json] = {"error": wish["error"]}
+    if "only" in wish:
+        refusal["only"] = [*wish["only"]]
+    if "log_start" in wish:
+        refusal["log_start"] = wish["log_start"]
+    return refusal
 
 
 def _rewrite(wish: GateWish) -> dict[str, Json]:
