@@ -79,21 +79,23 @@ class Library:
 
     :param since: Their first version of which it speaks; "" for all.
     :param before: The first version of which it does not speak any more; "" for none.
+    :param also: Others of which it speaks as well, from another version on.
     """
 
     names: tuple[str, ...]
     since: str = ""
     before: str = ""
+    also: tuple["Library", ...] = ()
 
     def holds(self, name: str, version: str) -> bool:
         """Whether the promise is this library's, at this version (``4.3.1``)."""
         at = numbers_of(version)
         early, late = self.since and at < numbers_of(self.since), self.before and at >= numbers_of(self.before)
-        return name in self.names and not early and not late
+        return (name in self.names and not early and not late) or any(one.holds(name, version) for one in self.also)
 
     def __str__(self) -> str:
         limits = [f"from {self.since}"] * bool(self.since) + [f"before {self.before}"] * bool(self.before)
-        return " ".join([" or ".join(self.names), *limits])
+        return " or ".join([" ".join([" or ".join(self.names), *limits]), *map(str, self.also)])
 
 
 def numbers_of(version: str) -> tuple[int, ...]:

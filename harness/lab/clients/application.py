@@ -34,7 +34,7 @@ class Application:
     """A producer, a consumer, or both, in a process of its own. Made by ``ClientLab.application``.
 
     :param name: In steps and on the wire.
-    :param proxies: Of the lane on which it is.
+    :param proxies: Of the lane on which it is, by node.
     :param frames_so_far: Its requests as the gate has seen them.
     :param ended: Whether it says that it has no transaction open.
     :param until_closed: What is on for as long as it runs.
@@ -44,7 +44,7 @@ class Application:
     adapter: AdapterProcess
     options: AdapterOptions
     coordinator: int
-    proxies: Sequence[str]
+    proxies: Mapping[int, str]
     request_gate: RequestGate
     notes: EvidenceBuilder
     now: Callable[[], float]
@@ -133,13 +133,14 @@ class Application:
     # Its requests
 
     def gate(
-        self, api: str, action: GateAction, *, name: str = "", **wish: Unpack[GateWish]
+        self, api: str, action: GateAction, *, name: str = "", nodes: Sequence[int] = (), **wish: Unpack[GateWish]
     ) -> AbstractContextManager[Gated]:
-        """Act on its requests of this API, to whichever broker; words as in ``lab.gate``, noted as a fault."""
+        """Act on its requests of this API, to these brokers or to any; words as in ``lab.gate``, noted as a fault."""
+        proxies = [proxy for node, proxy in self.proxies.items() if node in nodes or not nodes]
         faults: list[Fault] = self.notes.faults
         mine: GateWish = {**wish, "client_id": self.options.client_id}
         return self.request_gate.on(
-            *self.proxies, api=api, action=action, name=name or f"{action} {api}", faults=faults, wish=mine
+            *proxies, api=api, action=action, name=name or f"{action} {api}", faults=faults, wish=mine
         )
 
     def refused(self, api: str, error: int, *, times: int | None = 1, skip: int = 0) -> AbstractContextManager[Gated]:

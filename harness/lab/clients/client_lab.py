@@ -14,6 +14,7 @@ from harness.base.json_value import Json
 from harness.base.unprepared import OutOfReach, Unprepared
 from harness.clients.stdio.adapter_options import AdapterOptions
 from harness.clients.stdio.adapter_process import AdapterFailed, start_adapter
+from harness.contract.clients.spoken import OFFERED, PROTOCOL, SPOKEN, protocols, spoken
 from harness.evidence.client_evidence import Frame
 from harness.faults.frame_gate import FrameGate, GateFailed
 from harness.lab.clients.application import Application
@@ -70,6 +71,7 @@ class ClientLab:
         transactional: bool = True,
         idempotent: bool = True,
         protocol: Literal[1] | None = None,
+        stale: Sequence[int] = (),
         cap: Mapping[str, int] | None = None,
         group: Group | None = None,
         **settings: Unpack[Settings],
@@ -80,6 +82,7 @@ class ClientLab:
         :param same_id: The application of which this is a newer instance: it has the same transactional id.
         :param transactional: False: a producer without transactional id.
         :param protocol: 1: the brokers seem to finalize ``transaction.version`` 1 to it, so that it uses the old one.
+        :param stale: Brokers that seem to it to lag behind: they show level 1, in the first epoch of features.
         :param cap: The brokers seem to offer these APIs up to these versions only.
         :param group: Of its consumer.
         :raises Unprepared: When the program does not start, or the library cannot be made so.
@@ -99,6 +102,8 @@ class ClientLab:
             self._cap(made, {**cap, **({"level": protocol} if protocol else {})})
         elif protocol == 1:
             self._lower_the_level(made)
+        elif stale:
+            self._lower_the_level(made, *stale, epoch=0)
         made.open()
         return made
 
@@ -127,10 +132,26 @@ class ClientLab:
         self.applications.append(made)
         return made
 
-    def _lower_the_level(self, application: Application) -> None:
+    def hang_up(self, *, name: str = "hang up") -> None:
+        """End every connection of every application: a client learns the cluster's level with a new one.
+
+        Others on the lane lose theirs too, so a requirement that does it is not ``Order.CALM``.
+        """
+        with ExitStack() as cuts:
+            for proxy in lane_proxies(self.lab).values():
+                cuts.enter_context(self.lab.cut(proxy, name=name))
+
+    def _lower_the_level(self, application: Application, *nodes: int, epoch: int | None = None) -> None:
         """ApiVersions answers say that every feature is finalized at 1; a client looks at ``transaction.version``."""
         level: dict[str, Json] = {"max_version_level": 1, "min_version_level": 1}
-        rule = application.gate("ApiVersions", "rewrite", name="level 1", at_most=None, fields=level)
+        if epoch is not None:
+            level["finalized_features_epoch"] = epoch
+        rule = application.gate("ApiVersions", "rewrite", name="level 1", nodes=nodes, at_most=None, fields=level)
+        application.until_closed.enter_context(rule)
+
+    def _cap(self, application: Application, cap: dict[str, int]) -> None:
+        """One rule for versions and levels: the first that takes a request decides."""
+        rule = application.gate("ApiVersions", "cap", name="older brokers", at_most=None, cap=cap)
         application.until_closed.enter_context(rule)
 
     def _cap(self, application: Application, cap: dict[str, int]) -> None:
@@ -162,10 +183,22 @@ class ClientLab:
         with ExitStack() as ending:
             for application in self.applications:
                 ending.callback(application.close)
-        self.lab.notes.frames += self._evidence(self.frame_gate.frames(self.prefix))
+        frames = self._evidence(self.frame_gate.frames(self.prefix))
+        self.lab.notes.frames += frames
+        self._note_versions(frames)
         self.frame_gate.unwatch(self.prefix)
         unfinished = {each.transactional_id: each.coordinator for each in self.applications if not each.ended}
         self.lab.placement.end_transactions(unfinished)
+
+    def _note_versions(self, frames: Sequence[Frame]) -> None:
+        """What was spoken, and what of it the brokers advertise; each requirement has these facts."""
+        nodes: dict[str, Json] = {}
+        for node, offered in self.lab.offered_by.items():
+            apis = sorted({frame.api for frame in frames if frame.api in offered.apis})
+            nodes[str(node)] = {api: [*offered.apis[api]] for api in apis}
+        self.lab.note(SPOKEN, spoken(frames))
+        self.lab.note(PROTOCOL, [*protocols(frames)])
+        self.lab.note(OFFERED, nodes)
 
 
 @contextmanager
@@ -179,7 +212,7 @@ def client_lab(lab: Lab, client: ClientUnderTest) -> Iterator[ClientLab]:
     prefix = f"{lab.belongings.name(lab.requirement, client.library, client.version)}-"
     gate = lab.open_gate()
     try:
-        lab.request_gate.stand_in(*lane_proxies(lab))
+        lab.request_gate.stand_in(*lane_proxies(lab).values())
         gate.watch(prefix)
     except GateFailed as failed:
         raise Unprepared(str(failed)) from failed
@@ -192,9 +225,9 @@ def client_lab(lab: Lab, client: ClientUnderTest) -> Iterator[ClientLab]:
         made.end()
 
 
-def lane_proxies(lab: Lab) -> tuple[str, ...]:
-    """Those that applications are led through; :raises OutOfReach: where there are none."""
-    found = tuple(proxy for (lane, _), proxy in lab.cluster.topology.lane_proxies.items() if lane == LANE)
+def lane_proxies(lab: Lab) -> Mapping[int, str]:
+    """By node, those that applications are led through; :raises OutOfReach: where there are none."""
+    found = {node: proxy for (lane, node), proxy in lab.cluster.topology.lane_proxies.items() if lane == LANE}
     if not found:
         raise OutOfReach("no proxies stand before this cluster, so a client's requests cannot be seen")
     return found

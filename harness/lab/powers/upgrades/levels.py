@@ -42,6 +42,10 @@ class Levels:
         ranges = [self.recorder.client.offered(broker).supported_features for broker in self.brokers]
         return min(supported.get(feature, (0, 0))[1] for supported in ranges)
 
+    def now(self, feature: str) -> tuple[int, ...]:
+        """The level that each broker shows at this moment, in their order."""
+        return tuple(self._level(broker, feature) for broker in self.brokers)
+
     def shown(self, feature: str, level: int, *, as_: str) -> None:
         """Wait, bounded, until every broker shows the level; then note what each one shows, whatever it is."""
         with suppress(wait.TimedOut):

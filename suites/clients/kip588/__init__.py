@@ -1,0 +1,1 @@
+"""KIP-588: what an application is told whose transaction has outlived its timeout."""

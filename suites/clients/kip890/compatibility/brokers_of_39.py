@@ -1,0 +1,78 @@
+"""KIP890-COMPAT-03: a client falls back to the old protocol on brokers that do not know the new one.
+
+The brokers are of 3.9, whatever the target: no level of transaction.version, Produce up to 11 and EndTxn up to 4. That
+no version is sent beyond those which a broker advertises is what makes it work.
+"""
+
+from harness.contract import Evidence, Liar, Observations, Refusal, Requirement, Source
+from harness.contract.clients.client_doctored import of_client, with_call
+from harness.contract.clients.spoken import epochs_are, speaks_old
+from harness.contract.clients.spoken_stories import logged, started, told
+from harness.contract.doctored import log
+from harness.lab.clients import ClientLab
+from harness.lab.clients.transact import joined, transact
+from suites.clients.client_wishes import BROKERS_OF_39
+from suites.clients.forms.error_requirement import TRANSACTIONS
+from suites.clients.forms.protocols import LIES, all_well, spoken_ones
+
+NAMES = ("first", "second")
+OFFERED = {
+    "1": {
+        "ApiVersions": [0, 4],
+        "InitProducerId": [0, 5],
+        "AddPartitionsToTxn": [0, 5],
+        "AddOffsetsToTxn": [0, 4],
+        "Produce": [0, 11],
+        "TxnOffsetCommit": [0, 4],
+        "EndTxn": [0, 4],
+    }
+}
+
+
+def stimulus(lab: ClientLab) -> None:
+    """Two transactions with records and offsets."""
+    partition, group = lab.partition(), lab.group()
+    app = lab.application(group=group)
+    app.init()
+    joined(app, "joining", partition)
+    for name in NAMES:
+        transact(app, name, partition, group=group)
+
+
+def check(seen: Evidence) -> Observations:
+    """Both were spoken in the old protocol, in one epoch, and worked."""
+    transactions = spoken_ones(seen, *NAMES)
+    for transaction in transactions:
+        yield speaks_old(transaction, otherwise="new-protocol-to-old-brokers")
+    yield from epochs_are(transactions, new=False)
+    yield from all_well(seen, *NAMES, otherwise="old-brokers-fail")
+
+
+def _good(*, new: bool = False, bumps: int = 0) -> Evidence:
+    calls = [started(0), *told("first", new=new, offsets=True), *told("second", new=new, epoch=bumps, offsets=True)]
+    offered = {"1": {api: [0, 5] for api in OFFERED["1"]}} if new else OFFERED
+    if new:
+        offered["1"]["Produce"] = [0, 13]
+    return of_client(*calls, logs={"P1": log(*logged(*NAMES, new=False))}, offered=offered)  # type: ignore[arg-type]
+
+
+GOOD = _good()
+
+REQUIREMENT = Requirement(
+    id="KIP890-COMPAT-03",
+    source=Source(890, "Compatibility, Deprecation, and Migration Plan: Old Servers"),
+    statement="On brokers that do not know the new protocol every client uses the old one.",
+    needs=(TRANSACTIONS,),
+    cluster=BROKERS_OF_39,
+    stimulus=stimulus,
+    check=check,
+    accepts=(GOOD,),
+    refuses=(
+        Refusal("new-protocol-to-old-brokers", _good(new=True)),
+        Refusal("epoch-not-kept", _good(bumps=1)),
+        Refusal("old-brokers-fail", with_call(GOOD, "second end", outcome="unsure")),
+        Refusal("unoffered-version", GOOD.with_fact("offered", {"1": {"Produce": [0, 10]}})),
+        Refusal("lost", GOOD.with_log("P1", committed=())),
+    ),
+    refuted_by=(Liar(api="ApiVersions", shift={"max_version": 1}, anomaly="unoffered-version"), *LIES),
+)

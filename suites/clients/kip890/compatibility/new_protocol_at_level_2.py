@@ -1,0 +1,67 @@
+"""KIP890-COMPAT-01: a new client uses the new protocol where the brokers finalize transaction.version 2.
+
+Nothing is added by requests of their own, and each transaction has an epoch of its own. That the level is what counts,
+and not the versions that are advertised, is asked by COMPAT-02.
+"""
+
+from harness.contract import Evidence, Liar, NotSeen, Observations, Refusal, Requirement, Source
+from harness.contract.clients.client_doctored import of_client, with_call
+from harness.contract.clients.spoken import epochs_are, seen_level, speaks_new
+from harness.contract.clients.spoken_stories import OFFERED, logged, started, told
+from harness.contract.doctored import log
+from harness.lab.clients import ClientLab
+from harness.lab.clients.transact import joined, transact
+from suites.clients.forms.protocols import LEVELS, LIES, NEW_CLIENTS, UNOFFERED, all_well, spoken_ones
+
+NAMES = ("first", "second")
+
+
+def stimulus(lab: ClientLab) -> None:
+    """Two transactions with records and offsets."""
+    partition, group = lab.partition(), lab.group()
+    app = lab.application(group=group)
+    app.init()
+    joined(app, "joining", partition)
+    for name in NAMES:
+        transact(app, name, partition, group=group)
+
+
+def check(seen: Evidence) -> Observations:
+    """Level 2 was shown; both spoke the new protocol alone, each in an epoch of its own."""
+    transactions = spoken_ones(seen, *NAMES)
+    for transaction in transactions:
+        if seen_level(seen, "app", transaction.begin.started) != 2:
+            raise NotSeen("the brokers did not show level 2 to the client")
+        yield speaks_new(transaction)
+    yield from epochs_are(transactions, new=True)
+    yield from all_well(seen, *NAMES, otherwise="new-protocol-fails")
+
+
+def _good(*, new: bool = True, bumps: int = 1, **facts: object) -> Evidence:
+    calls = [started(), *told("first", new=new, offsets=True), *told("second", new=new, epoch=bumps, offsets=True)]
+    return of_client(*calls, logs={"P1": log(*logged(*NAMES, new=True))}, **{"offered": OFFERED, **facts})  # type: ignore[arg-type]
+
+
+GOOD = _good()
+
+REQUIREMENT = Requirement(
+    id="KIP890-COMPAT-01",
+    source=Source(890, "Compatibility, Deprecation, and Migration Plan: New Clients; New Servers"),
+    statement="Where level 2 is finalized a new client uses the new protocol alone.",
+    needs=(*LEVELS, NEW_CLIENTS),
+    stimulus=stimulus,
+    check=check,
+    accepts=(GOOD,),
+    refuses=(
+        Refusal("old-protocol-at-level-2", _good(new=False)),
+        Refusal("epoch-not-new", _good(bumps=0)),
+        Refusal("new-protocol-fails", with_call(GOOD, "second end", outcome="unsure")),
+        Refusal("unoffered-version", _good(offered={"1": {"Produce": [0, 11]}})),
+        Refusal("lost", GOOD.with_log("P1", committed=())),
+    ),
+    refuted_by=(
+        Liar(api="ApiVersions", fields={"finalized_features_epoch": -1}, anomaly="old-protocol-at-level-2"),
+        *LIES,
+        UNOFFERED,
+    ),
+)
