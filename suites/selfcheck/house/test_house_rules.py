@@ -22,7 +22,9 @@ FILES = sorted(
     if not path.is_relative_to(PROGRAMS)
 )
 PROGRAM_FILES = sorted(path for path in PROGRAMS.rglob("*") if path.suffix in SOURCES)
-PAGES = [page for pattern in ("*.md", "harness/*.md", "reports/*.md", "suites/**/*.md") for page in ROOT.glob(pattern)]
+PAGES = [
+    page for pattern in ("*.md", "harness/**/*.md", "reports/*.md", "suites/**/*.md") for page in ROOT.glob(pattern)
+]
 PACKAGES = sorted({path.parent for path in FILES})
 LONGEST_FILE, LONGEST_TEST_FILE, LONGEST_FUNCTION = 350, 500, 50
 BANNED_NAMES = {"utils", "util", "common", "helper", "helpers", "manager", "base", "handler", "data", "info"}

@@ -1,0 +1,24 @@
+"""The adapter that vendors begin from keeps to the protocol, and runs as its own page says."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.base.paths import ROOT
+from harness.clients.stdio.adapter_check import TRIALS, check_adapter
+from harness.clients.stdio.adapter_name import adapter_command
+from harness.clients.toolchains.program import PROGRAMS
+
+EXAMPLE = PROGRAMS / "example" / "example_adapter.py"
+
+
+def test_the_example_passes_every_trial_as_it_is_run_by_a_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=":")
+    results = list(check_adapter(adapter_command(str(EXAMPLE), print)))
+    assert [result.wrong for result in results] == [""] * len(TRIALS)
+
+
+@pytest.mark.parametrize("page", ["README.md", "harness/clients/stdio/PROTOCOL.md"])
+def test_pages_point_at_the_example(page: str) -> None:
+    assert EXAMPLE.name in (ROOT / page).read_text(encoding="utf-8")
