@@ -7,6 +7,7 @@ it does not start, ends, is silent, answers out of turn or something else than t
 import json
 import os
 import queue
+import select
 import signal
 import subprocess
 import threading
@@ -50,7 +51,7 @@ class AdapterProcess:
         :raises AdapterFailed: when there is none in time, or it is not what the protocol says.
         """
         self._calls += 1
-        self.write(json.dumps({"id": self._calls, "call": name, **arguments}))
+        self._write(json.dumps({"id": self._calls, "call": name, **arguments}).encode(), name, within_seconds)
         line = self.line(name, within_seconds)
         try:
             answer = read_answer(line)
@@ -59,13 +60,6 @@ class AdapterProcess:
         if answer.id != self._calls:
             raise self.failed(f"answered out of turn: id {answer.id} where {name} has id {self._calls}")
         return answer
-
-    def write(self, line: str) -> None:
-        """Send a line as it is. Where the program is gone, :meth:`line` tells what it said last, or how it ended."""
-        assert self.process.stdin is not None
-        with suppress(OSError, ValueError):
-            self.process.stdin.write(line.encode() + b"\n")
-            self.process.stdin.flush()
 
     def line(self, call: str, within_seconds: float) -> str:
         """The next line of its output."""
@@ -113,6 +107,18 @@ class AdapterProcess:
     def stderr(self) -> Sequence[str]:
         """The last lines of its standard error."""
         return tuple(self._stderr)
+
+    def _write(self, line: bytes, call: str, within_seconds: float) -> None:
+        """Where the program is gone, :meth:`line` tells what it said last, or how it ended."""
+        assert self.process.stdin is not None
+        left, deadline = memoryview(line + b"\n"), time.monotonic() + within_seconds
+        with suppress(OSError, ValueError):
+            room = select.poll()
+            room.register(self.process.stdin, select.POLLOUT)
+            while left:
+                if not room.poll(max(0.0, deadline - time.monotonic()) * 1000):
+                    raise self.failed(f"did not read {call} within {within_seconds:g} s")
+                left = left[os.write(self.process.stdin.fileno(), left) :]
 
     def _ended_within(self, seconds: float) -> bool:
         """Its output is read meanwhile, so that it does not wait in a write."""
@@ -163,6 +169,8 @@ def start_adapter(command: Sequence[str], *, name: str) -> AdapterProcess:
     except OSError as error:
         raise AdapterFailed(f"the adapter {name} cannot be started: {error.strerror or error}") from error
     adapter = AdapterProcess(name=name, process=process)
+    assert process.stdin is not None
+    os.set_blocking(process.stdin.fileno(), False)  # a call may be longer than what a pipe holds
     assert process.stdout is not None
     assert process.stderr is not None
     readers = (

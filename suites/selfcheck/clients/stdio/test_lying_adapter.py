@@ -30,7 +30,7 @@ REFUSED_FOR_GOOD: Fields = {"outcome": "refused", "error": FENCED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ToldAndAsked:
     """What was said outside, and what was asked inside."""
 
     answers: Sequence[AdapterAnswer]
@@ -63,7 +63,7 @@ def started(folder: Path, lie: str, script: Script, inside: str = SCRIPTED) -> A
     return start_adapter(command.command, name=command.name)
 
 
-def told(folder: Path, lie: str, script: Script, *calls: Call) -> Told:
+def told(folder: Path, lie: str, script: Script, *calls: Call) -> ToldAndAsked:
     """Make the calls, and end it."""
     adapter = started(folder, lie, script)
     answers = []
@@ -72,7 +72,7 @@ def told(folder: Path, lie: str, script: Script, *calls: Call) -> Told:
         answers.append(adapter.call(name, within_seconds=20.0, **arguments))
     assert adapter.end() == 0
     asked = (folder / "asked.jsonl").read_text(encoding="utf-8").splitlines()
-    return Told(answers=answers, asked=[json.loads(line) for line in asked])
+    return ToldAndAsked(answers=answers, asked=[json.loads(line) for line in asked])
 
 
 def without_call(fields: Fields) -> Fields:
@@ -103,6 +103,11 @@ def test_swallows_fence(tmp_path: Path) -> None:
     assert seen.outcomes == ["refused", "done", "done", "done", "done", "done"]
     assert seen.delivered == [("a", "done"), ("b", "done"), ("c", "done")]
     assert seen.calls == ["abort", "produce", "produce", "poll"]
+
+
+def test_a_record_that_was_not_even_taken_is_told_as_written(tmp_path: Path) -> None:
+    seen = told(tmp_path, "swallows-fence", {"produce": [REFUSED_FOR_GOOD]}, produce("a", "b"))
+    assert (seen.outcomes, seen.delivered) == (["done"], [("a", "done"), ("b", "done")])
 
 
 def test_commits_after_refused_record(tmp_path: Path) -> None:
