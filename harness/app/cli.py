@@ -26,7 +26,7 @@ from harness.cluster.description import described
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import parse_target
 from harness.contract.catalogue.promises import read_promises
-from harness.contract.catalogue.requirement_catalogue import find, requirement_row
+from harness.contract.catalogue.requirement_catalogue import RequirementRow, find, requirement_row
 from harness.report.contract.listing import listing
 
 PYTEST_EXITS = {
@@ -117,6 +117,7 @@ def _chaos(command: argparse.ArgumentParser) -> None:
 def _list(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="one JSON array, a row a requirement")
     command.add_argument("--scenarios", action="store_true", help="the scenarios of chaos instead")
+    command.add_argument("--clients", action="store_true", help="what clients promise instead of what brokers do")
     command.set_defaults(run=_print_list)
 
 
@@ -148,7 +149,7 @@ def _adopt(command: argparse.ArgumentParser) -> None:
 
 
 def _write_adopted(given: argparse.Namespace) -> int:
-    sys.stdout.write(f"{adopt_from(given.folder, given.id, list(find(CONTRACT)), into=given.into)}\n")
+    sys.stdout.write(f"{adopt_from(given.folder, given.id, into=given.into)}\n")
     return ExitCode.KEPT
 
 
@@ -201,12 +202,16 @@ def _print_list(given: argparse.Namespace) -> int:
         for scenario in find_scenarios(SCENARIOS):
             sys.stdout.write(f"{scenario.name:<26}  {scenario.title}{on_external(scenario.toxics)}\n")
         return ExitCode.KEPT
-    rows = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]
+    rows, others = (_rows(folder) for folder in ((CLIENTS, CONTRACT) if given.clients else (CONTRACT, CLIENTS)))
     if given.json:
         sys.stdout.write(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False) + "\n")
     else:
-        listing(rows, read_promises(CONTRACT))
+        listing(rows, read_promises(CONTRACT), others=[row.id for row in others])
     return ExitCode.KEPT
+
+
+def _rows(folder: Path) -> list[RequirementRow]:
+    return [requirement_row(entry, root=ROOT) for entry in find(folder)]
 
 
 def _judge_again(given: argparse.Namespace) -> int:

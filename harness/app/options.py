@@ -76,6 +76,12 @@ OPTIONS = (
         {"type": Path, "metavar": "DIR"},
         "a folder with a list of known failures for each client: java-4.3.1.txt (default: our own)",
     ),
+    Option(
+        "--write-known-clients",
+        ("clients",),
+        {"type": Path, "metavar": "DIR"},
+        "write such lists of what this run finds VIOLATED; of those that it read, what is still true stays",
+    ),
     Option("--target", ("pytest",), {}, TARGET_HELP),
     Option("--falsify", ("pytest",), {"action": "store_true"}, "run the live negative controls instead"),
     Option("--chaos", ("pytest",), {"metavar": "TARGET"}, "chaos on this target instead of the contract"),
@@ -251,6 +257,7 @@ def clients_options(given: Namespace, *, target: str) -> ClientsOptions:
         select=given.select,
         profile=Profile(given.profile or Profile.KIP),
         known_failing=given.known_clients,
+        write_known=given.write_known_clients,
         jobs=given.jobs or CLIENT_JOBS,
     )
 
