@@ -160,7 +160,7 @@ def _clients(command: argparse.ArgumentParser) -> None:
 
 
 def _judge_clients(given: argparse.Namespace) -> int:
-    return _pytest(options.clients_options(given, target=given.target), marker="live", suite=CLIENTS)
+    return _pytest(options.clients_options(given, target=given.target), CLIENTS, marker="live")
 
 
 def _client(command: argparse.ArgumentParser) -> None:
@@ -178,22 +178,23 @@ def _up(command: argparse.ArgumentParser) -> None:
 
 
 def _judge(given: argparse.Namespace) -> int:
-    return _pytest(options.contract_options(given, target=given.target), marker="live", suite=CONTRACT)
+    return _pytest(options.contract_options(given, target=given.target), CONTRACT, marker="live")
 
 
 def _prove(given: argparse.Namespace) -> int:
-    return _pytest(options.contract_options(given, target=None, falsify=True), marker="falsify", suite=CONTRACT)
+    parsed = options.contract_options(given, target=None, falsify=True)
+    return _pytest(parsed, *parsed.of, marker="falsify")
 
 
 def _search(given: argparse.Namespace) -> int:
-    return _pytest(options.chaos_options(given, target=given.target), marker="chaos", suite=SCENARIOS)
+    return _pytest(options.chaos_options(given, target=given.target), SCENARIOS, marker="chaos")
 
 
-def _pytest(parsed: SessionOptions, *, marker: str, suite: Path) -> int:
+def _pytest(parsed: SessionOptions, *suites: Path, marker: str) -> int:
     """A session of pytest that needs no file but ours: its settings, its plugin and what it judges are given to it."""
     words = ["--rootdir", str(ROOT), "-c", str(SETTINGS), "-p", "harness.app.plugin", "--capture=no"]
     words += [f"-pno:{plugin}" for plugin in UNWANTED]
-    code = pytest.main([*words, "-m", marker, str(suite)], plugins=[GivenOptions(parsed)])
+    code = pytest.main([*words, "-m", marker, *map(str, suites)], plugins=[GivenOptions(parsed)])
     return PYTEST_EXITS.get(pytest.ExitCode(code), code) if code in set(pytest.ExitCode) else code
 
 

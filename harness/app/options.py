@@ -17,7 +17,7 @@ from typing import NamedTuple
 from harness.app.clients.clients_session import CLIENT_JOBS, ClientsOptions
 from harness.app.contract_session import ContractOptions
 from harness.app.side_by_side import JOBS, MOST_CLUSTERS, MOST_JOBS, PROCESSORS_FOR_TWO, usual_clusters
-from harness.base.paths import SCENARIOS, runs_folder
+from harness.base.paths import CLIENTS, CONTRACT, SCENARIOS, runs_folder
 from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
@@ -39,6 +39,8 @@ RUN = ("qualify", "falsify", "chaos", "clients", "pytest")
 RUNNING = ("qualify", "chaos", "clients", "pytest")
 JUDGED = ("qualify", "pytest")
 CHAOS = ("chaos", "pytest")
+OF = {"brokers": (CONTRACT,), "clients": (CLIENTS,), "all": (CONTRACT, CLIENTS)}
+"""Whose promises negative controls are of: the folders that state them."""
 BACKENDS = {"default": AUTO, "choices": BACKEND_NAMES}
 
 
@@ -191,6 +193,12 @@ OPTIONS = (
         "print what would be created and changed on the target, and do nothing",
     ),
     Option(
+        "--of",
+        ("falsify", "pytest"),
+        {"choices": tuple(OF)},
+        "whose promises: brokers (default of falsify), clients or all",
+    ),
+    Option(
         "--part",
         ("falsify", "pytest"),
         {"type": part_of, "default": (1, 1), "metavar": "K/N"},
@@ -234,6 +242,7 @@ def contract_options(given: Namespace, *, target: str | None, falsify: bool = Fa
     return ContractOptions(
         run=run,
         falsify=falsify,
+        of=OF[getattr(given, "of", None) or ("brokers" if falsify else "all")],
         select=given.select,
         profile=profile,
         known_failing=getattr(given, "known_failing", None),

@@ -46,7 +46,7 @@ class BetweenView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaultView:
+class FaultNote:
     """A fault of ours, where it begins."""
 
     began: str
@@ -54,7 +54,7 @@ class FaultView:
     kind: Literal["fault"] = "fault"
 
 
-StoryItem: TypeAlias = CallView | BetweenView | FaultView
+StoryItem: TypeAlias = CallView | BetweenView | FaultNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +69,14 @@ class Chapter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class ClientStory:
     """All of it; ``summary`` counts what it holds."""
 
     summary: str
     chapters: tuple[Chapter, ...]
 
 
-def story(requirement: str, evidence: Evidence, findings: Sequence[Finding]) -> Story | None:
+def story(requirement: str, evidence: Evidence, findings: Sequence[Finding]) -> ClientStory | None:
     """What the client said and sent, by chapters; None where the evidence is not about a client."""
     if not evidence.calls and not evidence.frames:
         return None
@@ -86,7 +86,7 @@ def story(requirement: str, evidence: Evidence, findings: Sequence[Finding]) -> 
         (title, list(some)) for title, some in groupby(_in_order(evidence), key=lambda each: _title(each, evidence))
     ]
     chapters = [_chapter(title, some, whole, places, findings) for title, some in parts]
-    return Story(
+    return ClientStory(
         summary=f"{calls} and {frames} in {duration(whole.end - whole.start)}",
         chapters=tuple(chapters if len(chapters) > 1 else [replace(each, title="", open=True) for each in chapters]),
     )
@@ -183,13 +183,13 @@ def _call(
     )
 
 
-def _fault(fault: Fault, whole: Span) -> FaultView:
+def _fault(fault: Fault, whole: Span) -> FaultNote:
     if fault.kind == "gate":
         text = f"for {duration(fault.ended - fault.started)} the gate is told: {fault.name}"
         text += f" ({fault.action}; it met {fault.seen} and took {fault.struck})"
     else:
         text = f"{fault.name}: {fault.kind} on {fault.where} for {duration(fault.ended - fault.started)}"
-    return FaultView(began=duration(fault.started - whole.start), text=text)
+    return FaultNote(began=duration(fault.started - whole.start), text=text)
 
 
 def _anchors(requirement: str, evidence: Evidence) -> dict[int, str]:

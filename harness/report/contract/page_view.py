@@ -12,7 +12,7 @@ from harness.contract.level import Level, Profile
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.exchange import Exchange
 from harness.evidence.requirement_evidence import Evidence
-from harness.report.clients.client_story import CallView, Story, names_in, story
+from harness.report.clients.client_story import CallView, ClientStory, names_in, story
 from harness.report.contract.changes import ChangedVerdict, against, changes
 from harness.report.contract.log_view import LogView, OffsetsView, logs, offsets
 from harness.report.contract.results import RequirementResult, all_pass, counts, explanation, headline, kept_of
@@ -102,7 +102,7 @@ class EvidenceView:
     offsets: tuple[OffsetsView, ...]
     logs: tuple[LogView, ...]
     facts: tuple[tuple[str, str], ...]
-    story: Story | None = None
+    story: ClientStory | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

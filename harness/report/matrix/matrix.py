@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
 from harness.contract.catalogue.requirement_catalogue import RequirementRow
-from harness.contract.verdict import Verdict
+from harness.contract.verdict import Status, Verdict
 from harness.report.clients.spoken import Speaks
 from harness.report.contract.results import RequirementResult, counts, join
 from harness.report.shared.run_metadata import RunMetadata, span
@@ -109,6 +109,16 @@ class Matrix:
     steps: tuple[Transition, ...] = field(default_factory=tuple)
     of_clients: bool = False
     spoken: tuple[SpokenLine, ...] = ()
+
+    @property
+    def broken(self) -> Sequence[tuple[str, RequirementRow, MatrixCell]]:
+        """Of clients: every violation, with the client's name, client by client."""
+        cells = [
+            (column.name, line.row, line.cells[place])
+            for place, column in enumerate(self.columns)
+            for line in self.rows
+        ]
+        return [each for each in cells if self.of_clients and each[2].mark.status == Status.VIOLATED]
 
     @property
     def rows(self) -> Iterator[MatrixRow]:
