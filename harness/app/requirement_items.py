@@ -110,14 +110,20 @@ class ExaminedItem(RequirementItem):
         self.row = requirement_row(self.entry, root=ROOT)
         self.verdict: Verdict | None = None
 
+    @property
+    def client(self) -> str:
+        """The client that is judged, where it is no broker."""
+        return ""
+
     def label(self) -> None:
         if self.verdict is not None:
-            allure.label(self.row, self.verdict)
+            allure.label(self.row, self.verdict, client=self.client)
 
     def print_outcome(self, report: pytest.TestReport, excinfo: pytest.ExceptionInfo[BaseException] | None) -> None:
         """Show the verdict as it is given; a stimulus that crashed is UNDECIDED, with its trace."""
         verdict = self.verdict or self._crashed(excinfo)
-        self.user_properties.extend(junit.properties(self.row, verdict, self.session_.options.profile))
+        profile = self.session_.options.profile
+        self.user_properties.extend(junit.properties(self.row, verdict, profile, self.client))
         self.print_verdict(verdict, report)
 
     def print_verdict(self, verdict: Verdict, report: pytest.TestReport) -> None:  # noqa: ARG002

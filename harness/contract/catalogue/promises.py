@@ -21,7 +21,7 @@ class Promises:
 
     :param of_brokers: What a broker keeps or breaks.
     :param of_clients: What a client keeps, whatever the broker.
-    :param not_asked: Of brokers, what cannot be asked: the reason by id.
+    :param not_asked: What cannot be asked: the reason by id.
     """
 
     of_brokers: tuple[str, ...]
@@ -34,9 +34,9 @@ class Promises:
         return tuple(id_ for id_ in (*self.of_brokers, *self.of_clients) if id_ in stated)
 
     def missing(self, requirements: Collection[str]) -> tuple[str, ...]:
-        """Those of brokers that no requirement asks, and no line says why."""
-        asked = self.asked(requirements)
-        return tuple(id_ for id_ in self.of_brokers if id_ not in asked and id_ not in self.not_asked)
+        """Those that no requirement asks, and no line says why."""
+        asked, every = self.asked(requirements), (*self.of_brokers, *self.of_clients)
+        return tuple(id_ for id_ in every if id_ not in asked and id_ not in self.not_asked)
 
 
 def read_promises(folder: Path) -> Promises:
