@@ -56,7 +56,7 @@ class FrameGate(Protocol):
 
         Times are milliseconds of this machine's monotonic clock. Where a log was full, :meth:`errors` says so.
 
-        :raises GateFailed: When that prefix is not watched.
+        :raises GateFailed: When such clients are not watched, by that prefix or a shorter one.
         """
 
     def unwatch(self, prefix: str) -> None:

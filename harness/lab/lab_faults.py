@@ -73,6 +73,7 @@ class LabFaults:
         * ``drop-request`` and ``drop-response``: the sender gets no answer; with ``hang_up`` its connection ends.
         * ``repeat``: it is sent twice, and one answer comes back.
         * ``rewrite``: the answer has another ``error``, other ``fields``, or numbers changed by ``shift``.
+        * ``refuse``: the gate answers with ``error`` in the broker's place, and the broker never sees the request.
 
         Its open connections end when a proxy is first led through the gate; a client's own requests must not be under
         way then. ``wait`` on what is given waits until the gate has struck; a check demands it by ``expect.gated``.

@@ -21,7 +21,7 @@ from harness.wire.codec.entity_decoder import read_entity, read_tags
 from harness.wire.codec.entity_encoder import write_entity
 from harness.wire.codec.entity_schema import FieldShape, field_shapes
 from harness.wire.frames import decode
-from harness.wire.wire_errors import WireError
+from harness.wire.wire_errors import UnreadableAnswer, WireError
 
 T = TypeVar("T")
 _FIXED = struct.Struct(">hhih")
@@ -76,8 +76,11 @@ def request_with_body(frame: bytes, head: RequestHeader, body: object) -> bytes:
 
 
 def read_response(head: RequestHeader, frame: bytes) -> object:
-    """The body of the answer to a request; :raises UnreadableAnswer: when it is none."""
-    return decode(head.key, head.version, frame)
+    """The body of the answer to a request; :raises UnreadableAnswer: when it is none, or of an unknown version."""
+    try:
+        return decode(head.key, head.version, frame)
+    except UNREADABLE as error:
+        raise UnreadableAnswer(f"an answer to {head.api} v{head.version} cannot be read: {error}") from error
 
 
 def write_response(head: RequestHeader, body: object) -> bytes:

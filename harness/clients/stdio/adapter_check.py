@@ -19,6 +19,8 @@ BLOCK_MS = 2_000
 SLACK_SECONDS = 15.0
 """What a library may take beyond its own timeouts."""
 POLL_MS = 300
+NOT_KNOWN = {"not_known_to_you": 1}
+"""A field that adapters ignore, as any that they do not know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,7 @@ def _opened(command: AdapterCommand) -> Iterator[Opened]:
         )
         adapter = start_adapter(command.command, name=command.name)
         try:
-            arguments = {**options.arguments(), "not_known_to_you": 1}
+            arguments = {**options.arguments(), **NOT_KNOWN}
             yield Opened(adapter=adapter, answer=adapter.call("open", within_seconds=START_SECONDS, **arguments))
         finally:
             adapter.end()
@@ -124,7 +126,7 @@ def _polls_in_time(opened: Opened) -> str:
 
 def _ends_after_close(opened: Opened) -> str:
     """close is answered, and the program ends with exit code 0"""
-    answer = opened.call("close")
+    answer = opened.call("close", **NOT_KNOWN)
     return _how_it_ended(opened.adapter.end(), "close") if answer.done else f"close was answered {_told(answer)}"
 
 

@@ -22,7 +22,7 @@ TOP_LEVEL_ERROR = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedRequest:
     """A request's body, the error that it gets, and its version."""
 
     body: ResponseFields
@@ -46,7 +46,8 @@ class RefusedInPlace:
         header, body = asked.info.header, ResponseFields(asked.body)
         if not self._takes(header.api, body):
             return asked.body
-        return LiedResponse(make_response(header, **refusal(header.api, Refused(body, self.error, header.version))))
+        refused = RefusedRequest(body, self.error, header.version)
+        return LiedResponse(make_response(header, **refusal(header.api, refused)))
 
     def response(self, _asked: LiedRequest, body: object) -> object:
         """As it is: it belongs to a request that was forwarded."""
@@ -65,7 +66,7 @@ def refused_in_place(error: int, only: list[str] | None = None) -> RefusedInPlac
     return RefusedInPlace(error, None if only is None else tuple(only))
 
 
-def refusal(api: str, refused: Refused) -> Fields:
+def refusal(api: str, refused: RefusedRequest) -> Fields:
     """The answer's fields of all versions; :raises LookupError: for an API that is not known here."""
     if api not in REFUSALS:
         raise LookupError(f"{api} cannot be refused in the broker's place")
@@ -86,7 +87,7 @@ def _named(api: str, body: ResponseFields) -> tuple[str, ...]:
     return tuple(str(name) for found in (*several, single) if isinstance(found, list) for name in found)
 
 
-def _produce(refused: Refused) -> Fields:
+def _produce(refused: RefusedRequest) -> Fields:
     nothing: Fields = {"error_code": refused.error, "base_offset": -1, "log_append_time": -1, "log_start_offset": -1}
     return {
         "responses": tuple(
@@ -101,7 +102,7 @@ def _produce(refused: Refused) -> Fields:
     }
 
 
-def _added_partitions(refused: Refused) -> Fields:
+def _added_partitions(refused: RefusedRequest) -> Fields:
     transactions = tuple(
         {
             "transactional_id": one.text("transactional_id"),
@@ -125,7 +126,7 @@ def _added_topics(topics: Iterable[ResponseFields], error: int) -> tuple[Fields,
     )
 
 
-def _committed_offsets(refused: Refused) -> Fields:
+def _committed_offsets(refused: RefusedRequest) -> Fields:
     return {
         "topics": tuple(
             {
@@ -140,26 +141,26 @@ def _committed_offsets(refused: Refused) -> Fields:
     }
 
 
-def _identity(_refused: Refused) -> Fields:
+def _identity(_refused: RefusedRequest) -> Fields:
     return {"producer_id": -1, "producer_epoch": -1}
 
 
-def _coordinator(refused: Refused) -> Fields:
+def _coordinator(refused: RefusedRequest) -> Fields:
     """One, or from v4 on one for each key (KIP-699)."""
     nobody: Fields = {"error_code": refused.error, "node_id": -1, "host": "", "port": -1, "error_message": None}
     return {**nobody, "coordinators": tuple({**nobody, "key": key} for key in refused.body.texts("coordinator_keys"))}
 
 
-def _joined(refused: Refused) -> Fields:
+def _joined(refused: RefusedRequest) -> Fields:
     name = None if refused.version >= NULL_PROTOCOL_NAME else ""
     return {"generation_id": -1, "protocol_name": name, "leader": "", "member_id": ""}
 
 
-def _synced(_refused: Refused) -> Fields:
+def _synced(_refused: RefusedRequest) -> Fields:
     return {"assignment": b""}
 
 
-def _fetched_offsets(refused: Refused) -> Fields:
+def _fetched_offsets(refused: RefusedRequest) -> Fields:
     """For each partition in v1, once for all in v2 to v7, and then for each group."""
     unknown: Fields = {"error_code": refused.error, "committed_offset": -1, "metadata": ""}
     topics = tuple(
@@ -176,13 +177,13 @@ def _fetched_offsets(refused: Refused) -> Fields:
     }
 
 
-def _metadata(refused: Refused) -> Fields:
+def _metadata(refused: RefusedRequest) -> Fields:
     """For the topics that the request names; there are none where it asks for all."""
     topics = tuple({**_topic(topic), "error_code": refused.error} for topic in refused.body.parts("topics"))
-    return {"topics": topics, "controller_id": -1}
+    return {"error_code": 0, "topics": topics, "controller_id": -1}
 
 
-def _one_error(_refused: Refused) -> Fields:
+def _one_error(_refused: RefusedRequest) -> Fields:
     return {}
 
 
@@ -190,7 +191,7 @@ def _topic(topic: ResponseFields) -> Fields:
     return {"name": topic.text("name"), "topic_id": topic.uuid("topic_id")}
 
 
-REFUSALS: Mapping[str, Callable[[Refused], Fields]] = {
+REFUSALS: Mapping[str, Callable[[RefusedRequest], Fields]] = {
     "Produce": _produce,
     "AddPartitionsToTxn": _added_partitions,
     "AddOffsetsToTxn": _one_error,

@@ -1,11 +1,15 @@
 """Messages that a proxy passes on are written as they were read, byte for byte, apart from what is changed."""
 
+import io
 import struct
 
 import pytest
+from kio.index import load_request_schema
+from kio.schema.index import api_key_map
+from kio.serial import entity_writer
 
 from harness.wire import frame_codec
-from harness.wire.api_names import key_of, known_versions
+from harness.wire.api_names import key_of, known_versions, name_of
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.codec.response_fields import ResponseFields
 from harness.wire.frames import encode
@@ -115,3 +119,19 @@ def test_markers_are_swapped_and_records_are_left_alone() -> None:
 def kind_of(batch: LogBatch) -> str | None:
     """COMMIT, ABORT or None."""
     return batch.marker[0] if batch.marker else None
+
+
+def test_the_client_id_is_found_in_the_header_of_every_api_and_version() -> None:
+    for key in api_key_map:
+        for version in known_versions(name_of(key)):
+            header = load_request_schema(key, version).__header_schema__
+            values = {
+                "request_api_key": key,
+                "request_api_version": version,
+                "correlation_id": 9,
+                "client_id": "victim-1",
+            }
+            with io.BytesIO() as buffer:
+                entity_writer(header)(buffer, header(**values))  # type: ignore[arg-type]
+                read = frame_codec.request_header(buffer.getvalue() + b"\0\0")
+            assert (read.key, read.version, read.correlation, read.client_id) == (key, version, 9, "v-1")

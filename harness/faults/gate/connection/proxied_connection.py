@@ -269,6 +269,8 @@ class ProxiedConnection:
             return raw
 
     def _read(self, info: RequestInfo, raw: bytes) -> tuple[object, int | None]:
+        if not info.readable:
+            return None, None
         try:
             body = read_response(info.header, raw[4:])
         except WireError as error:

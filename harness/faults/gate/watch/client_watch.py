@@ -32,32 +32,34 @@ class ClientWatch:
     _prefixes: tuple[bytes, ...] = ()
     _topic_names: dict[UUID, str] = field(default_factory=dict)
     _number: int = 0
+    _too_short: list[str] = field(default_factory=list)
 
     def begin(self, prefixes: Iterable[str]) -> None:
         """Log clients whose ids begin so from now on; a log of that prefix is forgotten."""
+        begun = list(prefixes)
+        self.end(begun)
         if not self.logs:
-            self._number = 0
-        self.logs.update({prefix: ClientLog() for prefix in prefixes})
+            self._number, self._topic_names = 0, {}
+        self.logs |= {prefix: ClientLog() for prefix in begun}
         self._index()
 
     def end(self, prefixes: Iterable[str]) -> None:
         """Log them no longer, and forget what was logged; twice is no error."""
         for prefix in prefixes:
-            self.logs.pop(prefix, None)
+            self._too_short += [_missing(prefix, log) for log in [self.logs.pop(prefix, None)] if log and log.missing]
         self._index()
 
     def frames(self, prefixes: Iterable[str]) -> list[Frame]:
-        """What was logged so far, in the order of numbers; :raises KeyError: when a prefix is not watched."""
-        found = {logged.frame.number: logged.frame for prefix in prefixes for logged in self.logs[prefix].frames}
+        """What was logged so far of clients whose ids begin so, in the order of numbers.
+
+        :raises KeyError: When such clients are not watched, by that prefix or a shorter one.
+        """
+        found = {frame.number: frame for prefix in prefixes for frame in self._of(prefix)}
         return [found[number] for number in sorted(found)]
 
     def errors(self) -> list[str]:
-        """A sentence for each log that was too short."""
-        return [
-            f"the log of clients {prefix}* was full: {log.missing} of their requests are missing from it"
-            for prefix, log in self.logs.items()
-            if log.missing
-        ]
+        """A sentence for each log that was too short, those that have ended included."""
+        return [*self._too_short, *(_missing(prefix, log) for prefix, log in self.logs.items() if log.missing)]
 
     def log(self, raw: bytes, node: int, connection: int) -> LoggedFrame | None:
         """Log a request (with its length); None when its client is not watched."""
@@ -81,6 +83,12 @@ class ClientWatch:
                 _append(log, logged)
         return logged
 
+    def _of(self, prefix: str) -> list[Frame]:
+        logs = [log for watched, log in self.logs.items() if prefix.startswith(watched)]
+        if not logs:
+            raise KeyError(f"clients {prefix}* are not watched")
+        return [logged.frame for log in logs for logged in log.frames if logged.frame.client_id.startswith(prefix)]
+
     def _index(self) -> None:
         self._prefixes = tuple(prefix.encode() for prefix in self.logs)
 
@@ -90,6 +98,10 @@ def _append(log: ClientLog, logged: LoggedFrame) -> None:
         log.frames.append(logged)
     else:
         log.missing += 1
+
+
+def _missing(prefix: str, log: ClientLog) -> str:
+    return f"the log of clients {prefix}* was full: {log.missing} of their requests are missing from it"
 
 
 def _client_id(raw: bytes) -> bytes:

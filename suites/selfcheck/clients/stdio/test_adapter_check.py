@@ -10,6 +10,7 @@ from suites.selfcheck.clients.stdio.programs import SOUND, but, program
 
 ALSO = 'case "begin" | "subscribe": print("hm", flush=True); answer('
 DEAF = "import json, signal; signal.signal(15, signal.SIG_IGN); import json"
+STRICT = 'case "close" if "not_known_to_you" in call: refused(call["id"], "TypeError")\n        case "close":'
 WRONG = {
     "library's name": (but('library="fake", ', ""), "without library"),
     "refused as unsupported": (but('"unsupported"', '"Unknown"'), "no_such_call was answered refused: Unknown"),
@@ -18,6 +19,7 @@ WRONG = {
     "poll without a broker": (but('sleep(call["within_ms"] / 1000); ', ""), "answered at once, without records"),
     "nothing but answers": (but('case "begin" | "subscribe": answer(', ALSO), "answered begin with 'hm'"),
     "close is answered": (but("break", "sys.exit(3)"), "exit code 3 after close"),
+    "close is": (but('case "close":', STRICT), "close was answered refused: TypeError"),
     "end of its input": (SOUND + "\nsys.exit(4)", "exit code 4 after the end of its input"),
     "SIGTERM": (but("import json", DEAF), "after SIGTERM"),
 }

@@ -1,6 +1,7 @@
 """An adapter of librdkafka, through confluent-kafka."""
 
 import time
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -86,6 +87,9 @@ class Adapter:
             self.opened.purge()
 
     def deliveries(self) -> list[Fields]:
+        if self.opened is not None:
+            with suppress(KafkaException):  # a fatal error is raised before the records that it ended are reported
+                self.opened.poll(0)
         arrived, self.arrived = self.arrived, []
         return arrived
 

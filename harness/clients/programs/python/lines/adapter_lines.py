@@ -5,6 +5,7 @@ returns the fields of its answer; ``{}`` is done. The library's errors are raise
 """
 
 import asyncio
+import inspect
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +39,7 @@ def serve(adapter: object, said: Said, deliveries: Deliveries) -> None:
     for line in sys.stdin:
         call: Mapping[str, Any] = json.loads(line)
         try:
-            fields = _method(adapter, call)(**_arguments(call))
+            fields = _called(adapter, call)
         except Exception as error:  # noqa: BLE001  whatever a library raises is what Fencepost asks for
             fields = _failed(error, said)
         _answer(call, fields, deliveries())
@@ -51,12 +52,21 @@ async def serve_async(adapter: object, said: Said, deliveries: Deliveries) -> No
     while line := await asyncio.to_thread(sys.stdin.readline):
         call: Mapping[str, Any] = json.loads(line)
         try:
-            fields = await _method(adapter, call)(**_arguments(call))
+            fields = await _called(adapter, call)
         except Exception as error:  # noqa: BLE001  whatever a library raises is what Fencepost asks for
             fields = _failed(error, said)
         _answer(call, fields, deliveries())
         if call["call"] == "close":
             return
+
+
+def _called(adapter: object, call: Mapping[str, Any]) -> Any:
+    """What the method returns, which gets the fields that it knows."""
+    method = _method(adapter, call)
+    known = inspect.signature(method).parameters
+    every = any(each.kind is each.VAR_KEYWORD for each in known.values())
+    given = {name: value for name, value in call.items() if name not in ("id", "call")}
+    return method(**{name: value for name, value in given.items() if every or name in known})
 
 
 def _method(adapter: object, call: Mapping[str, Any]) -> Callable[..., Any]:
@@ -65,10 +75,6 @@ def _method(adapter: object, call: Mapping[str, Any]) -> Callable[..., Any]:
     if method is None:
         raise NotUnderstood(f"this adapter does not know the call {name!r}")
     return method
-
-
-def _arguments(call: Mapping[str, Any]) -> Fields:
-    return {key: value for key, value in call.items() if key not in ("id", "call")}
 
 
 def _failed(error: Exception, said: Said) -> Fields:
