@@ -185,8 +185,9 @@ def _call(
 
 def _fault(fault: Fault, whole: Span) -> FaultNote:
     if fault.kind == "gate":
-        text = f"for {duration(fault.ended - fault.started)} the gate is told: {fault.name}"
-        text += f" ({fault.action}; it met {fault.seen} and took {fault.struck})"
+        met = count(fault.seen, "such request", "such requests")
+        text = f"the gate, for {duration(fault.ended - fault.started)}: {fault.name}"
+        text += f" ({fault.action}; it took {fault.struck} of {met})"
     else:
         text = f"{fault.name}: {fault.kind} on {fault.where} for {duration(fault.ended - fault.started)}"
     return FaultNote(began=duration(fault.started - whole.start), text=text)

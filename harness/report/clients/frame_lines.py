@@ -56,7 +56,7 @@ def errors_of(codes: Sequence[int]) -> str:
 
 
 def _is_quiet(frame: Frame) -> bool:
-    return frame.api in QUIET and frame.answered_by == "broker" and not frame.error
+    return frame.api in QUIET and bool(frame.answered_by) and not frame.error
 
 
 def _quiet(frames: Sequence[Frame], start: float) -> FrameLine:
@@ -67,7 +67,7 @@ def _quiet(frames: Sequence[Frame], start: float) -> FrameLine:
         call=", ".join(f"{call} ×{number}" if number > 1 else call for call, number in found.items()),
         route=f"{', '.join(dict.fromkeys(frame.client_id for frame in frames))} → node {nodes}",
         fields=(),
-        outcome="answered",
+        outcome="answered, changed by the gate" if any(frame.answered_by == "gate" for frame in frames) else "answered",
         code=0,
         by="broker",
         took="",

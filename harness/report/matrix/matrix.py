@@ -159,14 +159,15 @@ def _was_judged(results: Mapping[str, RequirementResult], id_: str) -> bool:
 def _row(row: RequirementRow, runs: Sequence[JudgedRun], by_id: Sequence[Mapping[str, RequirementResult]]) -> MatrixRow:
     cells = [_cell(results.get(row.id)) for results in by_id]
     neighbours = zip(pairwise(runs), pairwise(cells), strict=True)
+    of_clients = any(run.about.client for run in runs)
     changed = [False, *(before.kind == after.kind and _differ(*both) for (before, after), both in neighbours)]
+    judged = {cell.words for cell in cells if cell.mark.status != NOT_JUDGED}
     links = (f"{run.link}#{row.id}" if run.link else "" for run in runs)
     told = zip(cells, changed, links, strict=True)
-    of_clients = any(run.about.client for run in runs)
     return MatrixRow(
         row=row,
         cells=tuple(replace(cell, changed=new, link=link) for cell, new, link in told),
-        differs=len({cell.words for cell in cells}) > 1 if of_clients else any(changed),
+        differs=len(judged) > 1 if of_clients else any(changed),
     )
 
 

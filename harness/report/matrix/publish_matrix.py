@@ -10,6 +10,8 @@ from harness.report.shared.rendering import rendered
 from harness.report.shared.status_marks import mark
 from harness.report.shared.words import DIFFERS, count
 
+MOST_NAMES = 4
+"""Clients that the heading names."""
 RARE = (DIFFERS, Status.UNDECIDED.value)
 """Explained only where they occur."""
 LEGEND = (
@@ -22,6 +24,8 @@ def publish_matrix(shown: Matrix, page: Path, *, fencepost: str) -> Path:
     """Write the page and, beside it, the text; the absolute path of the page."""
     total = count(sum(1 for _ in shown.rows), "requirement", "requirements")
     names = ", ".join(column.name for column in shown.columns)
+    if shown.of_clients and len(shown.columns) > MOST_NAMES:
+        names = f"{len(shown.columns)} clients"
     found = {cell.mark.status for line in shown.rows for cell in line.cells}
     text = rendered(
         "matrix/matrix.html.j2",
