@@ -37,9 +37,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotLooked:
-    """A look at what a broker keeps that this target does not offer: neither a witness nor a finding."""
+    """A look that was not offered, not answered, or refused for the moment: neither a witness nor a finding."""
 
     what: str
+    api: str = ""  # whose answer it would have been, where it is one of a broker
 
 
 Observation: TypeAlias = Witness | Finding | NotLooked
@@ -118,7 +119,7 @@ def agree(what: str, seen: object, promised: object, *steps: Step, otherwise: st
 def shows(step: Step, *, otherwise: str, **promised: Json) -> Observation:
     """The named fields of the answer must have these values; else the anomaly ``otherwise``."""
     if not step.looked:
-        return NotLooked(what=f"{step.name}: {step.api}")
+        return NotLooked(what=f"{step.name}: {step.api}", api=step.api)
     seen = {name: step.fields.get(name) for name in promised}
     return agree(f"{step.name}: {step.call} shows", seen, promised, step, otherwise=otherwise)
 
@@ -172,6 +173,8 @@ def keeps(
     """
     promised: dict[str, Json] = {"state": state, "producer_epoch": epoch, "producer_id": producer_id}
     promised["partitions"] = None if partitions is None else _in_order(list(partitions))
+    if not step.told:
+        return NotLooked(what=f"{step.name}: {step.api}", api=step.api)
     step = replace(step, fields={name: _in_order(value) for name, value in step.fields.items()})
     return shows(step, otherwise=otherwise, **{name: value for name, value in promised.items() if value is not None})
 
@@ -181,8 +184,8 @@ def over(step: Step, *, otherwise: str = "transaction-not-over") -> Observation:
 
     KIP-664 names one state, ``Ongoing``; which completed ones a broker tells apart is its own affair.
     """
-    if not step.looked:
-        return NotLooked(what=f"{step.name}: {step.api}")
+    if not step.told:
+        return NotLooked(what=f"{step.name}: {step.api}", api=step.api)
     state = step.fields.get("state")
     what = f"{step.name}: no transaction is going on in the state {state!r}"
     return unless(state not in GOING_ON, what, step, otherwise=otherwise)
@@ -190,8 +193,8 @@ def over(step: Step, *, otherwise: str = "transaction-not-over") -> Observation:
 
 def unchanged(before: Step, after: Step, *fields: str, otherwise: str) -> Observation:
     """Two looks at the same thing: these fields of the answer are the same in both."""
-    if not before.looked:
-        return NotLooked(what=f"{before.name}: {before.api}")
+    if not (before.told and after.told):
+        return NotLooked(what=f"{before.name}: {before.api}", api=before.api)
     return shows(after, otherwise=otherwise, **{name: before.fields.get(name) for name in fields})
 
 
@@ -202,8 +205,8 @@ def identity(step: Step, producer_id: int, epoch: int, *, otherwise: str = "wron
 
 def producer(step: Step, producer_id: int, *, otherwise: str = "wrong-producer-state", **promised: Json) -> Observation:
     """DescribeProducers: the leader keeps this producer, with these fields (``producer_epoch=1``, …)."""
-    if not step.looked:
-        return NotLooked(what=f"{step.name}: {step.api}")
+    if not step.told:
+        return NotLooked(what=f"{step.name}: {step.api}", api=step.api)
     kept = row(step, "producers", producer_id=producer_id)
     seen = {name: kept.get(name) for name in promised}
     return agree(f"{step.name}: producer {producer_id} shows", seen, promised, step, otherwise=otherwise)
@@ -221,8 +224,8 @@ def fenced(step: Step, producer_id: int, epoch: int, *, otherwise: str = "leader
 
 def not_open(step: Step, producer_id: int, *, otherwise: str = "transaction-opened") -> Observation:
     """DescribeProducers: the leader knows of no open transaction of the producer; it need not know the producer."""
-    if not step.looked:
-        return NotLooked(what=f"{step.name}: {step.api}")
+    if not step.told:
+        return NotLooked(what=f"{step.name}: {step.api}", api=step.api)
     since = row(step, "producers", producer_id=producer_id).get("current_txn_start_offset", -1)
     return agree(f"{step.name}: start of an open transaction of {producer_id}", since, -1, step, otherwise=otherwise)
 

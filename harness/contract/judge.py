@@ -1,12 +1,12 @@
 """From evidence to verdict: pure, offline, and the same for today's run and last week's folder."""
 
 import traceback
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from harness.contract.expect import Finding, NotLooked, Observation, Witness
 from harness.contract.level import Level, strongest, weaker
-from harness.contract.requirement import LabT, Requirement
+from harness.contract.requirement import LabT, Offers, Requirement
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 
@@ -16,14 +16,15 @@ def judge(requirement: Requirement[LabT], evidence: Evidence, *, seconds: float 
 
     The check always runs on what there is. Any finding is VIOLATED, whatever was missing or crashed after it; the
     reason stands beside it. Else a situation that was not brought about, or that the evidence lacks, is NOT_EXERCISED
-    (OUT_OF_REACH where the target gives no power over it), and so is a check without any witness. A check that
-    crashes is UNDECIDED with its trace: a crash proves nothing about the broker.
+    (OUT_OF_REACH where the target gives no power over it), and so is a check without any witness, or one whose
+    requirement needs a look that told nothing. A check that crashes is UNDECIDED with its trace: a crash proves
+    nothing about the broker.
 
     What a stimulus that ended early left open is no fault of the broker: its logs are not shown to the check.
     """
     cut_short = evidence.unprepared is not None
     seen = _observed(requirement.check(replace(evidence, logs={}) if cut_short else evidence))
-    unfound, reason = seen.conclusion()
+    unfound, reason = seen.conclusion({need.api for need in requirement.needs if isinstance(need, Offers)})
     if cut_short:
         unfound = Status.OUT_OF_REACH if evidence.out_of_reach else Status.NOT_EXERCISED
         reason = evidence.unprepared
@@ -52,7 +53,7 @@ class Observed:
 
     findings: list[Finding] = field(default_factory=list)
     witnesses: int = 0
-    not_looked: list[str] = field(default_factory=list)
+    not_looked: list[NotLooked] = field(default_factory=list)
     missing: str | None = None
     crash: str | None = None
 
@@ -62,17 +63,22 @@ class Observed:
                 self.findings.append(observation)
             case Witness():
                 self.witnesses += 1
-            case NotLooked(what=what):
-                self.not_looked.append(what)
+            case NotLooked():
+                self.not_looked.append(observation)
 
-    def conclusion(self) -> tuple[Status, str | None]:
-        """The status as far as there is no finding, and why for every status but HOLDS."""
+    def conclusion(self, needed: Collection[str]) -> tuple[Status, str | None]:
+        """The status as far as there is no finding, and why for every status but HOLDS.
+
+        :param needed: APIs without which nothing can be said.
+        """
         if early := self.missing or self.crash:
             return (Status.UNDECIDED if self.crash else Status.NOT_EXERCISED), early
+        if missed := [look.what for look in self.not_looked if look.api in needed]:
+            return Status.NOT_EXERCISED, f"nothing was told by {', '.join(dict.fromkeys(missed))}"
         if self.witnesses or self.findings:
             return Status.HOLDS, None
-        unseen = f"; not offered: {', '.join(dict.fromkeys(self.not_looked))}" if self.not_looked else ""
-        return Status.NOT_EXERCISED, f"the check examined no situation{unseen}"
+        unseen = f"; not looked at: {', '.join(dict.fromkeys(look.what for look in self.not_looked))}"
+        return Status.NOT_EXERCISED, "the check examined no situation" + (unseen if self.not_looked else "")
 
 
 def _observed(check: Iterable[Observation]) -> Observed:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from harness.base.json_value import Json
-from harness.base.kafka_error import error_name
+from harness.base.kafka_error import KafkaError, error_name
 from harness.evidence.client_evidence import ClientCall, Frame
 
 Marker: TypeAlias = Literal["ABORT", "COMMIT"]
@@ -76,6 +76,12 @@ class Step:
     def call(self) -> str:
         """``EndTxn v5``; a command line tool has no version."""
         return self.api if self.version == TOOL else f"{self.api} v{self.version}"
+
+    @property
+    def told(self) -> bool:
+        """Of a look: whether it says what the broker keeps; no answer does not, nor one that asks for another try."""
+        for_now = self.error is None or any(self.error == each for each in KafkaError if each.retriable)
+        return self.looked and not for_now
 
     def outcome(self, code: int | None) -> str:
         """What this code means as the step's answer: ``NONE (0)``, ``exit code 1``."""

@@ -170,17 +170,20 @@ class Lab(LabPowers):
         return Releases(self, self.nodes, self.step_recorder("observer"), self._lanes.ask_again)
 
     def near_the_end(
-        self, *, epoch: int = LAST_EPOCH, count: int = 1, protocol: Literal[1, 2] = 1, timeout_ms: int = 60_000
+        self,
+        *,
+        epoch: int = LAST_EPOCH,
+        count: int = 1,
+        protocol: Literal[1, 2] = 1,
+        timeout_ms: int = 60_000,
+        coordinator: int | None = None,
     ) -> tuple[Producer, ...]:
-        """Producers of one coordinator in this epoch, with nothing open; :mod:`harness.lab.powers.last_epochs`.
-
-        About a second on a cluster of ours; elsewhere, and with one broker, a minute or two a producer.
-        """
+        """Producers of one coordinator in this epoch, with nothing open: a second, or minutes (``last_epochs``)."""
         self.accessed.add(Access.LOAD)
-        first = self.producer(protocol=protocol)
-        made = (first, *(self.producer(protocol=protocol, coordinator=first.coordinator) for _ in range(count - 1)))
+        made = [self.producer(protocol=protocol, coordinator=coordinator)]
+        made += [self.producer(protocol=protocol, coordinator=made[0].coordinator) for _ in range(count - 1)]
         LastEpochs(self.state_log, self.cluster.owned or self.permissions.load).bring(made, epoch, timeout_ms)
-        return made
+        return tuple(made)
 
     @property
     def state_log(self) -> StateLog:

@@ -59,6 +59,11 @@ def _by_verdict(id_: str, runs: Sequence[RepeatedRun]) -> Mapping[str, Sequence[
     return dict(sorted(seeds.items(), key=lambda one: len(one[1])))
 
 
+def rare_seeds(runs: Sequence[RepeatedRun]) -> set[int]:
+    """Seeds of runs in which some verdict was not the most frequent one."""
+    return {seed for by_verdict in differing(runs).values() for seeds in [*by_verdict.values()][:-1] for seed in seeds}
+
+
 def statuses(runs: Sequence[RepeatedRun]) -> Mapping[str, int]:
     """How many verdicts of each status all runs have given."""
     return Counter(verdict.split(":")[0] for run in runs for verdict in run.verdicts.values())

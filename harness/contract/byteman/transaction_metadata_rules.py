@@ -118,6 +118,11 @@ OPEN_TRANSACTION_NAMES_THE_OLD_ID = rule(
 )
 RECORDS_AS_OF_LEVEL_0 = rule("the coordinator writes its records as of level 0", _TO_BYTES, f"$2 = {_LEVEL}.TV_0")
 RECORDS_AS_OF_LEVEL_1 = rule("the coordinator writes its records as of level 1", _TO_BYTES, f"$2 = {_LEVEL}.TV_1")
+PROTOCOL_NOT_RECORDED = rule(
+    "the coordinator's records leave out by which protocol a transaction runs",
+    "org.apache.kafka.coordinator.transaction.generated.TransactionLogValue#setClientTransactionVersion",
+    "return $0",
+)
 COMPLETED_IDS_ARE_NOT_KEPT = rule(
     "the coordinator writes a tombstone where a transaction has committed",
     "org.apache.kafka.coordinator.transaction.TransactionLog#valueToBytes",

@@ -71,13 +71,21 @@ def loading(lab: Lab, txn: Producer, look: ApiRequest[ResultT]) -> None:
     """The id moves to a broker that has a long log to load first; it is asked until it has."""
     lab.state_log.lengthen(txn.transactional_id, RECORDS)
     with lab.moves.coordinator(txn, name="loading", known=False) as node:
-        rounds = Rounds(lab, txn, node, look)
-        with suppress(TimedOut):  # the check judges a broker that is never done
-            until(rounds.once, what="a loaded log", timeout_seconds=LOADED_SECONDS, interval_seconds=0.001)
+        _loaded(Rounds(lab, txn, node, look))
+
+
+def _loaded(rounds: Rounds) -> None:
+    with suppress(TimedOut):  # the check judges a broker that is never done
+        until(rounds.once, what="a loaded log", timeout_seconds=LOADED_SECONDS, interval_seconds=0.001)
 
 
 def stopping(lab: Lab, txn: Producer, look: ApiRequest[ResultT]) -> None:
-    """The coordinator is asked while it is shut down in good order."""
+    """The coordinator is asked while it is shut down in good order, once it has loaded the id again.
+
+    One that loses the leadership while it loads serves for a moment what it has loaded until then
+    (``TransactionStateManager.loadTransactionMetadata``); how long is chance, and no promise is asked about here.
+    """
+    _loaded(Rounds(lab, txn, txn.coordinator, look))
     rounds = Rounds(lab, txn, txn.coordinator, look, answer_seconds=STOPPING_SECONDS)
     with lab.nodes.stopped(txn.coordinator, name="stopping", meanwhile=rounds.once):
         pass

@@ -1,10 +1,12 @@
 """Looks at what a coordinator keeps: they judge what goes on and what changes, not what a state is called."""
 
+from dataclasses import replace
+
 import pytest
 
-from harness.contract import Observation, Witness
+from harness.contract import KafkaError, Observation, Witness
 from harness.contract.doctored import described, evidence, step
-from harness.contract.expect import Finding, NotLooked, over, taken, unchanged
+from harness.contract.expect import Finding, NotLooked, keeps, not_open, over, producer, taken, unchanged
 from harness.evidence.requirement_evidence import Step
 
 UNSEEN = Step(name="kept", api="DescribeTransactions", version=-1, error=None, looked=False)
@@ -40,3 +42,16 @@ def test_a_look_that_was_not_taken_is_neither_witness_nor_finding() -> None:
 def test_a_part_that_was_not_taken_has_no_steps() -> None:
     seen = evidence(step("once", "EndTxn", 5))
     assert [len(taken(seen, name)) for name in ("once", "never")] == [1, 0]
+
+
+@pytest.mark.parametrize("error", [None, KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_LOAD_IN_PROGRESS])
+def test_a_look_that_tells_nothing_is_neither_witness_nor_finding(error: int | None) -> None:
+    look = replace(described("kept", "Ongoing", epoch=1), error=error, fields={})
+    row = replace(look, api="DescribeProducers")
+    looks = (over(look), keeps(look, epoch=1), producer(row, 7, producer_epoch=1), not_open(row, 7))
+    assert {kind(one) for one in looks} == {NotLooked}
+
+
+def test_a_refusal_for_good_tells_something() -> None:
+    look = replace(described("kept", "Ongoing"), error=KafkaError.TRANSACTIONAL_ID_NOT_FOUND, fields={})
+    assert kind(keeps(look, epoch=1)) is Finding

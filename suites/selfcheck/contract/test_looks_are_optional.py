@@ -45,3 +45,11 @@ def test_only_a_promise_about_a_look_needs_it(entry: CatalogueEntry) -> None:
     needed = LOOKS & {need.api for need in entry.requirement.needs if isinstance(need, Offers)}
     promised = {look for group, look in ABOUT.items() if entry.requirement.id.startswith(group)}
     assert needed == promised or entry.requirement.id.startswith(TOOL)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.requirement.id)
+def test_a_promised_look_that_tells_nothing_is_never_green(entry: CatalogueEntry) -> None:
+    needed = {look for group, look in ABOUT.items() if entry.requirement.id.startswith(group)}
+    for evidence in entry.requirement.accepts if needed else ():
+        silent = tuple(replace(one, error=None, fields={}) if one.api in needed else one for one in evidence.steps)
+        assert judge(entry.requirement, replace(evidence, steps=silent)).status is not Status.HOLDS

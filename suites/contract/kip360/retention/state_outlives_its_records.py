@@ -46,10 +46,10 @@ def stimulus(lab: Lab, by_age: bool) -> None:
         await_retention(lab, partition)
     else:
         lab.delete_records(partition, as_="deleted")
-    lab.note("begins at", lab.observer.start_offset(partition))
     await_a_check(lab, partition)
     if by_age:
         await_retention(lab, partition)  # of the old record by which the check was seen
+    lab.note("begins at", lab.observer.start_offset(partition))
     lab.observer.producers(partition, as_="kept")
     plain.produce(partition, sequence=RECORDS + 2, as_="gap", retry=())
     plain.produce(partition, as_="next", retry=())

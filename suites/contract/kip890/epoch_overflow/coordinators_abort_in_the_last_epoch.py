@@ -36,7 +36,8 @@ FENCED, OVERDUE = "fenced", "overdue"
 def stimulus(lab: Lab) -> None:
     """Each transaction is aborted by the coordinator, then its client goes on, and is too late once more."""
     first = lab.partition("P1")
-    fenced, overdue = lab.near_the_end(count=2, protocol=2, timeout_ms=TIMEOUT_MS)
+    away = lab.cluster.topology.brokers[0]  # from then on it may abort nobody's transactions: OVF-08 asks the last one
+    fenced, overdue = lab.near_the_end(count=2, protocol=2, timeout_ms=TIMEOUT_MS, coordinator=away)
     _leave_open(lab, overdue, first, OVERDUE)
     overdue.end(commit=False, as_=f"{OVERDUE}: new identity")
     fenced.produce(first, as_="left open")

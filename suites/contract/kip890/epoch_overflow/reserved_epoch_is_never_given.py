@@ -11,6 +11,7 @@ from harness.contract import (
     Evidence,
     KafkaError,
     Level,
+    NotSeen,
     Observations,
     Offers,
     Order,
@@ -42,7 +43,8 @@ OWN, NONE, COMMIT, ABORT, NOTHING, LATE = WAYS = (
 def stimulus(lab: Lab) -> None:
     """From the epoch before the last two bumps each way; then a rival takes over."""
     partition = lab.partition("P1")
-    made = lab.near_the_end(epoch=LAST_EPOCH - 1, count=len(WAYS), protocol=2, timeout_ms=TIMEOUT_MS)
+    last = lab.cluster.topology.brokers[-1]  # OVF-07 asks the first one, which may abort nothing any more
+    made = lab.near_the_end(epoch=LAST_EPOCH - 1, count=len(WAYS), protocol=2, timeout_ms=TIMEOUT_MS, coordinator=last)
     for txn, way in zip(made, WAYS, strict=True):
         for _ in range(2):
             _bump(lab, txn, way, partition)
@@ -76,6 +78,8 @@ def check(seen: Evidence) -> Observations:
         yield expect.refused(late, *FENCED, code=Level.SHOULD, otherwise="old-owner-not-fenced")
     committed = [value for step in seen.all("write")[:2] for value in step.written()]
     yield from expect.sound(seen, "P1", committed=committed)
+    if any(look.fields.get("state") in expect.GOING_ON for look in expect.taken(seen, "aborted")):
+        raise NotSeen("the coordinator aborted nothing, so that no end came after its own")
 
 
 def usable(given: Step) -> expect.Observation:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from harness.contract import Evidence, Feature, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
-from harness.contract.byteman.transaction_metadata_rules import RECORDS_AS_OF_LEVEL_0
+from harness.contract.byteman.transaction_metadata_rules import PROTOCOL_NOT_RECORDED
 from harness.contract.doctored import adopted
 from harness.contract.records.state_records import in_state, recorded, with_record
 from harness.contract.refuters import Failpoint
@@ -62,5 +62,5 @@ REQUIREMENT = Requirement(
         Refusal("protocol-not-recorded", with_record(GOOD, NEW, "PrepareAbort", client_transaction_version=1)),
         Refusal("protocol-not-recorded", with_record(GOOD, OLD, "CompleteCommit", client_transaction_version=2)),
     ),
-    refuted_by=(Failpoint(rules=RECORDS_AS_OF_LEVEL_0, anomaly="protocol-not-recorded"),),
+    refuted_by=(Failpoint(rules=PROTOCOL_NOT_RECORDED, anomaly="protocol-not-recorded"),),
 )
