@@ -74,10 +74,12 @@ def _print_table(console: Console, clients: Sequence[JudgedClient]) -> None:
 
 
 def _cell(entries: Sequence[RequirementResult]) -> Text:
+    if not entries:
+        return Text("")
     found = counts(entries)
     bad = [status for status in ORDER if status in found and status not in (Status.HOLDS, Status.NOT_OFFERED)]
     if not bad:
-        only = Status.HOLDS.value if Status.HOLDS in found or not found else Status.NOT_OFFERED.value
+        only = Status.HOLDS.value if Status.HOLDS in found else Status.NOT_OFFERED.value
         return Text(LETTERS[only], style=STYLES[only])
     return Text(" ").join(Text(f"{found[status]}{LETTERS[status]}", style=STYLES[status]) for status in bad)
 
@@ -113,14 +115,16 @@ def _differing(clients: Sequence[JudgedClient]) -> Iterator[str]:
 
 
 def _reasons(clients: Sequence[JudgedClient], status: str) -> Iterator[str]:
-    """A line for each reason of each client, with the ids that have it."""
-    found: dict[tuple[str, str], list[str]] = {}
+    """A line for each reason, with the requirements and the clients that have it."""
+    ids: dict[str, dict[str, None]] = {}
+    names: dict[str, dict[str, None]] = {}
     for client, entry in _of(clients, status):
-        reason = first_line(entry.verdict.reason or "") if entry.verdict else ""
-        found.setdefault((client.name, short(reason, 240)), []).append(entry.row.id)
-    for (name, reason), ids in found.items():
-        named = ", ".join(ids) if len(ids) < 5 else count(len(ids), "requirement", "requirements")
-        yield f"{name}  {named}: {reason}"
+        reason = short(first_line(entry.verdict.reason or "") if entry.verdict else "", 240)
+        ids.setdefault(reason, {})[entry.row.id] = None
+        names.setdefault(reason, {})[client.name] = None
+    for reason, own in ids.items():
+        named = ", ".join(own) if len(own) < 5 else count(len(own), "requirement", "requirements")
+        yield f"{named} on {', '.join(names[reason])}: {reason}"
 
 
 def _stale(clients: Sequence[JudgedClient]) -> Iterator[str]:

@@ -16,6 +16,6 @@ LETTERS: Mapping[str, str] = {
     NOT_JUDGED: " ",
 }
 LETTERS_EXPLAINED = (
-    "✓ holds · ✗ violated · ≠ differs from {than}, keeps the KIP · ? not exercised · ! undecided\n"
-    "o out of reach · · not offered"
+    "✓ holds · ✗ violated · ≠ differs from {than}, keeps the KIP\n"
+    "? not exercised · ! undecided · o out of reach · · not offered"
 )
