@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
+from threading import Lock
 
 from harness import preflight
 from harness.base import wait
@@ -61,6 +62,7 @@ class Run:
     wish: OwnCluster | None = None
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     gate: FrameGate | None = None
+    gate_lock: Lock = field(default_factory=Lock)
     offered: TargetFeatures | None = None
     known: KnownFailures = field(default_factory=KnownFailures)
     verdicts: list[Verdict] = field(default_factory=list)
@@ -165,10 +167,11 @@ def start_cluster(run: Run, wish: OwnCluster | None) -> Cluster:
 
 
 def gate_of(run: Run, links: Links) -> FrameGate:
-    """The gate of the cluster that is open, started at first use."""
-    if run.gate is None:
-        run.gate = open_gate(links)
-    return run.gate
+    """The gate of the cluster that is open, started at first use, by whichever requirement comes first."""
+    with run.gate_lock:
+        if run.gate is None:
+            run.gate = open_gate(links)
+        return run.gate
 
 
 @contextmanager

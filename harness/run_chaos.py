@@ -19,7 +19,7 @@ from harness.chaos.plan.phases import phases
 from harness.chaos.plan.schedule import schedule
 from harness.chaos.play.environment import Environment
 from harness.chaos.play.fault_runner import run_faults
-from harness.chaos.play.judgement_limits import DRAIN_NOTES, GATE_ERRORS, limited
+from harness.chaos.play.judgement_limits import CLIENT_NOTES, DRAIN_NOTES, GATE_ERRORS, limited
 from harness.chaos.play.round_context import OUT_OF_REACH, RoundContext, ScenarioOutOfReach, create_round
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.history.operation import Phase
@@ -33,8 +33,10 @@ from harness.spark.history.seal import seal as seal_history
 from harness.spark.history.timeline_frames import timeline
 from harness.spark.session.spark_session import SparkHandle
 
-LAST_TRANSACTION_SECONDS = 20.0
-"""That a role may take to end its last transaction."""
+LAST_TRANSACTION_SECONDS = 45.0
+"""That a role may take to end its last transaction; a client that is a process of its own may have to start first."""
+CLIENTS_SECONDS = 20.0
+"""Within which clients that are processes of their own should be there before toxics strike."""
 PROBE_SECONDS = 20.0
 """Within which every coordinator must serve again after heal."""
 SETTLE_MARGIN_SECONDS = 6.0
@@ -106,9 +108,11 @@ def drive(context: RoundContext, round_: Round) -> None:
         began_ms = clock.now()
         context.reader.start()
         context.start_roles()
+        context.await_clients(CLIENTS_SECONDS)
+        ready_ms = clock.now()
         context.start_thread("Spark's restart", lambda: restart_halfway(context, round_.seconds))
         run_faults(planned_faults, context.fault_target, context.stop, context.note_fault)
-        context.stop.wait(max(0.0, round_.seconds - (clock.now() - began_ms) / 1000))
+        context.stop.wait(max(0.0, round_.seconds - (clock.now() - ready_ms) / 1000))
         context.stop_threads(LAST_TRANSACTION_SECONDS)
         context.history_journal.write(*phases(context.faults, began_ms, clock.now()))
 
@@ -178,6 +182,7 @@ def drain(environment: Environment, context: RoundContext) -> None:
     context.facts["spark"] = context.reader.facts()
     context.facts[DRAIN_NOTES] = [*drained.notes, *context.fault_target.gate_notes()]
     context.facts[GATE_ERRORS] = list(context.fault_target.gate_errors())
+    context.facts[CLIENT_NOTES] = list(context.processes.notes())
 
 
 def seal(environment: Environment, round_: Round, context: RoundContext) -> None:

@@ -134,4 +134,5 @@ class ChaosSession:
         )
 
     def _new_environment(self) -> Environment:
-        return Environment(wanted=self.options.run, spark_master=self.options.spark_master)
+        options = self.options
+        return Environment(wanted=options.run, spark_master=options.spark_master, clients=options.clients)

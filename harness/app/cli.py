@@ -49,6 +49,7 @@ examples:
   fencepost qualify external:localhost:9092      judge a running cluster
   fencepost qualify kafka:3.5.2 --select VERIFY  one group only
   fencepost chaos kafka:4.3.1 --budget 10m       search for anomalies under faults
+  fencepost chaos kafka:4.3.1 --clients java,sarama   the same with these libraries
   fencepost list --json                          the catalogue, for machines
   fencepost replay reports/runs/…                judge last week's evidence again, offline
   fencepost clients --clients java:4.3.1,franz-go:1.22,./my-adapter

@@ -9,7 +9,7 @@ import re
 import shlex
 import sys
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
+from harness.clients.stdio.adapter_name import adapter_command
 from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
 from harness.cluster.cluster import ClusterOptions
 from harness.cluster.run_options import PREFIX, Permissions, RunOptions
@@ -93,6 +94,13 @@ OPTIONS = (
         CHAOS,
         {"default": "", "metavar": "NAME,…"},
         "scenarios by name, in this order (default: all; fencepost list --scenarios names them)",
+    ),
+    Option(
+        "--clients",
+        CHAOS,
+        {"default": "", "metavar": "NAME,…"},
+        "libraries that play the roles, in turn, each actor a process of its own that is also killed and paused:"
+        " java:4.3.1,java:3.9.2,sarama, or ./a-program (default: the scenarios' own clients, in Fencepost's process)",
     ),
     Option(
         "--seconds",
@@ -276,11 +284,15 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     run = _run_options(given, target, folder_name=f"chaos-{target}")
     if run.permissions.topics:
         raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
+    scenarios = select_scenarios(given.scenarios, find_scenarios(SCENARIOS))
+    clients = [adapter_command(name, print_progress) for name in _names(given.clients)]
+    played_by = [client.name for client in clients]
     return ChaosOptions(
         run=run,
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         round_seconds=given.seconds,
-        scenarios=select_scenarios(given.scenarios, find_scenarios(SCENARIOS)),
+        scenarios=[scenario.played_by(played_by) for scenario in scenarios] if clients else scenarios,
+        clients=clients,
         spark_master=given.spark_master,
     )
 
@@ -300,7 +312,7 @@ def cluster_options(given: Namespace) -> ClusterOptions:
 
 def _permissions(given: Namespace) -> Permissions:
     """``falsify`` has none of these options: it runs on clusters of ours alone."""
-    topics = tuple(filter(None, (name.strip() for name in getattr(given, "topics", "").split(","))))
+    topics = tuple(_names(getattr(given, "topics", "")))
     prefix, changes = getattr(given, "prefix", PREFIX), getattr(given, "allow_changes", False)
     load = getattr(given, "allow_load", False)
     if not re.fullmatch(NAME, prefix):
@@ -309,6 +321,11 @@ def _permissions(given: Namespace) -> Permissions:
             exit=ExitCode.USAGE,
         )
     return Permissions(prefix=prefix, topics=topics, changes=changes, load=load)
+
+
+def _names(given: str) -> Sequence[str]:
+    """Those between commas."""
+    return [name.strip() for name in given.split(",") if name.strip()]
 
 
 def print_progress(sentence: str) -> None:

@@ -2,7 +2,8 @@
 
 An adapter makes clients of one library; each client is owned by one thread. A client never raises for what a broker or
 a network does: that is a result. Which error is which outcome stands in the library's own table, a reason a row
-(``wire/wire_outcomes.py``, ``librdkafka/librdkafka_outcomes.py``). The rules that every table keeps:
+(``wire/wire_outcomes.py``, ``librdkafka/librdkafka_outcomes.py``, ``stdio/stdio_outcomes.py``). The rules that every
+table keeps:
 
 * *refused* only when the broker refused **and** no earlier try of the same operation went unanswered;
 * an answer that never came, or a refusal that may be an echo of an earlier, unanswered try, is *unsure*;
@@ -88,11 +89,14 @@ class Client(Protocol):
 
     @property
     def kind(self) -> str:
-        """The adapter's name: ``wire-v2``, ``wire-v1``, ``librdkafka``."""
+        """The adapter's name: ``wire-v2``, ``wire-v1``, ``librdkafka``, ``java:4.3.1``."""
 
     @property
-    def protocol(self) -> Literal["v1", "v2"]:
-        """The transaction protocol that it uses (KIP-890): with ``v2`` every end of a transaction bumps the epoch."""
+    def protocol(self) -> Literal["v1", "v2"] | None:
+        """The transaction protocol that it uses (KIP-890): with ``v2`` every end of a transaction bumps the epoch.
+
+        None where that is not known; nothing that follows from the protocol is then judged of it.
+        """
 
     def init(self) -> CallResult:
         """InitProducerId: fences every older producer of the transactional id, ends what it left open."""
@@ -123,15 +127,15 @@ class Client(Protocol):
 
 
 class Adapter(Protocol):
-    """Makes clients of one library and one protocol; ``client_catalogue.py`` lists them all."""
+    """Makes clients of one library and one protocol; ``client_catalogue.py`` lists those in Fencepost's own process."""
 
     @property
     def kind(self) -> str:
         """The adapter's name."""
 
     @property
-    def protocol(self) -> Literal["v1", "v2"]:
-        """The transaction protocol of its clients."""
+    def protocol(self) -> Literal["v1", "v2"] | None:
+        """The transaction protocol of its clients; None where that is not known."""
 
     def lacking(self, offered: Offered) -> str | None:
         """What a broker that advertises ``offered`` lacks for this adapter, as a sentence; None when nothing."""

@@ -24,6 +24,7 @@ class LibraryError:
     :param code: Kafka's error code, where the library tells it.
     :param classification: How the library classifies it; None where it does not.
     :param causes: What it wraps, outermost first.
+    :param bases: Names of the library's own types that its type extends, nearest first.
     """
 
     type: str
@@ -31,6 +32,7 @@ class LibraryError:
     code: int | None = None
     classification: Classification | None = None
     causes: Sequence["LibraryError"] = ()
+    bases: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import TypeVar
 from harness.base.clock import RunClock
 from harness.cluster.cluster import Cluster, Links
 from harness.faults.frame_gate import FrameGate, GateOpener
+from harness.faults.running_clients import ClientProcesses
 from harness.kafka.administration import Administration
 from harness.kafka.leaders.brokers_view import REGISTERED_SECONDS, BrokersView
 from harness.wire.api_request import ApiRequest, ApiResult
@@ -29,6 +30,7 @@ class FaultTarget:
     :param topics: The topic's real name by its name in the scenario.
     :param transactional_ids: The real transactional id by its name in the workload; one not here is real.
     :param open_gate: Starts the gate, for toxics on single requests; None where they have no place.
+    :param clients: Those that are processes of their own; None where none is.
     """
 
     cluster: Cluster
@@ -37,6 +39,7 @@ class FaultTarget:
     topics: Mapping[str, str]
     transactional_ids: Mapping[str, str] = field(default_factory=dict)
     open_gate: GateOpener | None = None
+    clients: ClientProcesses | None = None
     _gate: list[FrameGate] = field(default_factory=list)
 
     @property

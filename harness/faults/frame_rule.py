@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from harness.base.json_value import Json
 
 Epochs: TypeAlias = Literal["any", "newest", "older"]
-Action: TypeAlias = Literal["hold", "hold-response", "drop-request", "drop-response", "repeat", "lie"]
+Action: TypeAlias = Literal["hold", "hold-response", "drop-request", "drop-response", "repeat", "renumber", "lie"]
 
 LISTED = 200
 """Strikes of a rule that are reported one by one; the rest are only counted."""
@@ -70,6 +70,7 @@ class Then:
     * ``drop-request``: it is never forwarded; the connection stays open.
     * ``drop-response``: it is forwarded, and its response is dropped.
     * ``repeat``: it is forwarded twice; the second response is dropped.
+    * ``renumber``: it is forwarded, and its response has a correlation id that no request had.
     * ``lie``: ``lie`` names what rewrites it or its response, see :mod:`harness.faults.gate.lie`.
 
     :param alone: Requests after a held one overtake it; otherwise they wait behind it, as Kafka's order of a connection

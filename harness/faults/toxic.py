@@ -23,6 +23,7 @@ class Power(StrEnum):
     PROCESS = "process"
     LEADERSHIP = "leadership"
     FRAMES = "frames"
+    CLIENTS = "clients"
 
 
 class ToxicReach(StrEnum):
@@ -32,6 +33,7 @@ class ToxicReach(StrEnum):
     LINKS = "links"  # between brokers, and from them to the controller
     PROCESSES = "processes"  # of brokers
     LEADERS = "leaders"  # by Kafka's own administration
+    CLIENTS = "clients"  # that are processes of their own
 
 
 LACKS: Mapping[ToxicReach, str] = {
@@ -40,6 +42,7 @@ LACKS: Mapping[ToxicReach, str] = {
     ToxicReach.PROCESSES: "the brokers are not ours to stop",
     ToxicReach.LEADERS: "leaders cannot be moved: that takes a second broker, and on a cluster that is not ours"
     " --allow-changes",
+    ToxicReach.CLIENTS: "no client is a process of its own",
 }
 """Why something is out of reach, as a clause."""
 

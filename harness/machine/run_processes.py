@@ -40,6 +40,7 @@ class RunProcesses:
     watchdog: subprocess.Popen[bytes]
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
     _starting: Lock = field(default_factory=Lock)
+    _recording: Lock = field(default_factory=Lock)
     _over: Event = field(default_factory=Event)
 
     def start(
@@ -70,9 +71,13 @@ class RunProcesses:
                 start_new_session=True,
             )
             self.started.append(process)
-        with (self.folder / CHILDREN_FILE).open("a") as records:
-            records.write(ProcessRecord.of(process.pid).line())
+        self.record(process.pid)
         return process
+
+    def record(self, pid: int) -> None:
+        """Have a process ended should this one be killed; one that others have started they end in all other cases."""
+        with self._recording, (self.folder / CHILDREN_FILE).open("a") as records:
+            records.write(ProcessRecord.of(pid).line())
 
     def close(self) -> None:
         """End every process that is still there and remove the folder. May be called twice."""

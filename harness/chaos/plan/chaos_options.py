@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.scenario import Scenario
+from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.cluster.run_options import RunOptions
 
 OVERHEAD_SECONDS = 14.0
@@ -27,10 +28,12 @@ class ChaosOptions:
     :param budget_seconds: Seconds that the session may take; None for one pass over the scenarios.
     :param round_seconds: Length of each round; None for the scenarios' own, shortened where the budget is small.
     :param scenarios: Those to play, in this order.
+    :param clients: Who plays the roles instead of the scenarios' own clients; each is a process of its own.
     """
 
     run: RunOptions
     scenarios: Sequence[Scenario] = ()
+    clients: Sequence[AdapterCommand] = ()
     budget_seconds: float | None = None
     round_seconds: float | None = None
     spark_master: str = "local[*]"
@@ -51,7 +54,8 @@ class ChaosOptions:
 
     def command(self, scenario: Scenario, seed: Seed, seconds: float) -> str:
         own = ("--scenarios", scenario.name, "--seed", str(seed.value), "--seconds", f"{seconds:g}")
-        return self.run.command("chaos", *own)
+        clients = ("--clients", ",".join(client.name for client in self.clients)) if self.clients else ()
+        return self.run.command("chaos", *own, *clients)
 
     def seeds(self) -> Iterator[Seed]:
         number = self.run.seed.value

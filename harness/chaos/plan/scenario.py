@@ -5,9 +5,9 @@ a write is unsure the role's actor is retired, and a successor with a new name g
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from harness.base.json_value import Json
 from harness.faults.toxic import Toxic
@@ -78,6 +78,9 @@ class Scenario:
     :param title: One sentence for the report.
     :param clients: Adapters, given to the roles in turn.
     :param toxics: Those that the schedule draws from; each strikes at least once when time allows.
+    :param client_toxics: Those that are added where clients are processes of their own.
+    :param protocol: The transaction protocol without which the promise does not hold under these toxics; None where
+        any will do.
     :param seconds: Length of fault windows and quiet periods together.
     :param priority: Scenarios with a lower number come first in a session whose budget does not reach for all.
     :param survivable: False where the faults go beyond what the cluster promises; then liveness is judged after heal.
@@ -89,7 +92,13 @@ class Scenario:
     workload: Workload
     clients: Sequence[str]
     toxics: Sequence[Toxic] = ()
+    client_toxics: Sequence[Toxic] = ()
+    protocol: Literal["v1", "v2"] | None = None
     seconds: float = 20.0
     priority: int = 5
     survivable: bool = True
     plan: Sequence[PlannedFault] = ()
+
+    def played_by(self, clients: Sequence[str]) -> "Scenario":
+        """The same with other clients, which are processes of their own."""
+        return replace(self, clients=clients, toxics=(*self.toxics, *self.client_toxics))

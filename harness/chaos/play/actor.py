@@ -88,11 +88,14 @@ class Actor:
         return self.end(commit=commit)
 
     def begin(self, size: int) -> bool:
-        """Begin, initialising first where the client is new; False when it cannot."""
+        """Begin, initialising first where the client is new; False when it cannot, and then a successor goes on."""
         if not self._initialised and not self._init():
             return False
         self.txns += 1
-        return self.client.begin(self.index * TXNS_PER_ROLE + self.txns, size).done
+        begun = self.client.begin(self.index * TXNS_PER_ROLE + self.txns, size).done
+        if not begun:
+            self.retire()
+        return begun
 
     def write(self, record: RecordToWrite) -> bool:
         """Write the next record; False when the transaction must be given up."""

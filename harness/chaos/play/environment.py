@@ -4,7 +4,7 @@ The cluster serves every round until one leaves it unusable (a broker that stays
 up); then the next round gets a fresh one, and the folder notes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.base import wait
@@ -12,6 +12,7 @@ from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.chaos.play.within_reach import reach_of, sentences
 from harness.clients.client import Adapter
+from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.cluster.cluster import Cluster, Links
 from harness.cluster.observer_client import observer_client
 from harness.cluster.opening import choose_backend, open_cluster
@@ -22,10 +23,12 @@ from harness.faults.fault_target import FaultTarget
 from harness.faults.frame_gate import FrameGate
 from harness.faults.gate.gate import open_gate, open_lane_gate
 from harness.faults.gate.reading_lane import ReadingLane, open_reading_lane
+from harness.faults.running_clients import ClientProcesses
 from harness.faults.toxic import ToxicReach
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.target_features import TargetFeatures, read_target_features
+from harness.machine.run_processes import RunProcesses, open_run_processes
 from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.wire.wire_client import WireClient
 
@@ -37,6 +40,7 @@ TIDY_SECONDS, TIDY_AGAIN_SECONDS = 10.0, 0.5
 class Environment:
     """The running cluster and Spark; end them by :meth:`close`.
 
+    :param clients: Who plays the roles as a process of its own; empty where the scenarios' own clients do.
     :param described: The cluster's part of ``run.json``.
     :param features: What the target's brokers offer.
     :param belongings: What of ours is on the cluster.
@@ -44,6 +48,7 @@ class Environment:
 
     wanted: RunOptions
     spark_master: str = "local[*]"
+    clients: Sequence[AdapterCommand] = ()
     described: dict[str, Json] = field(default_factory=dict)
     features: TargetFeatures | None = None
     _cluster: Cluster | None = None
@@ -52,6 +57,7 @@ class Environment:
     _rounds: int = 0
     _told: set[str] = field(default_factory=set)
     _reading: ReadingLane | None = None
+    _client_run: RunProcesses | None = None
     belongings: Belongings = field(init=False)
 
     def __post_init__(self) -> None:
@@ -82,6 +88,8 @@ class Environment:
         """
         if self._cluster is None:
             self._open()
+        if self._client_run is None and self.clients:
+            self._client_run = open_run_processes()
         assert self._cluster is not None
         return self._cluster
 
@@ -97,10 +105,15 @@ class Environment:
             self._reading = open_reading_lane(self.open())
         return self._reading
 
+    def record_client(self, pid: int) -> None:
+        """Have a client's process ended should Fencepost be killed."""
+        assert self._client_run is not None
+        self._client_run.record(pid)
+
     @property
     def reach(self) -> frozenset[ToxicReach]:
         """What toxics may act on."""
-        return reach_of(self.open(), self.wanted.permissions)
+        return reach_of(self.open(), self.wanted.permissions, clients=bool(self.clients))
 
     def tell_out_of_reach(self, lost: Mapping[str, str]) -> None:
         """Say of each toxic once in a session why it does not strike; ``lost`` is the reason by the toxic's name."""
@@ -121,7 +134,9 @@ class Environment:
         lacks = (adapter.lacking(offered) for offered in self.features.brokers.values())
         return next((lack for lack in lacks if lack), None)
 
-    def fault_target(self, topics: dict[str, str], transactional_ids: dict[str, str]) -> FaultTarget:
+    def fault_target(
+        self, topics: dict[str, str], transactional_ids: dict[str, str], clients: ClientProcesses
+    ) -> FaultTarget:
         """The cluster for one round's toxics, on a clock of its own; close it after the round."""
         cluster, clock = self.open(), RunClock()
         return FaultTarget(
@@ -131,6 +146,7 @@ class Environment:
             topics=topics,
             transactional_ids=transactional_ids,
             open_gate=self._open_gate,
+            clients=clients if self.clients else None,
         )
 
     def replace_cluster(self, why: str) -> None:
@@ -148,7 +164,10 @@ class Environment:
             spark.close(in_order=False)
 
     def close(self) -> None:
-        """End the cluster and Spark. May be called twice."""
+        """End the cluster, Spark and what watches over clients. May be called twice."""
+        clients, self._client_run = self._client_run, None
+        if clients is not None:
+            clients.close()
         cluster, self._cluster = self._cluster, None
         spark, self._spark = self._spark, None
         try:

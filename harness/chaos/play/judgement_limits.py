@@ -1,4 +1,4 @@
-"""Facts of ``run.json`` that limit the judgement of a round: errors of the gate, notes of the drain."""
+"""Facts of ``run.json`` that limit the judgement of a round: errors of the gate, notes of the drain and of clients."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -6,15 +6,19 @@ from dataclasses import replace
 from harness.base.json_value import Json
 from harness.evidence.history.judgement import CheckResult, Judgement
 
-GATE_ERRORS, DRAIN_NOTES = "gate_errors", "drain_notes"
+GATE_ERRORS, DRAIN_NOTES, CLIENT_NOTES = "gate_errors", "drain_notes", "client_notes"
 SHOWN = 5
 """Errors of the gate that are shown; the rest are counted."""
 
 
 def limited(judgement: Judgement, run: Mapping[str, Json]) -> Judgement:
-    """The judgement with a note for what could not be read after the round, and a doubt where the gate failed."""
+    """The judgement with a doubt where the gate failed.
+
+    What could not be read after the round, and clients that failed by themselves, are noted.
+    """
     checks = (*judgement.checks, *_gate_check(_texts(run, GATE_ERRORS)))
-    return replace(judgement, checks=checks, notes=(*judgement.notes, *_texts(run, DRAIN_NOTES)))
+    notes = (*judgement.notes, *_texts(run, DRAIN_NOTES), *_texts(run, CLIENT_NOTES))
+    return replace(judgement, checks=checks, notes=notes)
 
 
 def _gate_check(errors: tuple[str, ...]) -> Iterator[CheckResult]:

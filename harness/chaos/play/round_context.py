@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Event, Thread
 
+from harness.base import wait
 from harness.base.json_value import Json
 from harness.base.seed import Seed
 from harness.chaos.plan.chaos_round import Round
@@ -15,6 +16,8 @@ from harness.chaos.play.within_reach import lost, sentences
 from harness.clients.client import Adapter, ClientOptions
 from harness.clients.client_catalogue import ADAPTERS
 from harness.clients.recording_client import RecordingClient
+from harness.clients.stdio.client_processes import RunningClients
+from harness.clients.stdio.stdio_adapter import StdioAdapter
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
@@ -25,6 +28,8 @@ from harness.wire.security.security import PLAINTEXT
 REPLICAS = 3
 OUT_OF_REACH = "out_of_reach"
 """The fact that names toxics of the scenario which could not strike on this target."""
+PROBER = "wire-v1"
+"""The adapter that probes where libraries play the roles: whether the cluster serves must not depend on them."""
 READER = "spark"
 """The name of Spark's reader in the history."""
 
@@ -42,6 +47,8 @@ class RoundContext:
     """What one round has; made by ``connect`` in :mod:`harness.run_chaos`.
 
     :param adapters: The scenario's clients, given to the roles in turn.
+    :param prober: The client of probes.
+    :param processes: Of the clients that are processes of their own.
     :param environment: The session's.
     :param name: Part of every topic, transactional id and group, so that rounds on one cluster do not meet.
     :param facts: The round's facts for ``run.json``.
@@ -56,6 +63,8 @@ class RoundContext:
     fault_target: FaultTarget
     history_journal: HistoryJournal
     adapters: Sequence[Adapter]
+    prober: Adapter
+    processes: RunningClients
     reader: ResumableReader
     facts: dict[str, Json] = field(default_factory=dict)
     faults: list[FaultWindow] = field(default_factory=list)
@@ -101,6 +110,19 @@ class RoundContext:
         """A transactional id or group of the workload, as the cluster knows it."""
         return f"{self.name}-{name}"
 
+    @property
+    def players(self) -> Mapping[str, Adapter]:
+        """The adapter of each role, in turn.
+
+        A group has one library: members must know one assignor in common, and what libraries offer by default differs.
+        """
+        players: dict[str, Adapter] = {}
+        turns: dict[str, int] = {}
+        for index, role in enumerate(self.scenario.workload.roles(), start=1):
+            shared = role.group if role.group and self.environment.clients else role.name
+            players[role.name] = self.adapters[turns.setdefault(shared, index) % len(self.adapters)]
+        return players
+
     def create_topics(self) -> None:
         """Every topic, on all brokers, with its leaders on different ones."""
         brokers = self.fault_target.cluster.topology.brokers
@@ -111,8 +133,21 @@ class RoundContext:
             self.fault_target.admin.create_topic(self.topics[name], order)
 
     def start_roles(self) -> None:
+        self.facts["played_by"] = {role: adapter.kind for role, adapter in self.players.items()}
         for index, role in enumerate(self.scenario.workload.roles(), start=1):
             self.start_thread(f"role {role.name}", partial(self._run_role, index, role))
+
+    def await_clients(self, timeout_seconds: float) -> None:
+        """Wait until a process plays each role, so that toxics strike what runs; not for one that failed.
+
+        Nothing is waited for where clients are in our own process.
+        """
+        wanted = len(self.scenario.workload.roles()) if self.environment.clients else 0
+
+        def there() -> bool:
+            return self.stop.is_set() or len(self.processes.running()) >= wanted or bool(self.processes.notes())
+
+        wait.elapsed_ms_until(there, timeout_seconds=timeout_seconds)
 
     def stop_threads(self, timeout_seconds: float) -> None:
         """Stop all threads and wait for them; one that does not end within so many seconds is a failure of ours."""
@@ -141,7 +176,7 @@ class RoundContext:
         self.faults.append(window)
         self.history_journal.write(window)
 
-    def client(self, role: Role, actor: str, index: int) -> RecordingClient:
+    def client(self, role: Role, actor: str) -> RecordingClient:
         """A fresh client for a role, recording."""
         options = ClientOptions(
             actor=actor,
@@ -153,7 +188,7 @@ class RoundContext:
             group=None if role.group is None else self.real_name(role.group),
             security=PLAINTEXT,  # a lane's listener is plaintext, and so is the gate behind the lanes of other clusters
         )
-        return self._recording(self.adapters[index % len(self.adapters)], options)
+        return self._recording(self.players[role.name], options)
 
     def probe_client(self, actor: str, transactional_id: str) -> RecordingClient:
         """A fresh client for a probe, over the lane that carries no toxic."""
@@ -167,7 +202,7 @@ class RoundContext:
             request_ms=5_000,
             security=reading.security,
         )
-        return self._recording(self.adapters[0], options)
+        return self._recording(self.prober, options)
 
     def unusable(self, settled: Mapping[str, Json]) -> bool:
         """Whether the cluster is not to be used again, by what settling found: a replica that is not in sync."""
@@ -175,7 +210,8 @@ class RoundContext:
         return isinstance(found, dict) and bool(found.get("not_yet"))
 
     def close(self) -> None:
-        """Of a cluster that is not ours everything is removed that the round made there."""
+        """No client's process is left; of a cluster that is not ours all is removed that the round made there."""
+        self.processes.end_all()
         self.reader.stop()
         self.history_journal.close()
         try:
@@ -211,7 +247,7 @@ class RoundContext:
         actor = Actor(
             role=role,
             index=index,
-            open_client=lambda name: self.client(role, name, index),
+            open_client=lambda name: self.client(role, name),
             topics=dict(self.topics),
             stop=self.stop,
         )
@@ -229,10 +265,13 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
     """
     scenario, name = round_.scenario, environment.next_round(round_.seed.value)
     out_of_reach = _out_of_reach(environment, scenario)
-    adapters = _offered(environment, scenario)
+    processes = RunningClients(record=environment.record_client)
+    adapters = _offered(environment, scenario, processes)
+    if environment.clients:
+        round_.seed.stream("clients").shuffle(adapters)
     topics = {topic: f"{name}-{topic}" for topic in scenario.workload.topics}
     ids = {role.transactional_id for role in scenario.workload.roles() if role.transactional_id is not None}
-    fault_target = environment.fault_target(topics, {each: f"{name}-{each}" for each in ids})
+    fault_target = environment.fault_target(topics, {each: f"{name}-{each}" for each in ids}, processes)
     reader = ResumableReader(
         spark=environment.spark.spark,
         bootstrap=environment.reading.bootstrap,
@@ -249,6 +288,8 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         fault_target=fault_target,
         history_journal=HistoryJournal(round_.folder / "history"),
         adapters=adapters,
+        prober=ADAPTERS[PROBER] if environment.clients else adapters[0],
+        processes=processes,
         reader=reader,
         facts={"clients": [adapter.kind for adapter in adapters], OUT_OF_REACH: dict(out_of_reach)},
     )
@@ -276,12 +317,21 @@ def _out_of_reach(environment: Environment, scenario: Scenario) -> Mapping[str, 
     return found
 
 
-def _offered(environment: Environment, scenario: Scenario) -> list[Adapter]:
-    lacks = {name: environment.lacking(ADAPTERS[name]) for name in scenario.clients}
-    able = [ADAPTERS[name] for name, lack in lacks.items() if lack is None]
+def _offered(environment: Environment, scenario: Scenario, processes: RunningClients) -> list[Adapter]:
+    stdio = [StdioAdapter(command=command, processes=processes) for command in environment.clients]
+    adapters: Mapping[str, Adapter] = {**ADAPTERS, **{adapter.kind: adapter for adapter in stdio}}
+    lacks = {name: _lacking(environment, scenario, adapters[name]) for name in scenario.clients}
+    able = [adapters[name] for name, lack in lacks.items() if lack is None]
     if not able:
         raise ClientsNotOffered("; ".join(filter(None, lacks.values())))
     return able
+
+
+def _lacking(environment: Environment, scenario: Scenario, adapter: Adapter) -> str | None:
+    if scenario.protocol is not None and adapter.protocol != scenario.protocol:
+        needed = f"{scenario.name} needs clients of Transactions {scenario.protocol.upper()}"
+        return f"{needed}, and of {adapter.kind} that is not known"
+    return environment.lacking(adapter)
 
 
 def _rotated(brokers: Sequence[int], by: int) -> tuple[int, ...]:

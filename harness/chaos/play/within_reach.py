@@ -7,14 +7,18 @@ from harness.cluster.run_options import Permissions
 from harness.faults.toxic import ClusterShape, Toxic, ToxicReach, out_of_reach
 
 
-def reach_of(cluster: Cluster, permissions: Permissions) -> frozenset[ToxicReach]:
-    """What is within reach on this cluster."""
+def reach_of(cluster: Cluster, permissions: Permissions, *, clients: bool = False) -> frozenset[ToxicReach]:
+    """What is within reach on this cluster.
+
+    :param clients: Whether clients are processes of their own.
+    """
     topology = cluster.topology
     within = {
         ToxicReach.LANES: bool(topology.lane_proxies),
         ToxicReach.LINKS: bool(topology.links),
         ToxicReach.PROCESSES: all(isinstance(cluster, power) for power in (Kill, Stop, Pause)),
         ToxicReach.LEADERS: len(topology.brokers) > 1 and (cluster.owned or permissions.changes),
+        ToxicReach.CLIENTS: clients,
     }
     return frozenset(reach for reach, there in within.items() if there)
 

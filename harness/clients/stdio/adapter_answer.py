@@ -105,6 +105,7 @@ def _error(value: Json) -> LibraryError | None:
         code=None if fields.get("code") is None else _number(fields, "code"),
         classification=next((each for each in get_args(Classification) if each == named), None),
         causes=[cause for cause in causes if cause is not None],
+        bases=_texts(fields, "bases"),
     )
 
 
@@ -127,6 +128,13 @@ def _list(fields: Mapping[str, Json], name: str) -> Sequence[Mapping[str, Json]]
     if not isinstance(value, list):
         raise NotTheProtocol(f"{name} is no list")
     return [_object(each, f"an element of {name}") for each in value]
+
+
+def _texts(fields: Mapping[str, Json], name: str) -> Sequence[str]:
+    value = fields.get(name) or []
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise NotTheProtocol(f"{name} is no list of texts")
+    return [str(each) for each in value]
 
 
 def _number(fields: Mapping[str, Json], name: str) -> int:

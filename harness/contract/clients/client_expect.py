@@ -101,8 +101,11 @@ def _ending(before: str, call: ClientCall) -> str:
 
 
 def _take(transaction: ToldTransaction, call: ClientCall) -> None:
+    """A record that the library refused to take, without any result of its own, is no part of the transaction."""
+    told_of = {delivery.value for delivery in call.deliveries}
     for value in call.values:
-        transaction.records[value] = call.outcome if call.outcome != "done" else "unsure"
+        if call.outcome != "refused" or value in told_of:
+            transaction.records[value] = call.outcome if call.outcome != "done" else "unsure"
     for delivery in call.deliveries:
         if delivery.value in transaction.records:
             transaction.records[delivery.value] = delivery.outcome

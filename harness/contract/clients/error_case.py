@@ -4,7 +4,8 @@ The gate gives the answer in the broker's place, so that nothing happened of wha
 it is seen from what works afterwards, whatever the library calls it:
 
 * *retried*: the request is sent again, and the call succeeds;
-* *abortable*: the transaction fails, and after ``abort`` the same instance commits another one;
+* *abortable*: the transaction fails, and after ``abort`` the same instance commits another one (*later*: the one after
+  that, because the next fails as well and is aborted);
 * *fatal*: this instance commits nothing more, and a new one of the same id does.
 """
 
@@ -26,6 +27,7 @@ class Behaviour(StrEnum):
 
     RETRIED = "retried"
     ABORTABLE = "abortable"
+    LATER = "abortable, but the next transaction fails as well"
     FATAL = "fatal"
     STUCK = "stuck"  # not even a new instance commits
 
@@ -37,7 +39,8 @@ CLASSES = {
     "fenced": Behaviour.FATAL,
 }
 """What the library's own class of an error announces."""
-SEVERAL_WAYS = "any"
+TRIED = ("again", "once more")
+"""Transactions that the same instance tries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +52,15 @@ class ErrorCase:
     :param behaves: What a client does; several where the source allows each of them.
     :param but: What these libraries, at these versions, do instead; the first that fits counts.
     :param ending: How the transaction is ended in which the error comes.
-    :param times: How many answers have the error.
+    :param times: How many answers have the error; None: all, until the transaction is ended.
     :param protocol: 1: the client uses the old transaction protocol; None: what brokers and client agree upon.
+    :param of_group: Of FindCoordinator: the group's coordinator is looked for, not that of the transactional id.
+    :param second: An earlier record of the transaction is written before the error; of AddPartitionsToTxn, to another
+        partition, so that the coordinator has begun the transaction.
+    :param also: APIs whose answers have the same error until the transaction has been aborted, as those of a
+        coordinator that does not know the producer id.
+    :param lowest: The first version of the request that brokers answer so; to an older one they never do.
+    :param log_start: Of Produce: where the answer says that the log begins; -1 where its broker does not know.
     :param bumps: Whether the next transaction has another epoch (KIP-360), where it is *abortable*.
     """
 
@@ -59,14 +69,36 @@ class ErrorCase:
     behaves: tuple[Behaviour, ...]
     but: Sequence[tuple[Library, tuple[Behaviour, ...]]] = ()
     ending: Literal["commit", "abort"] = "commit"
-    times: int = 1
+    times: int | None = 1
     protocol: Literal[1] | None = None
     bumps: bool = False
+    of_group: bool = False
+    second: bool = False
+    also: tuple[str, ...] = ()
+    lowest: int = 0
+    log_start: int = -1
 
     @property
     def name(self) -> str:
-        """What its steps begin with: ``Produce 47``, ``EndTxn 120 at abort``."""
-        return f"{self.api} {self.error}" + (" at abort" if self.ending == "abort" else "")
+        """What its steps begin with: ``Produce 47``, ``EndTxn 120 at abort``, ``FindCoordinator 30 of a group``."""
+        at_abort, of_group = self.ending == "abort", self.of_group
+        which = " at abort" * at_abort + " of a group" * of_group + " in the second" * self.second
+        return f"{self.api} {self.error}{which}"
+
+    @property
+    def at_init(self) -> bool:
+        """Whether the error comes while the instance is initialised."""
+        return self.api == "InitProducerId" or (self.api == "FindCoordinator" and not self.of_group)
+
+    @property
+    def begins_anew(self) -> bool:
+        """Whether it needs an instance that has not asked yet: a client keeps a coordinator that it has found."""
+        return self.at_init or self.of_group
+
+    @property
+    def of_offsets(self) -> bool:
+        """Whether the request is sent for offsets of a group alone."""
+        return self.of_group or self.api in ("AddOffsetsToTxn", "TxnOffsetCommit")
 
     @property
     def words(self) -> str:
@@ -88,30 +120,50 @@ def judged_case(seen: Evidence, case: ErrorCase, *, level: Literal["MUST", "SHOU
     Anomalies: ``not-retried``, ``not-abortable``, ``not-fatal`` (what was expected and did not come),
     ``stuck``, ``no-epoch-bump``, ``class-is-not-so``. Not looked at where the client never sent such a request.
     """
-    struck = [frame for frame in sent(seen, case.api) if frame.answered_by == "gate" and case.error in frame.errors]
-    calls = [call for call in seen.calls if call.name.startswith(f"{case.name}: ")]
+    calls = [call for call in seen.calls if call.name.startswith(case.step(""))]
     if not calls:
         raise NotSeen(f"{case.name} was not tried")
-    mine = [frame for frame in struck if calls[0].started <= frame.at <= calls[-1].answered]
+    mine = struck_by(seen, case, calls)
     if not mine:
         yield NotLooked(what=f"{case.api} in {case.name}: the client sent none")
+        return
+    if mine[0].version < case.lowest:
+        yield NotLooked(what=f"{case.name}: to version {mine[0].version} brokers do not answer so")
         return
     behaved = behaviour(seen, case)
     for observation in _compared(seen, case, behaved, mine, calls):
         yield observation if level == "MUST" else habit(observation)
 
 
+def struck_by(seen: Evidence, case: ErrorCase, calls: Sequence[ClientCall]) -> Sequence[Frame]:
+    """Requests that were answered with the case's error, while these calls of it were made."""
+    return [
+        frame
+        for frame in sent(seen, case.api)
+        if frame.answered_by == "gate"
+        and case.error in frame.errors
+        and calls[0].started <= frame.at <= calls[-1].answered
+    ]
+
+
 def behaviour(seen: Evidence, case: ErrorCase) -> Behaviour:
     """What worked after the error; :raises NotSeen: when that was not tried."""
-    first = all_said(seen, case.step("init" if case.api == "InitProducerId" else case.ending))
+    first = all_said(seen, case.step("init" if case.at_init else case.ending))
     if first and first[0].done:
         return Behaviour.RETRIED
-    if any(call.done for call in all_said(seen, case.step("again commit"))):
-        return Behaviour.ABORTABLE
+    again = [_committed(seen, case, which) for which in TRIED]
+    if any(again):
+        return Behaviour.ABORTABLE if again[0] else Behaviour.LATER
     anew = all_said(seen, case.step("anew commit"))
     if not anew:
         raise NotSeen(f"{case.name}: no new instance was tried")
     return Behaviour.FATAL if anew[0].done else Behaviour.STUCK
+
+
+def _committed(seen: Evidence, case: ErrorCase, which: str) -> bool:
+    """Whether that transaction was committed with its record."""
+    steps = ("produce", "commit")
+    return all(any(call.done for call in all_said(seen, case.step(f"{which} {step}"))) for step in steps)
 
 
 def _compared(
@@ -151,17 +203,23 @@ def _bumped(seen: Evidence, case: ErrorCase, struck: Frame) -> Observation:
 def _classified(case: ErrorCase, behaved: Behaviour, calls: Sequence[ClientCall]) -> Observations:
     """The library's class of the error announces what works afterwards, where it classifies errors."""
     named = [call for call in calls if call.error is not None and call.error.classification is not None]
-    early = [call for call in named if ": again" not in call.name and ": anew" not in call.name]
+    later = tuple(case.step(which) for which in (*TRIED, "anew"))
+    early = [call for call in named if not call.name.startswith(later)]
     for call in early[:1]:
         assert call.error is not None
         announced = CLASSES[call.error.classification or "fatal"]
         what = f"{case.words}: {behaved}, and {told(call)}"
-        so = announced is behaved or Behaviour.RETRIED in (announced, behaved)
+        so = announced is behaved or Behaviour.RETRIED in (announced, behaved) or behaved is Behaviour.LATER
         yield witness(what) if so else finding("class-is-not-so", what)
 
 
 def judged_cases(seen: Evidence, cases: Sequence[ErrorCase]) -> Observations:
-    """Every case, and that the log is as the client said."""
+    """Every case, and that the log is as the client said; :raises NotSeen: when no case came about."""
+    looked = False
     for case in cases:
-        yield from judged_case(seen, case)
+        for observation in judged_case(seen, case):
+            looked = looked or not isinstance(observation, NotLooked)
+            yield observation
+    if not looked:
+        raise NotSeen(f"{cases[0].api}: in no case the client was given the error")
     yield from as_it_said(seen)

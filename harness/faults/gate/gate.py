@@ -60,13 +60,17 @@ class Gate:
         return self.gate_process.process
 
     def intercept(self, *proxies: str) -> None:
-        for proxy in proxies:
-            upstream = self.links.upstream(proxy)
-            if upstream == self._listening.get(proxy):
-                continue
-            if proxy not in self._listening:
-                self._listening[proxy] = self._listen(proxy, upstream)
-            self.links.redirect(proxy, self._listening[proxy])
+        with self._lock:
+            for proxy in proxies:
+                self._intercept(proxy)
+
+    def _intercept(self, proxy: str) -> None:
+        upstream = self.links.upstream(proxy)
+        if upstream == self._listening.get(proxy):
+            return
+        if proxy not in self._listening:
+            self._listening[proxy] = self._listen(proxy, upstream)
+        self.links.redirect(proxy, self._listening[proxy])
 
     def stand_before(self, name: str, address: Address) -> Address:
         if (name, address) not in self._before:

@@ -28,6 +28,7 @@ class RefusedRequest:
     body: ResponseFields
     error: int
     version: int
+    log_start: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +37,19 @@ class RefusedInPlace:
 
     :param only: Partitions (``topic-0``), groups or coordinator keys; a request that names none of them is forwarded.
         None to refuse every request.
+    :param log_start: Of Produce: where the log begins, as the answer has it; -1: it is not known.
     """
 
     error: int
     only: tuple[str, ...] | None = None
+    log_start: int = -1
 
     def request(self, asked: LiedRequest) -> object | LiedResponse:
         """The refusal; the request itself where it is to be forwarded."""
         header, body = asked.info.header, ResponseFields(asked.body)
         if not self._takes(header.api, body):
             return asked.body
-        refused = RefusedRequest(body, self.error, header.version)
+        refused = RefusedRequest(body, self.error, header.version, self.log_start)
         return LiedResponse(make_response(header, **refusal(header.api, refused)))
 
     def response(self, _asked: LiedRequest, body: object) -> object:
@@ -59,11 +62,11 @@ class RefusedInPlace:
         return self.only is None or not set(self.only).isdisjoint(_named(api, body))
 
 
-def refused_in_place(error: int, only: list[str] | None = None) -> RefusedInPlace:
+def refused_in_place(error: int, only: list[str] | None = None, log_start: int = -1) -> RefusedInPlace:
     """From plain values; :raises TypeError: when ``error`` is no number."""
     if not isinstance(error, int):
         raise TypeError(f"{error!r} is no error code")
-    return RefusedInPlace(error, None if only is None else tuple(only))
+    return RefusedInPlace(error, None if only is None else tuple(only), log_start)
 
 
 def refusal(api: str, refused: RefusedRequest) -> Fields:
@@ -88,7 +91,12 @@ def _named(api: str, body: ResponseFields) -> tuple[str, ...]:
 
 
 def _produce(refused: RefusedRequest) -> Fields:
-    nothing: Fields = {"error_code": refused.error, "base_offset": -1, "log_append_time": -1, "log_start_offset": -1}
+    nothing: Fields = {
+        "error_code": refused.error,
+        "base_offset": -1,
+        "log_append_time": -1,
+        "log_start_offset": refused.log_start,
+    }
     return {
         "responses": tuple(
             {

@@ -92,9 +92,12 @@ class Application:
         """Abort the transaction."""
         return self._call("abort", as_)
 
-    def subscribe(self, *partitions: Partition, as_: str = "") -> ClientCall:
-        """Read these partitions from their beginnings; as a member of its group, where it has one, their topics."""
-        if self.options.group is not None:
+    def subscribe(self, *partitions: Partition, joins: bool = True, as_: str = "") -> ClientCall:
+        """Read these partitions from their beginnings; as a member of its group, where it has one, their topics.
+
+        :param joins: False: it never joins its group; some libraries send a group's offsets only with a consumer of it.
+        """
+        if self.options.group is not None and joins:
             return self._call("subscribe", as_, {"topics": [*dict.fromkeys(each.topic for each in partitions)]})
         places: list[Json] = [{"topic": each.topic, "partition": each.index} for each in partitions]
         return self._call("subscribe", as_, {"partitions": places})

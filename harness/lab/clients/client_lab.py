@@ -4,7 +4,7 @@ Each application is a process of its own on the lane ``victim``, whose proxies l
 application by its client id, so that many are driven at the same time, and logs each of its requests.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypedDict, Unpack
@@ -70,6 +70,7 @@ class ClientLab:
         transactional: bool = True,
         idempotent: bool = True,
         protocol: Literal[1] | None = None,
+        cap: Mapping[str, int] | None = None,
         group: Group | None = None,
         **settings: Unpack[Settings],
     ) -> Application:
@@ -79,6 +80,7 @@ class ClientLab:
         :param same_id: The application of which this is a newer instance: it has the same transactional id.
         :param transactional: False: a producer without transactional id.
         :param protocol: 1: the brokers seem to finalize ``transaction.version`` 1 to it, so that it uses the old one.
+        :param cap: The brokers seem to offer these APIs up to these versions only.
         :param group: Of its consumer.
         :raises Unprepared: When the program does not start, or the library cannot be made so.
         """
@@ -93,7 +95,9 @@ class ClientLab:
             properties_file=properties or None,
         )
         made = self._started(name, replace(options, **settings), coordinator)
-        if protocol == 1:
+        if cap is not None:
+            self._cap(made, {**cap, **({"level": protocol} if protocol else {})})
+        elif protocol == 1:
             self._lower_the_level(made)
         made.open()
         return made
@@ -127,6 +131,11 @@ class ClientLab:
         """ApiVersions answers say that every feature is finalized at 1; a client looks at ``transaction.version``."""
         level: dict[str, Json] = {"max_version_level": 1, "min_version_level": 1}
         rule = application.gate("ApiVersions", "rewrite", name="level 1", at_most=None, fields=level)
+        application.until_closed.enter_context(rule)
+
+    def _cap(self, application: Application, cap: dict[str, int]) -> None:
+        """One rule for versions and levels: the first that takes a request decides."""
+        rule = application.gate("ApiVersions", "cap", name="older brokers", at_most=None, cap=cap)
         application.until_closed.enter_context(rule)
 
     def frames(self, application: str) -> Sequence[Frame]:

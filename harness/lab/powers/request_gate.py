@@ -22,11 +22,14 @@ from harness.faults.frame_rule import Action, Rule, RuleReport, Strike, Then, Wh
 from harness.wire.codec.answer_rewrite import AnswerRewrite
 from harness.wire.wire_client import WireClient
 
-GateAction: TypeAlias = Literal["hold", "hold-response", "drop-request", "drop-response", "repeat", "rewrite", "refuse"]
+GateAction: TypeAlias = Literal[
+    "hold", "hold-response", "drop-request", "drop-response", "repeat", "renumber", "rewrite", "refuse", "cap"
+]
 OpenGate: TypeAlias = Callable[[], FrameGate]
 REWRITE = "harness.faults.gate.rewritten_answer:rewritten_answer"
 REFUSE = "harness.faults.gate.refused_in_place:refused_in_place"
-LIES: Mapping[str, str] = {"rewrite": REWRITE, "refuse": REFUSE}
+CAP = "harness.faults.gate.capped_versions:capped_versions"
+LIES: Mapping[str, str] = {"rewrite": REWRITE, "refuse": REFUSE, "cap": CAP}
 MET_SECONDS = 10.0
 """Seconds within which a request that a stimulus provokes must have come to the gate."""
 AT_MOST_MS = 600_000
@@ -43,7 +46,8 @@ class GateWish(TypedDict, total=False):
     ``at_most``: so many are taken (1 where it is not given; None: all). ``alone``: requests after a held one overtake
     it. ``hang_up``: the sender's connection ends in place of the answer. ``rewrite``: what the answer becomes, see
     :class:`harness.wire.codec.answer_rewrite.AnswerRewrite`; ``error``, ``instead_of``, ``fields``, ``shift`` are its
-    parts. ``refuse``: the gate answers with ``error`` in the broker's place (``harness.faults.gate.refused_in_place``).
+    parts. ``cap``: answers to ApiVersions offer APIs up to these versions only. ``refuse``: the gate answers with
+    ``error`` in the broker's place (``harness.faults.gate.refused_in_place``); ``only`` and ``log_start`` are as there.
     """
 
     versions: tuple[int, ...]
@@ -53,10 +57,13 @@ class GateWish(TypedDict, total=False):
     at_most: int | None
     alone: bool
     hang_up: bool
+    only: tuple[str, ...]
+    log_start: int
     error: int
     instead_of: int
     fields: dict[str, Json]
     shift: dict[str, int]
+    cap: dict[str, int]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,7 +103,7 @@ class Gated:
         match self.action:
             case "hold" | "hold-response":
                 return report.holding >= count
-            case "drop-response" | "repeat":
+            case "drop-response" | "repeat" | "renumber":
                 return report.struck - report.unanswered >= count
         return report.struck >= count
 
@@ -197,8 +204,29 @@ def _then(action: GateAction, wish: GateWish) -> Then:
         hang_up=wish.get("hang_up", False),
         at_most_ms=AT_MOST_MS,
         lie=LIES.get(action, ""),
-        with_=_rewrite(wish) if action == "rewrite" else {"error": wish["error"]} if action == "refuse" else {},
+        with_=_arguments(action, wish),
     )
+
+
+def _arguments(action: GateAction, wish: GateWish) -> dict[str, Json]:
+    """Those of its lie."""
+    match action:
+        case "rewrite":
+            return _rewrite(wish)
+        case "refuse":
+            return _refusal(wish)
+        case "cap":
+            return {**wish["cap"]}
+    return {}
+
+
+def _refusal(wish: GateWish) -> dict[str, Json]:
+    refusal: dict[str, Json] = {"error": wish["error"]}
+    if "only" in wish:
+        refusal["only"] = [*wish["only"]]
+    if "log_start" in wish:
+        refusal["log_start"] = wish["log_start"]
+    return refusal
 
 
 def _rewrite(wish: GateWish) -> dict[str, Json]:

@@ -6,7 +6,7 @@ from harness.base.json_value import Json
 from harness.report.chaos.anomaly_words import number, text
 from harness.report.shared.words import duration, value
 
-HIDDEN = ("clients",)
+HIDDEN = ("clients", "played by", "client notes")
 """Facts that another part of the page shows."""
 
 
@@ -14,6 +14,13 @@ def facts(run: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
     """Names and values, in the order in which they were noted; what is empty is left out."""
     noted = run.get("facts")
     return tuple(_flattened("", noted)) if isinstance(noted, dict) else ()
+
+
+def clients_of_roles(run: Mapping[str, Json]) -> Mapping[str, str]:
+    """The client of each role, which its successors have too; nothing in rounds that did not note it."""
+    noted = run.get("facts")
+    roles = noted.get("played_by") if isinstance(noted, dict) else None
+    return {role: str(client) for role, client in roles.items()} if isinstance(roles, dict) else {}
 
 
 def _flattened(name: str, fact: Json) -> Iterator[tuple[str, str]]:

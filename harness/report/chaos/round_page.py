@@ -1,5 +1,6 @@
 """View models of a round's page, made by pure functions; the template only places what it finds here."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.evidence.history.anomalies import find_anomalies
@@ -8,7 +9,7 @@ from harness.evidence.history.operation import FaultWindow
 from harness.evidence.history.timeline import Timeline
 from harness.report.chaos.anomaly_words import answered, moment_of, text, times
 from harness.report.chaos.finding_rows import HistoryFindingView, findings
-from harness.report.chaos.round_facts import facts
+from harness.report.chaos.round_facts import clients_of_roles, facts
 from harness.report.chaos.round_picture import left_out, picture
 from harness.report.chaos.round_results import RoundResults, explanation, headline, tally, warnings
 from harness.report.shared.published_files import replay_command
@@ -105,7 +106,7 @@ def round_page(round_: RoundResults) -> RoundPage:
         tallies=tallies(tally(round_), digits=2),
         scenario=round_.scenario,
         sentence=round_.word("title"),
-        played=tuple((name, round_.word(name)) for name in ("workload", "clients", "toxics") if round_.word(name)),
+        played=tuple(_played(round_)),
         facts=facts(run),
         finalized=pairs(round_.about.finalized),
         versions=pairs(round_.about.versions),
@@ -123,6 +124,15 @@ def round_page(round_: RoundResults) -> RoundPage:
         latencies=_latencies(timeline) if timeline else (),
         outcomes=_outcomes(timeline) if timeline else (),
     )
+
+
+def _played(round_: RoundResults) -> Iterator[tuple[str, str]]:
+    """What the round consists of, and whose client each role has."""
+    yield from ((name, round_.word(name)) for name in ("workload", "clients") if round_.word(name))
+    if roles := clients_of_roles(round_.run):
+        yield "roles", ", ".join(f"{role}: {client}" for role, client in roles.items())
+    if toxics := round_.word("toxics"):
+        yield "toxics", toxics
 
 
 def _severity(check: CheckResult) -> int:

@@ -1,4 +1,7 @@
-"""Late produce under Transactions V2: the same hazard, and the epoch's bump at each end is the defence."""
+"""Late produce under Transactions V2: the same hazard, and the epoch's bump at each end is the defence.
+
+Clients of Transactions V1 that ask for the same end twice have no defence against a late EndTxn, in any release.
+"""
 
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.interleave import Interleave
@@ -10,5 +13,6 @@ SCENARIO = Scenario(
     workload=Interleave(writers=4, partitions=3, request_ms=1_200),
     clients=("wire-v2",),
     toxics=(late_produce.TOXIC, late_end_txn.TOXIC),
+    protocol="v2",
     priority=2,
 )

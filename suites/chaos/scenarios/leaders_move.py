@@ -2,6 +2,7 @@
 
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.interleave import Interleave
+from toxics.clients import client_killed
 from toxics.coordinator import isolate_coordinator, isolate_from_controller, move_coordinator, move_leader
 
 SCENARIO = Scenario(
@@ -15,6 +16,7 @@ SCENARIO = Scenario(
         isolate_coordinator.TOXIC,
         isolate_from_controller.TOXIC,
     ),
+    client_toxics=(client_killed.TOXIC,),
     seconds=25.0,
     priority=4,
 )

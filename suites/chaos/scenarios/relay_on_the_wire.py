@@ -2,6 +2,7 @@
 
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.relay import Relay
+from toxics.clients import client_killed, client_paused
 from toxics.coordinator import move_leader
 from toxics.frames import lost_response, repeat_request
 from toxics.network import latency
@@ -12,5 +13,6 @@ SCENARIO = Scenario(
     workload=Relay(),
     clients=("wire-v2", "wire-v1"),
     toxics=(latency.TOXIC, repeat_request.TOXIC, lost_response.TOXIC, move_leader.TOXIC),
+    client_toxics=(client_killed.TOXIC, client_paused.TOXIC),
     priority=3,
 )

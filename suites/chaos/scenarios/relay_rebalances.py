@@ -2,6 +2,7 @@
 
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.relay import Relay
+from toxics.clients import client_killed, client_paused
 from toxics.frames import lost_response
 from toxics.network import reset
 from toxics.process import pause
@@ -12,5 +13,6 @@ SCENARIO = Scenario(
     workload=Relay(),
     clients=("librdkafka",),
     toxics=(pause.TOXIC, reset.TOXIC, lost_response.TOXIC),
+    client_toxics=(client_killed.TOXIC, client_paused.TOXIC),
     priority=2,
 )

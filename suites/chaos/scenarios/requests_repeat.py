@@ -2,6 +2,7 @@
 
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.transfer import Transfer
+from toxics.clients import client_killed
 from toxics.frames import lost_request, lost_response, repeat_request
 
 SCENARIO = Scenario(
@@ -10,5 +11,6 @@ SCENARIO = Scenario(
     workload=Transfer(tellers=4),
     clients=("wire-v1", "wire-v2", "librdkafka"),
     toxics=(repeat_request.TOXIC, lost_response.TOXIC, lost_request.TOXIC),
+    client_toxics=(client_killed.TOXIC,),
     priority=2,
 )

@@ -2,6 +2,7 @@
 
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.silence import Silence
+from toxics.clients import client_killed
 from toxics.coordinator import move_coordinator
 from toxics.frames import slow_markers, slow_verification
 
@@ -11,5 +12,6 @@ SCENARIO = Scenario(
     workload=Silence(),
     clients=("wire-v2", "wire-v1", "librdkafka"),
     toxics=(slow_markers.TOXIC, slow_verification.TOXIC, move_coordinator.TOXIC),
+    client_toxics=(client_killed.TOXIC,),
     priority=2,
 )

@@ -2,6 +2,7 @@
 
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.transfer import Transfer
+from toxics.clients import client_killed, client_paused
 from toxics.process import kill, pause, restart
 
 SCENARIO = Scenario(
@@ -10,6 +11,7 @@ SCENARIO = Scenario(
     workload=Transfer(tellers=4),
     clients=("wire-v2", "librdkafka", "wire-v1"),
     toxics=(kill.TOXIC, pause.TOXIC, restart.TOXIC),
+    client_toxics=(client_killed.TOXIC, client_paused.TOXIC),
     seconds=30.0,
     priority=3,
 )

@@ -2,6 +2,7 @@
 
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.zombies import Zombies
+from toxics.clients import client_killed, client_paused
 from toxics.coordinator import move_coordinator
 from toxics.frames import lost_response
 from toxics.network import latency
@@ -12,5 +13,6 @@ SCENARIO = Scenario(
     workload=Zombies(),
     clients=("wire-v2", "wire-v1", "librdkafka"),
     toxics=(latency.TOXIC, lost_response.TOXIC, move_coordinator.TOXIC),
+    client_toxics=(client_killed.TOXIC, client_paused.TOXIC),
     priority=1,
 )

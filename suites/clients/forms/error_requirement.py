@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from harness.contract import LyingClient, Need, Offers, Order, Refuter, Requirement, Source
+from harness.contract import Library, LyingClient, Need, Offers, Order, Refuter, Requirement, Source
 from harness.contract.clients.error_case import ErrorCase, judged_cases
 from harness.contract.clients.error_stories import refusals, story
 from harness.lab.clients import ClientLab
@@ -10,6 +10,7 @@ from harness.lab.clients.error_trial import try_cases
 
 TRANSACTIONS = Offers("EndTxn", 0)
 """What every promise of a transactional client needs of its brokers."""
+LIBRDKAFKA = Library(("librdkafka",))
 
 
 def error_requirement(

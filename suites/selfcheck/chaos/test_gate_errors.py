@@ -13,6 +13,7 @@ import pytest
 from harness import run_chaos
 from harness.base.clock import RunClock
 from harness.chaos.play.judgement_limits import SHOWN, limited
+from harness.clients.stdio.client_processes import RunningClients
 from harness.cluster.topology import Topology
 from harness.evidence.history.judgement import CheckResult, Judgement
 from harness.evidence.json_codec import from_json, to_json
@@ -69,7 +70,7 @@ def test_errors_are_read_when_the_round_is_drained(monkeypatch: pytest.MonkeyPat
     with fault_target(open_gate) as target:
         context = SimpleNamespace(
             partitions=[], fault_target=target, transactional_ids=[], groups=[], reader=reader, real_name=str,
-            history_journal=SimpleNamespace(write=lambda *_: None), facts={},
+            history_journal=SimpleNamespace(write=lambda *_: None), facts={}, processes=RunningClients(),
         )  # fmt: skip
         gate = cast(Gate, target.gate)
         gate.process.kill()

@@ -20,8 +20,9 @@ from harness.chaos.plan.round_folders import rounds_of
 from harness.chaos.plan.scenario import PlannedFault, Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
 from harness.chaos.plan.schedule import schedule
-from harness.chaos.play.round_context import ScenarioOutOfReach, create_round
+from harness.chaos.play.round_context import ClientsNotOffered, ScenarioOutOfReach, create_round
 from harness.chaos.play.within_reach import lost, on_external, reach_of
+from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.cluster.run_options import Permissions, RunOptions
 from harness.cluster.topology import Topology, owned_topology
 from harness.faults.toxic import ClusterShape, ToxicReach
@@ -38,6 +39,7 @@ BEYOND = {
     *("kill", "pause", "restart", "rolling-restart", "isolate-from-controller", "slow-markers", "slow-verification"),
     *("move-coordinator", "move-leader"),
 }
+OF_CLIENTS = {"client-killed", "client-paused"}
 LANES_ALONE: Mapping[tuple[Lane, int], str] = {
     ("victim", 1): "lane-victim-1",
     ("victim", 2): "lane-victim-2",
@@ -72,17 +74,18 @@ def test_what_is_within_reach() -> None:
     assert reach_of(theirs(1, 2), allowed) == CHANGED.reach
     assert reach_of(theirs(1), allowed) == THEIRS.reach, "one broker has nobody to hand a leadership to"
     assert reach_of(theirs(1, 2, proxies=False), Permissions()) == frozenset()
-    assert (
-        reach_of(cast(Any, Ours(owned_topology(lambda *_: Address("127.0.0.1", 1)), owned=True)), Permissions())
-        == OURS.reach
-    )
+    ours = cast(Any, Ours(owned_topology(lambda *_: Address("127.0.0.1", 1)), owned=True))
+    assert reach_of(ours, Permissions(), clients=True) == OURS.reach
+    assert reach_of(ours, Permissions()) == OURS.reach - {ToxicReach.CLIENTS}
 
 
 def test_on_a_cluster_that_is_not_ours_these_toxics_cannot_strike() -> None:
     toxics = list(TOXICS.values())
     assert lost(toxics, OURS) == {}
-    assert set(lost(toxics, THEIRS)) == BEYOND
-    assert set(lost(toxics, CHANGED)) == BEYOND - {"move-coordinator", "move-leader"}
+    assert set(lost(toxics, THEIRS)) == BEYOND | OF_CLIENTS
+    assert set(lost(toxics, CHANGED)) == (BEYOND | OF_CLIENTS) - {"move-coordinator", "move-leader"}
+    with_processes = replace(THEIRS, reach=THEIRS.reach | {ToxicReach.CLIENTS})
+    assert set(lost(toxics, with_processes)) == BEYOND
 
 
 @pytest.mark.parametrize("name", sorted(set(TOXICS) - BEYOND))
@@ -139,6 +142,8 @@ def environment(told: list[str]) -> Any:
         tell_out_of_reach=lambda found: told.extend(found),
         features=SimpleNamespace(brokers={}),
         lacking=lambda _: "nothing is offered here",
+        clients=(),
+        record_client=lambda _: None,
     )
 
 
@@ -158,6 +163,14 @@ def test_what_a_scenario_loses_is_told(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="nothing is offered here"):
         create_round(environment(told), round_of(SCENARIO_FILES["zombies-return"], tmp_path))
     assert told == ["move-coordinator"]
+
+
+def test_a_scenario_of_transactions_v2_is_not_played_by_clients_of_whom_that_is_not_known(tmp_path: Path) -> None:
+    scenario = SCENARIO_FILES["late-produce-v2"].played_by(["./mine"])
+    played = environment([])
+    played.clients, played.lacking = (AdapterCommand(name="./mine", command=["./mine"]),), lambda _: None
+    with pytest.raises(ClientsNotOffered, match=r"needs clients of Transactions V2, and of \./mine that is not known"):
+        create_round(played, round_of(scenario, tmp_path))
 
 
 def test_a_scenario_that_is_out_of_reach_is_counted_and_not_begun_again(

@@ -21,10 +21,10 @@ from suites.selfcheck.fixtures.toxic_files import find_toxics
 
 TOXICS = find_toxics()
 SHAPE = ClusterShape(topics={"accounts": 3, "out": 1}, transactional_ids=("teller-1", "teller-2"))
-KINDS = {"network": Power.NETWORK, "process": Power.PROCESS}
+KINDS = {"network": Power.NETWORK, "process": Power.PROCESS, "clients": Power.CLIENTS}
 FILES = [
     path
-    for kind in ("network", "process", "coordinator", "frames")
+    for kind in ("network", "process", "coordinator", "frames", "clients")
     for path in sorted((ROOT / "toxics" / kind).glob("*.py"))
     if path.stem != "__init__"
 ]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
+from harness.base.json_value import Json
 from harness.base.user_error import ExitCode
 from harness.evidence.history.judgement import CheckResult, Judgement
 from harness.evidence.history.timeline import (
@@ -285,3 +286,15 @@ def test_junit_properties_name_the_anomalies_and_are_printable(broken: Path) -> 
     found = chaos_properties(replace(judgement, notes=("torn\x1b[31m",)), chaos_folders.RUN)
     assert {("conclusion", "VIOLATED"), ("anomaly", "stuck-lso"), ("seed", "8128"), ("findings", "2")} <= set(found)
     assert ("note", "torn\N{REPLACEMENT CHARACTER}[31m") in found
+
+
+def test_the_page_names_the_client_of_each_role(tmp_path: Path) -> None:
+    noted: dict[str, Json] = {
+        "played_by": {"teller-0": "java:4.3.1", "teller-1": "<b>./mine"},
+        "client_notes": ["it crashed"],
+    }
+    judged = Judgement(checks=(), notes=("it crashed",))
+    folder = chaos_folders.write(tmp_path / "round", {**chaos_folders.RUN, "facts": noted}, judged, None)
+    page = PageReader(publish_round(folder).read_text(encoding="utf-8"))
+    assert "teller-0: java:4.3.1, teller-1: <b>./mine" in page.text
+    assert page.text.count("it crashed") == 1

@@ -46,6 +46,7 @@ class OutstandingRequest:
     drop_response: bool = False
     hold_response: bool = False
     hang_up: bool = False
+    renumber: bool = False
     lying: ActiveRule | None = None
     asked: LiedRequest | None = None
     logged: LoggedFrame | None = None

@@ -34,6 +34,8 @@ from harness.wire.wire_errors import ConnectionClosed, SecurityRefused, WireErro
 
 FIRST_DUPLICATE = 0x60000000
 """Correlation ids of repeated requests begin here, far from any that a client counts up to."""
+NOBODYS_ID = (0x7FFFFFF0).to_bytes(4, "big")
+"""A correlation id to which no client counts up."""
 MOST_OUTSTANDING = 10_000
 LAST_RESPONSES_SECONDS = 10.0
 """Seconds that the broker has for responses once the client is gone."""
@@ -161,6 +163,11 @@ class ProxiedConnection:
         outstanding = OutstandingRequest(info=request.info, struck=struck, drop_response=True)
         self._forward(QueuedRequest(duplicate, outstanding))
 
+    def _renumber(self, request: DecodedRequest, rule: ActiveRule, raw: bytes) -> None:
+        struck = rule.strike(request.info, self._proxy, "held")
+        outstanding = OutstandingRequest(info=request.info, struck=struck, renumber=True, logged=request.logged)
+        self._forward(QueuedRequest(raw, outstanding))
+
     def _lie(self, request: DecodedRequest, rule: ActiveRule, raw: bytes) -> None:
         assert rule.lie is not None
         asked = LiedRequest(info=request.info, body=request.body, latest=self._rulebook.latest)
@@ -230,7 +237,8 @@ class ProxiedConnection:
 
     def _respond(self, outstanding: OutstandingRequest, raw: bytes, answerer: Answerer = "broker") -> None:
         readdressed = self._readdressed(outstanding, raw)
-        self._responses.add(readdressed, outstanding.sent(readdressed, answerer))
+        sent = raw[:4] + NOBODYS_ID + readdressed[8:] if outstanding.renumber else readdressed
+        self._responses.add(sent, outstanding.sent(readdressed, "gate" if outstanding.renumber else answerer))
 
     def _hold_back(self, struck: StruckRequest, outstanding: OutstandingRequest, raw: bytes, error: int | None) -> None:
         forward = self._responses.hold(raw, outstanding.sent(raw))
@@ -320,6 +328,7 @@ ACTIONS: Mapping[str, Callable[[ProxiedConnection, DecodedRequest, ActiveRule, b
     "drop-request": ProxiedConnection._drop_request,
     "drop-response": ProxiedConnection._drop_response,
     "repeat": ProxiedConnection._repeat,
+    "renumber": ProxiedConnection._renumber,
     "lie": ProxiedConnection._lie,
 }
 

@@ -88,7 +88,7 @@ final class JavaAdapter implements AdapterLines.Adapter {
 
     private JSONObject open(JSONObject given) throws IOException {
         settings = new ClientSettings(given);
-        return new JSONObject().put("library", "kafka-clients").put("version", AppInfoParser.getVersion());
+        return new JSONObject().put("library", "java").put("version", AppInfoParser.getVersion());
     }
 
     private JSONObject produce(JSONObject call) throws InterruptedException {

@@ -47,8 +47,18 @@ final class SaidError {
         String message = error.getMessage() == null ? "" : error.getMessage();
         return new JSONObject()
                 .put("type", error.getClass().getSimpleName())
+                .put("bases", bases(error.getClass()))
                 .put("message", message)
                 .put("code", orNull(code(error)));
+    }
+
+    /** The client's own types that the error's extends, nearest first. */
+    private static JSONArray bases(Class<?> type) {
+        JSONArray bases = new JSONArray();
+        for (Class<?> each = type.getSuperclass(); each != RuntimeException.class && each != null; each = each.getSuperclass()) {
+            bases.put(each.getSimpleName());
+        }
+        return bases;
     }
 
     /** Kafka's code of the error; the client's own function has UNKNOWN_SERVER_ERROR for exceptions that have none. */

@@ -1,0 +1,41 @@
+"""A transaction's end that the coordinator decided, or did not, and whose answer the application waits for."""
+
+from typing import Literal, TypeAlias
+
+from harness.contract import NotSeen, Observations, finding, habit, witness
+from harness.contract.clients.client_expect import all_said, during, said, told
+from harness.evidence.client_evidence import ClientCall
+from harness.evidence.requirement_evidence import Evidence
+
+Ending: TypeAlias = Literal["commit", "abort"]
+
+
+def really_ended(seen: Evidence, call: ClientCall) -> Observations:
+    """An end is done only when a coordinator said so; else ``done-without-an-answer``.
+
+    Not seen where no EndTxn of the call was left without an answer.
+    """
+    ends = during(seen, call, "EndTxn")
+    if all(frame.answered is not None for frame in ends):
+        raise NotSeen(f"no EndTxn of {call.name!r} was lost")
+    if not call.done:
+        yield witness(told(call))
+    elif any(frame.error == 0 for frame in ends):
+        yield witness(f"{told(call)}, and a coordinator said so")
+    else:
+        yield finding("done-without-an-answer", f"{told(call)}, and no coordinator has answered so")
+
+
+def finds_out(seen: Evidence, step: str, *values: str) -> Observations:
+    """What is committed is never refused; that the call or its repetition says it at last is Java's way.
+
+    Anomalies: ``committed-and-refused``, ``never-told``.
+    """
+    calls = (said(seen, step), *all_said(seen, f"{step} again"))
+    shown = [value for log in seen.logs.values() for value in log.committed if value in values]
+    if any(call.done for call in calls):
+        yield witness(told(calls[-1]))
+    elif shown and calls[-1].outcome == "refused":
+        yield finding("committed-and-refused", f"{told(calls[-1])}, and {shown} are shown")
+    else:
+        yield habit(finding("never-told", f"{told(calls[-1])}; shown are {shown}"))

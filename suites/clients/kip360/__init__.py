@@ -1,0 +1,1 @@
+"""KIP-360: how a client goes on after a failure."""

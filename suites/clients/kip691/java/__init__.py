@@ -1,0 +1,1 @@
+"""KIP-691: what the Java client throws."""

@@ -1,0 +1,1 @@
+"""KIP-691: how librdkafka classifies errors."""

@@ -1,0 +1,19 @@
+"""KIP691-L-02: INVALID_TXN_STATE of Produce.
+
+KIP-890 expects some clients to take it for fatal; ``rd_kafka_handle_Produce_error`` makes it abortable.
+"""
+
+from harness.contract import KafkaError, Source
+from suites.clients.forms.error_cells import abortable
+from suites.clients.forms.error_requirement import LIBRDKAFKA, TRANSACTIONS, error_requirement
+
+CASES = abortable("Produce", KafkaError.INVALID_TXN_STATE)
+
+REQUIREMENT = error_requirement(
+    "KIP691-L-02",
+    source=Source(890, "Old Clients"),
+    statement="librdkafka aborts after INVALID_TXN_STATE of Produce, and goes on.",
+    cases=CASES,
+    needs=(TRANSACTIONS, LIBRDKAFKA),
+    refuted_by=(),
+)

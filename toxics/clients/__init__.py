@@ -1,0 +1,1 @@
+"""Faults of clients that are processes of their own: killed, paused."""
