@@ -208,7 +208,7 @@ def _print_list(given: argparse.Namespace) -> int:
     if given.json:
         sys.stdout.write(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False) + "\n")
     else:
-        listing(rows, read_promises(CONTRACT), others=[row.id for row in others])
+        listing(rows, read_promises(CONTRACT, CLIENTS), others=[row.id for row in others])
     return ExitCode.KEPT
 
 

@@ -40,7 +40,8 @@ def coverage(requirements: Sequence[str], promises: Promises) -> Iterator[str]:
     of_clients = set(promises.asked(requirements)) & set(promises.of_clients)
     yield f"promises of brokers: {len(of_brokers)} of {len(promises.of_brokers)} asked"
     yield f"promises of clients: {len(of_clients)} of {len(promises.of_clients)} asked"
-    if promises.not_asked:
-        yield f"cannot be asked (suites/contract/NOT_ASKED.md): {', '.join(promises.not_asked)}"
+    for folder, promised in (("contract", promises.of_brokers), ("clients", promises.of_clients)):
+        if none := [id_ for id_ in promises.not_asked if id_ in promised]:
+            yield f"cannot be asked (suites/{folder}/NOT_ASKED.md): {', '.join(none)}"
     if missing := promises.missing(requirements):
         yield f"not asked yet: {', '.join(missing)}"
