@@ -105,7 +105,8 @@ class AdapterProcess:
 
     @property
     def stderr(self) -> Sequence[str]:
-        """The last lines of its standard error."""
+        """The last lines of its standard error; of one that has ended, to the end."""
+        self._settle_stderr()
         return tuple(self._stderr)
 
     def _write(self, line: bytes, call: str, within_seconds: float) -> None:
