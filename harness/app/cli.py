@@ -16,6 +16,7 @@ from harness.app.clients.client_check import check_client
 from harness.app.from_folders.adopt_evidence import adopt_from
 from harness.app.from_folders.replay import replay
 from harness.app.from_folders.run_matrix import write_matrix
+from harness.app.option_table import TARGET_HELP, declare
 from harness.app.plugin import GivenOptions, SessionOptions
 from harness.base.paths import CLIENTS, CONTRACT, ROOT, SCENARIOS
 from harness.base.user_error import ExitCode, UserError
@@ -99,19 +100,19 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _qualify(command: argparse.ArgumentParser) -> None:
-    command.add_argument("target", help=options.TARGET_HELP)
-    options.declare("qualify", command.add_argument)
+    command.add_argument("target", help=TARGET_HELP)
+    declare("qualify", command.add_argument)
     command.set_defaults(run=_judge)
 
 
 def _falsify(command: argparse.ArgumentParser) -> None:
-    options.declare("falsify", command.add_argument)
+    declare("falsify", command.add_argument)
     command.set_defaults(run=_prove)
 
 
 def _chaos(command: argparse.ArgumentParser) -> None:
-    command.add_argument("target", help=options.TARGET_HELP)
-    options.declare("chaos", command.add_argument)
+    command.add_argument("target", help=TARGET_HELP)
+    declare("chaos", command.add_argument)
     command.set_defaults(run=_search)
 
 
@@ -124,7 +125,7 @@ def _list(command: argparse.ArgumentParser) -> None:
 
 def _replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, help="a run folder, as named at the end of a run")
-    options.declare("replay", command.add_argument)
+    declare("replay", command.add_argument)
     command.set_defaults(run=_judge_again)
 
 
@@ -155,8 +156,8 @@ def _write_adopted(given: argparse.Namespace) -> int:
 
 
 def _clients(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--target", default="kafka:4.3.1", help=options.TARGET_HELP + " (default: %(default)s)")
-    options.declare("clients", command.add_argument)
+    command.add_argument("--target", default="kafka:4.3.1", help=TARGET_HELP + " (default: %(default)s)")
+    declare("clients", command.add_argument)
     command.set_defaults(run=_judge_clients)
 
 
@@ -173,8 +174,8 @@ def _client(command: argparse.ArgumentParser) -> None:
 
 
 def _up(command: argparse.ArgumentParser) -> None:
-    command.add_argument("target", help=options.TARGET_HELP)
-    options.declare("up", command.add_argument)
+    command.add_argument("target", help=TARGET_HELP)
+    declare("up", command.add_argument)
     command.set_defaults(run=_stay_up)
 
 
