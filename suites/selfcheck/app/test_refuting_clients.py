@@ -7,7 +7,7 @@ import pytest
 from harness.app.clients import refuting_clients
 from harness.app.clients.refuting_clients import RefutingClients
 from harness.base.paths import CLIENTS
-from harness.base.user_error import UserError
+from harness.base.user_error import ExitCode, UserError
 from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.contract import Liar, LiveRefuter, LyingClient, OtherClient
 from harness.contract.catalogue.requirement_catalogue import find
@@ -56,7 +56,7 @@ def test_each_is_had_once_and_the_requirement_is_bound_to_it(had: list[str], ref
 
 def test_one_that_cannot_be_had_is_told_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     def command(name: str, _progress: object) -> AdapterCommand:
-        raise UserError(f"no {name}")
+        raise UserError(f"no {name}", exit=ExitCode.TOOL_MISSING)
 
     monkeypatch.setattr(refuting_clients, "adapter_command", command)
     clients = RefutingClients(lambda _: None)
