@@ -5,7 +5,8 @@ it is seen from what works afterwards, whatever the library calls it:
 
 * *retried*: the request is sent again, and the call succeeds;
 * *abortable*: the transaction fails, and after ``abort`` the same instance commits another one (*later*: the one after
-  that, because the next fails as well and is aborted);
+  that, because the next fails as well and is aborted). Where ``init`` failed, it is called again, first without abort;
+* *committed without its record*: the record fails, and the commit is reported as done;
 * *fatal*: this instance commits nothing more, and a new one of the same id does.
 """
 
@@ -28,6 +29,7 @@ class Behaviour(StrEnum):
     RETRIED = "retried"
     ABORTABLE = "abortable"
     LATER = "abortable, but the next transaction fails as well"
+    IGNORED = "committed without its record"
     FATAL = "fatal"
     STUCK = "stuck"  # not even a new instance commits
 
@@ -150,14 +152,14 @@ def behaviour(seen: Evidence, case: ErrorCase) -> Behaviour:
     """What worked after the error; :raises NotSeen: when that was not tried."""
     first = all_said(seen, case.step("init" if case.at_init else case.ending))
     if first and first[0].done:
-        return Behaviour.RETRIED
+        wrote = all_said(seen, case.step("first produce" if case.at_init else "produce"))
+        return Behaviour.IGNORED if any(not call.done for call in wrote) else Behaviour.RETRIED
     again = [_committed(seen, case, which) for which in TRIED]
     if any(again):
-        return Behaviour.ABORTABLE if again[0] else Behaviour.LATER
-    anew = all_said(seen, case.step("anew commit"))
-    if not anew:
+        return Behaviour.ABORTABLE if again[0] or case.at_init else Behaviour.LATER
+    if not all_said(seen, case.step("anew init")):
         raise NotSeen(f"{case.name}: no new instance was tried")
-    return Behaviour.FATAL if anew[0].done else Behaviour.STUCK
+    return Behaviour.FATAL if _committed(seen, case, "anew") else Behaviour.STUCK
 
 
 def _committed(seen: Evidence, case: ErrorCase, which: str) -> bool:
@@ -209,7 +211,11 @@ def _classified(case: ErrorCase, behaved: Behaviour, calls: Sequence[ClientCall]
         assert call.error is not None
         announced = CLASSES[call.error.classification or "fatal"]
         what = f"{case.words}: {behaved}, and {told(call)}"
-        so = announced is behaved or Behaviour.RETRIED in (announced, behaved) or behaved is Behaviour.LATER
+        so = (
+            announced is behaved
+            or Behaviour.RETRIED in (announced, behaved)
+            or behaved in (Behaviour.LATER, Behaviour.IGNORED)
+        )
         yield witness(what) if so else finding("class-is-not-so", what)
 
 

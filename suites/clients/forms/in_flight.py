@@ -2,16 +2,21 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 
+from harness.base import wait
 from harness.lab.clients import Application, ClientLab
 from harness.lab.clients.client_lab import LANE
 from harness.lab.partition import Partition
+
+SENT_SECONDS = 3.0
+"""Within which a client sends a record that does not have to wait; its answers are held for as long."""
 
 
 def all_in_flight(lab: ClientLab, app: Application, partition: Partition, values: Sequence[str]) -> None:
     """Hand each record over when the one before was sent, while all answers of the leader are held.
 
-    :raises Unprepared: When the client waits for an answer before it sends the next request.
+    A client that waits for an answer before it sends the next request gets its answers, and sends one after another.
     """
     proxy = lab.lab.cluster.topology.lane_proxies[LANE, partition.leader]
     sent = len(app.sent("Produce"))
@@ -19,4 +24,9 @@ def all_in_flight(lab: ClientLab, app: Application, partition: Partition, values
         holding.enter_context(lab.lab.hold(proxy, name="answers", direction="downstream"))
         for number, value in enumerate(values, 1):
             app.produce(partition, value, wait=False, as_=f"produce {value}")
-            app.has_sent("Produce", sent + number)
+            if wait.elapsed_ms_until(partial(_came, app, sent + number), timeout_seconds=SENT_SECONDS) is None:
+                holding.close()
+
+
+def _came(app: Application, count: int) -> bool:
+    return len(app.sent("Produce")) >= count

@@ -27,7 +27,7 @@ def really_ended(seen: Evidence, call: ClientCall) -> Observations:
 
 
 def finds_out(seen: Evidence, step: str, *values: str) -> Observations:
-    """What is committed is never refused; that the call or its repetition says it at last is Java's way.
+    """What is committed is not told to be refused; that the call or its repetition says it at last is Java's way.
 
     Anomalies: ``committed-and-refused``, ``never-told``.
     """
@@ -35,7 +35,7 @@ def finds_out(seen: Evidence, step: str, *values: str) -> Observations:
     shown = [value for log in seen.logs.values() for value in log.committed if value in values]
     if any(call.done for call in calls):
         yield witness(told(calls[-1]))
-    elif shown and calls[-1].outcome == "refused":
-        yield finding("committed-and-refused", f"{told(calls[-1])}, and {shown} are shown")
+    elif shown and all(call.outcome == "refused" for call in calls):
+        yield finding("committed-and-refused", f"{told(calls[0])}, and {shown} are shown")
     else:
         yield habit(finding("never-told", f"{told(calls[-1])}; shown are {shown}"))

@@ -31,6 +31,11 @@ def goes_on(seen: Evidence, *, step: str = "next") -> Observations:
     yield habit(succeeded(said(seen, f"{step} commit"), otherwise="stuck"))
 
 
+def was_written(seen: Evidence, value: str) -> bool:
+    """Whether the library reported the record as written at last: then it was not given up."""
+    return any(each.value == value and each.outcome == "done" for call_ in seen.calls for each in call_.deliveries)
+
+
 def told_next(value: str, *, step: str = "next", by: str = "app", epoch: int = 1, sequence: int = 0) -> list[Told]:
     """By hand: what a client tells that goes on."""
     written = frame("Produce", 12, batch(value, epoch=epoch, sequence=sequence))

@@ -1,6 +1,7 @@
-"""The loop of KIP-691's template: consume, transform, produce; commit or abort; begin anew where nothing else helps.
+"""The loop of KIP-691's template: consume, transform, produce; commit, or abort and begin anew.
 
-After an abort the consumer is made anew, so that it reads on from the group's committed offsets.
+After an abort the template goes back to the group's committed offsets. Here a new instance does, because an adapter's
+consumer begins at them; that the same producer goes on is for other promises.
 """
 
 from collections.abc import Sequence
@@ -61,11 +62,9 @@ class TemplateLoop:
         return False
 
     def _go_back(self, step: str) -> None:
-        """Abort and read again from the committed offsets; a new instance where abort is refused."""
-        if self.app.abort(as_=f"{step} abort").done:
-            self.app.subscribe(self.source, as_=f"{step} subscribe")
-            return
+        """Abort, and go on with a new instance, which reads from the committed offsets."""
         before = self.app
+        before.abort(as_=f"{step} abort")
         before.close()
         self.app = self._instance(before)
 

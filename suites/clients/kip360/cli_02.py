@@ -28,5 +28,5 @@ REQUIREMENT = error_requirement(
     source=Source(360, "Simplified error handling and safe epoch bumping: InvalidProducerIdMapping"),
     statement="After 49 from the coordinator a client aborts, gets a new identity, and goes on; Java since 4.0 ends.",
     cases=CASES,
-    refuted_by=(OtherClient(client="kafkajs:2.2.4", anomaly="no-epoch-bump"),),
+    refuted_by=(OtherClient(client="kafkajs:2.2.4", anomaly="not-abortable"),),
 )

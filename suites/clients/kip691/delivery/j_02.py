@@ -5,7 +5,17 @@ every application (KIP-98, "Guarantees"). Java's commit throws ``KafkaException`
 ``CommitFailedException``; which cause it names is KIP691-J-15's.
 """
 
-from harness.contract import Evidence, LyingClient, NotSeen, Observations, Refusal, Requirement, Source, habit
+from harness.contract import (
+    Evidence,
+    LyingClient,
+    NotSeen,
+    Observations,
+    OtherClient,
+    Refusal,
+    Requirement,
+    Source,
+    habit,
+)
 from harness.contract.clients.client_doctored import batch, call, frame, of_client, with_call
 from harness.contract.clients.client_expect import as_it_said, during, failed, said, succeeded
 from harness.contract.doctored import commit, data, log
@@ -24,7 +34,7 @@ from suites.clients.forms.next_transaction import (
 def stimulus(lab: ClientLab) -> None:
     app, partition = lab.application(**SHORT), lab.partition("P1")
     app.init()
-    with app.gate("Produce", "drop-request", at_most=None, name="lost"):
+    with app.gate("Produce", "drop-request", at_most=None, hang_up=True, name="lost"):
         app.begin()
         app.produce(partition, "a", as_="produce")
         ended = app.commit(as_="commit")
@@ -76,6 +86,7 @@ REQUIREMENT = Requirement(
         Refusal("aborted-is-shown", GOOD.with_log("P1", committed=("a", "b"))),
     ),
     refuted_by=(
+        OtherClient(client="kafka-python:3.0.12", anomaly="lost"),
         LyingClient(lie="commits-after-refused-record", anomaly="lost"),
         LyingClient(lie="never-comes-back", anomaly="stuck"),
     ),

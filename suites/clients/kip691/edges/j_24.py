@@ -6,7 +6,7 @@ error, waits behind it. Java ignores the error while it aborts (``TransactionMan
 """
 
 from harness.base.deferred_action import deferred
-from harness.contract import Evidence, KafkaError, LyingClient, Observations, OtherClient, Refusal, Requirement, Source
+from harness.contract import Evidence, KafkaError, LyingClient, Observations, Refusal, Requirement, Source
 from harness.contract.clients.client_doctored import Told, batch, call, frame, of_client, with_call
 from harness.contract.clients.client_expect import as_it_said, failed, said, sent, succeeded
 from harness.contract.doctored import abort, commit, data, log
@@ -115,7 +115,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         *LIES,
-        OtherClient(client="librdkafka", anomaly="abort-fails"),
+        LyingClient(lie="never-comes-back", anomaly="abort-fails"),
         LyingClient(lie="commits-after-refused-record", anomaly="committed-without-a-record"),
     ),
 )

@@ -5,7 +5,7 @@ Java refuses ``abortTransaction`` then (``IllegalStateException``: ``handleCache
 to the coordinator, and it comes and its answers are lost, so that the transaction is committed all the same.
 """
 
-from harness.contract import Evidence, LyingClient, Observations, Refusal, Requirement, Source, habit
+from harness.contract import Evidence, LyingClient, Observations, OtherClient, Refusal, Requirement, Source, habit
 from harness.contract.clients.client_doctored import Told, batch, call, frame, of_client, with_frames
 from harness.contract.clients.client_expect import as_it_said, failed, said
 from harness.contract.doctored import commit, data, log
@@ -36,8 +36,9 @@ def timed_out(app: Application, partition: Partition, what: str, action: GateAct
     app.produce(partition, what, as_=f"{what} produce")
     with app.gate("EndTxn", action, at_most=None, name=f"{what} lost"):
         app.commit(as_=f"{what} commit")
-        app.abort(as_=f"{what} abort")
-    app.commit(as_=f"{what} commit again")
+        aborted = app.abort(as_=f"{what} abort")
+    if not aborted.done:
+        app.commit(as_=f"{what} commit again")
     next_transaction(app, partition, f"{what} next", step=f"{what} next")
 
 
@@ -83,12 +84,13 @@ REQUIREMENT = Requirement(
     refuses=(
         Refusal("done-without-an-answer", LATE),
         Refusal("abort-instead", story(request_abort="done").with_log("P1", committed=("answer",))),
-        Refusal("committed-and-refused", story(request_commit_again="refused")),
+        Refusal("committed-and-refused", story(request_commit="refused", request_commit_again="refused")),
         Refusal("never-told", UNKNOWN),
         Refusal("lost", GOOD.with_log("P1", committed=("answer",))),
         Refusal("written-twice", GOOD.with_log("P1", committed=("request", "answer", "answer"))),
     ),
     refuted_by=(
+        OtherClient(client="franz-go:1.22.2", anomaly="aborted-is-shown"),
         LyingClient(lie="says-done-early", anomaly="done-without-an-answer"),
         LyingClient(lie="no-abort", anomaly="abort-instead"),
         LyingClient(lie="loses-records", anomaly="lost"),

@@ -4,7 +4,7 @@ KIP-890 says that librdkafka takes it for fatal; ``rdkafka_txnmgr.c`` does so of
 epoch after AddPartitionsToTxn and EndTxn. A coordinator that does not know the id says so to EndTxn as well.
 """
 
-from harness.contract import KafkaError, Source
+from harness.contract import KafkaError, LyingClient, Source
 from suites.clients.forms.error_cells import abortable, fatal
 from suites.clients.forms.error_requirement import LIBRDKAFKA, TRANSACTIONS, error_requirement
 
@@ -23,5 +23,5 @@ REQUIREMENT = error_requirement(
     statement="librdkafka goes on after INVALID_PRODUCER_ID_MAPPING, with another epoch where need be.",
     cases=CASES,
     needs=(TRANSACTIONS, LIBRDKAFKA),
-    refuted_by=(),
+    refuted_by=(LyingClient(lie="never-comes-back", client="librdkafka", anomaly="not-abortable"),),
 )

@@ -28,5 +28,5 @@ REQUIREMENT = error_requirement(
     statement="librdkafka gives up when its id is refused, and asks again when its coordinator cannot serve it yet.",
     cases=CASES,
     needs=(TRANSACTIONS, LIBRDKAFKA),
-    refuted_by=(LyingClient(lie="never-comes-back", anomaly="stuck", client="librdkafka"),),
+    refuted_by=(LyingClient(lie="swallows-fence", client="librdkafka", anomaly="not-fatal"),),
 )

@@ -1,6 +1,9 @@
-"""KIP691-L-10: errors that ``rdkafka_txnmgr.c`` and ``rdkafka_request.c`` do not list."""
+"""KIP691-L-10: errors that ``rdkafka_txnmgr.c`` and ``rdkafka_request.c`` do not list.
 
-from harness.contract import KafkaError, Source
+After Produce and AddPartitionsToTxn the abort does not do what it is for (``findings/librdkafka.md``).
+"""
+
+from harness.contract import KafkaError, LyingClient, Source
 from suites.clients.forms.error_cells import abortable
 from suites.clients.forms.error_requirement import LIBRDKAFKA, TRANSACTIONS, error_requirement
 
@@ -20,5 +23,5 @@ REQUIREMENT = error_requirement(
     statement="librdkafka aborts after an error that it does not know, and goes on.",
     cases=CASES,
     needs=(TRANSACTIONS, LIBRDKAFKA),
-    refuted_by=(),
+    refuted_by=(LyingClient(lie="never-comes-back", client="librdkafka", anomaly="not-abortable"),),
 )

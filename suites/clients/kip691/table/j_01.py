@@ -3,7 +3,7 @@
 CONCURRENT_TRANSACTIONS comes from Produce v12 on; to older versions a leader answers NOT_ENOUGH_REPLICAS (KIP-890).
 """
 
-from harness.contract import KafkaError, Source
+from harness.contract import KafkaError, OtherClient, Source
 from suites.clients.forms.error_cells import retried
 from suites.clients.forms.error_requirement import error_requirement
 
@@ -22,5 +22,5 @@ REQUIREMENT = error_requirement(
     source=Source(691, "Motivation: table of exceptions, errors of Produce that are not fatal"),
     statement="A Produce that fails with a retriable error is sent again, and the transaction goes on.",
     cases=CASES,
-    refuted_by=(),
+    refuted_by=(OtherClient(client="franz-go", anomaly="not-retried"),),
 )

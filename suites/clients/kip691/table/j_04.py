@@ -5,7 +5,7 @@ unexpected error to Java (``TxnOffsetCommitHandler``), and so fatal there. Produ
 librdkafka then refuses the topic for good (``rd_kafka_topic_set_error``).
 """
 
-from harness.contract import KafkaError, Library, Source
+from harness.contract import KafkaError, Library, LyingClient, OtherClient, Source
 from suites.clients.forms.error_cells import ABORTABLE, FATAL, JAVA, abortable, cells
 from suites.clients.forms.error_requirement import error_requirement
 
@@ -26,5 +26,8 @@ REQUIREMENT = error_requirement(
     source=Source(691, "Motivation: table of exceptions, TopicAuthorizationException and GroupAuthorizationException"),
     statement="After a missing right to a topic or a group the transaction is aborted, and the same producer goes on.",
     cases=CASES,
-    refuted_by=(),
+    refuted_by=(
+        OtherClient(client="librdkafka", anomaly="not-abortable"),
+        LyingClient(lie="never-comes-back", anomaly="not-abortable"),
+    ),
 )

@@ -3,7 +3,7 @@
 KIP-691 suggests that these become fatal; Kafka never did that (``TxnOffsetCommitHandler``).
 """
 
-from harness.contract import KafkaError, Source
+from harness.contract import KafkaError, LyingClient, Source
 from suites.clients.forms.error_cells import abortable
 from suites.clients.forms.error_requirement import error_requirement
 
@@ -15,5 +15,8 @@ REQUIREMENT = error_requirement(
     source=Source(691, "Motivation: table of exceptions, FencedInstanceIdException and CommitFailedException"),
     statement="After its group has fenced the member whose offsets it sends, a producer aborts and goes on.",
     cases=CASES,
-    refuted_by=(),
+    refuted_by=(
+        LyingClient(lie="never-comes-back", anomaly="not-abortable"),
+        LyingClient(lie="misclassifies", anomaly="class-is-not-so"),
+    ),
 )

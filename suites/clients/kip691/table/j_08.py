@@ -4,7 +4,7 @@ INVALID_RECORD stands for any error that a coordinator does not give: Java's han
 AddPartitionsToTxn it is a partition's, and abortable. KIP691-J-16 has the exceptions.
 """
 
-from harness.contract import KafkaError, LyingClient, Source
+from harness.contract import KafkaError, LyingClient, OtherClient, Source
 from suites.clients.forms.error_cells import abortable, fatal
 from suites.clients.forms.error_requirement import error_requirement
 
@@ -29,5 +29,8 @@ REQUIREMENT = error_requirement(
     source=Source(691, "Motivation: table of exceptions, errors of transactional requests"),
     statement="A producer whose id or state a coordinator refuses, or for a reason unknown, commits nothing more.",
     cases=CASES,
-    refuted_by=(LyingClient(lie="goes-on-after-fatal", anomaly="not-fatal"),),
+    refuted_by=(
+        OtherClient(client="librdkafka", anomaly="not-fatal"),
+        LyingClient(lie="goes-on-after-fatal", anomaly="not-fatal"),
+    ),
 )

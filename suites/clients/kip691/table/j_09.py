@@ -4,7 +4,7 @@ KIP-691 counts UNSUPPORTED_FOR_MESSAGE_FORMAT as fatal; Java does not
 (``TransactionManager.maybeTransitionToErrorState``).
 """
 
-from harness.contract import KafkaError, Library, OtherClient, Source
+from harness.contract import KafkaError, Library, LyingClient, OtherClient, Source
 from suites.clients.forms.error_cells import ABORTABLE, FATAL, JAVA, abortable, cells
 from suites.clients.forms.error_requirement import error_requirement
 
@@ -26,5 +26,8 @@ REQUIREMENT = error_requirement(
     source=Source(691, "Motivation: table of exceptions, errors of Produce that are not fatal; KIP-890, Old Clients"),
     statement="After a leader has refused a record for good, the same producer aborts and goes on.",
     cases=CASES,
-    refuted_by=(OtherClient(client="librdkafka", anomaly="not-abortable"),),
+    refuted_by=(
+        OtherClient(client="librdkafka", anomaly="not-abortable"),
+        LyingClient(lie="never-comes-back", anomaly="not-abortable"),
+    ),
 )

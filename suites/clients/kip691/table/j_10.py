@@ -5,7 +5,7 @@ AddPartitionsToTxn never gets it; Java reads it all the same. An abort that fail
 (``EndTxnHandler``); before, the application may abort again.
 """
 
-from harness.contract import KafkaError, Library, Source
+from harness.contract import KafkaError, Library, LyingClient, OtherClient, Source
 from suites.clients.forms.error_cells import ABORTABLE, FATAL, JAVA, abortable, cells
 from suites.clients.forms.error_requirement import error_requirement
 
@@ -28,5 +28,8 @@ REQUIREMENT = error_requirement(
     source=Source(890, "Public Interfaces: TRANSACTION_ABORTABLE"),
     statement="TRANSACTION_ABORTABLE ends the transaction alone, whatever request it answers, but for an abort.",
     cases=CASES,
-    refuted_by=(),
+    refuted_by=(
+        OtherClient(client="librdkafka", anomaly="not-abortable"),
+        LyingClient(lie="never-comes-back", anomaly="not-abortable"),
+    ),
 )

@@ -5,7 +5,7 @@ Java tries a record again while it does not know that the log has lost nothing o
 A coordinator that does not know the id says so to EndTxn as well.
 """
 
-from harness.contract import KafkaError, Source
+from harness.contract import KafkaError, LyingClient, OtherClient, Source
 from suites.clients.forms.error_cells import abortable
 from suites.clients.forms.error_requirement import error_requirement
 
@@ -22,5 +22,8 @@ REQUIREMENT = error_requirement(
     source=Source(691, "Motivation: table of exceptions, UnknownProducerIdException"),
     statement="A producer that a broker does not know aborts, gets another epoch, and goes on.",
     cases=CASES,
-    refuted_by=(),
+    refuted_by=(
+        OtherClient(client="librdkafka", anomaly="no-epoch-bump"),
+        LyingClient(lie="never-comes-back", anomaly="not-abortable"),
+    ),
 )
