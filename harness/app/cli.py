@@ -16,6 +16,7 @@ from harness.app.clients.client_check import check_client
 from harness.app.from_folders.adopt_evidence import adopt_from
 from harness.app.from_folders.replay import replay
 from harness.app.from_folders.run_matrix import write_matrix
+from harness.app.option_table import TARGET_HELP, declare
 from harness.app.plugin import GivenOptions, SessionOptions
 from harness.base.paths import CLIENTS, CONTRACT, ROOT, SCENARIOS
 from harness.base.user_error import ExitCode, UserError
@@ -26,7 +27,7 @@ from harness.cluster.description import described
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import parse_target
 from harness.contract.catalogue.promises import read_promises
-from harness.contract.catalogue.requirement_catalogue import find, requirement_row
+from harness.contract.catalogue.requirement_catalogue import RequirementRow, find, requirement_row
 from harness.report.contract.listing import listing
 
 PYTEST_EXITS = {
@@ -99,31 +100,32 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _qualify(command: argparse.ArgumentParser) -> None:
-    command.add_argument("target", help=options.TARGET_HELP)
-    options.declare("qualify", command.add_argument)
+    command.add_argument("target", help=TARGET_HELP)
+    declare("qualify", command.add_argument)
     command.set_defaults(run=_judge)
 
 
 def _falsify(command: argparse.ArgumentParser) -> None:
-    options.declare("falsify", command.add_argument)
+    declare("falsify", command.add_argument)
     command.set_defaults(run=_prove)
 
 
 def _chaos(command: argparse.ArgumentParser) -> None:
-    command.add_argument("target", help=options.TARGET_HELP)
-    options.declare("chaos", command.add_argument)
+    command.add_argument("target", help=TARGET_HELP)
+    declare("chaos", command.add_argument)
     command.set_defaults(run=_search)
 
 
 def _list(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="one JSON array, a row a requirement")
     command.add_argument("--scenarios", action="store_true", help="the scenarios of chaos instead")
+    command.add_argument("--clients", action="store_true", help="what clients promise instead of what brokers do")
     command.set_defaults(run=_print_list)
 
 
 def _replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, help="a run folder, as named at the end of a run")
-    options.declare("replay", command.add_argument)
+    declare("replay", command.add_argument)
     command.set_defaults(run=_judge_again)
 
 
@@ -149,18 +151,18 @@ def _adopt(command: argparse.ArgumentParser) -> None:
 
 
 def _write_adopted(given: argparse.Namespace) -> int:
-    sys.stdout.write(f"{adopt_from(given.folder, given.id, list(find(CONTRACT)), into=given.into)}\n")
+    sys.stdout.write(f"{adopt_from(given.folder, given.id, into=given.into)}\n")
     return ExitCode.KEPT
 
 
 def _clients(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--target", default="kafka:4.3.1", help=options.TARGET_HELP + " (default: %(default)s)")
-    options.declare("clients", command.add_argument)
+    command.add_argument("--target", default="kafka:4.3.1", help=TARGET_HELP + " (default: %(default)s)")
+    declare("clients", command.add_argument)
     command.set_defaults(run=_judge_clients)
 
 
 def _judge_clients(given: argparse.Namespace) -> int:
-    return _pytest(options.clients_options(given, target=given.target), marker="live", suite=CLIENTS)
+    return _pytest(options.clients_options(given, target=given.target), CLIENTS, marker="live")
 
 
 def _client(command: argparse.ArgumentParser) -> None:
@@ -172,28 +174,29 @@ def _client(command: argparse.ArgumentParser) -> None:
 
 
 def _up(command: argparse.ArgumentParser) -> None:
-    command.add_argument("target", help=options.TARGET_HELP)
-    options.declare("up", command.add_argument)
+    command.add_argument("target", help=TARGET_HELP)
+    declare("up", command.add_argument)
     command.set_defaults(run=_stay_up)
 
 
 def _judge(given: argparse.Namespace) -> int:
-    return _pytest(options.contract_options(given, target=given.target), marker="live", suite=CONTRACT)
+    return _pytest(options.contract_options(given, target=given.target), CONTRACT, marker="live")
 
 
 def _prove(given: argparse.Namespace) -> int:
-    return _pytest(options.contract_options(given, target=None, falsify=True), marker="falsify", suite=CONTRACT)
+    parsed = options.contract_options(given, target=None, falsify=True)
+    return _pytest(parsed, *parsed.of, marker="falsify")
 
 
 def _search(given: argparse.Namespace) -> int:
-    return _pytest(options.chaos_options(given, target=given.target), marker="chaos", suite=SCENARIOS)
+    return _pytest(options.chaos_options(given, target=given.target), SCENARIOS, marker="chaos")
 
 
-def _pytest(parsed: SessionOptions, *, marker: str, suite: Path) -> int:
+def _pytest(parsed: SessionOptions, *suites: Path, marker: str) -> int:
     """A session of pytest that needs no file but ours: its settings, its plugin and what it judges are given to it."""
     words = ["--rootdir", str(ROOT), "-c", str(SETTINGS), "-p", "harness.app.plugin", "--capture=no"]
     words += [f"-pno:{plugin}" for plugin in UNWANTED]
-    code = pytest.main([*words, "-m", marker, str(suite)], plugins=[GivenOptions(parsed)])
+    code = pytest.main([*words, "-m", marker, *map(str, suites)], plugins=[GivenOptions(parsed)])
     return PYTEST_EXITS.get(pytest.ExitCode(code), code) if code in set(pytest.ExitCode) else code
 
 
@@ -202,12 +205,16 @@ def _print_list(given: argparse.Namespace) -> int:
         for scenario in find_scenarios(SCENARIOS):
             sys.stdout.write(f"{scenario.name:<26}  {scenario.title}{on_external(scenario.toxics)}\n")
         return ExitCode.KEPT
-    rows = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]
+    rows, others = (_rows(folder) for folder in ((CLIENTS, CONTRACT) if given.clients else (CONTRACT, CLIENTS)))
     if given.json:
         sys.stdout.write(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False) + "\n")
     else:
-        listing(rows, read_promises(CONTRACT))
+        listing(rows, read_promises(CONTRACT, CLIENTS), others=[row.id for row in others])
     return ExitCode.KEPT
+
+
+def _rows(folder: Path) -> list[RequirementRow]:
+    return [requirement_row(entry, root=ROOT) for entry in find(folder)]
 
 
 def _judge_again(given: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ import pytest
 from harness.app.contract_session import ContractSession
 from harness.app.planning import show_plan
 from harness.app.requirement_items import ExaminedItem, Rank, RequirementFile, RequirementItem
-from harness.base.paths import CLIENTS, CONTRACT, ROOT
+from harness.base.paths import CONTRACT, ROOT
 from harness.base.user_error import UserError
 from harness.contract.catalogue.requirement_catalogue import find, requirement_row, states_requirement
 from harness.contract.catalogue.selection import selected
@@ -21,7 +21,7 @@ class ContractPlugin:
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """A file of the contract that binds ``REQUIREMENT`` is collected by us, also if its name is no test's."""
-        ours = CONTRACT in file_path.parents or (CLIENTS in file_path.parents and not self.session.has_target)
+        ours = any(folder in file_path.parents for folder in self.session.folders)
         if file_path.suffix != ".py" or not ours or not states_requirement(file_path):
             return None
         collected: RequirementFile = RequirementFile.from_parent(parent, path=file_path, session_=self.session)
@@ -31,7 +31,7 @@ class ContractPlugin:
         """Select; items of other files first, in their own order; then the contract's items by their rank."""
         if not any(isinstance(item, RequirementItem) for item in items):
             return
-        catalogue = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]
+        catalogue = [requirement_row(each, root=ROOT) for folder in self.session.folders for each in find(folder)]
         rows = catalogue
         if self.session.options.select:
             chosen = selected(self.session.options.select, rows)

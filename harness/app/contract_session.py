@@ -15,9 +15,10 @@ from typing import TextIO
 import pytest
 
 from harness import run as flow
+from harness.app.clients.refuting_clients import RefutingClients
 from harness.app.side_by_side import JOBS, SideBySide
 from harness.base.json_value import Json
-from harness.base.paths import KNOWN_FAILING
+from harness.base.paths import CLIENTS, CONTRACT, KNOWN_FAILING
 from harness.cluster.run_options import RunOptions
 from harness.contract import Requirement, Verdict
 from harness.contract.catalogue.known_failures import KnownFailures, list_of, read_known
@@ -39,10 +40,14 @@ from harness.run import Run
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContractOptions:
-    """The command line's options; without ``falsify`` and without a target only offline controls run."""
+    """The command line's options; without ``falsify`` and without a target only offline controls run.
+
+    :param of: Whose promises the controls are of: the folders of brokers' and of clients'.
+    """
 
     run: RunOptions
     falsify: bool = False
+    of: tuple[Path, ...] = (CONTRACT, CLIENTS)
     select: str = ""
     profile: Profile = Profile.KAFKA
     known_failing: Path | None = None
@@ -80,7 +85,17 @@ class ContractSession:
     refuted: int = 0
     started: float = field(default_factory=time.monotonic)
     _progress: ProgressLines | None = None
+    refuting: RefutingClients = field(init=False)
     _beside: SideBySide | None = None
+
+    def __post_init__(self) -> None:
+        """Nothing is installed before a control asks for it."""
+        self.refuting = RefutingClients(self.options.run.progress)
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where the requirements are: a target is asked what brokers promise."""
+        return (CONTRACT,) if self.has_target else self.options.of
 
     @property
     def has_target(self) -> bool:

@@ -1,4 +1,4 @@
-"""The options of the command line and of pytest: declared once in a table, parsed once into values.
+"""The options of the command line and of pytest, declared in :mod:`harness.app.option_table`, parsed once into values.
 
 The only place that reads the environment for the product: ``FENCEPOST_BROKER_JVM_OPTS`` (shell words) and
 ``FENCEPOST_BROKER_PROPERTIES`` (``key=value`` lines), so that a vendor can attach an agent or a setting from CI.
@@ -8,15 +8,15 @@ import os
 import re
 import shlex
 import sys
-from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from harness.app.clients.clients_session import CLIENT_JOBS, ClientsOptions
 from harness.app.contract_session import ContractOptions
-from harness.app.side_by_side import JOBS, MOST_CLUSTERS, MOST_JOBS, PROCESSORS_FOR_TWO, usual_clusters
+from harness.app.option_table import JVM_OPTS, OF, PROPERTIES
+from harness.app.side_by_side import JOBS, usual_clusters
 from harness.base.paths import SCENARIOS, runs_folder
 from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
@@ -24,208 +24,14 @@ from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
 from harness.clients.stdio.adapter_name import adapter_command
-from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
 from harness.cluster.cluster import ClusterOptions
 from harness.cluster.run_options import PREFIX, Permissions, RunOptions
 from harness.cluster.target import External, parse_target
-from harness.cluster.topology import BROKERS, MOST_BROKERS
+from harness.cluster.topology import BROKERS
 from harness.contract.level import Profile
-
-JVM_OPTS, PROPERTIES = "FENCEPOST_BROKER_JVM_OPTS", "FENCEPOST_BROKER_PROPERTIES"
-TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | image:<reference>[#folder] | external:<host:port,…>"
-
-
-CLUSTER = ("qualify", "falsify", "chaos", "clients", "up", "pytest")
-RUN = ("qualify", "falsify", "chaos", "clients", "pytest")
-RUNNING = ("qualify", "chaos", "clients", "pytest")
-JUDGED = ("qualify", "pytest")
-CHAOS = ("chaos", "pytest")
-BACKENDS = {"default": AUTO, "choices": BACKEND_NAMES}
-
 
 NAME = r"[a-zA-Z0-9._-]{1,100}"
 """What names of ours may begin with (Kafka's ``Topic.LEGAL_CHARS``)."""
-
-
-def part_of(text: str) -> tuple[int, int]:
-    """``1/4`` as (1, 4); :raises ArgumentTypeError: when it is no part."""
-    found = re.fullmatch(r"(\d+)/(\d+)", text)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise ArgumentTypeError(f"{text!r} is no part: write K/N, for example 1/4")
-    return int(found[1]), int(found[2])
-
-
-class Option(NamedTuple):
-    """One option: the commands that take it (``pytest`` is ``pytest suites``), and how ``argparse`` declares it."""
-
-    flag: str
-    commands: tuple[str, ...]
-    attributes: Mapping[str, object]
-    help: str
-
-
-OPTIONS = (
-    Option(
-        "--clients",
-        ("clients",),
-        {"required": True, "metavar": "NAME,…"},
-        "clients by name and version, java:4.3.1,franz-go:1.22, or programs, ./my-adapter",
-    ),
-    Option(
-        "--known-clients",
-        ("clients",),
-        {"type": Path, "metavar": "DIR"},
-        "a folder with a list of known failures for each client: java-4.3.1.txt (default: our own)",
-    ),
-    Option("--target", ("pytest",), {}, TARGET_HELP),
-    Option("--falsify", ("pytest",), {"action": "store_true"}, "run the live negative controls instead"),
-    Option("--chaos", ("pytest",), {"metavar": "TARGET"}, "chaos on this target instead of the contract"),
-    Option("--budget", CHAOS, {"metavar": "TIME"}, "how long it may take: 90s, 10m, 2h (default: every scenario once)"),
-    Option(
-        "--scenarios",
-        CHAOS,
-        {"default": "", "metavar": "NAME,…"},
-        "scenarios by name, in this order (default: all; fencepost list --scenarios names them)",
-    ),
-    Option(
-        "--clients",
-        CHAOS,
-        {"default": "", "metavar": "NAME,…"},
-        "libraries that play the roles, in turn, each actor a process of its own that is also killed and paused:"
-        " java:4.3.1,java:3.9.2,sarama, or ./a-program (default: the scenarios' own clients, in Fencepost's process)",
-    ),
-    Option(
-        "--seconds",
-        CHAOS,
-        {"type": float, "metavar": "S"},
-        "length of each round's storms in seconds (default: the scenario's own, or what the budget allows)",
-    ),
-    Option(
-        "--spark-master",
-        (*CHAOS, "replay"),
-        {"default": "local[*]", "metavar": "URL"},
-        "Spark's master for readers and judge: local[*] (default), spark://…, yarn, k8s://…",
-    ),
-    Option("--backend", CLUSTER, BACKENDS, "where it runs (default: auto)"),
-    Option(
-        "--brokers",
-        ("up",),
-        {"type": int, "default": len(BROKERS), "metavar": "N", "choices": range(1, MOST_BROKERS + 1)},
-        f"how many brokers, 1 to {MOST_BROKERS} (default: %(default)s; containers are always three)",
-    ),
-    Option(
-        "--broker-jvm-opt",
-        CLUSTER,
-        {"action": "append", "default": [], "metavar": "OPT"},
-        f"extra JVM option of every node, repeatable; also {JVM_OPTS}",
-    ),
-    Option(
-        "--broker-property",
-        CLUSTER,
-        {"action": "append", "default": [], "metavar": "KEY=VALUE"},
-        f"extra broker property, repeatable; also {PROPERTIES}, one a line",
-    ),
-    Option(
-        "--select",
-        ("qualify", "falsify", "clients", "pytest"),
-        {"default": "", "metavar": "ID,GROUP,…"},
-        "requirements, groups or KIPs by name, for example KIP890-BUMP-01,VERIFY,KIP-664",
-    ),
-    Option(
-        "--seed",
-        RUN,
-        {"type": int, "metavar": "N"},
-        "a number that fixes everything the run draws; printed and saved when not given",
-    ),
-    Option(
-        "--profile",
-        (*JUDGED, "clients"),
-        {"choices": tuple(Profile)},
-        "which promises decide the exit code: kip, what a KIP promises (default on external: and of clients), or kafka,"
-        " also how Apache Kafka itself does it (default on releases)",
-    ),
-    Option(
-        "--known-failing",
-        JUDGED,
-        {"type": Path, "metavar": "FILE"},
-        "requirements that are known to fail, a line each: id | reason | link (default for releases: our own list)",
-    ),
-    Option(
-        "--write-known-failing",
-        JUDGED,
-        {"type": Path, "metavar": "FILE"},
-        "write such a list from what this run finds VIOLATED; of the one that it read, what is still true stays",
-    ),
-    Option(
-        "--client-properties",
-        (*RUNNING, "up"),
-        {"type": Path, "metavar": "FILE"},
-        "external: how clients connect, in Kafka's own format (security.protocol, sasl.jaas.config, ssl.truststore…)",
-    ),
-    Option(
-        "--prefix",
-        RUNNING,
-        {"default": PREFIX, "metavar": "TEXT"},
-        "external: what the names of our topics, groups and transactional ids begin with (default: %(default)s)",
-    ),
-    Option(
-        "--topics",
-        RUNNING,
-        {"default": "", "metavar": "NAME,…"},
-        "external: write to these topics of yours, where none may be created",
-    ),
-    Option(
-        "--allow-changes",
-        RUNNING,
-        {"action": "store_true"},
-        "external: also run what changes settings or feature levels or writes markers; all is set back",
-    ),
-    Option(
-        "--allow-load",
-        RUNNING,
-        {"action": "store_true"},
-        "external: also run what first uses up all epochs of a producer id: 32,766 small requests, a minute or two",
-    ),
-    Option(
-        "--plan",
-        JUDGED,
-        {"action": "store_true"},
-        "print what would be created and changed on the target, and do nothing",
-    ),
-    Option(
-        "--part",
-        ("falsify", "pytest"),
-        {"type": part_of, "default": (1, 1), "metavar": "K/N"},
-        "only the K-th of N parts of the negative controls, so that several machines can share them: 1/4",
-    ),
-    Option(
-        "--against",
-        JUDGED,
-        {"type": Path, "metavar": "RUN"},
-        "an earlier run's folder: the report tells what is not as it was there",
-    ),
-    Option(
-        "--jobs",
-        (*JUDGED, "clients"),
-        {"type": int, "metavar": "N", "choices": range(1, MOST_JOBS + 1)},
-        f"requirements that are tried at a time where none can disturb another (default: {JOBS}; 1 on external:)",
-    ),
-    Option(
-        "--clusters",
-        JUDGED,
-        {"type": int, "metavar": "N", "choices": range(1, MOST_CLUSTERS + 1)},
-        f"clusters of ours that are up at a time (default: {MOST_CLUSTERS} where there are {PROCESSORS_FOR_TWO} "
-        "processors, else 1)",
-    ),
-    Option("--report-dir", RUN, {"type": Path, "metavar": "DIR"}, "the run folder (default: one in reports/runs)"),
-)
-
-
-def declare(command: str, add: Callable[..., object]) -> None:
-    """Declare the options of ``command`` by ``add``: ``argparse``'s ``add_argument`` or pytest's ``addoption``."""
-    for option in OPTIONS:
-        if command in option.commands:
-            add(option.flag, help=option.help, **option.attributes)
 
 
 def contract_options(given: Namespace, *, target: str | None, falsify: bool = False) -> ContractOptions:
@@ -236,6 +42,7 @@ def contract_options(given: Namespace, *, target: str | None, falsify: bool = Fa
     return ContractOptions(
         run=run,
         falsify=falsify,
+        of=OF[getattr(given, "of", None) or ("brokers" if falsify else "all")],
         select=given.select,
         profile=profile,
         known_failing=getattr(given, "known_failing", None),
@@ -259,6 +66,7 @@ def clients_options(given: Namespace, *, target: str) -> ClientsOptions:
         select=given.select,
         profile=Profile(given.profile or Profile.KIP),
         known_failing=given.known_clients,
+        write_known=given.write_known_clients,
         jobs=given.jobs or CLIENT_JOBS,
     )
 

@@ -20,7 +20,8 @@ from harness.app.clients.clients_session import ClientsOptions, ClientsSession
 from harness.app.contract_plugin import ContractPlugin
 from harness.app.contract_session import ContractOptions, ContractSession
 from harness.app.judging_item import JudgingItem, JudgingSession
-from harness.app.options import chaos_options, contract_options, declare, print_progress
+from harness.app.option_table import declare
+from harness.app.options import chaos_options, contract_options, print_progress
 from harness.base.interrupts import is_interrupt
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions

@@ -11,7 +11,8 @@ import pytest
 
 from harness.app.contract_session import ContractSession
 from harness.app.judging_item import JudgingItem, NotGreen
-from harness.base.paths import ROOT
+from harness.base.paths import CLIENTS, ROOT
+from harness.base.user_error import UserError
 from harness.contract import Requirement, Status, Unrefuted, Verdict, judge, kept
 from harness.contract.catalogue.requirement_catalogue import CatalogueEntry, load, requirement_row
 from harness.contract.refuters import LiveRefuter, describe
@@ -109,14 +110,20 @@ class ExaminedItem(RequirementItem):
         self.row = requirement_row(self.entry, root=ROOT)
         self.verdict: Verdict | None = None
 
+    @property
+    def client(self) -> str:
+        """The client that is judged, where it is no broker."""
+        return ""
+
     def label(self) -> None:
         if self.verdict is not None:
-            allure.label(self.row, self.verdict)
+            allure.label(self.row, self.verdict, client=self.client)
 
     def print_outcome(self, report: pytest.TestReport, excinfo: pytest.ExceptionInfo[BaseException] | None) -> None:
         """Show the verdict as it is given; a stimulus that crashed is UNDECIDED, with its trace."""
         verdict = self.verdict or self._crashed(excinfo)
-        self.user_properties.extend(junit.properties(self.row, verdict, self.session_.options.profile))
+        profile = self.session_.options.profile
+        self.user_properties.extend(junit.properties(self.row, verdict, profile, self.client))
         self.print_verdict(verdict, report)
 
     def print_verdict(self, verdict: Verdict, report: pytest.TestReport) -> None:  # noqa: ARG002
@@ -167,12 +174,25 @@ class FalsifyItem(ExaminedItem):
 
     def runtest(self) -> None:
         """Examine the requirement on the broken target; red unless VIOLATED with exactly the named anomaly among."""
-        verdict = self.verdict = examine(
-            self.session_.falsifier(self.refuter.version), self.requirement, refuter=self.refuter
-        )
+        requirement = self._on_its_client() if self.of_clients else self.requirement
+        run = self.session_.falsifier(self.refuter.version)
+        verdict = self.verdict = examine(run, requirement, refuter=self.refuter)
         found = [finding.anomaly for finding in verdict.findings]
         if verdict.status != Status.VIOLATED or self.refuter.anomaly not in found:
             raise NotGreen(f"not refuted: expected VIOLATED with {self.refuter.anomaly}, got {sentence(verdict)}")
+
+    @property
+    def of_clients(self) -> bool:
+        """Whether it is a promise of clients, which is tried on one."""
+        return CLIENTS in self.path.parents
+
+    def _on_its_client(self) -> Requirement[Lab]:
+        """One that cannot be had proves nothing, and keeps no other control from being tried."""
+        try:
+            bound: Requirement[Lab] = self.session_.refuting.bound(self.requirement, self.refuter)
+        except UserError as error:
+            raise NotGreen(f"not tried: {error}") from None
+        return bound
 
     def print_verdict(self, verdict: Verdict, report: pytest.TestReport) -> None:  # noqa: ARG002
         refuted, progress = "NOT REFUTED" if report.failed else "refuted", self.session_.options.run.progress

@@ -45,9 +45,12 @@ class RunOptions:
     permissions: Permissions = field(default_factory=Permissions)
     progress: Callable[[str], None] = print
 
-    def command(self, verb: str, *own: str) -> str:
-        """The one command that runs it again: ``fencepost VERB TARGET``, the verb's own options, the cluster's."""
-        words = ["fencepost", verb, self.target, *own, "--backend", self.backend]
+    def command(self, verb: str, *own: str, target: tuple[str, ...] | None = None) -> str:
+        """The one command that runs it again: ``fencepost VERB TARGET``, the verb's own options, the cluster's.
+
+        :param target: The words for the target, where it is no argument of the verb.
+        """
+        words = ["fencepost", verb, *(target or (self.target,)), *own, "--backend", self.backend]
         words += [f"--broker-jvm-opt={option}" for option in self.cluster.jvm_options]
         words += [f"--broker-property={key}={value}" for key, value in self.cluster.properties.items()]
         words += self._permitted()

@@ -42,6 +42,11 @@ class ClientItem(LiveItem):
         clients: ClientsSession = self.session_
         return clients.options.clients.index(self.given), self.rank
 
+    @property
+    def client(self) -> str:
+        clients: ClientsSession = self.session_
+        return clients.candidates[self.given].name
+
     def examined(self) -> Verdict:
         clients: ClientsSession = self.session_
         return clients.examine(self.given, self.entry.requirement)

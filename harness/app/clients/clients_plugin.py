@@ -27,7 +27,8 @@ class ClientsPlugin:
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Select, get the clients, and order: client by client."""
-        rows = [requirement_row(entry, root=ROOT) for entry in find(CLIENTS)]
+        catalogue = [requirement_row(entry, root=ROOT) for entry in find(CLIENTS)]
+        rows = catalogue
         if self.session.options.select:
             chosen = selected(self.session.options.select, rows)
             config.hook.pytest_deselected(items=[item for item in items if _id(item) not in chosen])
@@ -36,7 +37,14 @@ class ClientsPlugin:
         self.session.get_clients()
         ours = sorted((item for item in items if isinstance(item, ClientItem)), key=lambda item: item.client_rank)
         items[:] = ours
-        self.session.begin(rows, list({item.requirement.id: item.entry.requirement for item in ours}.values()))
+        self.session.begin(
+            catalogue, rows, list({item.requirement.id: item.entry.requirement for item in ours}.values())
+        )
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """A client of which nothing could be tried is no success."""
+        if exitstatus == pytest.ExitCode.OK and self.session.nothing_tried():
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_report_teststatus(self, report: pytest.TestReport, config: pytest.Config) -> tuple[str, str, str] | None:
         """No letters among our progress lines."""

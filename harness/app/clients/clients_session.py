@@ -6,6 +6,7 @@ others go on.
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -23,18 +24,24 @@ from harness.base.user_error import ExitCode, UserError
 from harness.clients.stdio.adapter_name import adapter_command
 from harness.cluster.run_options import RunOptions
 from harness.contract import Requirement, Status, Verdict
-from harness.contract.catalogue.known_failures import KnownFailures, list_of, read_known
+from harness.contract.catalogue.known_failures import KnownFailures, read_known
 from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.level import Profile
+from harness.contract.verdict import passes
 from harness.evidence.run_folder import RunFolder
 from harness.lab.clients.bound import bound
 from harness.lab.clients.client_lab import ClientLab
 from harness.lab.clients.client_under_test import ClientUnderTest, asked_for_its_name
+from harness.report.clients.clients_terminal import JudgedClient, conclude_clients
+from harness.report.clients.spoken import speaks
+from harness.report.contract.known_failing_file import write_known
 from harness.report.contract.publish import publish
-from harness.report.contract.terminal import ProgressLines, conclude
+from harness.report.contract.results import RequirementResult, join
+from harness.report.contract.terminal import ProgressLines
 from harness.report.matrix.matrix import JudgedRun, matrix
 from harness.report.matrix.publish_matrix import publish_matrix
 from harness.report.shared.run_metadata import run_metadata
+from harness.report.shared.words import count
 from harness.run import Run
 
 CLIENT_JOBS = 4
@@ -49,6 +56,7 @@ class ClientsOptions:
 
     :param clients: As the user names them.
     :param known_failing: A folder with a list a client; None for our own.
+    :param write_known: A folder into which such lists are written.
     """
 
     run: RunOptions
@@ -56,14 +64,15 @@ class ClientsOptions:
     select: str = ""
     profile: Profile = Profile.KIP
     known_failing: Path | None = None
+    write_known: Path | None = None
     jobs: int = CLIENT_JOBS
 
     def command(self) -> str:
         """The one command that does the same again."""
         own = ["--clients", ",".join(self.clients), *(["--select", self.select] if self.select else [])]
         own += ["--profile", self.profile, "--seed", str(self.run.seed.value), "--jobs", str(self.jobs)]
-        own += ["--known-failing", str(self.known_failing)] * bool(self.known_failing)
-        return self.run.command("clients", *own)
+        own += ["--known-clients", str(self.known_failing)] if self.known_failing else []
+        return self.run.command("clients", *own, target=("--target", self.run.target))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,6 +85,7 @@ class Candidate:
     given: str
     client: ClientUnderTest | None = None
     why: str = ""
+    exit: ExitCode = ExitCode.TOOL_MISSING
     run: Run | None = None
     beside: SideBySide | None = None
     known: KnownFailures = field(default_factory=KnownFailures)
@@ -85,6 +95,11 @@ class Candidate:
     def name(self) -> str:
         """With its exact version, once that is known."""
         return self.client.name if self.client else self.given
+
+    @property
+    def place(self) -> str:
+        """Its name as that of a file or folder: ``java-4.3.1``, of a program ``my-adapter``."""
+        return "".join(letter if letter.isalnum() or letter in ".-_" else "-" for letter in self.name).strip("-.")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,19 +117,30 @@ class ClientsSession:
     def get_clients(self) -> None:
         """Install what is missing and ask each for its name, before any broker is started.
 
-        :raises UserError: for a name that is no client's, or when none can be had.
+        :raises UserError: for a name that is no client's, for one client that is named twice, or when none can be had.
         """
         self.candidates = {given: self._candidate(given) for given in self.options.clients}
-        if not any(each.client for each in self.candidates.values()):
-            raise UserError("; ".join(each.why for each in self.candidates.values()), exit=ExitCode.TOOL_MISSING)
+        every = list(self.candidates.values())
+        if not any(each.client for each in every):
+            raise UserError("; ".join(each.why for each in every), exit=every[0].exit)
+        if twice := [place for place, number in Counter(each.place for each in every).items() if number > 1]:
+            raise UserError(f"--clients: {twice[0]} is named twice", exit=ExitCode.USAGE)
 
-    def begin(self, rows: Sequence[RequirementRow], due: Sequence[Requirement[ClientLab]]) -> None:
-        """Before the first item: what was selected, in the order in which each client is asked it."""
+    def begin(
+        self,
+        catalogue: Sequence[RequirementRow],
+        rows: Sequence[RequirementRow],
+        due: Sequence[Requirement[ClientLab]],
+    ) -> None:
+        """Before the first item: what was selected of the whole catalogue, in the order in which each client is asked.
+
+        :raises UserError: When known failures cannot be read, or name no requirement of the catalogue.
+        """
         self.rows = rows
         self.requirements = {requirement.id: requirement for requirement in due}
         for each in self.candidates.values():
             each.known = self._known(each)
-            each.known.check_ids(row.id for row in rows) if not self.options.select else None
+            each.known.check_ids(row.id for row in catalogue)
             if each.client is not None:
                 own = [bound(one, each.client) for one in due if not each.client.lacking(one.needs)]
                 each.beside = SideBySide(requirements=own, jobs=self.options.jobs)
@@ -135,10 +161,21 @@ class ClientsSession:
         return self._latest.run if self._latest else None
 
     def print_progress(self, row: RequirementRow, verdict: Verdict) -> None:
+        """A line that names the client, as wide for every one."""
         if self._progress is None:
             total = len(self.requirements) * len(self.candidates)
             self._progress = ProgressLines(sys.stdout, total=total, profile=self.options.profile)
-        self._progress.judged(row, verdict)
+        width = max(len(each.name) for each in self.candidates.values())
+        self._progress.judged(row, verdict, of=f"{self.name_of_current():<{width}}  ")
+
+    def name_of_current(self) -> str:
+        """The client that was asked last, with its exact version."""
+        return self._latest.name if self._latest else ""
+
+    def nothing_tried(self) -> bool:
+        """Whether of some client nothing was seen, though each verdict on it may pass."""
+        asked = [each.run.verdicts for each in self.candidates.values() if each.run is not None]
+        return any(verdicts and not passes(verdicts, self.options.profile) for verdicts in asked)
 
     def close(self) -> None:
         """End the cluster, seal every folder, write every page."""
@@ -154,35 +191,56 @@ class ClientsSession:
                 each.run.folder.add_to_run({"seconds": round(time.monotonic() - self.started, 1)})
                 each.run.folder.seal()
                 each.page = publish(each.run.folder, self.rows, each.run.verdicts)
+                self._write_known(each, each.run)
         self._write_page()
 
     def print_end(self, stream: TextIO, tests: pytest.Session) -> None:  # noqa: ARG002
-        """The verdicts of each client, and where the page is."""
-        for each in self.candidates.values():
-            if each.run is not None and each.page is not None:
-                self.options.run.progress(f"\n{each.name}")
-                conclude(stream, each.run.folder, self.rows, each.run.verdicts, each.page)
-        self.options.run.progress(f"all clients: {self.options.run.folder / PAGE}")
+        """The clients side by side, and where the pages are."""
+        if told := [
+            JudgedClient(name=each.name, entries=self._entries(each.run), page=each.page)
+            for each in self.candidates.values()
+            if each.run is not None and each.page is not None
+        ]:
+            conclude_clients(stream, told, self.options.run.folder / PAGE)
 
     def _candidate(self, given: str) -> Candidate:
+        """One that cannot be had does not keep the others from being judged; a name that is no client's does."""
+        command = None
         try:
             command = adapter_command(given, self.options.run.progress)
             return Candidate(given=given, client=asked_for_its_name(command))
         except UserError as error:
-            if error.exit is ExitCode.USAGE and len(self.options.clients) == 1:
+            if error.exit is ExitCode.USAGE and command is None:
                 raise
-            self.options.run.progress(f"{given}: {error}")
-            return Candidate(given=given, why=str(error))
+            if len(self.options.clients) > 1:
+                self.options.run.progress(f"{given}: {error}")
+            return Candidate(given=given, why=str(error), exit=error.exit)
 
     def _known(self, candidate: Candidate) -> KnownFailures:
-        path = list_of(self.options.known_failing or KNOWN_CLIENTS, candidate.name)
+        path = self._known_list(candidate)
         return read_known(path) if path.exists() else KnownFailures()
+
+    def _known_list(self, candidate: Candidate) -> Path:
+        return (self.options.known_failing or KNOWN_CLIENTS) / f"{candidate.place}.txt"
+
+    def _entries(self, run: Run) -> Sequence[RequirementResult]:
+        about = run_metadata(run.folder.run())
+        return join(self.rows, run.verdicts, self.options.profile, about.than)
+
+    def _write_known(self, candidate: Candidate, run: Run) -> None:
+        """What the run found broken of the client, where that is asked for and something was judged."""
+        if self.options.write_known is None or not run.verdicts:
+            return
+        self.options.write_known.mkdir(parents=True, exist_ok=True)
+        path = self.options.write_known / f"{candidate.place}.txt"
+        about = run_metadata(run.folder.run())
+        number = write_known(path, about, self._entries(run), read=self._known_list(candidate))
+        self.options.run.progress(f"{path} has {count(number, 'known failure', 'known failures')}")
 
     def _run(self, candidate: Candidate) -> Run:
         """Its run; at its first requirement it takes the cluster over from the client before it."""
         if candidate.run is None:
-            place = "".join(letter if letter.isalnum() or letter in ".-" else "-" for letter in candidate.name)
-            folder = RunFolder.create(self.options.run.folder / place.strip("-."), self._described(candidate))
+            folder = RunFolder.create(self.options.run.folder / candidate.place, self._described(candidate))
             before = self._latest
             if before is not None and before.beside is not None:
                 before.beside.stop()
@@ -215,6 +273,7 @@ class ClientsSession:
                 about=run_metadata(each.run.folder.run()),
                 verdicts=each.run.verdicts,
                 link=f"{each.run.folder.path.name}/index.html",
+                speaks=speaks(evidence for _, evidence in each.run.folder.evidence()),
             )
             for each in self.candidates.values()
             if each.run is not None and each.run.verdicts

@@ -4,12 +4,14 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from harness.base.paths import CONTRACT, ROOT
+from harness.app.from_folders.run_folders import catalogue_of, run_folders
+from harness.base.paths import ROOT
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.round_folders import rounds_of, was_played
-from harness.contract import Status, Verdict, judge, passes
-from harness.contract.catalogue.requirement_catalogue import find, requirement_row
+from harness.contract import Requirement, Status, Verdict, judge, passes
+from harness.contract.catalogue.requirement_catalogue import requirement_row
 from harness.evidence.run_folder import RunFolder
 from harness.report.contract.publish import publish
 from harness.report.contract.terminal import conclude
@@ -24,23 +26,28 @@ def replay(folder: Path, *, master: str, progress: Callable[[str], None]) -> boo
         and Spark cannot be had.
     """
     rounds = rounds_of(folder.absolute())
-    return _chaos(folder.absolute(), rounds, master, progress) if rounds else _contract(RunFolder.open(folder))
+    if rounds:
+        return _chaos(folder.absolute(), rounds, master, progress)
+    kept = [_contract(RunFolder.open(each)) for each in run_folders(folder)]
+    return all(kept)
 
 
 def _contract(folder: RunFolder) -> bool:
     """Verdicts that rest on no evidence (NOT_OFFERED, a stimulus that crashed) are taken over as they were given."""
     given = {verdict.id: verdict for verdict in verdicts_of(folder)}
-    again = _judged_again(folder, given)
+    catalogue = catalogue_of(folder)
+    again = _judged_again(folder, given, {entry.requirement.id: entry.requirement for entry in catalogue})
     verdicts = [verdict for id_, verdict in given.items() if id_ not in {fresh.id for fresh in again}] + again
-    rows = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]
+    rows = [requirement_row(entry, root=ROOT) for entry in catalogue]
     judged = [row for row in rows if row.id in {verdict.id for verdict in verdicts}]
     conclude(sys.stdout, folder, judged, verdicts, publish(folder, judged, verdicts))
     return passes(verdicts, run_metadata(folder.run()).profile)
 
 
-def _judged_again(folder: RunFolder, given: Mapping[str, Verdict]) -> list[Verdict]:
+def _judged_again(
+    folder: RunFolder, given: Mapping[str, Verdict], requirements: Mapping[str, Requirement[Any]]
+) -> list[Verdict]:
     """The verdicts on the folder's evidence, with what was known to fail when it was made."""
-    requirements = {entry.requirement.id: entry.requirement for entry in find(CONTRACT)}
     known, again = _known_failing(folder, given), []
     for name, evidence in folder.evidence():
         requirement = requirements.get(name.partition("@")[0])

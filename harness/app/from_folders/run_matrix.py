@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-from harness.base.paths import CONTRACT, ROOT
+from harness.app.from_folders.run_folders import run_folders
+from harness.base.paths import CLIENTS, CONTRACT, ROOT
 from harness.base.user_error import ExitCode, UserError
 from harness.contract.catalogue.requirement_catalogue import find, requirement_row
 from harness.evidence.run_folder import RunFolder
+from harness.report.clients.spoken import Speaks, speaks
 from harness.report.matrix.matrix import JudgedRun, matrix
 from harness.report.matrix.publish_matrix import publish_matrix
 from harness.report.shared.given_verdicts import verdicts_of
@@ -21,8 +23,12 @@ def write_matrix(folders: Sequence[Path], page: Path, *, links: bool = True) -> 
     :param links: Whether the names of the runs lead to their pages, which a published page does not have beside it.
     :raises UserError: When a folder is no run's, or nothing was judged in it.
     """
-    runs = [read_judged(folder, link=_link(folder, page) if links else "") for folder in folders]
-    rows = [requirement_row(entry, root=ROOT) for entry in find(CONTRACT)]
+    every = [each for folder in folders for each in run_folders(folder)]
+    runs = [read_judged(folder, link=_link(folder, page) if links else "") for folder in every]
+    catalogue = CLIENTS if any(run.about.client for run in runs) else CONTRACT
+    if len({bool(run.about.client) for run in runs}) > 1:
+        raise UserError("name runs on clients or runs on brokers: they are asked other things", exit=ExitCode.USAGE)
+    rows = [requirement_row(entry, root=ROOT) for entry in find(catalogue)]
     return publish_matrix(matrix(rows, runs), page, fencepost=installed_version("fencepost"))
 
 
@@ -32,7 +38,9 @@ def read_judged(folder: Path, *, link: str = "") -> JudgedRun:
     verdicts = verdicts_of(run)
     if not verdicts:
         raise UserError(f"{folder}: nothing was judged in this run", exit=ExitCode.EVIDENCE_UNREADABLE)
-    return JudgedRun(about=run_metadata(run.run()), verdicts=verdicts, link=link)
+    about = run_metadata(run.run())
+    spoken = speaks(evidence for _, evidence in run.evidence()) if about.client else Speaks()
+    return JudgedRun(about=about, verdicts=verdicts, link=link, speaks=spoken)
 
 
 def _link(folder: Path, page: Path) -> str:

@@ -21,7 +21,7 @@ class Promises:
 
     :param of_brokers: What a broker keeps or breaks.
     :param of_clients: What a client keeps, whatever the broker.
-    :param not_asked: Of brokers, what cannot be asked: the reason by id.
+    :param not_asked: What cannot be asked: the reason by id.
     """
 
     of_brokers: tuple[str, ...]
@@ -39,21 +39,28 @@ class Promises:
         return tuple(id_ for id_ in requirements if (found := ID.match(id_)) is None or found[0] not in stated)
 
     def missing(self, requirements: Collection[str]) -> tuple[str, ...]:
-        """Those of brokers that no requirement asks, and no line says why."""
-        asked = self.asked(requirements)
-        return tuple(id_ for id_ in self.of_brokers if id_ not in asked and id_ not in self.not_asked)
+        """Those that no requirement asks, and no line says why."""
+        asked, every = self.asked(requirements), (*self.of_brokers, *self.of_clients)
+        return tuple(id_ for id_ in every if id_ not in asked and id_ not in self.not_asked)
 
 
-def read_promises(folder: Path) -> Promises:
-    """The catalogue in the requirements' folder; :raises OSError, ValueError, KeyError: when it is malformed."""
+def read_promises(folder: Path, *others: Path) -> Promises:
+    """The catalogue in the requirements' folder; :raises OSError, ValueError, KeyError: when it is malformed.
+
+    :param others: Folders of requirements that may say, too, what cannot be asked.
+    """
     stated = tomllib.loads((folder / PROMISES).read_text(encoding="utf-8"))
     of_clients = {id_ for group, numbers in stated["clients"].items() for id_ in _ids(stated["groups"], group, numbers)}
     every = [id_ for group in stated["groups"] for id_ in _ids(stated["groups"], group, "all")]
     return Promises(
         of_brokers=tuple(id_ for id_ in every if id_ not in of_clients),
         of_clients=tuple(id_ for id_ in every if id_ in of_clients),
-        not_asked=dict(ROW.findall((folder / NOT_ASKED).read_text(encoding="utf-8"))),
+        not_asked={id_: reason for each in (folder, *others) for id_, reason in _not_asked(each / NOT_ASKED)},
     )
+
+
+def _not_asked(page: Path) -> list[tuple[str, str]]:
+    return ROW.findall(page.read_text(encoding="utf-8")) if page.exists() else []
 
 
 def _ids(groups: Mapping[str, int], group: str, numbers: str | list[int]) -> list[str]:

@@ -33,7 +33,7 @@ def earlier_run(folder: RunFolder) -> Json:
     about, verdicts = run_metadata(folder.run()), verdicts_of(folder)
     if not verdicts:
         raise UserError(f"{folder.path}: nothing was judged in this run", exit=ExitCode.USAGE)
-    results = join((), verdicts, about.profile)
+    results = join((), verdicts, about.profile, about.than)
     given: dict[str, Json] = {result.row.id: result.words for result in results}
     statuses: dict[str, Json] = {result.row.id: result.status for result in results}
     return {"name": about.name, "started": about.started, "verdicts": given, "statuses": statuses}

@@ -22,6 +22,7 @@ def document(about: RunMetadata, entries: Sequence[RequirementResult], notes: Se
         "format": REPORT_FORMAT,
         "answer": headline(about.name, entries),
         "target": _target(about),
+        "client": about.client or None,
         "seed": about.seed,
         "command": about.command,
         "started": about.started,

@@ -10,8 +10,11 @@ from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.refuters import NONE
 
 
-def listing(rows: Sequence[RequirementRow], promises: Promises) -> None:
-    """Print every requirement with level, access, source and how it is proven able to fail; then what is not asked."""
+def listing(rows: Sequence[RequirementRow], promises: Promises, others: Sequence[str] = ()) -> None:
+    """Print every requirement with level, access, source and how it is proven able to fail; then what is not asked.
+
+    :param others: Ids that are not listed and yet asked: those of clients beside those of brokers.
+    """
     changing = sum("changes" in row.access for row in rows)
     title = f"{len(rows)} requirements; {changing} with access 'changes' need --allow-changes on external:"
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
@@ -27,7 +30,7 @@ def listing(rows: Sequence[RequirementRow], promises: Promises) -> None:
     # A pipe has no width; a folded row would be hard to grep.
     console.width = console.width if console.is_terminal else 400
     console.print(table)
-    for sentence in coverage([row.id for row in rows], promises):
+    for sentence in coverage([*(row.id for row in rows), *others], promises):
         console.print(sentence, highlight=False)
 
 
@@ -39,7 +42,8 @@ def coverage(requirements: Sequence[str], promises: Promises) -> Iterator[str]:
     yield f"promises of clients: {len(of_clients)} of {len(promises.of_clients)} asked"
     if own := promises.beyond(requirements):
         yield f"beyond the catalogue, with ids of this suite's own: {', '.join(own)}"
-    if promises.not_asked:
-        yield f"cannot be asked (suites/contract/NOT_ASKED.md): {', '.join(promises.not_asked)}"
+    for folder, promised in (("contract", promises.of_brokers), ("clients", promises.of_clients)):
+        if none := [id_ for id_ in promises.not_asked if id_ in promised]:
+            yield f"cannot be asked (suites/{folder}/NOT_ASKED.md): {', '.join(none)}"
     if missing := promises.missing(requirements):
         yield f"not asked yet: {', '.join(missing)}"

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.contract.catalogue.requirement_catalogue import RequirementRow
+from harness.contract.expect import Finding
 from harness.contract.level import Level, Profile
 from harness.contract.verdict import Status, Verdict
 from harness.evidence.exchange import Exchange
 from harness.evidence.requirement_evidence import Evidence
+from harness.report.clients.client_story import CallView, ClientStory, names_in, story
 from harness.report.contract.changes import ChangedVerdict, against, changes
 from harness.report.contract.log_view import LogView, OffsetsView, logs, offsets
 from harness.report.contract.results import RequirementResult, all_pass, counts, explanation, headline, kept_of
@@ -100,6 +102,7 @@ class EvidenceView:
     offsets: tuple[OffsetsView, ...]
     logs: tuple[LogView, ...]
     facts: tuple[tuple[str, str], ...]
+    story: ClientStory | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,7 +270,7 @@ def section(
         stale=entry.stale,
         reason=first_line(reason),
         trace=reason if "\n" in reason.strip() else "",
-        findings=_findings(verdict, shown),
+        findings=_findings(verdict, shown, entry.than),
         examined=count(verdict.witnesses, "situation found as promised", "situations found as promised")
         if verdict
         else "",
@@ -280,7 +283,7 @@ def _words(entry: RequirementResult) -> str:
     """``Violated, known``; ``Violated, SHOULD`` where what is broken is less binding than the requirement."""
     lower = entry.verdict and entry.status == Status.VIOLATED and entry.verdict.level != entry.row.level
     level = f", {entry.verdict.level}" if entry.verdict and lower else ""
-    return title(entry.status) + level + ", known" * entry.known
+    return title(entry.status, entry.than) + level + ", known" * entry.known
 
 
 def _shown(entry: RequirementResult, evidence: Evidence | None, exchanges: Sequence[Exchange]) -> EvidenceView | None:
@@ -300,20 +303,35 @@ def _shown(entry: RequirementResult, evidence: Evidence | None, exchanges: Seque
         offsets=offsets(evidence, bands(evidence.faults, whole), whole),
         logs=logs(evidence),
         facts=pairs(evidence.facts),
+        story=story(entry.row.id, evidence, findings),
     )
 
 
-def _findings(verdict: Verdict | None, shown: EvidenceView | None) -> tuple[FindingView, ...]:
-    anchors = {step.name: step.anchor for step in reversed(shown.steps)} if shown else {}
+def _findings(verdict: Verdict | None, shown: EvidenceView | None, than: str) -> tuple[FindingView, ...]:
+    anchors = _anchors(shown) if shown else {}
     return tuple(
         FindingView(
             anomaly=finding.anomaly,
-            level="" if finding.level == Level.MUST else f"{finding.level}: Kafka does so, no KIP promises it",
+            level=""
+            if finding.level == Level.MUST
+            else f"{finding.level}: {than[0].upper()}{than[1:]} does so, no KIP promises it",
             detail=finding.detail,
-            steps=tuple((name, anchors.get(name, "")) for name in dict.fromkeys(finding.steps)),
+            steps=tuple((name, anchors.get(name, "")) for name in _shown_by(finding, anchors)),
         )
         for finding in (verdict.findings if verdict else ())
     )
+
+
+def _anchors(shown: EvidenceView) -> Mapping[str, str]:
+    """Of every step and call by name; of several of one name that of the first."""
+    chapters = shown.story.chapters if shown.story else ()
+    calls = [item for chapter in chapters for item in chapter.items if isinstance(item, CallView)]
+    found = [*((step.name, step.anchor) for step in shown.steps), *((call.name, call.anchor) for call in calls)]
+    return dict(reversed(found))
+
+
+def _shown_by(finding: Finding, anchors: Mapping[str, str]) -> Sequence[str]:
+    return tuple(dict.fromkeys((*finding.steps, *names_in(finding, anchors))))
 
 
 def _by_requirement(exchanges: Sequence[Exchange]) -> Mapping[str, Sequence[Exchange]]:

@@ -21,7 +21,7 @@ def publish(folder: RunFolder, rows: Sequence[RequirementRow], verdicts: Sequenc
     :raises UserError: When the folder's evidence or journal cannot be read.
     """
     about = run_metadata(folder.run())
-    entries = join(rows, verdicts, about.profile)
+    entries = join(rows, verdicts, about.profile, about.than)
     exchanges, notes = _journal(folder)
     replay, evidence = replay_command(folder.path), dict(folder.evidence())
     shown = page(about, entries, evidence, exchanges, replay=replay, notes=notes)

@@ -7,16 +7,20 @@ from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.level import Level, Profile
 from harness.contract.verdict import Status, Verdict, kept, passes, stale
 from harness.report.shared.status_marks import counted
-from harness.report.shared.words import DIFFERS, NOT_JUDGED, ORDER, count, label
+from harness.report.shared.words import DIFFERS, KAFKA, NOT_JUDGED, ORDER, count, label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequirementResult:
-    """A requirement and its verdict; None where the run ended before it. The profile says whether it decides."""
+    """A requirement and its verdict; None where the run ended before it. The profile says whether it decides.
+
+    :param than: Whose ways a kept promise may differ from.
+    """
 
     row: RequirementRow
     verdict: Verdict | None
     profile: Profile = Profile.KAFKA
+    than: str = KAFKA
 
     @property
     def status(self) -> str:
@@ -61,7 +65,10 @@ def shown_status(verdict: Verdict, profile: Profile) -> str:
 
 
 def join(
-    rows: Sequence[RequirementRow], verdicts: Sequence[Verdict], profile: Profile = Profile.KAFKA
+    rows: Sequence[RequirementRow],
+    verdicts: Sequence[Verdict],
+    profile: Profile = Profile.KAFKA,
+    than: str = KAFKA,
 ) -> tuple[RequirementResult, ...]:
     """Every row with its verdict, then every verdict that has no row (its requirement has left the catalogue).
 
@@ -73,7 +80,7 @@ def join(
     known = {row.id for row in rows}
     bare = [_bare(verdict) for verdict in worst.values() if verdict.id not in known]
     return tuple(
-        RequirementResult(row=row, verdict=worst.get(row.id), profile=profile)
+        RequirementResult(row=row, verdict=worst.get(row.id), profile=profile, than=than)
         for row in (*rows, *sorted(bare, key=lambda r: r.id))
     )
 
@@ -130,14 +137,18 @@ def _passing_ways(entries: Sequence[RequirementResult]) -> str:
 def _differing(entries: Sequence[RequirementResult]) -> str:
     """What the profile does not ask for, and is not as Kafka does it."""
     number = counts(entries).get(DIFFERS, 0)
-    verbs = "differs from Kafka and keeps" if number == 1 else "differ from Kafka and keep"
-    return f"; {number} {verbs} the KIP, which does not fail with --profile kip" if number else ""
+    differs, keeps = ("differs", "keeps") if number == 1 else ("differ", "keep")
+    return (
+        f"; {number} {differs} from {entries[0].than} and {keeps} the KIP, which does not fail with --profile kip"
+        if number
+        else ""
+    )
 
 
 def _head(name: str, entries: Sequence[RequirementResult], found: Mapping[str, int]) -> str:
     total, broken, keeps = len(entries), found.get(Status.VIOLATED, 0), kept_of(found)
     known = sum(entry.known for entry in entries if entry.status == Status.VIOLATED)
-    promises, otherwise = "promise" if total == 1 else "promises", _otherwise(found)
+    promises, otherwise = "promise" if total == 1 else "promises", _otherwise(found, entries[0].than)
     if total == 1 and broken + keeps == 1:
         aside = ", a known failure" * known + otherwise
         return f"{name} {'keeps' if keeps else 'breaks'} the one promise that was judged{aside}"
@@ -149,12 +160,12 @@ def _head(name: str, entries: Sequence[RequirementResult], found: Mapping[str, i
     return f"{name} keeps {'all' if keeps == total else f'{keeps} of'} {total} {promises}{otherwise}"
 
 
-def _otherwise(found: Mapping[str, int]) -> str:
+def _otherwise(found: Mapping[str, int], than: str) -> str:
     """How many of the kept promises are kept in another way than Kafka's."""
     number, keeps = found.get(DIFFERS, 0), kept_of(found)
     if not number:
         return ""
-    return ", otherwise than Kafka" if number == keeps else f", {number} of them otherwise than Kafka"
+    return f", otherwise than {than}" if number == keeps else f", {number} of them otherwise than {than}"
 
 
 def _tail(entries: Sequence[RequirementResult], found: Mapping[str, int]) -> list[str]:

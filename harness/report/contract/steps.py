@@ -98,6 +98,8 @@ def span_of(evidence: Evidence) -> Span:
     ]
     moments += [moment for fault in evidence.faults for moment in (fault.started, fault.ended)]
     moments += [sample.at for sample in evidence.samples]
+    moments += [moment for call in evidence.calls for moment in (call.started, call.answered)]
+    moments += [moment for sent in evidence.frames for moment in (sent.at, sent.answered or sent.at)]
     return Span(start=min(moments, default=0.0), end=max(moments, default=0.0))
 
 

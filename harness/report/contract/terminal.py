@@ -31,7 +31,19 @@ from harness.report.contract.results import (
 from harness.report.contract.shared_reasons import SharedReason, shared_reasons
 from harness.report.shared.console import STYLES, bare_table, counter, open_console, print_headline, print_report_paths
 from harness.report.shared.run_metadata import run_metadata
-from harness.report.shared.words import DIFFERS, ORDER, count, duration, first_line, label, meaning, short, title
+from harness.report.shared.words import (
+    DIFFERS,
+    JAVA_CLIENT,
+    KAFKA,
+    ORDER,
+    count,
+    duration,
+    first_line,
+    label,
+    meaning,
+    short,
+    title,
+)
 
 LISTED = 25
 """Requirements listed one by one below the table for each status; the page has them all."""
@@ -48,14 +60,23 @@ class ProgressLines:
     profile: Profile = Profile.KAFKA
     done: int = 0
 
-    def judged(self, row: RequirementRow, verdict: Verdict) -> None:
-        """``[12/40] KIP890-VERIFY-01    HOLDS           34 ms  A transactional produce …``"""
+    def judged(self, row: RequirementRow, verdict: Verdict, *, of: str = "") -> None:
+        """``[12/40] KIP890-VERIFY-01    HOLDS           34 ms  A transactional produce …``
+
+        :param of: Of several clients the one that was judged; empty where there is one target.
+        """
         self.done += 1
         console, status = open_console(self.stream), shown_status(verdict, self.profile)
-        line = Text(f"{counter(self.done, self.total)} {row.id:<18}  ")
+        line = Text(f"{counter(self.done, self.total)} {of}{row.id:<18}  ")
         line.append(f"{status:<13}", style=STYLES[status])
         line.append(f" {duration(verdict.seconds * 1000):>8}  ")
-        line.append(short(_remark(row, verdict, status), max(console.width - len(line.plain) - 1, 20)), style="dim")
+        line.append(
+            short(
+                _remark(row, verdict, status, JAVA_CLIENT if of else KAFKA),
+                max(console.width - len(line.plain) - 1, 20),
+            ),
+            style="dim",
+        )
         console.print(line, soft_wrap=True)
 
 
@@ -64,11 +85,11 @@ def conclude(
 ) -> None:
     """The end of a run: the table, what did not hold, the headline, where the report is, how to replay."""
     console, about = open_console(stream), run_metadata(folder.run())
-    entries = join(rows, verdicts, about.profile)
+    entries = join(rows, verdicts, about.profile, about.than)
     if entries:
         console.print(_table(entries))
     for status in (Status.VIOLATED.value, DIFFERS, Status.UNDECIDED.value, Status.NOT_EXERCISED.value, *SHORTLY):
-        _print_status(console, status, [entry for entry in entries if entry.status == status])
+        _print_status(console, status, [entry for entry in entries if entry.status == status], about.than)
     _print_group(console, "Known failures that no longer fail", "yellow", [entry for entry in entries if entry.stale])
     _print_changes(console, against(about), changes(about, entries))
     print_headline(console, headline(about.name, entries), explanation(entries), passes=all_pass(entries))
@@ -86,10 +107,10 @@ def _print_changes(console: Console, earlier: str, changed: Sequence[ChangedVerd
         console.print(Text(f"  and {len(changed) - LISTED} more on the page"))
 
 
-def _remark(row: RequirementRow, verdict: Verdict, status: str) -> str:
+def _remark(row: RequirementRow, verdict: Verdict, status: str, than: str) -> str:
     anomalies = ", ".join(dict.fromkeys(finding.anomaly for finding in verdict.findings))
     if status == DIFFERS:
-        return f"{meaning(DIFFERS)}: {anomalies}"
+        return f"{meaning(DIFFERS)}: {anomalies}" if than == KAFKA else anomalies  # of a client there is less room
     if status == Status.VIOLATED:
         level = "" if verdict.level == Level.MUST else f"{verdict.level}: "
         return f"{'known: ' if verdict.known_failure else ''}{level}{anomalies}"
@@ -118,12 +139,13 @@ def _numbers(entries: Sequence[RequirementResult], shown: Sequence[str]) -> list
     return [Text(str(found[s]), style=STYLES[s]) if s in found else Text("·", style="dim") for s in shown]
 
 
-def _print_status(console: Console, status: str, entries: Sequence[RequirementResult]) -> None:
+def _print_status(console: Console, status: str, entries: Sequence[RequirementResult], than: str) -> None:
     """All of one status: what has a reason in common by that reason, the rest one by one."""
     without_findings = [entry for entry in entries if entry.verdict and not entry.verdict.findings]
     common = [one for one in shared_reasons(without_findings) if status in SHORTLY or len(one.entries) > 1]
     by_reason = {id_ for reason in common for id_ in reason.ids}
-    _print_group(console, title(status), STYLES[status], [e for e in entries if e.row.id not in by_reason], common)
+    own = [entry for entry in entries if entry.row.id not in by_reason]
+    _print_group(console, title(status, than), STYLES[status], own, common)
 
 
 def _print_group(

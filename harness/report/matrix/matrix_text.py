@@ -2,20 +2,9 @@
 
 from collections.abc import Iterator
 
-from harness.contract.verdict import Status
 from harness.report.matrix.matrix import Matrix, MatrixCell, Transition
-from harness.report.shared.words import DIFFERS, NOT_JUDGED, count
-
-LETTERS = {
-    Status.HOLDS.value: "✓",
-    Status.VIOLATED.value: "✗",
-    DIFFERS: "≠",
-    Status.NOT_EXERCISED.value: "?",
-    Status.UNDECIDED.value: "!",
-    Status.OUT_OF_REACH.value: "o",
-    Status.NOT_OFFERED.value: "·",
-    NOT_JUDGED: " ",
-}
+from harness.report.shared.status_letters import LETTERS, LETTERS_EXPLAINED
+from harness.report.shared.words import JAVA_CLIENT, KAFKA, count
 
 
 def as_text(shown: Matrix) -> str:
@@ -26,14 +15,21 @@ def as_text(shown: Matrix) -> str:
 def _lines(shown: Matrix) -> Iterator[str]:
     names = [column.name for column in shown.columns]
     yield f"# {count(sum(1 for _ in shown.rows), 'requirement', 'requirements')} on {', '.join(names)}"
-    yield "\n✓ holds · ✗ violated · ≠ differs from Kafka, keeps the KIP · ? not exercised · ! undecided"
-    yield "o out of reach · · not offered. Bold: not as on the neighbour to the left.\n"
+    bold = f" Bold: not as on {'the version' if shown.of_clients else 'the neighbour'} to the left."
+    explained = LETTERS_EXPLAINED.format(than=JAVA_CLIENT if shown.of_clients else KAFKA)
+    yield f"\n{explained}.{bold if shown.steps else ''}\n"
     yield f"| requirement | {' | '.join(names)} |"
     yield "|---|" + ":-:|" * len(names)
     for line in shown.rows:
         yield f"| {line.row.id} | {' | '.join(map(_letter, line.cells))} |"
     for step in shown.steps:
         yield from _step(step)
+    if shown.spoken:
+        yield "\n## Versions spoken\n"
+        yield f"| API | {' | '.join(names)} |"
+        yield "|---|" + ":-:|" * len(names)
+        for spoken in shown.spoken:
+            yield f"| {spoken.api} | {' | '.join(cell or '–' for cell in spoken.cells)} |"
 
 
 def _letter(cell: MatrixCell) -> str:

@@ -23,12 +23,17 @@ from harness.report.shared.words import finding_words, short
 SEVERITIES = {"MUST": Severity.CRITICAL, "SHOULD": Severity.NORMAL, "MAY": Severity.MINOR}
 
 
-def label(row: RequirementRow, verdict: Verdict, evidence: Evidence | None = None) -> None:
-    """KIP as epic, group as feature, the verdict's level as severity and tag; the KIP's link; verdict and evidence."""
-    allure.dynamic.title(f"{row.id} {short(row.statement, 200)}")
+def label(row: RequirementRow, verdict: Verdict, evidence: Evidence | None = None, client: str = "") -> None:
+    """KIP as epic, group as feature, a client as story, the verdict's level as severity and tag.
+
+    The KIP's link, the verdict and the evidence are attached.
+    """
+    allure.dynamic.title(" ".join(filter(None, (client, row.id, short(row.statement, 200)))))
     allure.dynamic.description(_description(row, verdict))
     allure.dynamic.epic(row.kip)
     allure.dynamic.feature(row.group)
+    if client:
+        allure.dynamic.story(client)
     allure.dynamic.severity(SEVERITIES.get(verdict.level, Severity.NORMAL))
     allure.dynamic.tag(str(verdict.level), verdict.status.value, *(found.anomaly for found in verdict.findings))
     allure.dynamic.link(row.link, name=f"{row.kip}: {row.section}")

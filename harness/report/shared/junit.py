@@ -11,9 +11,10 @@ from harness.report.shared.run_metadata import run_metadata
 from harness.report.shared.words import printable
 
 
-def properties(row: RequirementRow, verdict: Verdict, profile: Profile) -> list[tuple[str, str]]:
+def properties(row: RequirementRow, verdict: Verdict, profile: Profile, client: str = "") -> list[tuple[str, str]]:
     """Name and value pairs; ``anomaly`` comes once for each different one, ``known_failure`` only if listed.
 
+    ``client`` is there where a client was judged.
     ``level`` is the verdict's: of VIOLATED that of its most binding finding.
     """
     pairs = [
@@ -25,6 +26,7 @@ def properties(row: RequirementRow, verdict: Verdict, profile: Profile) -> list[
         ("status", verdict.status.value),
         ("witnesses", str(verdict.witnesses)),
     ]
+    pairs += [("client", client)] if client else []
     pairs += [("anomaly", anomaly) for anomaly in dict.fromkeys(found.anomaly for found in verdict.findings)]
     pairs += [("reason", verdict.reason)] if verdict.reason else []
     pairs += [("known_failure", verdict.known_failure)] if verdict.known_failure else []

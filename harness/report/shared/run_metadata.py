@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from harness.base.json_value import Json
 from harness.contract.level import Profile
+from harness.report.shared.words import JAVA_CLIENT, KAFKA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +15,8 @@ class RunMetadata:
 
     ``name`` is what the headline calls the target (``Kafka 4.3.1``); ``apis`` holds the offered version range of each
     API, lowest and highest; ``seconds`` is how long the run took; ``command`` runs it again; ``against`` is what was
-    kept of an earlier run. ``client`` is the judged client, where clients are judged: then the target only serves it.
+    kept of an earlier run. ``client`` is the judged client, where clients are judged: then the target only serves it;
+    ``library`` is what it calls itself, with its version.
     """
 
     name: str
@@ -35,6 +37,12 @@ class RunMetadata:
     profile: Profile = Profile.KAFKA
     against: Mapping[str, Json] = field(default_factory=dict)
     client: str = ""
+    library: str = ""
+
+    @property
+    def than(self) -> str:
+        """Whose ways what is judged may differ from, and keep its promises."""
+        return JAVA_CLIENT if self.client else KAFKA
 
 
 def run_metadata(run: Mapping[str, Json]) -> RunMetadata:
@@ -60,6 +68,7 @@ def run_metadata(run: Mapping[str, Json]) -> RunMetadata:
         profile=Profile(field_text(run.get("profile")) or Profile.KAFKA),
         against=_mapping(run.get("against")),
         client=field_text(run.get("client")),
+        library=" ".join(field_text(run.get(name)) for name in ("library", "library_version")).strip(),
     )
 
 

@@ -18,6 +18,10 @@ NOT_JUDGED = "NOT_JUDGED"
 DIFFERS = "DIFFERS"
 """How VIOLATED is shown where the profile does not ask for what is broken: only a habit of Kafka's is not kept."""
 
+KAFKA = "Kafka"
+JAVA_CLIENT = "the Java client"
+"""Whose ways a kept promise may differ from: a broker's from Kafka's, a client's from those of Kafka's own client."""
+
 ORDER: Sequence[str] = (
     *(Status.VIOLATED.value, Status.UNDECIDED.value, Status.NOT_EXERCISED.value, NOT_JUDGED, DIFFERS),
     *(Status.OUT_OF_REACH.value, Status.NOT_OFFERED.value, Status.HOLDS.value),
@@ -72,18 +76,19 @@ def label(status: str) -> str:
     return _LABELS.get(status, status)
 
 
-def title(status: str) -> str:
+def title(status: str, than: str = KAFKA) -> str:
     """The status where there is room for a phrase.
 
     >>> title("NOT_EXERCISED"), title("DIFFERS")
     ('Not exercised', 'Differs from Kafka, keeps the KIP')
     """
-    return meaning(status).replace("differs", "Differs") if status == DIFFERS else label(status)
+    return meaning(status, than).replace("differs", "Differs") if status == DIFFERS else label(status)
 
 
-def meaning(status: str) -> str:
+def meaning(status: str, than: str = KAFKA) -> str:
     """What the status means for the promise, as half a sentence."""
-    return _MEANINGS.get(status, "")
+    told = _MEANINGS.get(status, "")
+    return told.replace(KAFKA, than) if status == DIFFERS else told
 
 
 def slug(status: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from harness.app import options
 from harness.app.cli import main
+from harness.app.option_table import declare
 from harness.base.paths import SCENARIOS
 from harness.base.user_error import ExitCode
 from harness.chaos.plan.chaos_options import ChaosOptions
@@ -29,7 +30,7 @@ def adapter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def parsed(tmp_path: Path, *words: str) -> ChaosOptions:
     parser = ArgumentParser()
-    options.declare("chaos", parser.add_argument)
+    declare("chaos", parser.add_argument)
     given = parser.parse_args([*words, "--report-dir", str(tmp_path / "run"), "--seed", "7"])
     return options.chaos_options(given, target="kafka:4.3.1")
 

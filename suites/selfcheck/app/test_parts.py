@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from harness.app.contract_plugin import take_part
-from harness.app.options import part_of
+from harness.app.option_table import part_of
 
 CONFIG = cast(Any, SimpleNamespace(hook=SimpleNamespace(pytest_deselected=lambda **_items: None)))
 

@@ -6,12 +6,14 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
-from harness.base.paths import CONTRACT, ROOT, SCENARIOS
+from harness.base.paths import CLIENTS, CONTRACT, ROOT, SCENARIOS
 from harness.base.user_error import ExitCode
 from harness.chaos.plan.scenario_catalogue import find_scenarios
+from harness.clients.toolchains.program import PROGRAMS
 from harness.contract.catalogue.requirement_catalogue import find
 from harness.evidence.run_folder import RunFolder
 
@@ -76,6 +78,17 @@ def test_it_lists_the_whole_catalogue_and_every_scenario(environment: Path, empt
     assert written(empty) == set()
 
 
+def test_it_has_the_contract_of_clients_and_every_file_of_the_adapters(
+    wheel: Path, environment: Path, empty: Path
+) -> None:
+    listed = installed(environment, empty, "list", "--clients")
+    assert [entry.requirement.id for entry in find(CLIENTS) if entry.requirement.id not in listed.stdout] == []
+    kept = {file.relative_to(ROOT).as_posix() for file in PROGRAMS.rglob("*") if file.is_file()}
+    made = {name for name in kept if "__pycache__" in name}
+    with ZipFile(wheel) as packed:
+        assert kept - made - set(packed.namelist()) == set()
+
+
 def test_it_judges_a_recorded_folder_again_and_writes_its_page(environment: Path, empty: Path) -> None:
     requirement = next(find(CONTRACT)).requirement
     folder = RunFolder.create(empty / "run", {"target": "kafka:4.3.1"})
@@ -86,7 +99,7 @@ def test_it_judges_a_recorded_folder_again_and_writes_its_page(environment: Path
     assert requirement.id in (folder.path / "index.html").read_text(encoding="utf-8")
 
 
-COMMANDS = ("qualify", "chaos", "falsify", "replay", "up")
+COMMANDS = ("qualify", "chaos", "falsify", "clients", "replay", "up")
 HELPS = """
 import contextlib, io, json, sys
 from harness.app.cli import main

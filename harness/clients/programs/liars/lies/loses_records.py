@@ -1,4 +1,4 @@
-"""Every third produce is a success that was never handed to the library."""
+"""Every second produce is a success that was never handed to the library."""
 
 from inner_adapter import Fields, InnerAdapter
 from lie import Lie, as_if_delivered
@@ -11,4 +11,4 @@ class LosesRecords(Lie):
 
     def produce(self, call: Fields) -> Fields:
         self.produced += 1
-        return self.inner.ask(call) if self.produced % 3 else as_if_delivered(call)
+        return self.inner.ask(call) if self.produced % 2 else as_if_delivered(call)

@@ -1,0 +1,78 @@
+"""An application whose program fails in the middle: the stimulus ends with one sentence, and nothing is left."""
+
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.base.clock import RunClock
+from harness.base.unprepared import Unprepared
+from harness.clients.stdio.adapter_options import AdapterOptions
+from harness.clients.stdio.adapter_process import start_adapter
+from harness.lab.clients import application as module
+from harness.lab.clients.application import Application
+from harness.lab.evidence_builder import EvidenceBuilder
+from harness.lab.powers.request_gate import RequestGate
+from suites.selfcheck.clients.stdio.programs import but, program
+
+BEGIN = 'case "begin" | "subscribe": answer(call["id"], outcome="done")'
+BAD = {
+    "crashes": ("sys.exit(3)", "ended with exit code 3 before it answered begin"),
+    "hangs": ("sleep(60)", "did not answer begin within"),
+    "prints": ("print('hello there', flush=True)", "answered begin with 'hello there': it is not JSON"),
+}
+
+
+@pytest.fixture(name="clock")
+def _clock() -> RunClock:
+    return RunClock()
+
+
+def application(folder: Path, clock: RunClock, instead: str) -> Application:
+    """One whose program does this when it is told to begin."""
+    command = program(folder, but(BEGIN, f'case "begin": {instead}'))
+    options = AdapterOptions(bootstrap=["127.0.0.1:9"], client_id="app", block_ms=50, delivery_timeout_ms=50)
+    return Application(
+        name="app",
+        adapter=start_adapter(command.command, name=command.name),
+        options=options,
+        coordinator=1,
+        proxies=(),
+        request_gate=RequestGate(open_gate=None, clock=clock),
+        notes=EvidenceBuilder(),
+        now=clock.now,
+        frames_so_far=tuple,
+    )
+
+
+@pytest.mark.parametrize("way", BAD)
+def test_it_is_one_sentence_and_nothing_is_left(
+    tmp_path: Path, clock: RunClock, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setattr(module, "SLACK_SECONDS", 3.0)
+    instead, sentence = BAD[way]
+    app = application(tmp_path, clock, instead)
+    app.open()
+    with pytest.raises(Unprepared) as failed:
+        app.begin()
+    assert sentence in str(failed.value)
+    assert (app.running, [call.call for call in app.notes.calls]) == (False, [])
+    app.close()
+    assert str(tmp_path) not in " ".join(word for each in psutil.process_iter() for word in words_of(each))
+
+
+def words_of(process: psutil.Process) -> list[str]:
+    """Its command line; none of one that is gone."""
+    try:
+        return [] if process.status() == psutil.STATUS_ZOMBIE else process.cmdline()
+    except psutil.Error:
+        return []
+
+
+def test_what_its_library_cannot_do_is_told_so(tmp_path: Path, clock: RunClock) -> None:
+    app = application(tmp_path, clock, "sys.exit(3)")
+    app.open()
+    with pytest.raises(Unprepared, match=r"cannot flush: no"):
+        app.flush()
+    app.close()
+    assert not app.running

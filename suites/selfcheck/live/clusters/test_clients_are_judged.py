@@ -1,0 +1,47 @@
+"""A run on clients on a real cluster: one is judged, one fails in the middle and is told; nothing is left running.
+
+Needs Java, and once Maven and Go. Starts one cluster.
+"""
+
+import json
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.base.user_error import ExitCode
+from suites.selfcheck.clients.stdio.programs import but
+from suites.selfcheck.fixtures.command import fencepost
+from suites.selfcheck.fixtures.controlled_clients import adapter
+
+pytestmark = pytest.mark.live
+
+ID, CLIENT = "KIP691-J-03", "librdkafka:2.16.1"
+CRASHING = but('case "init" | "commit": refused(call["id"], "NoBroker")', 'case "init": sys.exit(3)')
+
+
+def test_one_is_judged_and_another_fails_in_the_middle(tmp_path: Path) -> None:
+    crashing = adapter(tmp_path, "crashing", CRASHING)
+    words = ("--clients", f"{CLIENT},{crashing}", "--select", ID, "--backend", "process")
+    ended = fencepost("clients", *words, "--report-dir", str(tmp_path / "run"), cwd=tmp_path)
+    assert ended.returncode == ExitCode.BROKEN, ended.stdout + ended.stderr
+    assert "ended with exit code 3 before it answered init" in " ".join(ended.stdout.split())
+    assert "Traceback" not in ended.stdout + ended.stderr
+    judged, failed = (
+        json.loads((tmp_path / "run" / place / "report.json").read_text(encoding="utf-8"))["verdicts"][0]
+        for place in ("librdkafka-2.16.1", "crashing")
+    )
+    assert (judged["witnesses"] > 0, failed["status"]) == (True, "NOT_EXERCISED")
+    page = (tmp_path / "run" / "librdkafka-2.16.1" / "index.html").read_text(encoding="utf-8")
+    assert "by the gate" in page
+    assert 'href="librdkafka-2.16.1/index.html#' in (tmp_path / "run" / "clients.html").read_text(encoding="utf-8")
+    left = [each.pid for each in psutil.process_iter() if str(tmp_path) in " ".join(words_of(each))]
+    assert left == []
+
+
+def words_of(process: psutil.Process) -> list[str]:
+    """Its command line; none of one that is gone."""
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
