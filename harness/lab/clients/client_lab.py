@@ -154,11 +154,6 @@ class ClientLab:
         rule = application.gate("ApiVersions", "cap", name="older brokers", at_most=None, cap=cap)
         application.until_closed.enter_context(rule)
 
-    def _cap(self, application: Application, cap: dict[str, int]) -> None:
-        """One rule for versions and levels: the first that takes a request decides."""
-        rule = application.gate("ApiVersions", "cap", name="older brokers", at_most=None, cap=cap)
-        application.until_closed.enter_context(rule)
-
     def frames(self, application: str) -> Sequence[Frame]:
         """The requests of an application so far."""
         return self._evidence(self.frame_gate.frames(f"{self.prefix}{application}"))
