@@ -37,7 +37,7 @@ def application(folder: Path, clock: RunClock, instead: str) -> Application:
         adapter=start_adapter(command.command, name=command.name),
         options=options,
         coordinator=1,
-        proxies=(),
+        proxies={},
         request_gate=RequestGate(open_gate=None, clock=clock),
         notes=EvidenceBuilder(),
         now=clock.now,
