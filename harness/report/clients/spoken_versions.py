@@ -21,15 +21,12 @@ class Speaks:
 
 
 def speaks(evidence: Iterable[Evidence]) -> Speaks:
-    """From the requests that were seen, and the facts ``spoken`` and ``protocol`` where a requirement noted them."""
+    """From the requests that were seen, and the fact ``spoken`` where a requirement noted it."""
     found: dict[str, set[int]] = {}
-    protocols: list[int] = []
     for seen in evidence:
         for api, version in (*_seen(seen), *_noted(seen.facts.get("spoken"))):
             found.setdefault(api, set()).add(version)
-        noted = seen.facts.get("protocol")
-        protocols += [noted] if isinstance(noted, int) and not isinstance(noted, bool) else []
-    protocols += [2 if version >= SECOND_PROTOCOL else 1 for version in found.get(END_TXN, ())]
+    protocols = [2 if version >= SECOND_PROTOCOL else 1 for version in found.get(END_TXN, ())]
     apis = {api: (min(versions), max(versions)) for api, versions in sorted(found.items())}
     return Speaks(apis=apis, protocol=max(protocols, default=None))
 
