@@ -33,7 +33,7 @@ from harness.lab.clients.bound import bound
 from harness.lab.clients.client_lab import ClientLab
 from harness.lab.clients.client_under_test import ClientUnderTest, asked_for_its_name
 from harness.report.clients.clients_terminal import JudgedClient, conclude_clients
-from harness.report.clients.spoken import speaks
+from harness.report.clients.spoken_versions import speaks
 from harness.report.contract.known_failing_file import write_known
 from harness.report.contract.publish import publish
 from harness.report.contract.results import RequirementResult, join

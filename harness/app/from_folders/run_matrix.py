@@ -10,7 +10,7 @@ from harness.base.paths import CLIENTS, CONTRACT, ROOT
 from harness.base.user_error import ExitCode, UserError
 from harness.contract.catalogue.requirement_catalogue import find, requirement_row
 from harness.evidence.run_folder import RunFolder
-from harness.report.clients.spoken import Speaks, speaks
+from harness.report.clients.spoken_versions import Speaks, speaks
 from harness.report.matrix.matrix import JudgedRun, matrix
 from harness.report.matrix.publish_matrix import publish_matrix
 from harness.report.shared.given_verdicts import verdicts_of

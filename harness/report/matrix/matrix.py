@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 
 from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.verdict import Status, Verdict
-from harness.report.clients.spoken import Speaks
+from harness.report.clients.spoken_versions import Speaks
 from harness.report.contract.results import RequirementResult, counts, join
 from harness.report.shared.run_metadata import RunMetadata, span
 from harness.report.shared.status_marks import StatusMark, StatusTally, mark, tallies

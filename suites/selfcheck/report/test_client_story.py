@@ -14,7 +14,7 @@ from harness.evidence.status import Status
 from harness.report.clients.call_words import ITEMS_SHOWN, call_words
 from harness.report.clients.client_story import BetweenView, CallView, Chapter, FaultNote, names_in, story
 from harness.report.clients.frame_lines import FRAMES_SHOWN, errors_of, frame_lines
-from harness.report.clients.spoken import speaks
+from harness.report.clients.spoken_versions import speaks
 from harness.report.matrix.matrix import JudgedRun, matrix
 from harness.report.matrix.matrix_text import as_text
 from harness.report.shared.run_metadata import run_metadata
