@@ -20,7 +20,8 @@ GAPS = frozenset(
         "epoch-not-kept", "epoch-not-new", "error-is-shown", "fails-at-a-level", "instance-is-over",
         "lagging-broker-fails", "later-is-not-retried", "level-not-changed", "level-not-raised", "mixed-protocols",
         "never-told", "new-protocol-fails", "new-protocol-to-old-brokers", "no-epoch-bump", "no-init-after-abort",
-        "not-abortable", "not-aborted", "not-recovered", "not-told", "not-told-fenced", "old-brokers-fail", "old-protocol-fails",
+        "not-abortable", "not-aborted", "not-recovered", "not-told", "not-told-fenced", "old-brokers-fail",
+        "old-protocol-fails",
         "reordered", "same-epoch", "sequence-goes-on", "stopped-at-the-switch", "stopped-by-the-move", "stuck",
         "stuck-lso", "torn-by-the-move", "transaction-fails",
     }
