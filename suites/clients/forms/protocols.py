@@ -6,6 +6,8 @@ from harness.contract import Feature, Library, LyingClient, Observations, Offers
 from harness.contract.clients.client_expect import as_it_said, said, succeeded
 from harness.contract.clients.spoken import FEATURE, SpokenTransaction, spoken_transaction, within_offered
 from harness.evidence.requirement_evidence import Evidence
+from harness.lab.clients import ClientLab
+from harness.lab.clients.transact import joined, transact
 
 LEVELS = (Offers("EndTxn", 5), Offers("UpdateFeatures", 1), Feature(FEATURE, 2))
 """Of brokers on which every level can be finalized."""
@@ -19,6 +21,19 @@ LIES: tuple[Refuter, ...] = (
 UNOFFERED = Unrefuted(
     anomaly="unoffered-version", reason="no client is known that sends a version which its broker does not advertise"
 )
+
+TWO = ("first", "second")
+"""The names of :func:`two_transactions`."""
+
+
+def two_transactions(lab: ClientLab) -> None:
+    """A stimulus: two transactions with records and offsets."""
+    partition, group = lab.partition(), lab.group()
+    app = lab.application(group=group)
+    app.init()
+    joined(app, "joining", partition)
+    for name in TWO:
+        transact(app, name, partition, group=group)
 
 
 def spoken_ones(seen: Evidence, *names: str) -> Sequence[SpokenTransaction]:

@@ -22,7 +22,6 @@ GAPS = frozenset(
         "never-told", "new-protocol-fails", "new-protocol-to-old-brokers", "no-epoch-bump", "no-init-after-abort",
         "old-protocol-fails",
         "not-abortable", "not-aborted", "not-recovered", "not-told", "not-told-fenced", "old-brokers-fail",
-        "old-protocol-fails",
         "reordered", "same-epoch", "sequence-goes-on", "stopped-at-the-switch", "stopped-by-the-move", "stuck",
         "stuck-lso", "torn-by-the-move", "transaction-fails",
     }

@@ -9,13 +9,10 @@ from harness.contract.clients.client_doctored import of_client, with_call
 from harness.contract.clients.spoken import epochs_are, speaks_old
 from harness.contract.clients.spoken_stories import logged, started, told
 from harness.contract.doctored import log
-from harness.lab.clients import ClientLab
-from harness.lab.clients.transact import joined, transact
 from suites.clients.client_wishes import BROKERS_OF_39
 from suites.clients.forms.error_requirement import TRANSACTIONS
-from suites.clients.forms.protocols import LIES, all_well, spoken_ones
+from suites.clients.forms.protocols import LIES, TWO, all_well, spoken_ones, two_transactions
 
-NAMES = ("first", "second")
 OFFERED = {
     "1": {
         "ApiVersions": [0, 4],
@@ -29,23 +26,13 @@ OFFERED = {
 }
 
 
-def stimulus(lab: ClientLab) -> None:
-    """Two transactions with records and offsets."""
-    partition, group = lab.partition(), lab.group()
-    app = lab.application(group=group)
-    app.init()
-    joined(app, "joining", partition)
-    for name in NAMES:
-        transact(app, name, partition, group=group)
-
-
 def check(seen: Evidence) -> Observations:
     """Both were spoken in the old protocol, in one epoch, and worked."""
-    transactions = spoken_ones(seen, *NAMES)
+    transactions = spoken_ones(seen, *TWO)
     for transaction in transactions:
         yield speaks_old(transaction, otherwise="new-protocol-to-old-brokers")
     yield from epochs_are(transactions, new=False)
-    yield from all_well(seen, *NAMES, otherwise="old-brokers-fail")
+    yield from all_well(seen, *TWO, otherwise="old-brokers-fail")
 
 
 def _good(*, new: bool = False, bumps: int = 0) -> Evidence:
@@ -53,7 +40,7 @@ def _good(*, new: bool = False, bumps: int = 0) -> Evidence:
     offered = {"1": {api: [0, 5] for api in OFFERED["1"]}} if new else OFFERED
     if new:
         offered["1"]["Produce"] = [0, 13]
-    return of_client(*calls, logs={"P1": log(*logged(*NAMES, new=False))}, offered=offered)  # type: ignore[arg-type]
+    return of_client(*calls, logs={"P1": log(*logged(*TWO, new=False))}, offered=offered)  # type: ignore[arg-type]
 
 
 GOOD = _good()
@@ -64,7 +51,7 @@ REQUIREMENT = Requirement(
     statement="On brokers that do not know the new protocol every client uses the old one.",
     needs=(TRANSACTIONS,),
     cluster=BROKERS_OF_39,
-    stimulus=stimulus,
+    stimulus=two_transactions,
     check=check,
     accepts=(GOOD,),
     refuses=(

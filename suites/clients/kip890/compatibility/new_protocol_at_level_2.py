@@ -9,37 +9,32 @@ from harness.contract.clients.client_doctored import of_client, with_call
 from harness.contract.clients.spoken import epochs_are, seen_level, speaks_new
 from harness.contract.clients.spoken_stories import OFFERED, logged, started, told
 from harness.contract.doctored import log
-from harness.lab.clients import ClientLab
-from harness.lab.clients.transact import joined, transact
-from suites.clients.forms.protocols import LEVELS, LIES, NEW_CLIENTS, UNOFFERED, all_well, spoken_ones
-
-NAMES = ("first", "second")
-
-
-def stimulus(lab: ClientLab) -> None:
-    """Two transactions with records and offsets."""
-    partition, group = lab.partition(), lab.group()
-    app = lab.application(group=group)
-    app.init()
-    joined(app, "joining", partition)
-    for name in NAMES:
-        transact(app, name, partition, group=group)
+from suites.clients.forms.protocols import (
+    LEVELS,
+    LIES,
+    NEW_CLIENTS,
+    TWO,
+    UNOFFERED,
+    all_well,
+    spoken_ones,
+    two_transactions,
+)
 
 
 def check(seen: Evidence) -> Observations:
     """Level 2 was shown; both spoke the new protocol alone, each in an epoch of its own."""
-    transactions = spoken_ones(seen, *NAMES)
+    transactions = spoken_ones(seen, *TWO)
     for transaction in transactions:
         if seen_level(seen, "app", transaction.begin.started) != 2:
             raise NotSeen("the brokers did not show level 2 to the client")
         yield speaks_new(transaction)
     yield from epochs_are(transactions, new=True)
-    yield from all_well(seen, *NAMES, otherwise="new-protocol-fails")
+    yield from all_well(seen, *TWO, otherwise="new-protocol-fails")
 
 
 def _good(*, new: bool = True, bumps: int = 1, **facts: object) -> Evidence:
     calls = [started(), *told("first", new=new, offsets=True), *told("second", new=new, epoch=bumps, offsets=True)]
-    return of_client(*calls, logs={"P1": log(*logged(*NAMES, new=True))}, **{"offered": OFFERED, **facts})  # type: ignore[arg-type]
+    return of_client(*calls, logs={"P1": log(*logged(*TWO, new=True))}, **{"offered": OFFERED, **facts})  # type: ignore[arg-type]
 
 
 GOOD = _good()
@@ -49,7 +44,7 @@ REQUIREMENT = Requirement(
     source=Source(890, "Compatibility, Deprecation, and Migration Plan: New Clients; New Servers"),
     statement="Where level 2 is finalized a new client uses the new protocol alone.",
     needs=(*LEVELS, NEW_CLIENTS),
-    stimulus=stimulus,
+    stimulus=two_transactions,
     check=check,
     accepts=(GOOD,),
     refuses=(
