@@ -35,7 +35,9 @@ pytestmark = pytest.mark.live
 
 NAME, TOPIC, ID = "accounts", "toxics-accounts", "toxics-teller"
 SHAPE = ClusterShape(lanes=("victim",), topics={NAME: 3}, transactional_ids=("teller",))
-TOXICS = {name: toxic for name, toxic in find_toxics().items() if toxic.power is not Power.FRAMES}
+ELSEWHERE = (Power.FRAMES, Power.CLIENTS)
+"""What strikes single requests, and processes of clients, has tests of its own (``test_chaos_clients``)."""
+TOXICS = {name: toxic for name, toxic in find_toxics().items() if toxic.power not in ELSEWHERE}
 ON_PROXIES = [name for name, toxic in TOXICS.items() if "proxy" in toxic.draw(SHAPE, Random(0))]
 BOUND_SECONDS = 60.0
 """For whatever has to happen; three restarts on a busy machine take half of it."""
