@@ -134,4 +134,4 @@ def test_the_client_id_is_found_in_the_header_of_every_api_and_version() -> None
             with io.BytesIO() as buffer:
                 entity_writer(header)(buffer, header(**values))  # type: ignore[arg-type]
                 read = frame_codec.request_header(buffer.getvalue() + b"\0\0")
-            assert (read.key, read.version, read.correlation, read.client_id) == (key, version, 9, "v-1")
+            assert (read.key, read.version, read.correlation, read.client_id) == (key, version, 9, "victim-1")
