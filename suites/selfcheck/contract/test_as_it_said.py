@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from harness.contract import Witness
+from harness.contract import Level, Witness
 from harness.contract.clients.client_doctored import Told, call, of_client
 from harness.contract.clients.client_expect import as_it_said
 from harness.contract.doctored import abort, commit, data, log
@@ -15,6 +15,7 @@ BEGUN = (call("init"), call("begin"))
 COMMITTED = (*BEGUN, call("produce", "x"), call("commit"))
 ABORTED = (*BEGUN, call("produce", "x"), call("abort"))
 UNSURE = (*BEGUN, call("produce", "x"), call("commit", outcome="unsure"))
+DOUBTED = (*BEGUN, call("produce", "x", outcome="unsure"), call("commit"))
 REFUSED = (*BEGUN, call("produce", "x", outcome="refused"), call("commit"))
 PLAIN = (call("produce", "x"),)
 SHOWN = {"P1": log(data(7, 0, "x"), commit(7, 0))}
@@ -37,6 +38,8 @@ EMPTY = {"P1": log()}
         (UNSURE, HIDDEN, []),
         (UNSURE, TWICE, ["written-twice"]),
         (REFUSED, EMPTY, ["committed-without-a-record"]),
+        (DOUBTED, EMPTY, ["committed-without-a-record"]),
+        (DOUBTED, SHOWN, []),
         (PLAIN, {"P1": log(data(7, 0, "x", transactional=False))}, []),
         (PLAIN, EMPTY, ["lost"]),
     ],
@@ -47,6 +50,12 @@ def test_what_is_said_is_compared_with_the_log(
     found = list(as_it_said(of_client(*told, logs=logs)))
     assert [each.anomaly for each in found if isinstance(each, Finding)] == anomalies
     assert any(isinstance(each, Witness) for each in found) is not bool(anomalies)
+
+
+def test_that_a_commit_fails_where_a_record_was_told_to_have_failed_is_one_library_s_way() -> None:
+    (found,) = as_it_said(of_client(*REFUSED, logs=EMPTY))
+    assert isinstance(found, Finding)
+    assert found.level is Level.SHOULD
 
 
 def test_an_abort_that_is_done_after_a_commit_that_was_not_decides() -> None:

@@ -82,12 +82,12 @@ REQUIREMENT = Requirement(
         Refusal("done-without-an-answer", with_call(GOOD, "produce", outcome="done", error=None)),
         Refusal("not-abortable", with_call(GOOD, "abort after commit", outcome="refused")),
         does_not_go_on(GOOD),
-        Refusal("lost", with_call(GOOD, "commit", outcome="done", error=None)),
+        Refusal("committed-without-a-record", with_call(GOOD, "commit", outcome="done", error=None)),
         Refusal("aborted-is-shown", GOOD.with_log("P1", committed=("a", "b"))),
     ),
     refuted_by=(
-        OtherClient(client="kafka-python:3.0.12", anomaly="lost"),
-        LyingClient(lie="commits-after-refused-record", anomaly="lost"),
+        OtherClient(client="kafka-python:3.0.12", anomaly="committed-without-a-record"),
+        LyingClient(lie="commits-after-refused-record", anomaly="committed-without-a-record"),
         LyingClient(lie="never-comes-back", anomaly="stuck"),
     ),
 )

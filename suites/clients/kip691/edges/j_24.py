@@ -50,7 +50,7 @@ def check(seen: Evidence) -> Observations:
     for end in ENDS:
         _late(seen, end)
     yield habit(succeeded(said(seen, "abort"), otherwise="abort-fails"))
-    yield failed(said(seen, "commit"), otherwise="committed-without-a-record")
+    yield habit(failed(said(seen, "commit"), otherwise="committed-without-a-record"))
     yield habit(succeeded(said(seen, "abort after"), otherwise="abort-fails"))
     for end in ENDS:
         yield habit(succeeded(said(seen, f"again after {end}"), otherwise="not-abortable"))

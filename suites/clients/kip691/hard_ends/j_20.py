@@ -90,7 +90,7 @@ REQUIREMENT = Requirement(
         Refusal("took-a-strangers-answer", story("done")),
         does_not_go_on(GOOD, step="EndTxn anew"),
         Refusal("written-twice", GOOD.with_log("P1", committed=(*SHOWN, SHOWN[0]))),
-        Refusal("lost", GOOD.with_log("P1", committed=SHOWN[1:])),
+        Refusal("lost", GOOD.with_log("P1", committed=SHOWN[:-1])),
     ),
     refuted_by=(
         LyingClient(lie="says-done-early", anomaly="took-a-strangers-answer"),
