@@ -8,11 +8,10 @@ import pytest
 
 from harness.app.contract_session import ContractSession
 from harness.app.planning import show_plan
-from harness.app.requirement_items import ExaminedItem, Rank, RequirementFile, RequirementItem
+from harness.app.requirement_items import ExaminedItem, Rank, RequirementFile, RequirementItem, keep_selected
 from harness.base.paths import CONTRACT, ROOT
 from harness.base.user_error import UserError
 from harness.contract.catalogue.requirement_catalogue import find, requirement_row, states_requirement
-from harness.contract.catalogue.selection import selected
 
 
 @dataclass(slots=True, eq=False)
@@ -32,12 +31,7 @@ class ContractPlugin:
         if not any(isinstance(item, RequirementItem) for item in items):
             return
         catalogue = [requirement_row(each, root=ROOT) for folder in self.session.folders for each in find(folder)]
-        rows = catalogue
-        if self.session.options.select:
-            chosen = selected(self.session.options.select, rows)
-            config.hook.pytest_deselected(items=[item for item in items if _id(item) not in chosen])
-            items[:] = [item for item in items if _id(item) in chosen]
-            rows = [row for row in catalogue if row.id in chosen]
+        rows = keep_selected(config, items, catalogue, self.session.options.select)
         items.sort(key=_rank)
         if self.session.falsifying:
             take_part(config, items, *self.session.options.part)
@@ -75,10 +69,6 @@ def take_part(config: pytest.Config, items: list[pytest.Item], part: int, parts:
     first, end = (len(items) * number // parts for number in (part - 1, part))
     config.hook.pytest_deselected(items=[*items[:first], *items[end:]])
     items[:] = items[first:end]
-
-
-def _id(item: pytest.Item) -> str | None:
-    return item.entry.requirement.id if isinstance(item, RequirementItem) else None
 
 
 def _rank(item: pytest.Item) -> tuple[bool, Rank]:

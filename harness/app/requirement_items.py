@@ -4,7 +4,7 @@ From one file come, with no further lines anywhere: ``live``, ``accepts[0]``, ``
 ``falsify[kafka:3.5.2]``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import pytest
@@ -14,7 +14,8 @@ from harness.app.judging_item import JudgingItem, NotGreen
 from harness.base.paths import CLIENTS, ROOT
 from harness.base.user_error import UserError
 from harness.contract import Requirement, Status, Unrefuted, Verdict, judge, kept
-from harness.contract.catalogue.requirement_catalogue import CatalogueEntry, load, requirement_row
+from harness.contract.catalogue.requirement_catalogue import CatalogueEntry, RequirementRow, load, requirement_row
+from harness.contract.catalogue.selection import selected
 from harness.contract.refuters import LiveRefuter, describe
 from harness.contract.verdict import stale
 from harness.evidence.requirement_evidence import Evidence
@@ -201,6 +202,22 @@ class FalsifyItem(ExaminedItem):
             progress(str(report.longrepr))
         else:
             self.session_.refuted += 1
+
+
+def keep_selected(
+    config: pytest.Config, items: list[pytest.Item], catalogue: Sequence[RequirementRow], select: str
+) -> Sequence[RequirementRow]:
+    """Deselect what ``select`` does not name, and everything else that is no requirement; the rows that are left.
+
+    :raises UserError: When it names nothing of the catalogue.
+    """
+    if not select:
+        return catalogue
+    chosen = selected(select, catalogue)
+    is_chosen = {item: isinstance(item, RequirementItem) and item.requirement.id in chosen for item in items}
+    config.hook.pytest_deselected(items=[item for item in items if not is_chosen[item]])
+    items[:] = [item for item in items if is_chosen[item]]
+    return [row for row in catalogue if row.id in chosen]
 
 
 def sentence(verdict: Verdict) -> str:

@@ -7,9 +7,9 @@ import pytest
 
 from harness.app.clients.client_items import ClientItem, ClientRequirementFile
 from harness.app.clients.clients_session import ClientsSession
+from harness.app.requirement_items import keep_selected
 from harness.base.paths import CLIENTS, ROOT
 from harness.contract.catalogue.requirement_catalogue import find, requirement_row, states_requirement
-from harness.contract.catalogue.selection import selected
 
 
 @dataclass(slots=True, eq=False)
@@ -28,12 +28,7 @@ class ClientsPlugin:
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Select, get the clients, and order: client by client."""
         catalogue = [requirement_row(entry, root=ROOT) for entry in find(CLIENTS)]
-        rows = catalogue
-        if self.session.options.select:
-            chosen = selected(self.session.options.select, rows)
-            config.hook.pytest_deselected(items=[item for item in items if _id(item) not in chosen])
-            items[:] = [item for item in items if _id(item) in chosen]
-            rows = [row for row in rows if row.id in chosen]
+        rows = keep_selected(config, items, catalogue, self.session.options.select)
         self.session.get_clients()
         ours = sorted((item for item in items if isinstance(item, ClientItem)), key=lambda item: item.client_rank)
         items[:] = ours
@@ -50,7 +45,3 @@ class ClientsPlugin:
         """No letters among our progress lines."""
         quiet = report.when == "call" and config.option.capture == "no"
         return (report.outcome, "", "") if quiet else None
-
-
-def _id(item: pytest.Item) -> str | None:
-    return item.requirement.id if isinstance(item, ClientItem) else None

@@ -116,7 +116,7 @@ class ErrorCase:
         return f"{self.name}: {what}"
 
 
-def judged_case(seen: Evidence, case: ErrorCase, *, level: Literal["MUST", "SHOULD"] = "SHOULD") -> Observations:
+def judged_case(seen: Evidence, case: ErrorCase) -> Observations:
     """How the client behaved, beside what is expected and what the library called it.
 
     Anomalies: ``not-retried``, ``not-abortable``, ``not-fatal`` (what was expected and did not come),
@@ -133,8 +133,7 @@ def judged_case(seen: Evidence, case: ErrorCase, *, level: Literal["MUST", "SHOU
         yield NotLooked(what=f"{case.name}: to version {mine[0].version} brokers do not answer so")
         return
     behaved = behaviour(seen, case)
-    for observation in _compared(seen, case, behaved, mine, calls):
-        yield observation if level == "MUST" else habit(observation)
+    yield from map(habit, _compared(seen, case, behaved, mine, calls))
 
 
 def struck_by(seen: Evidence, case: ErrorCase, calls: Sequence[ClientCall]) -> Sequence[Frame]:

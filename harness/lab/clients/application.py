@@ -120,7 +120,7 @@ class Application:
             return
         try:
             with suppress(AdapterFailed):  # that it closes in time is no promise of a KIP
-                self._record("close", as_, (), CLOSE_SECONDS, {})
+                self._record("close", as_ or "close", (), CLOSE_SECONDS, {})
         finally:
             self.kill()
 
@@ -188,7 +188,7 @@ class Application:
     ) -> ClientCall:
         started = self.now()
         answer = self.adapter.call(call, within_seconds=seconds, **arguments)
-        said = self._noted(call, as_ or call, tuple(values), started, answer)
+        said = self._noted(call, as_, tuple(values), started, answer)
         if call != "open":
             self.notes.calls.append(said)
         return said

@@ -98,12 +98,10 @@ class ClientLab:
             properties_file=properties or None,
         )
         made = self._started(name, replace(options, **settings), coordinator)
-        if cap is not None:
-            self._cap(made, {**cap, **({"level": protocol} if protocol else {})})
-        elif protocol == 1:
-            self._lower_the_level(made)
+        if older := {**(cap or {}), **({"level": protocol} if protocol else {})}:
+            self._cap(made, older)
         elif stale:
-            self._lower_the_level(made, *stale, epoch=0)
+            self._lag(made, stale)
         made.open()
         return made
 
@@ -141,22 +139,21 @@ class ClientLab:
             for proxy in lane_proxies(self.lab).values():
                 cuts.enter_context(self.lab.cut(proxy, name=name))
 
-    def _lower_the_level(self, application: Application, *nodes: int, epoch: int | None = None) -> None:
-        """ApiVersions answers say that every feature is finalized at 1; a client looks at ``transaction.version``."""
-        level: dict[str, Json] = {"max_version_level": 1, "min_version_level": 1}
-        if epoch is not None:
-            level["finalized_features_epoch"] = epoch
+    def _lag(self, application: Application, nodes: Sequence[int]) -> None:
+        """Their ApiVersions answers say that every feature is finalized at 1, in the first epoch of features."""
+        level: dict[str, Json] = {"max_version_level": 1, "min_version_level": 1, "finalized_features_epoch": 0}
         rule = application.gate("ApiVersions", "rewrite", name="level 1", nodes=nodes, at_most=None, fields=level)
         application.until_closed.enter_context(rule)
 
     def _cap(self, application: Application, cap: dict[str, int]) -> None:
-        """One rule for versions and levels: the first that takes a request decides."""
+        """One rule for versions and for the level of features: the first that takes a request decides."""
         rule = application.gate("ApiVersions", "cap", name="older brokers", at_most=None, cap=cap)
         application.until_closed.enter_context(rule)
 
     def frames(self, application: str) -> Sequence[Frame]:
-        """The requests of an application so far."""
-        return self._evidence(self.frame_gate.frames(f"{self.prefix}{application}"))
+        """The requests of an application so far; another's name may begin with its name."""
+        found = self._evidence(self.frame_gate.frames(f"{self.prefix}{application}"))
+        return [frame for frame in found if frame.client_id == application]
 
     def _evidence(self, frames: Sequence[Frame]) -> list[Frame]:
         """On the run's clock, with short names."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from harness.contract import Feature, Library, LyingClient, Observations, Offers, Refuter, Unrefuted
+from harness.contract import Feature, Library, Observations, Offers, Unrefuted
 from harness.contract.clients.client_expect import as_it_said, said, succeeded
 from harness.contract.clients.spoken import FEATURE, SpokenTransaction, spoken_transaction, within_offered
 from harness.evidence.requirement_evidence import Evidence
@@ -13,11 +13,6 @@ LEVELS = (Offers("EndTxn", 5), Offers("UpdateFeatures", 1), Feature(FEATURE, 2))
 """Of brokers on which every level can be finalized."""
 NEW_CLIENTS = Library(("java",), since="4.0", also=(Library(("franz-go",), since="1.19"),))
 """Libraries that know the new protocol (franz-go: CHANGELOG, v1.19.0 to v1.19.3)."""
-LIES: tuple[Refuter, ...] = (
-    LyingClient(lie="writes-again", anomaly="written-twice"),
-    LyingClient(lie="loses-records", anomaly="lost"),
-)
-"""What makes every promise about records fail."""
 UNOFFERED = Unrefuted(
     anomaly="unoffered-version", reason="no client is known that sends a version which its broker does not advertise"
 )

@@ -7,7 +7,6 @@ from harness.contract import (
     Liar,
     LyingClient,
     Need,
-    Offers,
     Order,
     Refusal,
     Refuter,
@@ -24,9 +23,8 @@ from harness.evidence.requirement_evidence import Evidence, LogTruth
 from harness.lab.clients import ClientLab
 from harness.lab.clients.committed_reading import read_to_the_end
 from harness.lab.clients.planned_log import PlannedLog
+from suites.clients.forms.error_requirement import TRANSACTIONS
 
-TRANSACTIONS = Offers("EndTxn", 0)
-"""What every promise about transactions needs of its brokers."""
 GUARANTEES = Source(98, "Configurations: isolation.level; Transactional Guarantees")
 """Only records of no transaction or of a committed one are read, in the order of offsets."""
 LIES: tuple[Refuter, ...] = (

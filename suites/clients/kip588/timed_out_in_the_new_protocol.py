@@ -12,8 +12,9 @@ from harness.contract.clients.error_case import Behaviour
 from harness.contract.clients.spoken import spoken_transaction
 from harness.contract.expect import unless
 from harness.lab.clients import ClientLab
+from suites.clients.forms.error_requirement import LIES
 from suites.clients.forms.overdue import OVERDUE, late_errors, outlive, overdue_story
-from suites.clients.forms.protocols import LEVELS, LIES, NEW_CLIENTS
+from suites.clients.forms.protocols import LEVELS, NEW_CLIENTS
 
 
 def stimulus(lab: ClientLab) -> None:

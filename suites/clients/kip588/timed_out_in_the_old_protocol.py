@@ -12,9 +12,8 @@ from harness.contract.clients.client_expect import as_it_said, failed, said, tol
 from harness.contract.clients.error_case import Behaviour
 from harness.contract.expect import agree, unless
 from harness.lab.clients import ClientLab
-from suites.clients.forms.error_requirement import TRANSACTIONS
+from suites.clients.forms.error_requirement import LIES, TRANSACTIONS
 from suites.clients.forms.overdue import OVERDUE, afterwards, late_errors, outlive, overdue_story
-from suites.clients.forms.protocols import LIES
 
 FENCED = (47, 90)
 """INVALID_PRODUCER_EPOCH and PRODUCER_FENCED."""

@@ -25,7 +25,8 @@ from harness.evidence.requirement_evidence import Evidence
 from harness.lab.clients import ClientLab
 from harness.lab.clients.committed_reading import read_to_the_end
 from harness.lab.clients.planned_log import PlannedLog
-from suites.clients.forms.reading_requirement import GUARANTEES, LIES, TRANSACTIONS, UNREFUTED, refusals
+from suites.clients.forms.error_requirement import TRANSACTIONS
+from suites.clients.forms.reading_requirement import GUARANTEES, LIES, UNREFUTED, refusals
 
 COMPACTED = {
     "cleanup.policy": "compact",

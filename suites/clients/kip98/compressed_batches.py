@@ -21,15 +21,8 @@ from harness.evidence.requirement_evidence import Evidence
 from harness.lab.clients import ClientLab
 from harness.lab.clients.committed_reading import read_to_the_end
 from harness.lab.clients.planned_log import PlannedLog
-from suites.clients.forms.reading_requirement import (
-    GUARANTEES,
-    LIES,
-    SHOWN,
-    TRANSACTIONS,
-    UNREFUTED,
-    records_of,
-    refusals,
-)
+from suites.clients.forms.error_requirement import TRANSACTIONS
+from suites.clients.forms.reading_requirement import GUARANTEES, LIES, SHOWN, UNREFUTED, records_of, refusals
 
 CODECS = {"P2": "gzip", "P3": "snappy", "P4": "lz4", "P5": "zstd"}
 LONG = "-long" * 20

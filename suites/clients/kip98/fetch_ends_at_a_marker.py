@@ -20,15 +20,8 @@ from harness.evidence.requirement_evidence import Evidence
 from harness.lab.clients import ClientLab
 from harness.lab.clients.committed_reading import read_to_the_end
 from harness.lab.clients.planned_log import PlannedLog
-from suites.clients.forms.reading_requirement import (
-    GUARANTEES,
-    LIES,
-    SHOWN,
-    TRANSACTIONS,
-    UNREFUTED,
-    records_of,
-    refusals,
-)
+from suites.clients.forms.error_requirement import TRANSACTIONS
+from suites.clients.forms.reading_requirement import GUARANTEES, LIES, SHOWN, UNREFUTED, records_of, refusals
 
 PLAN = (
     wrote("A", "a1", "a2"),

@@ -28,7 +28,7 @@ from harness.contract.refuters import VERIFICATION
 from harness.evidence.client_evidence import Classification
 from harness.lab.clients import ClientLab
 from harness.lab.clients.transact import begun, ended, transact
-from suites.clients.forms.protocols import LIES
+from suites.clients.forms.error_requirement import LIES
 
 ABORTABLE, INVALID_TXN_STATE, FROM = 120, 48, 11
 NAME = "unadded"

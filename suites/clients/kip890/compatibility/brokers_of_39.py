@@ -10,8 +10,8 @@ from harness.contract.clients.spoken import epochs_are, speaks_old
 from harness.contract.clients.spoken_stories import logged, started, told
 from harness.contract.doctored import log
 from suites.clients.client_wishes import BROKERS_OF_39
-from suites.clients.forms.error_requirement import TRANSACTIONS
-from suites.clients.forms.protocols import LIES, TWO, all_well, spoken_ones, two_transactions
+from suites.clients.forms.error_requirement import LIES, TRANSACTIONS
+from suites.clients.forms.protocols import TWO, all_well, spoken_ones, two_transactions
 
 OFFERED = {
     "1": {

@@ -28,8 +28,9 @@ from harness.contract.expect import NotLooked, Observation, agree, unless
 from harness.contract.refuters import Refuter
 from harness.lab.clients import ClientLab
 from harness.lab.clients.transact import begun, ended, transact
+from suites.clients.forms.error_requirement import LIES
 from suites.clients.forms.moved_levels import TOP, moved, was_moved, with_moves
-from suites.clients.forms.protocols import LEVELS, LIES, UNOFFERED
+from suites.clients.forms.protocols import LEVELS, UNOFFERED
 
 RUNNING, FRESH = "running", "fresh"
 LATER = ("next", "last")

@@ -11,8 +11,9 @@ from harness.contract.clients.spoken import FEATURE
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab.clients import ClientLab
 from harness.lab.clients.at_work import at_work
+from suites.clients.forms.error_requirement import LIES
 from suites.clients.forms.moved_levels import moved, was_moved, with_moves
-from suites.clients.forms.protocols import LEVELS, LIES
+from suites.clients.forms.protocols import LEVELS
 from suites.clients.forms.working_through import WORK, phase_over, work_refusals, work_story, worked_through
 
 MOVES = (1, 2, 1, 2)

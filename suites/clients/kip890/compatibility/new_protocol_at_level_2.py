@@ -9,16 +9,8 @@ from harness.contract.clients.client_doctored import of_client, with_call
 from harness.contract.clients.spoken import epochs_are, seen_level, speaks_new
 from harness.contract.clients.spoken_stories import OFFERED, logged, started, told
 from harness.contract.doctored import log
-from suites.clients.forms.protocols import (
-    LEVELS,
-    LIES,
-    NEW_CLIENTS,
-    TWO,
-    UNOFFERED,
-    all_well,
-    spoken_ones,
-    two_transactions,
-)
+from suites.clients.forms.error_requirement import LIES
+from suites.clients.forms.protocols import LEVELS, NEW_CLIENTS, TWO, UNOFFERED, all_well, spoken_ones, two_transactions
 
 
 def check(seen: Evidence) -> Observations:

@@ -15,7 +15,8 @@ from harness.contract.doctored import log
 from harness.contract.requirement import Access
 from harness.lab.clients import ClientLab
 from harness.lab.clients.transact import transact
-from suites.clients.forms.protocols import LEVELS, LIES, NEW_CLIENTS, UNOFFERED, all_well
+from suites.clients.forms.error_requirement import LIES
+from suites.clients.forms.protocols import LEVELS, NEW_CLIENTS, UNOFFERED, all_well
 
 LAGGING, ALONE, NAMES = "lagging", "alone", ("first", "second")
 

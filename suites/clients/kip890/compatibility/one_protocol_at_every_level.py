@@ -16,8 +16,9 @@ from harness.contract.doctored import log
 from harness.evidence.requirement_evidence import Batch
 from harness.lab.clients import ClientLab
 from harness.lab.clients.transact import begun, ended, joined, transact
+from suites.clients.forms.error_requirement import LIES
 from suites.clients.forms.moved_levels import moved, was_moved, with_moves
-from suites.clients.forms.protocols import LEVELS, LIES, UNOFFERED, all_well, spoken_ones
+from suites.clients.forms.protocols import LEVELS, UNOFFERED, all_well, spoken_ones
 
 ALL = (2, 1, 0)
 WHICH = ("commit", "abort", "failover")

@@ -12,8 +12,9 @@ from harness.evidence.requirement_evidence import Evidence
 from harness.lab.clients import ClientLab
 from harness.lab.clients.at_work import at_work
 from suites.clients.client_wishes import BROKERS_OF_39
+from suites.clients.forms.error_requirement import LIES
 from suites.clients.forms.moved_levels import moved, with_moves
-from suites.clients.forms.protocols import LEVELS, LIES
+from suites.clients.forms.protocols import LEVELS
 from suites.clients.forms.working_through import WORK, phase_over, work_refusals, work_story, worked_through
 
 NODES = tuple(sorted(BROKERS_OF_39.releases, reverse=True))

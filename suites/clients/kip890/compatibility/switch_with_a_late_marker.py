@@ -20,8 +20,9 @@ from harness.contract.expect import unless
 from harness.lab.clients import Application, ClientLab
 from harness.lab.clients.transact import begun, ended, transact
 from harness.lab.partition import Partition
+from suites.clients.forms.error_requirement import LIES
 from suites.clients.forms.moved_levels import moved, with_moves
-from suites.clients.forms.protocols import LEVELS, LIES, UNOFFERED, all_well, spoken_ones
+from suites.clients.forms.protocols import LEVELS, UNOFFERED, all_well, spoken_ones
 
 MARKERS, LAST, FIRST, AFTER = "markers", "last old", "first new", "after"
 TRYING_SECONDS = 1.0
