@@ -53,8 +53,7 @@ def settled(cluster: ModelCluster, profile: ProtocolProfile) -> ModelCluster:
 def marker_steps(cluster: ModelCluster, profile: ProtocolProfile) -> Iterator[tuple[str, ModelCluster]]:
     """Each next step of a transaction that is ending, with its name: a marker, or its completion.
 
-    ``TransactionMarkerChannelManager``: a leader's refusal with INVALID_PRODUCER_EPOCH or TRANSACTION_COORDINATOR_FENCED
-    ends the attempt for good.
+    ``TransactionMarkerChannelManager``: a leader that refuses a marker ends the attempt, and the id stays as it is.
     """
     for name, known in cluster.ids.items():
         if not known.state.preparing:
