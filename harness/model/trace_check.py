@@ -8,15 +8,15 @@ Between answers a marker may be written, a transaction complete or time out, a c
 takes effect in steps, because its leader asks the coordinator in between (KIP-890 part 1).
 """
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from harness.model import coordinator_rules, leader_rules
 from harness.model import protocol_step as step
-from harness.model.coordinator_rules import add_partitions
 from harness.model.frozen_map import FrozenMap
-from harness.model.leader_rules import UNVERIFIED, question, translated
 from harness.model.model_requests import AddPartitionsAsked, ModelAnswer, ModelRequest, ProduceAsked, WriteMarkerAsked
 from harness.model.model_state import NONE, CoordinatorState, ModelCluster, PartitionLog, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
@@ -111,6 +111,7 @@ class _Search:
     most: int
     answers: Sequence[int] = field(init=False)
     seen: list[set[_Configuration]] = field(init=False)
+    sent: list[list[int]] = field(init=False)
     looked_at: int = 0
 
     def __post_init__(self) -> None:
@@ -118,6 +119,11 @@ class _Search:
         told = [index for index, one in enumerate(self.trace) if one.answer is not None]
         self.answers = sorted(told, key=lambda index: self._when(index))
         self.seen = [set() for _ in self.answers]
+        self.sent = [[] for _ in self.answers]
+        times = [self._when(index) for index in self.answers]
+        for index, one in enumerate(self.trace):
+            if (position := bisect_left(times, one.sent)) < len(times):
+                self.sent[position].append(index)
 
     def run(self) -> TraceVerdict:
         """Depth first over the answers, so that a trace that is explained costs little more than its length."""
@@ -154,34 +160,32 @@ class _Search:
 
     def _explaining(self, position: int, before: _Configuration) -> Iterator[_Configuration]:
         """Each configuration in which the answer at ``position`` was given; the nearest first."""
-        index, seen = self.answers[position], self.seen[position]
-        queue = deque([self._with_sent(before, position)])
-        while queue:
-            one = queue.popleft()
-            if one in seen:
-                continue
-            seen.add(one)
-            self.looked_at += 1
-            if self._is_done(one, index):
-                yield one
-                continue
-            first = [after for after in self._effects(one, index) if self._is_done(after, index)]
-            queue.extendleft(reversed(first))
-            queue.extend(self._steps(one, self._when(index)))
-            if self.looked_at > self.most:
-                return
+        index, now, seen = self.answers[position], self._when(self.answers[position]), self.seen[position]
+        queue = deque[_Configuration]()
+        if (start := self._with_sent(before, position)) not in seen:
+            yield from self._new(start, index, seen)
+            queue.append(start)
+        while queue and self.looked_at <= self.most:
+            for after in self._steps(queue.popleft(), now):
+                if after not in seen:
+                    yield from self._new(after, index, seen)
+                    queue.append(after)
+
+    def _new(self, one: _Configuration, index: int, seen: set[_Configuration]) -> Iterator[_Configuration]:
+        """It, or those that the request makes of it at once, where the answer was given."""
+        seen.add(one)
+        self.looked_at += 1
+        for after in (one, *self._effects(one, index)):
+            if self._is_done(after, index):
+                yield after
 
     def _is_done(self, one: _Configuration, index: int) -> bool:
         return index not in one.waiting and all(each.index != index for each in one.under_way)
 
     def _with_sent(self, before: _Configuration, position: int) -> _Configuration:
         """With the requests that were sent since the answer before, up to this one."""
-        since = self._when(self.answers[position - 1]) if position else float("-inf")
-        upto, waiting = self._when(self.answers[position]), before.waiting
-        for index, one in enumerate(self.trace):
-            if since < one.sent <= upto:
-                waiting = waiting.put(index, one.copies)
-        return replace(before, waiting=waiting)
+        sent = {index: self.trace[index].copies for index in self.sent[position]}
+        return replace(before, waiting=FrozenMap({**before.waiting, **sent})) if sent else before
 
     def _steps(self, one: _Configuration, now: float) -> Iterator[_Configuration]:
         """Everything that may happen next, with or without a request."""
@@ -222,7 +226,7 @@ class _Search:
             yield from self._answered(taken, index, outcome)
         if isinstance(asked, ProduceAsked):
             begun = step.begin_write(one.cluster, asked, self.profile)
-            if not isinstance(begun, step.Outcome) and begun[1] != UNVERIFIED:
+            if not isinstance(begun, step.Outcome) and begun[1] != leader_rules.UNVERIFIED:
                 more = replace(taken, under_way=taken.under_way | {_UnderWay(index, begun[1])})
                 yield self._changed(more, begun[0])
 
@@ -242,10 +246,10 @@ class _Search:
         self, without: _Configuration, write: _UnderWay, asked: ProduceAsked
     ) -> Iterator[_Configuration]:
         cluster = without.cluster
-        answer, known = add_partitions(cluster.ids.get(asked.id), question(asked))
+        answer, known = coordinator_rules.add_partitions(cluster.ids.get(asked.id), leader_rules.question(asked))
         after = cluster if known is None else cluster.with_id(asked.id, known)
         if not answer.accepted:
-            yield from self._answered(without, write.index, step.Outcome(translated(asked, answer), after))
+            yield from self._answered(without, write.index, step.Outcome(leader_rules.translated(asked, answer), after))
             return
         confirmed = replace(without, under_way=without.under_way | {replace(write, confirmed=True)})
         yield self._changed(confirmed, after, self.trace[write.index].sent)

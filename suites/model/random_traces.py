@@ -77,7 +77,7 @@ class TraceWalk:
     def _send(self) -> None:
         named = [each for each in alphabet(self.cluster, OFFERED) if not isinstance(each.asked, WriteMarkerAsked)]
         in_order = [each for each in named if each.name.endswith(SENSIBLE)]
-        asked = self.choose(self.choose([in_order, in_order, in_order, named])).asked
+        asked = self.choose(self.choose([in_order, in_order, named])).asked
         if asked.producer_id in self._untold():
             return
         self.messages.append(_Sent(len(self.trace), asked))
