@@ -5,6 +5,7 @@ have had their effect at any time. Sequence numbers, and what was added to a tra
 follow from the operations before, as in :class:`harness.clients.wire.protocol_client.ProtocolClient`.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -68,21 +69,22 @@ class _Client:
 class ClientTrace:
     """The trace of one transactional id while its operations are added, in the order of their numbers.
 
-    :param produce: The newest version of Produce that the brokers offer.
     :param repeated: When a proxy sent requests twice.
+    :param numbers: Of the operations that the answered requests belong to.
     """
 
     id: str
-    produce: int = 12
     repeated: Sequence[Window] = ()
     requests: list[TracedRequest] = field(default_factory=list)
-    clients: dict[str, _Client] = field(default_factory=dict)
+    numbers: dict[TracedRequest, int] = field(default_factory=dict)
 
-    def of(self, rows: Iterable[Row]) -> Sequence[TracedRequest]:
-        """Of all the operations."""
+    @classmethod
+    def of(cls, name: str, rows: Iterable[Row], *, repeated: Sequence[Window] = ()) -> "ClientTrace":
+        """Of all operations with a transactional id."""
+        trace, clients = cls(id=name, repeated=repeated), defaultdict[str, _Client](_Client)
         for row in sorted(rows, key=lambda row: row["number"]):
-            self._add(row, self.clients.setdefault(row["actor"], _Client()))
-        return self.requests
+            trace._add(row, clients[row["actor"]])
+        return trace
 
     def _add(self, row: Row, client: _Client) -> None:
         match row["verb"]:
@@ -111,7 +113,7 @@ class ClientTrace:
         tries = row["tries"] - (spent and not new)
         request = ProduceAsked(
             id=self.id,
-            version=min(12 if new else 11, self.produce),
+            version=12 if new else 11,
             partition=partition,
             producer_id=client.producer_id,
             epoch=client.epoch,
@@ -182,6 +184,7 @@ class ClientTrace:
                 request=request, answer=told, sent=row["started"], answered=row["ended"], who=row["actor"]
             )
             self.requests.append(answered)
+            self.numbers[answered] = row["number"]
         if without:
             again = TracedRequest(request=request, sent=row["started"], who=row["actor"], copies=without)
             self.requests.append(again)
