@@ -71,12 +71,14 @@ class ClientTrace:
 
     :param repeated: When a proxy sent requests twice.
     :param numbers: Of the operations that the answered requests belong to.
+    :param handed_out: Producer ids with epochs, as answers to InitProducerId and EndTxn gave them.
     """
 
     id: str
     repeated: Sequence[Window] = ()
     requests: list[TracedRequest] = field(default_factory=list)
     numbers: dict[TracedRequest, int] = field(default_factory=dict)
+    handed_out: list[tuple[int, int]] = field(default_factory=list)
 
     @classmethod
     def of(cls, name: str, rows: Iterable[Row], *, repeated: Sequence[Window] = ()) -> "ClientTrace":
@@ -185,6 +187,8 @@ class ClientTrace:
             )
             self.requests.append(answered)
             self.numbers[answered] = row["number"]
+            if told.producer_id != NONE:
+                self.handed_out.append((told.producer_id, told.epoch))
         if without:
             again = TracedRequest(request=request, sent=row["started"], who=row["actor"], copies=without)
             self.requests.append(again)

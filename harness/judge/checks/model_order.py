@@ -37,7 +37,9 @@ def examine(context: JudgeContext) -> Examined:
         name: check_trace(trace.requests, profile, timeout_ms=timeouts.get(name, 0)) for name, trace in traces.items()
     }
     given_up = [name for name, one in verdicts.items() if one.explained is Explained.GIVEN_UP]
-    rows = [_finding(traces[name], one) for name, one in verdicts.items() if one.explained is Explained.NO]
+    broken = {name: one for name, one in verdicts.items() if one.explained is Explained.NO}
+    named = _named_already(context, traces) if broken else set()
+    rows = [_finding(traces[name], one) for name, one in broken.items() if name not in named]
     schema = ", ".join(f"{name} {kind}" for name, kind in FINDING.items())
     return Examined(
         witnesses=len(verdicts) - len(given_up),
@@ -62,7 +64,9 @@ def _profile(run: Mapping[str, Json]) -> ProtocolProfile | None:
 def _traces(context: JudgeContext) -> Mapping[str, ClientTrace] | None:
     """By transactional id; None where there is too much to search."""
     sending = context.operations.where(F.col("transactional_id").isNotNull() & F.col("verb").isin(*SENDING))
-    others = sending.where(~F.col("client").startswith("wire-") & (F.col("verb") != "begin")).select("transactional_id")
+    foreign = ~F.col("client").startswith("wire-") & (F.col("verb") != "begin")
+    silent = F.expr("verb = 'init' AND outcome = 'done' AND (producer_id IS NULL OR epoch IS NULL)")
+    others = sending.where(foreign | silent).select("transactional_id")
     ours = sending.join(others.distinct(), "transactional_id", "left_anti")
     rows = collect_rows(ours.select("transactional_id", *COLUMNS).limit(MOST_OPERATIONS + 1))
     if len(rows) > MOST_OPERATIONS:
@@ -83,6 +87,20 @@ def _timeouts(context: JudgeContext) -> Mapping[str, float]:
     """By transactional id, as its coordinator told after the run; an id that is not here may time out at any time."""
     kept = context.tables["transactions"].select("transactional_id", "timeout_ms")
     return {name: max(0.0, timeout - CLOCK_SLACK_MS) for name, timeout in collect_rows(kept)}
+
+
+def _named_already(context: JudgeContext, traces: Mapping[str, ClientTrace]) -> set[str]:
+    """Ids with an identity that was handed out twice, or with a fenced producer that was served: these have a name."""
+    twice = {name for name, trace in traces.items() if len(set(trace.handed_out)) < len(trace.handed_out)}
+    inits = context.operations.where("verb = 'init' AND outcome = 'done' AND producer_id IS NOT NULL")
+    owners = inits.groupBy("producer_id").agg(F.collect_set("transactional_id").alias("owners"))
+    shared = owners.where(F.size("owners") > 1).select(F.explode("owners"))
+    twice |= {name for (name,) in collect_rows(shared)}
+    if context.totals.defied:
+        served = context.transactions.where("defied").select("txn")
+        ids = context.operations.join(served, "txn", "left_semi").select("transactional_id").distinct()
+        twice |= {name for (name,) in collect_rows(ids)}
+    return twice
 
 
 def _finding(trace: ClientTrace, verdict: TraceVerdict) -> Mapping[str, Any]:
