@@ -1,7 +1,7 @@
 """Two explorations of the same cells, on two targets: where they differ, shortest path first.
 
-Both were compared with one model, so that cells which agree with it on both are alike. A cell that was not reached on one
-of them is told by itself: nothing is known of it there.
+Both were compared with one model, so that cells which agree with it on both are alike. A cell that was not reached on
+one of them is told by itself: nothing is known of it there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
