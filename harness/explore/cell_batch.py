@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from harness.base import wait
 from harness.explore.asker import Outgoing
@@ -14,7 +15,8 @@ from harness.explore.findings import FreshResult
 from harness.explore.pool_look import PoolLook, described_ids, look
 from harness.explore.real_requests import RealRequest, answer_of, real_request
 from harness.model.grid import Cell
-from harness.model.model_requests import ModelRequest
+from harness.model.leader_rules import KNOWS_ABORTABLE
+from harness.model.model_requests import ModelRequest, ProduceAsked
 from harness.model.protocol_profile import ProtocolProfile
 from harness.wire.api_request import ApiResult
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
@@ -28,6 +30,7 @@ OF_A_NEW_INSTANCE = 2
 """The version of InitProducerId that carries no identity; every release of Kafka with transactions takes it."""
 ENDED_SECONDS = 10.0
 """Within which a transaction that ends has its markers."""
+Asked: TypeAlias = tuple[CellRun, ModelRequest]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -59,16 +62,21 @@ class CellBatch:
 
     def _ask(self, step: int) -> None:
         left = [(run, asked) for run in self.runs if (asked := run.request(step)) is not None]
+        self._until_answered(step, [each for each in left if not isinstance(each[1], ProduceAsked)])
+        for old in (True, False):
+            with self.cluster.verifying:
+                self._until_answered(step, [each for each in left if _verified_as(each[1], old=old)])
+
+    def _until_answered(self, step: int, left: Sequence[Asked]) -> None:
         for tries in range(1, TRIES + 1):
-            left = self._once(step, left, tries)
             if not left:
                 return
-            wait.pause(AGAIN_SECONDS)
-            self.cluster.look_up_coordinators()
+            if tries > 1:
+                wait.pause(AGAIN_SECONDS)
+                self.cluster.look_up_coordinators()
+            left = self._once(step, left, tries)
 
-    def _once(
-        self, step: int, asked: Sequence[tuple[CellRun, ModelRequest]], tries: int
-    ) -> list[tuple[CellRun, ModelRequest]]:
+    def _once(self, step: int, asked: Sequence[Asked], tries: int) -> Sequence[Asked]:
         """Those that must be asked again."""
         real = [real_request(request, run.who, self.pool.topic_id) for run, request in asked]
         sent = [self._outgoing(run, each) for (run, _), each in zip(asked, real, strict=True)]
@@ -148,6 +156,16 @@ def begun(
         for number, cell in cells
     ]
     return CellBatch(cluster=cluster, pool=pool, runs=runs)
+
+
+def _verified_as(asked: ModelRequest, *, old: bool) -> bool:
+    """Whether it is a write of a client that does not know TRANSACTION_ABORTABLE, or of one that does.
+
+    The two are never verified at the same time: a leader keeps one kind of client for all the transactions that it asks
+    a coordinator about in one request, that of the first (``AddPartitionsToTxnManager.addTxnData``), and answers all of
+    them by it.
+    """
+    return isinstance(asked, ProduceAsked) and (asked.version < KNOWS_ABORTABLE) == old
 
 
 def _require_any(answers: Sequence[ApiResult | WireError]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
+from threading import Lock
 from typing import TypeAlias
 
 from harness.base import wait
@@ -25,7 +26,7 @@ from harness.evidence.run_folder import RunFolder
 from harness.explore.asker import opened
 from harness.explore.cell_batch import begun
 from harness.explore.explained import read_explanations
-from harness.explore.explored_cluster import ExploredCluster
+from harness.explore.explored_cluster import ExploredCluster, PartitionPool
 from harness.explore.explored_summary import summary
 from harness.explore.findings import Findings
 from harness.kafka.administration import VERIFICATION, Administration
@@ -73,6 +74,7 @@ class Exploration:
     belongings: list[Belongings] = field(default_factory=list)
     asked_again: Counter[str] = field(default_factory=Counter)
     late: list[str] = field(default_factory=list)
+    verifying: Lock = field(default_factory=Lock)
 
     def profile(self) -> ProtocolProfile:
         """By what brokers advertise, and by the switch of verification."""
@@ -111,6 +113,7 @@ class Exploration:
 
     def _explore(self, batches: Batches, share: int, profile: ProtocolProfile, found: Findings) -> None:
         with self._explored() as explored:
+            before: PartitionPool | None = None
             for index, cells in enumerate(batches):
                 if found.lost:
                     return
@@ -119,7 +122,9 @@ class Exploration:
                 found.add(batch.explore())
                 self.asked_again.update(batch.asked_again)
                 self.late += batch.late
-                explored.remove(pool)
+                if before is not None:
+                    explored.remove(before)  # a topic that goes while markers are written holds up all markers for 30 s
+                before = pool
 
     @contextmanager
     def _explored(self) -> Iterator[ExploredCluster]:
@@ -127,7 +132,9 @@ class Exploration:
         self.belongings.append(belongings)
         with closing(self._client()) as observer, opened(self._client, LANES) as asker:
             brokers = self.cluster.topology.brokers
-            explored = ExploredCluster(asker=asker, observer=observer, brokers=brokers, belongings=belongings)
+            explored = ExploredCluster(
+                asker=asker, observer=observer, brokers=brokers, belongings=belongings, verifying=self.verifying
+            )
             explored.prepare()
             yield explored
 

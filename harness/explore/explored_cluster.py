@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from uuid import UUID
 
 from harness.base.unprepared import Unprepared
@@ -47,12 +48,14 @@ class ExploredCluster:
     """What one thread of cells needs.
 
     :param observer: Over a connection of its own, so that looks do not wait behind questions.
+    :param verifying: Held by the one thread whose cells write now.
     """
 
     asker: Asker
     observer: WireClient
     brokers: Sequence[int]
     belongings: Belongings
+    verifying: Lock
     _state_partitions: Mapping[int, PartitionMetadata] = field(default_factory=dict)
 
     def prepare(self) -> None:
