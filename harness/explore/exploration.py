@@ -123,7 +123,7 @@ class Exploration:
                 self.asked_again.update(batch.asked_again)
                 self.late += batch.late
                 if before is not None:
-                    explored.remove(before)  # a topic that goes while markers are written holds up all markers for 30 s
+                    explored.remove(before)
                 before = pool
 
     @contextmanager

@@ -92,7 +92,13 @@ class ExploredCluster:
         return PartitionPool(topic=name, topic_id=layout.topic_id, leaders=leaders)
 
     def remove(self, pool: PartitionPool) -> None:
-        """Remove its topic; what cannot be removed now is tried again at the end."""
+        """Remove its topic, once all markers to it are written; what cannot be removed now is tried again at the end.
+
+        A marker to a partition that goes leaves the whole WriteTxnMarkers request of its coordinator unanswered, where
+        other markers of the request were appended before it: ``KafkaApis.handleWriteTxnMarkersRequest`` counts it as
+        done without looking whether it was the last. Until that request times out, after 30 s, the coordinator sends
+        no marker to that broker.
+        """
         self.belongings.remove(self.any_broker, topics=(pool.topic,), groups=())
 
     @property
