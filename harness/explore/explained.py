@@ -13,7 +13,7 @@ from harness.model.protocol_profile import ProtocolProfile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class ExplainedDifference:
     """Explains the differences that fit all that it names; what is left empty fits any.
 
     :param profile: Fields of the profile for which it holds.
@@ -47,12 +47,12 @@ class Explanation:
         return all(re.search(pattern, text) for pattern, text in pairs)
 
 
-def read_explanations(path: Path, profile: ProtocolProfile) -> Sequence[Explanation]:
+def read_explanations(path: Path, profile: ProtocolProfile) -> Sequence[ExplainedDifference]:
     """Those that hold for the profile; :raises UserError: when the file cannot be understood."""
     known = {each.name for each in fields(ProtocolProfile)}
     try:
         plain = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        read = [from_plain(Explanation, each) for each in plain.get("explained", [])]
+        read = [from_plain(ExplainedDifference, each) for each in plain.get("explained", [])]
         for each in read:
             _check(each, known)
     except (OSError, ValueError, Malformed, re.error) as error:
@@ -60,14 +60,14 @@ def read_explanations(path: Path, profile: ProtocolProfile) -> Sequence[Explanat
     return [each for each in read if each.holds_for(profile)]
 
 
-def _check(each: Explanation, known: set[str]) -> None:
+def _check(each: ExplainedDifference, known: set[str]) -> None:
     if unknown := sorted(set(each.profile) - known):
         raise ValueError(f"a profile has no {', '.join(unknown)}")
     for pattern in (each.state, each.request, each.part, each.expected, each.seen):
         re.compile(pattern)
 
 
-def explanation_of(result: CellResult, known: Sequence[Explanation]) -> Sequence[Explanation]:
+def explanation_of(result: CellResult, known: Sequence[ExplainedDifference]) -> Sequence[ExplainedDifference]:
     """Those that together explain every difference of the cell; () where one is left."""
     found = [next((each for each in known if each.fits(result, one)), None) for one in result.differences]
     return [each for each in found if each is not None] if found and None not in found else ()

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from harness.evidence.json_codec import to_json_lines
 from harness.explore.cell_results import CellOutcome, CellResult
-from harness.explore.explained import Explanation, explanation_of
+from harness.explore.explained import ExplainedDifference, explanation_of
 from harness.model.model_requests import ModelRequest
 
 Beginning: TypeAlias = tuple[ModelRequest, ...]
@@ -32,7 +32,7 @@ class Findings:
     """
 
     path: Path
-    explanations: Sequence[Explanation] = ()
+    explanations: Sequence[ExplainedDifference] = ()
     counts: Counter[CellOutcome] = field(default_factory=Counter)
     explained: Counter[str] = field(default_factory=Counter)
     differing: list[CellResult] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Findings:
             (each for each in self.differing if each.explained is None), key=lambda each: (each.steps, each.cell)
         )
 
-    def stale(self) -> Sequence[Explanation]:
+    def stale(self) -> Sequence[ExplainedDifference]:
         """Explanations of what was not seen."""
         return [each for each in self.explanations if not self.explained[each.reason]]
 
