@@ -82,8 +82,8 @@ def fenced(known: Coordinated, profile: ProtocolProfile) -> Coordinated:
     """
     new, bumps = profile.level >= 2, 2 if profile.fence_bumps_twice and profile.level >= 2 else 1
     last = known.epoch + bumps - 1 if new else NONE
-    state = CoordinatorState.PREPARE_ABORT
-    return replace(known, state=state, epoch=known.epoch + bumps, last_epoch=last, new_protocol=new)
+    state, ending = CoordinatorState.PREPARE_ABORT, known.partitions
+    return replace(known, state=state, epoch=known.epoch + bumps, last_epoch=last, ending=ending, new_protocol=new)
 
 
 def add_partitions(known: Known, asked: AddPartitionsAsked) -> Ruled:
@@ -138,7 +138,8 @@ def _ended_old(known: Coordinated, asked: EndTxnAsked) -> Ruled:
     if known.epoch != asked.epoch:
         return FENCED, known
     if known.state is CoordinatorState.ONGOING:
-        return ModelAnswer(), replace(known, state=_prepare(commit=asked.commit), new_protocol=False)
+        state = _prepare(commit=asked.commit)
+        return ModelAnswer(), replace(known, state=state, ending=known.partitions, new_protocol=False)
     return _repeated(known, commit=asked.commit), known
 
 
@@ -172,6 +173,7 @@ def _begin_to_end(known: Coordinated, asked: EndTxnAsked, fresh: int) -> Ruled:
         last_epoch=known.epoch,
         next_id=next_id,
         partitions=partitions,
+        ending=partitions,
         new_protocol=True,
     )
     return _told(after if next_id == NONE else completed(after)), after
@@ -197,7 +199,7 @@ def completed(known: Coordinated) -> Coordinated:
     """After the last marker; an exhausted producer id is left for the next one (``prepareComplete``)."""
     commits = known.state is CoordinatorState.PREPARE_COMMIT
     state = CoordinatorState.COMPLETE_COMMIT if commits else CoordinatorState.COMPLETE_ABORT
-    done = replace(known, state=state, partitions=frozenset(), next_id=NONE)
+    done = replace(known, state=state, partitions=frozenset(), ending=frozenset(), next_id=NONE)
     if known.next_id == NONE:
         return done
     return replace(done, producer_id=known.next_id, epoch=0, previous_id=known.producer_id)

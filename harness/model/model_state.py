@@ -42,6 +42,8 @@ class Coordinated:
 
     :param last_epoch: Before the current one, so that a repeated request is known (KIP-360).
     :param previous_id: The producer id before the current one; :param next_id: the one after it, while ending.
+    :param partitions: Of the open transaction, or those whose markers are still to be written.
+    :param ending: Of a transaction that is ending, all its partitions, as the log has them.
     :param new_protocol: Whether the client that moved it last spoke transactions of version 2 (KIP-890).
     """
 
@@ -52,6 +54,7 @@ class Coordinated:
     previous_id: int = NONE
     next_id: int = NONE
     partitions: frozenset[str] = frozenset()
+    ending: frozenset[str] = frozenset()
     new_protocol: bool = False
 
     @property
@@ -151,12 +154,14 @@ class ModelCluster:
 
     :param ids: By transactional id. :param logs: By partition.
     :param producer_ids: How many were given out. :param verifications: How many were begun.
+    :param coordinator_epoch: How often coordinators moved; their markers carry it.
     """
 
     ids: FrozenMap[str, Coordinated] = field(default_factory=FrozenMap)
     logs: FrozenMap[str, PartitionLog] = field(default_factory=FrozenMap)
     producer_ids: int = 0
     verifications: int = 0
+    coordinator_epoch: int = 0
 
     def log(self, partition: str) -> PartitionLog:
         """Of a partition; :raises KeyError: where there is none."""

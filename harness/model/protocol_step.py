@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from harness.model import coordinator_rules, leader_rules
+from harness.model.frozen_map import FrozenMap
 from harness.model.model_requests import (
     AddPartitionsAsked,
     EndTxnAsked,
@@ -13,11 +14,8 @@ from harness.model.model_requests import (
     ProduceAsked,
     WriteMarkerAsked,
 )
-from harness.model.model_state import Coordinated, CoordinatorState, ModelCluster
+from harness.model.model_state import NONE, Coordinated, CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
-
-COORDINATOR_EPOCH = 0
-"""Of coordinators that never moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ def marker_steps(cluster: ModelCluster, profile: ProtocolProfile) -> Iterator[tu
         if not known.state.preparing:
             continue
         for partition in sorted(known.partitions):
-            marker = _marker_of(known, partition)
+            marker = _marker_of(known, partition, cluster.coordinator_epoch)
             answer, log = leader_rules.marked(cluster.log(partition), marker, profile)
             left = replace(known, partitions=known.partitions - {partition})
             if answer.accepted:
@@ -76,13 +74,30 @@ def timed_out(cluster: ModelCluster, name: str, profile: ProtocolProfile) -> Mod
     return cluster.with_id(name, coordinator_rules.fenced(known, profile))
 
 
-def _marker_of(known: Coordinated, partition: str) -> WriteMarkerAsked:
+def coordinator_moved(cluster: ModelCluster) -> ModelCluster:
+    """Another coordinator reads the log: markers of transactions that are ending are all sent again (KIP-98 §5.1).
+
+    The last epoch is in no record that is read then (KAFKA-20357).
+    """
+    ids = {
+        name: replace(known, partitions=known.ending if known.state.preparing else known.partitions, last_epoch=NONE)
+        for name, known in cluster.ids.items()
+    }
+    return replace(cluster, ids=FrozenMap(ids), coordinator_epoch=cluster.coordinator_epoch + 1)
+
+
+def leader_moved(cluster: ModelCluster, partition: str) -> ModelCluster:
+    """Another leader knows what the log tells of producers, and of no verification (KIP-890 part 1)."""
+    return cluster.with_log(partition, replace(cluster.log(partition), verifications=FrozenMap()))
+
+
+def _marker_of(known: Coordinated, partition: str, coordinator_epoch: int) -> WriteMarkerAsked:
     return WriteMarkerAsked(
         version=2,
         partition=partition,
         producer_id=known.producer_id,
         epoch=known.epoch,
-        coordinator_epoch=COORDINATOR_EPOCH,
+        coordinator_epoch=coordinator_epoch,
         commit=known.state is CoordinatorState.PREPARE_COMMIT,
         level=2 if known.new_protocol else 0,
     )
