@@ -28,7 +28,7 @@ from harness.cluster.opening import open_cluster
 from harness.cluster.target import parse_target
 from harness.contract.catalogue.promises import read_promises
 from harness.contract.catalogue.requirement_catalogue import RequirementRow, find, requirement_row
-from harness.explore.exploration import explore
+from harness.explore.cell_exploration import explore
 from harness.report.contract.listing import listing
 
 PYTEST_EXITS = {
