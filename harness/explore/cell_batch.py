@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 from harness.base import wait
 from harness.explore.asker import Outgoing
-from harness.explore.cell_results import CellOutcome, CellResult, Difference
+from harness.explore.cell_results import CellOutcome, CellResult, CellSeen, Difference
 from harness.explore.cell_run import CellRun, SentRequest, answer_text
 from harness.explore.comparison import held_wrongly, stable_offset
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool
 from harness.explore.findings import FreshResult
-from harness.explore.pool_look import PoolLook, described_ids, look
+from harness.explore.pool_look import PoolLook, described_ids, look_at
 from harness.explore.real_requests import RealRequest, answer_of, real_request
 from harness.model.grid import Cell
 from harness.model.leader_rules import KNOWS_ABORTABLE
@@ -54,11 +54,12 @@ class CellBatch:
         for step in range(max(len(run.cell.path) for run in self.runs) + 1):
             self._ask(step)
             self._await_markers()
-        seen = look(self.cluster, self.pool, [each for run in self.runs for each in run.who.ids.values()])
-        results = [self._result(run, seen) for run in self.runs]
-        self._abort_what_is_open(seen)
-        told = _with_stable_offsets(results, self.runs, seen)
-        return [FreshResult(each, run.beginning) for run, each in zip(self.runs, told, strict=True)]
+        look = look_at(self.cluster, self.pool, [each for run in self.runs for each in run.who.ids.values()])
+        seen = [run.seen(look) for run in self.runs]
+        results = [self._result(run, each) for run, each in zip(self.runs, seen, strict=True)]
+        self._abort_what_is_open(look)
+        told = _with_stable_offsets(results, self.runs, look)
+        return [FreshResult(one, saw, run.beginning) for one, saw, run in zip(told, seen, self.runs, strict=True)]
 
     def _ask(self, step: int) -> None:
         left = [(run, asked) for run in self.runs if (asked := run.request(step)) is not None]
@@ -123,8 +124,9 @@ class CellBatch:
         for run in self.runs:
             run.ending = frozenset()
 
-    def _result(self, run: CellRun, seen: PoolLook) -> CellResult:
-        differences = (run.strayed,) if run.strayed is not None else run.compared(seen)
+    def _result(self, run: CellRun, seen: CellSeen | None) -> CellResult:
+        strayed = () if run.strayed is None else (run.strayed,)
+        differences = strayed or (() if seen is None else run.compared(seen))
         return CellResult(
             cell=run.number,
             state=run.cell.state,

@@ -45,7 +45,6 @@ LANES = 12
 """Connections to each broker, for each batch that is under way."""
 BATCHES_AT_ONCE = 2
 """While one waits for its last answers, or for a topic, another one asks."""
-CELLS = "cells.jsonl"
 Batches: TypeAlias = Sequence[Sequence[tuple[int, Cell]]]
 
 
@@ -201,7 +200,7 @@ def explore(options: ExploreOptions) -> ExitCode:
 def _explored(exploration: Exploration) -> ExitCode:
     options, folder = exploration.options, exploration.folder
     profile = exploration.profile()
-    found = Findings(path=folder.path / CELLS, explanations=read_explanations(EXPLAINED, profile))
+    found = Findings(folder=folder.path, explanations=read_explanations(EXPLAINED, profile))
     numbered = exploration.cells(profile)
     options.run.progress(f"{len(numbered)} cells, by the profile {profile}")
     started = time.monotonic()

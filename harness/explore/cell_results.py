@@ -1,7 +1,7 @@
 """What was answered and seen in a cell, in the model's words, and what came of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.model.model_requests import ModelAnswer
@@ -27,6 +27,7 @@ class SeenProducer:
         :data:`NOT_THE_CELLS` for the offset of another one.
     """
 
+    producer_id: int
     epoch: int
     last_sequence: int = NONE
     open_since: int | None = None
@@ -40,7 +41,7 @@ NOT_THE_CELLS = -2
 class SeenLog:
     """A partition, as far as it is the cell's: its producers, and their entries in order."""
 
-    producers: Mapping[int, SeenProducer] = field(default_factory=dict)
+    producers: tuple[SeenProducer, ...] = ()
     entries: tuple[LogEntry, ...] = ()
 
 
@@ -51,6 +52,14 @@ class CellSeen:
     answer: ModelAnswer
     ids: Mapping[str, SeenId]
     logs: Mapping[str, SeenLog]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptSeen:
+    """A line of ``seen.jsonl``: what was seen in a cell, so that it can be compared again, with another model too."""
+
+    cell: int
+    seen: CellSeen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,13 +140,15 @@ class CellRun:
                 tries=each.tries,
             )
 
-    def compared(self, look: PoolLook) -> tuple[Difference, ...]:
+    def compared(self, seen: CellSeen) -> tuple[Difference, ...]:
         """What was answered and seen with all that the model allows."""
-        assert self.answer is not None, "it was not asked"
-        return compare(self.cell.before, self.cell.asked, self.profile, self.seen(self.answer, look))
+        return compare(self.cell.before, self.cell.asked, self.profile, seen)
 
-    def seen(self, answer: ModelAnswer, look: PoolLook) -> CellSeen:
-        """The look, in the model's words."""
+    def seen(self, look: PoolLook) -> CellSeen | None:
+        """The answer and the look, in the model's words; None where what is asked was not reached."""
+        answer = self.answer
+        if answer is None:
+            return None
         ids = {name: self._id(name, look.ids[real]) for name, real in self.who.ids.items()}
         logs = {name: self._log(name, look) for name in self.cell.before.logs}
         return CellSeen(answer=answer, ids=ids, logs=logs)
@@ -169,17 +171,14 @@ class CellRun:
         batches = [batch for each in self.who.producer_ids for batch in by_producer.get(each, ())]
         batches.sort(key=lambda batch: batch.base_offset)
         offsets = {batch.base_offset: index for index, batch in enumerate(batches)}
-        producers = {
-            self.who.symbol(each): self._producer(shown[each], offsets)
-            for each in self.who.producer_ids
-            if each in shown
-        }
+        producers = tuple(self._producer(shown[each], offsets) for each in self.who.producer_ids if each in shown)
         return SeenLog(producers=producers, entries=tuple(map(self._entry, batches)))
 
     def _producer(self, shown: ActiveProducer, offsets: Mapping[int, int]) -> SeenProducer:
         since = shown["current_txn_start_offset"]
         producer_id = self.who.symbol(shown["producer_id"])
         return SeenProducer(
+            producer_id=producer_id,
             epoch=shown["producer_epoch"],
             last_sequence=shown["last_sequence"],
             open_since=None if since < 0 else offsets.get(since, NOT_THE_CELLS),

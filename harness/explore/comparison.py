@@ -28,7 +28,7 @@ def _differences(answer: ModelAnswer, after: ModelCluster, seen: CellSeen) -> It
         yield from _unequal(f"coordinator of {name}", _id_text(_expected_id(after, name)), _id_text(shown))
     for name, log in sorted(seen.logs.items()):
         expected = after.log(name)
-        yield from _producers(name, expected, log.producers)
+        yield from _producers(name, expected, {each.producer_id: each for each in log.producers})
         yield from _unequal(f"log of {name}", _log_text(expected.entries), _log_text(log.entries))
 
 
@@ -59,6 +59,7 @@ def _expected_producer(log: PartitionLog, producer_id: int) -> SeenProducer | No
     if known is None:
         return None
     return SeenProducer(
+        producer_id=producer_id,
         epoch=known.epoch,
         last_sequence=known.last_sequence,
         open_since=known.open_since,

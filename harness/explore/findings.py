@@ -8,10 +8,11 @@ from threading import Lock
 from typing import TypeAlias
 
 from harness.evidence.json_codec import to_json_lines
-from harness.explore.cell_results import CellOutcome, CellResult
+from harness.explore.cell_results import CellOutcome, CellResult, CellSeen, KeptSeen
 from harness.explore.explained import ExplainedDifference, explanation_of
 from harness.model.model_requests import ModelRequest
 
+CELLS, SEEN = "cells.jsonl", "seen.jsonl"
 Beginning: TypeAlias = tuple[ModelRequest, ...]
 """Of a path, up to the step that was answered otherwise than the model says."""
 
@@ -21,6 +22,7 @@ class FreshResult:
     """A cell's result. :param strayed: None where what is asked was reached."""
 
     result: CellResult
+    seen: CellSeen | None = None
     strayed: Beginning | None = None
 
 
@@ -28,10 +30,11 @@ class FreshResult:
 class Findings:
     """Used by several threads.
 
-    :param path: Where the results go, a line each. :param lost: Whether the cluster does not answer any more.
+    :param folder: Where the results go, a line each, and what was seen.
+    :param lost: Whether the cluster does not answer any more.
     """
 
-    path: Path
+    folder: Path
     explanations: Sequence[ExplainedDifference] = ()
     counts: Counter[CellOutcome] = field(default_factory=Counter)
     explained: Counter[str] = field(default_factory=Counter)
@@ -43,9 +46,13 @@ class Findings:
     def add(self, fresh: Iterable[FreshResult]) -> None:
         """Keep the results of a batch."""
         with self._lock:
-            results = [self._counted(each) for each in fresh]
-            with self.path.open("ab") as stream:
-                stream.write(to_json_lines(results))
+            given = list(fresh)
+            self._append(CELLS, [self._counted(each) for each in given])
+            self._append(SEEN, [KeptSeen(cell=each.result.cell, seen=each.seen) for each in given if each.seen])
+
+    def _append(self, name: str, lines: Sequence[object]) -> None:
+        with (self.folder / name).open("ab") as stream:
+            stream.write(to_json_lines(lines))
 
     @property
     def compared(self) -> int:

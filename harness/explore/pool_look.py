@@ -47,7 +47,7 @@ class PoolLook:
     stable: Mapping[TopicPartition, int]
 
 
-def look(cluster: ExploredCluster, pool: PartitionPool, ids: Sequence[str]) -> PoolLook:
+def look_at(cluster: ExploredCluster, pool: PartitionPool, ids: Sequence[str]) -> PoolLook:
     """Coordinators first: an id that is seen complete has written its markers.
 
     :raises WireError, Unprepared: When it cannot be seen.

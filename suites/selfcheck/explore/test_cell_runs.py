@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from harness.explore.cell_identities import CellIdentities
-from harness.explore.cell_results import SeenId, SeenLog, SeenProducer
+from harness.explore.cell_results import Difference, SeenId, SeenLog, SeenProducer
 from harness.explore.cell_run import CellRun
 from harness.explore.pool_look import PoolLook
 from harness.model.grid import Cell
@@ -38,11 +38,9 @@ def test_the_path_is_followed_by_what_is_asked() -> None:
 def test_a_step_that_the_model_does_not_allow_ends_the_path() -> None:
     one = run(INIT, WRITE)
     one.take(0, INIT, ModelAnswer("NONE", 0, 0))
-    assert one.strayed is None
+    assert one.beginning is None
     one.take(1, WRITE, ModelAnswer("OUT_OF_ORDER_SEQUENCE_NUMBER"))
-    assert one.strayed is not None
-    assert (one.strayed.part, one.strayed.expected) == ("step 2", "NONE")
-    assert one.strayed.seen == "OUT_OF_ORDER_SEQUENCE_NUMBER"
+    assert one.strayed == Difference(part="step 2", expected="NONE", seen="OUT_OF_ORDER_SEQUENCE_NUMBER")
     assert one.request(2) is None
 
 
@@ -124,17 +122,19 @@ def committed() -> CellRun:
 
 def test_a_look_is_told_in_the_models_words() -> None:
     one = committed()
-    seen = one.seen(ModelAnswer("NONE", 0, 1), LOOK)
+    seen = one.seen(LOOK)
+    assert seen is not None
     assert seen.ids == {"own": SeenId(state="CompleteCommit", producer_id=0, epoch=1)}
     assert seen.logs["B"] == SeenLog()
-    assert seen.logs["A"].producers == {0: SeenProducer(epoch=1, coordinator_epoch=0)}
+    assert seen.logs["A"].producers == (SeenProducer(producer_id=0, epoch=1, coordinator_epoch=0),)
     assert seen.logs["A"].entries == (LogEntry(0, 0, sequence=0), LogEntry(0, 1, marker=True))
-    assert one.compared(LOOK) == ()
+    assert one.compared(seen) == ()
 
 
 def test_an_open_transaction_is_told_by_the_entry_that_it_began_with() -> None:
     one = committed()
     for offset, since in ((5, 0), (9, 1), (6, -2)):
         shown = {7000: producer(current_txn_start_offset=offset)}
-        seen = one.seen(ModelAnswer(), replace(LOOK, producers={**LOOK.producers, ("t", 0): shown}))
+        seen = one.seen(replace(LOOK, producers={**LOOK.producers, ("t", 0): shown}))
+        assert seen is not None
         assert seen.logs["A"].producers[0].open_since == since

@@ -24,7 +24,7 @@ WRITTEN = CellSeen(
     },
     logs={
         "A": SeenLog(
-            producers={0: SeenProducer(epoch=0, last_sequence=0, open_since=0)},
+            producers=(SeenProducer(producer_id=0, epoch=0, last_sequence=0, open_since=0),),
             entries=(LogEntry(0, 0, sequence=0, value="x"),),
         ),
         "B": SeenLog(),
@@ -35,7 +35,7 @@ COMMITTED = CellSeen(
     ids={"own": SeenId(state="CompleteCommit", producer_id=0, epoch=1), "other": SeenId(error=UNKNOWN)},
     logs={
         "A": SeenLog(
-            producers={0: SeenProducer(epoch=1, coordinator_epoch=0)},
+            producers=(SeenProducer(producer_id=0, epoch=1, coordinator_epoch=0),),
             entries=(LogEntry(0, 0, sequence=0, value="x"), LogEntry(0, 1, marker=True)),
         ),
         "B": SeenLog(),
@@ -69,7 +69,7 @@ def with_log(seen: CellSeen, **changed: object) -> CellSeen:
 
 
 def with_producer(seen: CellSeen, **changed: object) -> CellSeen:
-    return with_log(seen, producers={0: replace(seen.logs["A"].producers[0], **changed)})  # type: ignore[arg-type]
+    return with_log(seen, producers=(replace(seen.logs["A"].producers[0], **changed),))  # type: ignore[arg-type]
 
 
 DOCTORED: Mapping[str, tuple[str, CellSeen]] = {
@@ -89,10 +89,10 @@ DOCTORED: Mapping[str, tuple[str, CellSeen]] = {
     "the leader's last sequence": ("leader of A", with_producer(COMMITTED, last_sequence=0)),
     "an open transaction": ("leader of A", with_producer(COMMITTED, open_since=0)),
     "the coordinator epoch of the marker": ("leader of A", with_producer(COMMITTED, coordinator_epoch=-1)),
-    "no producer": ("leader of A", with_log(COMMITTED, producers={})),
+    "no producer": ("leader of A", with_log(COMMITTED, producers=())),
     "one producer more": (
         "leader of B",
-        replace(COMMITTED, logs={**COMMITTED.logs, "B": SeenLog(producers={0: SeenProducer(epoch=1)})}),
+        replace(COMMITTED, logs={**COMMITTED.logs, "B": SeenLog(producers=(SeenProducer(producer_id=0, epoch=1),))}),
     ),
     "another marker": (
         "log of A",

@@ -38,9 +38,9 @@ def explained(tmp_path: Path) -> Path:
 
 
 def test_only_the_first_cell_of_a_strayed_path_differs(tmp_path: Path) -> None:
-    found = Findings(path=tmp_path / "cells.jsonl")
-    found.add([FreshResult(result(4, WRONG), (INIT,)), FreshResult(result(5, WRONG), (INIT,))])
-    found.add([FreshResult(result(6, WRONG), (INIT, INIT)), FreshResult(result(7))])
+    found = Findings(folder=tmp_path)
+    found.add([FreshResult(result(4, WRONG), strayed=(INIT,)), FreshResult(result(5, WRONG), strayed=(INIT,))])
+    found.add([FreshResult(result(6, WRONG), strayed=(INIT, INIT)), FreshResult(result(7))])
     assert found.counts == {CellOutcome.DIFFERS: 2, CellOutcome.NOT_REACHED: 1, CellOutcome.AGREES: 1}
     assert [each.cell for each in found.unexplained()] == [4, 6]
     lines = (tmp_path / "cells.jsonl").read_text().splitlines()
@@ -49,7 +49,7 @@ def test_only_the_first_cell_of_a_strayed_path_differs(tmp_path: Path) -> None:
 
 
 def test_an_explanation_explains_what_it_names_and_nothing_else(tmp_path: Path, explained: Path) -> None:
-    found = Findings(path=tmp_path / "cells.jsonl", explanations=read_explanations(explained, NEWEST))
+    found = Findings(folder=tmp_path, explanations=read_explanations(explained, NEWEST))
     assert [each.reason for each in found.stale()] == ["It is so."]
     other = Difference(part="log of A", expected="", seen="FENCED")
     found.add(map(FreshResult, [result(1, WRONG), result(2, WRONG, other), result(3, WRONG, request="EndTxn v4")]))
@@ -78,7 +78,7 @@ def test_explanations_that_cannot_be_understood_are_one_sentence(explained: Path
 
 
 def test_the_summary_tells_counts_and_the_shortest_of_each_kind(tmp_path: Path) -> None:
-    found = Findings(path=tmp_path / "cells.jsonl")
+    found = Findings(folder=tmp_path)
     found.add(map(FreshResult, [result(9, WRONG), result(2, WRONG), result(1)]))
     lines = list(summary(found, 5, 2.0, {"NOT_COORDINATOR": 3}, 1))
     assert lines[0].startswith("3 of 5 cells in 2 s (2 a second): 1 agree, 2 differ, of which 0 are explained")
