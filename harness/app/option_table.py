@@ -17,8 +17,8 @@ JVM_OPTS, PROPERTIES = "FENCEPOST_BROKER_JVM_OPTS", "FENCEPOST_BROKER_PROPERTIES
 TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | image:<reference>[#folder] | external:<host:port,…>"
 
 
-CLUSTER = ("qualify", "falsify", "chaos", "clients", "explore", "up", "pytest")
-RUN = ("qualify", "falsify", "chaos", "clients", "explore", "pytest")
+CLUSTER = ("qualify", "falsify", "chaos", "clients", "explore", "compare", "up", "pytest")
+RUN = ("qualify", "falsify", "chaos", "clients", "explore", "compare", "pytest")
 RUNNING = ("qualify", "chaos", "clients", "pytest")
 JUDGED = ("qualify", "pytest")
 CHAOS = ("chaos", "pytest")
@@ -218,7 +218,7 @@ OPTIONS = (
     ),
     Option(
         "--limit",
-        ("explore",),
+        ("explore", "compare"),
         {"type": count_of_cells, "metavar": "N"},
         "only the first N cells, those of the states that are reached soonest (default: all)",
     ),

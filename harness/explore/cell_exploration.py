@@ -33,7 +33,7 @@ from harness.kafka.administration import VERIFICATION, Administration
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.target_features import TargetFeatures, read_target_features
-from harness.model.grid import Cell, grid_cells
+from harness.model.grid import GridCell, grid_cells
 from harness.model.model_requests import WriteMarkerAsked
 from harness.model.protocol_profile import ProtocolProfile, profile_of
 from harness.wire.wire_client import WireClient
@@ -45,15 +45,20 @@ LANES = 12
 """Connections to each broker, for each batch that is under way."""
 BATCHES_AT_ONCE = 2
 """While one waits for its last answers, or for a topic, another one asks."""
-Batches: TypeAlias = Sequence[Sequence[tuple[int, Cell]]]
+Batches: TypeAlias = Sequence[Sequence[tuple[int, GridCell]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExploreOptions:
-    """What the command line gives. :param limit: Of cells, those of the nearest states; None for all."""
+    """What the command line gives.
+
+    :param limit: Of cells, those of the nearest states; None for all.
+    :param profile: What the target must do; None for what its brokers advertise.
+    """
 
     run: RunOptions
     limit: int | None = None
+    profile: ProtocolProfile | None = None
 
     def command(self) -> str:
         """The one command that does the same again."""
@@ -76,8 +81,8 @@ class Exploration:
     verifying: Lock = field(default_factory=Lock)
 
     def profile(self) -> ProtocolProfile:
-        """By what brokers advertise, and by the switch of verification."""
-        return profile_of(
+        """What is asked for, else by what brokers advertise, and by the switch of verification."""
+        return self.options.profile or profile_of(
             produce=self._highest("Produce"),
             write_markers=self._highest("WriteTxnMarkers"),
             add_partitions=self._highest("AddPartitionsToTxn"),
@@ -85,7 +90,7 @@ class Exploration:
             verification=self._verifies(),
         )
 
-    def cells(self, profile: ProtocolProfile) -> Sequence[tuple[int, Cell]]:
+    def cells(self, profile: ProtocolProfile) -> Sequence[tuple[int, GridCell]]:
         """Numbered from 1 in the grid's order; the seed decides which of them share partitions."""
         numbered = list(enumerate(grid_cells(profile, self.offer.apis, self.options.limit), start=1))
         if not (self.cluster.owned or self.options.run.permissions.changes):
@@ -93,7 +98,9 @@ class Exploration:
         self.options.run.seed.stream("cells").shuffle(numbered)
         return numbered
 
-    def explore(self, numbered: Sequence[tuple[int, Cell]], profile: ProtocolProfile, found: Findings) -> str | None:
+    def explore(
+        self, numbered: Sequence[tuple[int, GridCell]], profile: ProtocolProfile, found: Findings
+    ) -> str | None:
         """Every cell, batch by batch; why it ended early, or None. What was compared before that is kept."""
         batches = [numbered[at : at + BATCH] for at in range(0, len(numbered), BATCH)]
         with ThreadPoolExecutor(BATCHES_AT_ONCE, thread_name_prefix="cells") as threads:

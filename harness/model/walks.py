@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from harness.model.alphabet import OTHER, OWN, PARTITIONS
+from harness.model.grid import OLD_WRITE
 from harness.model.model_requests import (
     AddPartitionsAsked,
     EndTxnAsked,
@@ -78,7 +79,7 @@ class WalkInstance:
                 return AddPartitionsAsked(version=3, partitions=frozenset({partition}), **identity)  # type: ignore[arg-type]
             case WalkAction.WRITE:
                 sequence = self.sequences.get(partition, 0)
-                version = 12 if new else 11
+                version = 12 if new else OLD_WRITE
                 return ProduceAsked(version=version, partition=partition, sequence=sequence, **identity)  # type: ignore[arg-type]
             case _:
                 commit = step.action is WalkAction.COMMIT

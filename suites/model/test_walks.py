@@ -10,7 +10,7 @@ from harness.model.alphabet import OTHER, PARTITIONS
 from harness.model.model_requests import InitProducerIdAsked, ModelRequest
 from harness.model.model_state import fresh_cluster
 from harness.model.protocol_profile import NEWEST
-from harness.model.protocol_step import Outcome, outcomes, settled
+from harness.model.protocol_step import ModelOutcome, outcomes, settled
 from harness.model.sketch import sketch
 from harness.model.walks import WalkAction, WalkStep, cut, requests_of
 from suites.model.mutants import MUTANTS, Mutant
@@ -25,13 +25,13 @@ FOUND_BY_WALKS = (
 )
 
 
-def outcomes_of(requests: Sequence[ModelRequest]) -> Sequence[Outcome]:
+def outcomes_of(requests: Sequence[ModelRequest]) -> Sequence[ModelOutcome]:
     """What the model in force says of each request, with all that is under way finished in between."""
-    cluster, told = fresh_cluster(*PARTITIONS), list[Outcome]()
+    cluster, told = fresh_cluster(*PARTITIONS), list[ModelOutcome]()
     for asked in (InitProducerIdAsked(id=OTHER, version=4), *requests):
         outcome = outcomes(cluster, asked, NEWEST)[0]
         cluster = settled(outcome.after, NEWEST)
-        told.append(Outcome(outcome.answer, cluster))
+        told.append(ModelOutcome(outcome.answer, cluster))
     return told
 
 
