@@ -153,10 +153,9 @@ def begun(
     cells: Sequence[tuple[int, Cell]], cluster: ExploredCluster, pool: PartitionPool, profile: ProtocolProfile
 ) -> CellBatch:
     """A batch of numbered cells, with fresh names."""
-    runs = [
-        CellRun(number=number, cell=cell, who=cluster.identities(number, pool), profile=profile)
-        for number, cell in cells
-    ]
+    who = cluster.identities([number for number, _ in cells], pool)
+    named = zip(cells, who, strict=True)
+    runs = [CellRun(number=number, cell=cell, who=each, profile=profile) for (number, cell), each in named]
     return CellBatch(cluster=cluster, pool=pool, runs=runs)
 
 
