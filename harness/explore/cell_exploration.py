@@ -103,7 +103,12 @@ class Exploration:
                 threads.submit(self._share, batches[share::BATCHES_AT_ONCE], share, profile, found)
                 for share in range(BATCHES_AT_ONCE)
             ]
-        return next((why for each in running if (why := _why_lost(each))), None)
+            try:
+                whys = [_why_lost(each) for each in running]
+            except BaseException:
+                found.lost = True  # an interrupt: batches that are under way end, and no other one begins
+                raise
+        return next(filter(None, whys), None)
 
     def _share(self, batches: Batches, share: int, profile: ProtocolProfile, found: Findings) -> None:
         try:
