@@ -45,6 +45,8 @@ LANES = 12
 """Connections to each broker, for each batch that is under way."""
 BATCHES_AT_ONCE = 2
 """While one waits for its last answers, or for a topic, another one asks."""
+LOOKS = ("DescribeProducers", "DescribeTransactions", "Fetch", "ListOffsets")
+"""APIs without which nothing can be compared."""
 Batches: TypeAlias = Sequence[Sequence[tuple[int, GridCell]]]
 
 
@@ -108,7 +110,12 @@ class Exploration:
                 threads.submit(self._share, batches[share::BATCHES_AT_ONCE], share, profile, found)
                 for share in range(BATCHES_AT_ONCE)
             ]
-        return next((why for each in running if (why := _why_lost(each))), None)
+            try:
+                whys = [_why_lost(each) for each in running]
+            except BaseException:
+                found.lost = True  # an interrupt: batches that are under way end, and no other one begins
+                raise
+        return next(filter(None, whys), None)
 
     def _share(self, batches: Batches, share: int, profile: ProtocolProfile, found: Findings) -> None:
         try:
@@ -197,11 +204,18 @@ def explore(options: ExploreOptions) -> ExitCode:
     with closing(cluster):
         offer = read_target_features(cluster, clock, NullRecorder())
         folder.add_to_run(offer.described(cluster))
+        _require_looks(cluster, offer)
         exploration = Exploration(options=options, folder=folder, cluster=cluster, offer=offer, clock=clock)
         try:
             return _explored(exploration)
         finally:
             exploration.tidy()
+
+
+def _require_looks(cluster: Cluster, offer: TargetFeatures) -> None:
+    if missing := [api for api in LOOKS if api not in offer.apis]:
+        sentence = f"{cluster.identity} does not offer {', '.join(missing)}, by which a state is looked at"
+        raise UserError(sentence, exit=ExitCode.TARGET_UNREACHABLE)
 
 
 def _explored(exploration: Exploration) -> ExitCode:
