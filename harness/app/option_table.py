@@ -217,6 +217,19 @@ OPTIONS = (
         "processors, else 1)",
     ),
     Option(
+        "--walks",
+        ("explore",),
+        {"metavar": "TIME"},
+        "in place of cells ask long random sequences of several instances for so long (90s, 10m); those of "
+        "suites/model/walks.jsonl first",
+    ),
+    Option(
+        "--defended",
+        ("explore",),
+        {"action": "store_true"},
+        "expect the verification of KIP-890 part 1, whether or not the target advertises it",
+    ),
+    Option(
         "--limit",
         ("explore", "compare"),
         {"type": count_of_cells, "metavar": "N"},

@@ -94,7 +94,10 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
 def explore_options(given: Namespace) -> ExploreOptions:
     """The options of an exploration; :raises UserError: when one of them is malformed."""
     return ExploreOptions(
-        run=_run_options(given, given.target, folder_name=f"{given.target}-explore"), limit=given.limit
+        run=_run_options(given, given.target, folder_name=f"{given.target}-explore"),
+        limit=given.limit,
+        defended=given.defended,
+        walk_seconds=None if given.walks is None else parse_seconds(given.walks),
     )
 
 

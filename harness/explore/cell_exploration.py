@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from threading import Lock
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from harness.base import wait
 from harness.base.clock import RunClock
@@ -56,15 +56,21 @@ class ExploreOptions:
 
     :param limit: Of cells, those of the nearest states; None for all.
     :param profile: What the target must do; None for what its brokers advertise.
+    :param defended: Whether it must have the defence of KIP-890 part 1, advertised or not.
+    :param walk_seconds: Walks are asked for so long, in place of cells.
     """
 
     run: RunOptions
     limit: int | None = None
     profile: ProtocolProfile | None = None
+    defended: bool = False
+    walk_seconds: float | None = None
 
     def command(self) -> str:
         """The one command that does the same again."""
         own = ["--seed", str(self.run.seed.value), *(["--limit", str(self.limit)] if self.limit is not None else [])]
+        own += ["--defended"] if self.defended else []
+        own += ["--walks", f"{self.walk_seconds:g}s"] if self.walk_seconds is not None else []
         return self.run.command("explore", *own)
 
 
@@ -84,13 +90,14 @@ class Exploration:
 
     def profile(self) -> ProtocolProfile:
         """What is asked for, else by what brokers advertise, and by the switch of verification."""
-        return self.options.profile or profile_of(
+        found = self.options.profile or profile_of(
             produce=self._highest("Produce"),
             write_markers=self._highest("WriteTxnMarkers"),
             add_partitions=self._highest("AddPartitionsToTxn"),
             level=self.offer.finalized.get("transaction.version", 0),
             verification=self._verifies(),
         )
+        return replace(found, verifies=True) if self.options.defended else found
 
     def cells(self, profile: ProtocolProfile) -> Sequence[tuple[int, GridCell]]:
         """Numbered from 1 in the grid's order; the seed decides which of them share partitions."""
@@ -151,6 +158,11 @@ class Exploration:
             explored.prepare()
             yield explored
 
+    def lost(self, compared: int, why: str) -> NoReturn:
+        """:raises UserError: that the target was lost."""
+        sentence = f"{self.cluster.identity} was lost after {compared} of them, which are kept: {why}"
+        raise UserError(sentence, exit=ExitCode.TARGET_UNREACHABLE)
+
     def tidy(self) -> None:
         """Remove what is left on a cluster that lives on, and tell what stays."""
         if self.cluster.owned:
@@ -186,7 +198,17 @@ def _why_lost(share: Future[None]) -> str | None:
 
 
 def explore(options: ExploreOptions) -> ExitCode:
-    """Open the target, explore it, tell what came of it.
+    """Open the target, ask it every cell, tell what came of it.
+
+    :raises UserError: When the target cannot be had, or knows no transactions.
+    """
+    with open_exploration(options) as exploration:
+        return _explored(exploration)
+
+
+@contextmanager
+def open_exploration(options: ExploreOptions) -> Iterator[Exploration]:
+    """A target that is up, and the run folder, for the length of the block.
 
     :raises UserError: When the target cannot be had, or knows no transactions.
     """
@@ -207,7 +229,7 @@ def explore(options: ExploreOptions) -> ExitCode:
         _require_looks(cluster, offer)
         exploration = Exploration(options=options, folder=folder, cluster=cluster, offer=offer, clock=clock)
         try:
-            return _explored(exploration)
+            yield exploration
         finally:
             exploration.tidy()
 
@@ -234,8 +256,7 @@ def _explored(exploration: Exploration) -> ExitCode:
     folder.seal()
     sys.stdout.write("\n".join([*told, f"all of it: {folder.path}"]) + "\n")
     if why_lost is not None:
-        sentence = f"{exploration.cluster.identity} was lost after {found.compared} cells, which are kept: {why_lost}"
-        raise UserError(sentence, exit=ExitCode.TARGET_UNREACHABLE)
+        exploration.lost(found.compared, why_lost)
     return ExitCode.BROKEN if stale or found.unexplained() or not found.compared else ExitCode.KEPT
 
 

@@ -6,6 +6,7 @@ from random import Random
 import pytest
 from hypothesis import Phase, find, given, settings
 
+from harness.explore.drawn_walks import STEPS, WALK, drawn_walks
 from harness.model.alphabet import OTHER, PARTITIONS
 from harness.model.model_requests import InitProducerIdAsked, ModelRequest
 from harness.model.model_state import fresh_cluster
@@ -14,7 +15,6 @@ from harness.model.protocol_step import ModelOutcome, outcomes, settled
 from harness.model.sketch import sketch
 from harness.model.walks import WalkAction, WalkStep, cut, requests_of
 from suites.model.mutants import MUTANTS, Mutant
-from suites.model.walk_strategies import STEPS, WALK
 
 OFFLINE = settings(max_examples=1_000, deadline=None, database=None, phases=(Phase.generate, Phase.shrink))
 FOUND_BY_WALKS = (
@@ -71,3 +71,9 @@ def test_a_wrong_model_is_found_by_walks_and_shrunk(says: str) -> None:
     shortest = cut(found, lambda steps: differs(steps, mutant))
     assert differs(shortest, mutant)
     assert len(shortest) <= 5
+
+
+def test_walks_are_drawn_alike_for_the_same_number_and_not_for_another() -> None:
+    assert drawn_walks(7, 50) == drawn_walks(7, 50)
+    assert drawn_walks(7, 50) != drawn_walks(8, 50)
+    assert len(drawn_walks(7, 50)) > 40

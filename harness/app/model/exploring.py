@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
+from harness.base.paths import WALKS
 from harness.base.user_error import ExitCode
 from harness.cluster.run_options import RunOptions
 from harness.evidence.run_folder import RunFolder
 from harness.explore.cell_exploration import ExploreOptions, explore
+from harness.explore.walk_exploration import explore_walks
 from harness.model.protocol_profile import ProtocolProfile
 from harness.report.model.coverage import CellLine
 from harness.report.model.publish_coverage import CELLS, publish_comparison, publish_coverage
@@ -36,6 +38,8 @@ class CompareOptions:
 
 def explore_target(options: ExploreOptions) -> ExitCode:
     """``fencepost explore``: the exploration, and its page, also of what was compared before a target was lost."""
+    if options.walk_seconds is not None:
+        return explore_walks(options, WALKS)
     try:
         return explore(options)
     finally:
