@@ -14,8 +14,8 @@ from harness.explore.explored_cluster import ExploredCluster, PartitionPool
 from harness.explore.findings import FreshResult
 from harness.explore.pool_look import PoolLook, described_ids, look_at
 from harness.explore.real_requests import RealRequest, answer_of, real_request
-from harness.model.grid import Cell
-from harness.model.leader_rules import KNOWS_ABORTABLE
+from harness.model.grid import GridCell
+from harness.model.leader_model import KNOWS_ABORTABLE
 from harness.model.model_requests import ModelRequest, ProduceAsked
 from harness.model.protocol_profile import ProtocolProfile
 from harness.wire.api_request import ApiResult
@@ -150,7 +150,7 @@ class CellBatch:
 
 
 def begun(
-    cells: Sequence[tuple[int, Cell]], cluster: ExploredCluster, pool: PartitionPool, profile: ProtocolProfile
+    cells: Sequence[tuple[int, GridCell]], cluster: ExploredCluster, pool: PartitionPool, profile: ProtocolProfile
 ) -> CellBatch:
     """A batch of numbered cells, with fresh names."""
     who = cluster.identities([number for number, _ in cells], pool)

@@ -16,7 +16,7 @@ from harness.evidence.run_folder import RunFolder
 from harness.explore.cell_results import CellSeen, KeptSeen
 from harness.explore.comparison import compare
 from harness.explore.findings import SEEN
-from harness.model.grid import Cell, grid_cells
+from harness.model.grid import GridCell, grid_cells
 from harness.model.model_requests import ModelAnswer
 from harness.model.model_state import ModelCluster, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
@@ -28,7 +28,7 @@ from suites.model.mutants import MUTANTS, Mutant
 class SeenCell:
     """A cell that was reached. :param answers: To the steps of its path, which were as the model says."""
 
-    cell: Cell
+    cell: GridCell
     answers: tuple[ModelAnswer, ...]
     seen: CellSeen
 
@@ -38,7 +38,7 @@ class SeenCell:
         return answers != self.answers or bool(compare(before, self.cell.asked, profile, self.seen))
 
 
-def replayed(cell: Cell, profile: ProtocolProfile) -> tuple[tuple[ModelAnswer, ...], ModelCluster]:
+def replayed(cell: GridCell, profile: ProtocolProfile) -> tuple[tuple[ModelAnswer, ...], ModelCluster]:
     """What the model in force says of a path, and the state that it leads to."""
     before, answers = fresh_cluster(*sorted(cell.before.logs)), []
     for asked in cell.path:
@@ -55,13 +55,13 @@ class SeenGrid:
     profile: ProtocolProfile
     cells: Sequence[SeenCell]
 
-    def refuting(self, mutant: Mutant) -> Cell | None:
+    def refuting(self, mutant: Mutant) -> GridCell | None:
         """The first cell that is not as the wrong model says; None where all are."""
         with mutant.in_force():
             return next((each.cell for each in self.cells if each.contradicts(self.profile)), None)
 
 
-def seen_grid(profile: ProtocolProfile, seen: Iterable[tuple[Cell, CellSeen]]) -> SeenGrid:
+def seen_grid(profile: ProtocolProfile, seen: Iterable[tuple[GridCell, CellSeen]]) -> SeenGrid:
     """With what the model says of their paths."""
     cells = [SeenCell(cell=cell, answers=replayed(cell, profile)[0], seen=each) for cell, each in seen]
     random.Random(0).shuffle(cells)

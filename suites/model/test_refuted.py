@@ -7,7 +7,7 @@ import pytest
 from harness.explore.cell_results import CellSeen, SeenId, SeenLog, SeenProducer
 from harness.explore.comparison import UNKNOWN
 from harness.model.alphabet import OTHER, OWN
-from harness.model.grid import Cell, grid_cells
+from harness.model.grid import GridCell, grid_cells
 from harness.model.model_state import ModelCluster, PartitionLog
 from harness.model.protocol_profile import NEWEST
 from harness.model.protocol_step import outcomes, settled
@@ -24,7 +24,7 @@ UNSEEN = {
 """Wrong models that no look tells from the model while requests come one after the other, and why."""
 
 
-def seen(cell: Cell) -> CellSeen:
+def seen(cell: GridCell) -> CellSeen:
     """What a broker shows that does as the model says."""
     outcome = outcomes(cell.before, cell.asked, NEWEST)[0]
     after = settled(outcome.after, NEWEST)

@@ -7,7 +7,7 @@ from harness.explore.cell_identities import CellIdentities
 from harness.explore.cell_results import Difference, SeenId, SeenLog, SeenProducer
 from harness.explore.cell_run import CellRun
 from harness.explore.pool_look import PoolLook
-from harness.model.grid import Cell
+from harness.model.grid import GridCell
 from harness.model.model_requests import EndTxnAsked, InitProducerIdAsked, ModelAnswer, ModelRequest, ProduceAsked
 from harness.model.model_state import LogEntry, fresh_cluster
 from harness.model.protocol_profile import NEWEST
@@ -26,7 +26,7 @@ def run(*path: ModelRequest, asked: ModelRequest = COMMIT) -> CellRun:
     before = fresh_cluster("A", "B")
     for step in path:
         before = settled(outcomes(before, step, NEWEST)[0].after, NEWEST)
-    cell = Cell(path=path, before=before, asked=asked, state="", request="")
+    cell = GridCell(path=path, before=before, asked=asked, state="", request="")
     who = CellIdentities(number=1, ids={"own": "x"}, places=PLACES, coordinator_epochs={"own": 4})
     return CellRun(number=1, cell=cell, who=who, profile=NEWEST)
 
