@@ -5,7 +5,7 @@ RUN is the folder of ``fencepost explore``; nothing is asked again.
 
 import random
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -17,8 +17,35 @@ from harness.explore.cell_results import CellSeen, KeptSeen
 from harness.explore.comparison import compare
 from harness.explore.findings import SEEN
 from harness.model.grid import GridCell, grid_cells
+from harness.model.model_requests import ModelAnswer
+from harness.model.model_state import ModelCluster, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
+from harness.model.protocol_step import outcomes, settled
 from suites.model.mutants import MUTANTS, Mutant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenCell:
+    """A cell that was reached. :param answers: To the steps of its path, which were as the model says."""
+
+    cell: GridCell
+    answers: tuple[ModelAnswer, ...]
+    seen: CellSeen
+
+    def contradicts(self, profile: ProtocolProfile) -> bool:
+        """Whether the model in force says otherwise: of a step of the path, or of what is asked behind it."""
+        answers, before = replayed(self.cell, profile)
+        return answers != self.answers or bool(compare(before, self.cell.asked, profile, self.seen))
+
+
+def replayed(cell: GridCell, profile: ProtocolProfile) -> tuple[tuple[ModelAnswer, ...], ModelCluster]:
+    """What the model in force says of a path, and the state that it leads to."""
+    before, answers = fresh_cluster(*sorted(cell.before.logs)), []
+    for asked in cell.path:
+        outcome = outcomes(before, asked, profile)[0]
+        answers.append(outcome.answer)
+        before = settled(outcome.after, profile)
+    return tuple(answers), before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,14 +53,19 @@ class SeenGrid:
     """Cells as a broker answered them, in an order of no meaning."""
 
     profile: ProtocolProfile
-    cells: Sequence[tuple[GridCell, CellSeen]]
+    cells: Sequence[SeenCell]
 
     def refuting(self, mutant: Mutant) -> GridCell | None:
         """The first cell that is not as the wrong model says; None where all are."""
         with mutant.in_force():
-            return next(
-                (cell for cell, seen in self.cells if compare(cell.before, cell.asked, self.profile, seen)), None
-            )
+            return next((each.cell for each in self.cells if each.contradicts(self.profile)), None)
+
+
+def seen_grid(profile: ProtocolProfile, seen: Iterable[tuple[GridCell, CellSeen]]) -> SeenGrid:
+    """With what the model says of their paths."""
+    cells = [SeenCell(cell=cell, answers=replayed(cell, profile)[0], seen=each) for cell, each in seen]
+    random.Random(0).shuffle(cells)
+    return SeenGrid(profile=profile, cells=cells)
 
 
 def read_seen_grid(path: Path) -> SeenGrid:
@@ -46,9 +78,7 @@ def read_seen_grid(path: Path) -> SeenGrid:
     except (KeyError, TypeError, OSError, Malformed) as error:
         raise UserError(f"{path} is no whole exploration: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
     numbered = enumerate(grid_cells(profile, offered), start=1)
-    cells = [(cell, seen[number]) for number, cell in numbered if number in seen]
-    random.Random(0).shuffle(cells)
-    return SeenGrid(profile=profile, cells=cells)
+    return seen_grid(profile, ((cell, seen[number]) for number, cell in numbered if number in seen))
 
 
 def _seen(path: Path) -> Iterator[tuple[int, CellSeen]]:
@@ -59,7 +89,7 @@ def _seen(path: Path) -> Iterator[tuple[int, CellSeen]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Tell of each mutant whether it is refuted; exit code 1 where one is not that a cell could refute."""
+    """Tell of each mutant whether it is refuted; exit code 1 where one agrees with every cell."""
     grid = read_seen_grid(Path(arguments[0]))
     mutants = [each for each in MUTANTS if each.in_order]
     left = 0
