@@ -1,7 +1,8 @@
 """KIP98-CLI-01: an end whose answer is lost is found out about, and is what the application is told.
 
-No id of the catalogue asks this of every client. KIP-98, "Guarantees", promises all or nothing of a transaction's
-records; that the end may be asked for again is its "EndTxnRequest" section, of the new protocol KIP-890's "Bump Epoch".
+No id of the catalogue asks this of every client. KIP-98, "Transactional Guarantees", promises all or nothing of a
+transaction's records. That the end may be asked for again is Kafka's (``TransactionCoordinator.endTransaction`` answers
+a repetition with success), of the new protocol KIP-890's "Bump Epoch".
 The coordinator has decided, and the connection ends in place of its answer: a commit that is reported as refused would
 let the application do its work a second time.
 """
@@ -80,7 +81,7 @@ SHOWN = GOOD.log("P1").committed
 
 REQUIREMENT = Requirement(
     id="KIP98-CLI-01",
-    source=Source(98, "Guarantees; EndTxnRequest"),
+    source=Source(98, "Transactional Guarantees; 5.1 EndTxnRequest"),
     statement="After the answer to EndTxn was lost, commit and abort say what the coordinator decided.",
     needs=(TRANSACTIONS,),
     stimulus=stimulus,
@@ -97,7 +98,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         LyingClient(lie="says-done-early", anomaly="done-without-an-answer"),
-        LyingClient(lie="loses-records", anomaly="lost"),
+        LyingClient(lie="aborts-instead", anomaly="lost"),
         LyingClient(lie="writes-again", anomaly="written-twice"),
     ),
 )

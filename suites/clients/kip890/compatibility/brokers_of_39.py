@@ -4,9 +4,12 @@ The brokers are of 3.9, whatever the target: no level of transaction.version, Pr
 no version is sent beyond those which a broker advertises is what makes it work.
 """
 
-from harness.contract import Evidence, Liar, Observations, Refusal, Requirement, Source
+from collections.abc import Mapping
+
+from harness.base.json_value import Json
+from harness.contract import Evidence, Liar, LyingClient, Observations, Refusal, Requirement, Source
 from harness.contract.clients.client_doctored import of_client, with_call
-from harness.contract.clients.spoken import epochs_are, speaks_old
+from harness.contract.clients.spoken import FEATURE, epochs_are, speaks_old
 from harness.contract.clients.spoken_stories import logged, started, told
 from harness.contract.doctored import log
 from suites.clients.client_wishes import BROKERS_OF_39
@@ -45,6 +48,11 @@ def _good(*, new: bool = False, bumps: int = 0) -> Evidence:
 
 GOOD = _good()
 
+LEVEL_2: Mapping[str, Json] = {
+    "finalized_features": [{"name": FEATURE, "max_version_level": 2, "min_version_level": 2}],
+    "finalized_features_epoch": 1_000_000,
+}
+
 REQUIREMENT = Requirement(
     id="KIP890-COMPAT-03",
     source=Source(890, "Compatibility, Deprecation, and Migration Plan: Old Servers"),
@@ -61,5 +69,10 @@ REQUIREMENT = Requirement(
         Refusal("unoffered-version", GOOD.with_fact("offered", {"1": {"Produce": [0, 10]}})),
         Refusal("lost", GOOD.with_log("P1", committed=())),
     ),
-    refuted_by=(Liar(api="ApiVersions", shift={"max_version": 1}, anomaly="unoffered-version"), *LIES),
+    refuted_by=(
+        Liar(api="ApiVersions", shift={"max_version": 1}, anomaly="unoffered-version"),
+        Liar(api="ApiVersions", fields=LEVEL_2, shift={"max_version": 1}, anomaly="new-protocol-to-old-brokers"),
+        LyingClient(lie="refuses-ends", anomaly="old-brokers-fail"),
+        *LIES,
+    ),
 )
