@@ -126,7 +126,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         LyingClient(lie="goes-on-after-fatal", anomaly="not-fatal"),
-        OtherClient(client="sarama:1.61.1", anomaly="same-epoch"),
+        OtherClient(client="kafkajs:2.2.4", anomaly="same-epoch"),
         LyingClient(lie="aborts-instead", anomaly="lost"),
     ),
 )

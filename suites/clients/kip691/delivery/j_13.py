@@ -104,7 +104,7 @@ REQUIREMENT = Requirement(
         Refusal("lost", both(SOUND, later().with_log("P1", committed=("before", "one")))),
     ),
     refuted_by=(
-        LyingClient(lie="never-comes-back", anomaly="stuck"),
+        LyingClient(lie="never-comes-back", anomaly="not-abortable"),
         OtherClient(client=SOUND_LIBRDKAFKA, anomaly="later-is-not-retried"),
         LyingClient(lie="aborts-instead", anomaly="lost"),
     ),
