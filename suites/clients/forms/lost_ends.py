@@ -13,14 +13,21 @@ Ending: TypeAlias = Literal["commit", "abort"]
 def really_ended(seen: Evidence, call: ClientCall) -> Observations:
     """An end is done only when a coordinator said so; else ``done-without-an-answer``.
 
-    Not seen where no EndTxn of the call was left without an answer.
+    Not seen where every EndTxn of the call was answered, or there was nothing to ask for.
     """
     ends = during(seen, call, "EndTxn")
-    if all(frame.answered is not None for frame in ends):
+    unasked = not ends and call.done and _has_written(seen, call)
+    if not unasked and all(frame.answered is not None for frame in ends):
         raise NotSeen(f"no EndTxn of {call.name!r} was lost")
     answers = [frame.error for frame in ends]
     so = not call.done or 0 in answers
     yield unless(so, f"{told(call)}; coordinators answered {answers}", otherwise="done-without-an-answer")
+
+
+def _has_written(seen: Evidence, end: ClientCall) -> bool:
+    """Whether the record before the end was written, so that a coordinator has to be asked."""
+    wrote = [call for call in seen.calls if call.application == end.application and call.started < end.started]
+    return any(call.call == "produce" and call.done for call in wrote[-1:])
 
 
 def finds_out(seen: Evidence, step: str, *values: str) -> Observations:

@@ -95,6 +95,6 @@ REQUIREMENT = Requirement(
         OtherClient(client="kafka-python:3.0.12", anomaly="never-told"),
         LyingClient(lie="says-done-early", anomaly="done-without-an-answer"),
         LyingClient(lie="no-abort", anomaly="abort-instead"),
-        LyingClient(lie="aborts-instead", anomaly="lost"),
+        LyingClient(lie="loses-records", anomaly="lost"),
     ),
 )
