@@ -48,7 +48,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Liar(api="ApiVersions", fields={"finalized_features_epoch": -1}, anomaly="old-protocol-at-level-2"),
-        Liar(api="EndTxn", shift={"producer_epoch": -1}, anomaly="epoch-not-new"),
+        Liar(api="EndTxn", shift={"producer_epoch": -1}, skip=1, anomaly="epoch-not-new"),
         LyingClient(lie="refuses-ends", anomaly="new-protocol-fails"),
         *LIES,
         UNOFFERED,
