@@ -10,7 +10,7 @@ let the application do its work a second time.
 from typing import Literal
 
 from harness.contract import Evidence, LyingClient, Observations, Refusal, Requirement, Source
-from harness.contract.clients.client_doctored import Told, batch, call, frame, of_client
+from harness.contract.clients.client_doctored import Told, batch, call, frame, of_client, without_frames
 from harness.contract.clients.client_expect import as_it_said, said
 from harness.contract.doctored import abort, commit, data, log
 from harness.evidence.client_evidence import CallOutcome
@@ -89,6 +89,7 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("done-without-an-answer", story(answered=False)),
+        Refusal("done-without-an-answer", without_frames(GOOD, "EndTxn")),
         Refusal("committed-and-refused", story(newest_commit="refused")),
         Refusal("never-told", story(old_commit="unsure")),
         does_not_go_on(GOOD, step="old next"),
