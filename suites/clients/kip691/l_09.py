@@ -4,13 +4,14 @@ The maxima are those of ``rdkafka_request.c`` in 2.15 and 2.16 (``rd_kafka_broke
 request): brokers that advertise more are spoken to as before.
 """
 
-from harness.contract import Evidence, Level, LyingClient, Observations, Refusal, Requirement, Source, Unrefuted
+from harness.contract import Evidence, Level, LyingClient, Observations, OtherClient, Refusal, Requirement, Source
 from harness.contract.clients.client_doctored import batch, call, frame, of_client, with_call
 from harness.contract.clients.client_expect import sent
 from harness.contract.clients.spoken import spoken_transaction
 from harness.contract.clients.spoken_stories import OFFERED, begin, logged
 from harness.contract.doctored import log
 from harness.contract.expect import NotLooked, unless
+from harness.contract.refuters import SOUND_CLIENT
 from harness.lab.clients import ClientLab
 from harness.lab.clients.transact import joined, transact
 from suites.clients.forms.error_requirement import TRANSACTIONS
@@ -82,7 +83,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         LyingClient(lie="aborts-instead", client=SOUND, anomaly="lost"),
-        Unrefuted(anomaly="newer-version", reason="no release of librdkafka speaks the new protocol"),
+        OtherClient(client=SOUND_CLIENT, anomaly="newer-version"),
         LyingClient(lie="refuses-ends", client=SOUND, anomaly="transaction-fails"),
         UNOFFERED,
     ),
