@@ -91,7 +91,7 @@ REQUIREMENT = Requirement(
         Refusal("lost", GOOD.with_log("P1", committed=SHOWN[:-1])),
     ),
     refuted_by=(
-        LyingClient(lie="says-done-early", anomaly="took-a-strangers-answer"),
+        LyingClient(lie="does-not-wait", anomaly="took-a-strangers-answer"),
         LyingClient(lie="aborts-instead", anomaly="lost"),
     ),
 )

@@ -55,9 +55,9 @@ def started(folder: Path, lie: str, script: Script, inside: str = SCRIPTED) -> A
     return start_adapter(command.command, name=command.name)
 
 
-def told(folder: Path, lie: str, script: Script, *calls: Call) -> ToldAndAsked:
+def told(folder: Path, lie: str, script: Script, *calls: Call, inside: str = SCRIPTED) -> ToldAndAsked:
     """Make the calls, and end it."""
-    adapter = started(folder, lie, script)
+    adapter = started(folder, lie, script, inside)
     answers = []
     for each in calls:
         name, arguments = (each, {}) if isinstance(each, str) else (str(each["call"]), without_call(each))

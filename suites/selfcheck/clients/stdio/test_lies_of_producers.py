@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from suites.selfcheck.clients.stdio.programs import SCRIPTED
 from suites.selfcheck.clients.stdio.scripted_liar import (
     ABORTABLE,
     FENCED,
@@ -137,6 +138,17 @@ def test_what_is_never_handed_on(lie: str, call: str, tmp_path: Path) -> None:
     assert seen.outcomes == ["done"] * 6
     assert call not in seen.calls
     assert seen.calls.count("begin") == (2 if lie == "no-abort" else 3)
+
+
+@pytest.mark.parametrize(("takes", "outcome", "when"), [(0, "refused", 1), (1, "done", 2)])
+def test_does_not_wait(takes: int, outcome: str, when: int, tmp_path: Path) -> None:
+    slow = SCRIPTED.replace(
+        "    told =", f"    if call['call'] == 'commit': import time; time.sleep({takes})\n    told ="
+    )
+    script = {"commit": [{**REFUSED, **wrote("a")}]}
+    seen = told(tmp_path, "does-not-wait", script, "begin", "commit", "abort", inside=slow)
+    assert seen.outcomes == ["done", outcome, "done"]
+    assert [len(answer.deliveries) for answer in seen.answers] == [number == when for number in range(3)]
 
 
 def test_aborts_instead(tmp_path: Path) -> None:
