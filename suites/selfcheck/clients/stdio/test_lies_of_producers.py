@@ -18,7 +18,7 @@ from suites.selfcheck.clients.stdio.scripted_liar import (
     wrote,
 )
 
-SLOW_COMMIT = "    if call['call'] == 'commit': import time; time.sleep(1)\n"
+SLOW_COMMIT = "    if call['call'] == 'commit': import threading; threading.Event().wait(1)\n"
 
 
 def test_swallows_fence(tmp_path: Path) -> None:
