@@ -138,7 +138,9 @@ def _lie(liar: Liar) -> str:
     """What is put in place of what: ``error 47 → 0``, ``producer_epoch -1``."""
     instead = "" if liar.instead_of is None else f"{liar.instead_of} → "
     parts = [] if liar.error is None else [f"error {instead}{liar.error}"]
-    parts += [f"{name} = {value}" for name, value in liar.fields.items()]
+    parts += [
+        f"{name} = {'[…]' if isinstance(value, list) and value else value}" for name, value in liar.fields.items()
+    ]
     return ", ".join([*parts, *(f"{name} {number:+d}" for name, number in liar.shift.items())])
 
 

@@ -113,7 +113,7 @@ def _take(transaction: ToldTransaction, call: ClientCall) -> None:
 
 
 def as_it_said(seen: Evidence) -> Observations:
-    """What was committed is in the log once, what was aborted is not shown (KIP-98, "Delivery guarantees").
+    """What was committed is in the log once, what was aborted is not shown (KIP-98, "Transactional Guarantees").
 
     Anomalies: ``lost``, ``written-twice``, ``aborted-is-shown``; and, of level SHOULD, ``committed-without-a-record``:
     that a commit fails where the application was told that a record had is the Java client's (``KafkaProducer.send``).

@@ -19,7 +19,7 @@ class AnswerRewrite:
 
     :param error: Put in place of the innermost error codes: a partition's, where the answer has one for each.
     :param instead_of: Only error codes that are this one, and nothing at all where none is.
-    :param fields: Other values, by name.
+    :param fields: Other values, by name; a part of a message is given by all of its fields.
     :param shift: Numbers that are added to fields, by name.
     """
 
@@ -42,7 +42,7 @@ class AnswerRewrite:
     def _field(self, entity: object, shape: FieldShape, value: Any) -> object:
         if shape.name in self.fields:
             given = self.fields[shape.name]
-            return tuple(given) if isinstance(given, list) else given
+            return tuple(_part(shape, each) for each in given) if isinstance(given, list) else given
         if shape.name in self.shift:
             return value + self.shift[shape.name]
         if shape.kind == "error_code" and self.error is not None and not _inner_errors(entity):
@@ -50,6 +50,11 @@ class AnswerRewrite:
         if shape.entity is None or value is None:
             return value
         return tuple(map(self._entity, value)) if shape.array else self._entity(value)
+
+
+def _part(shape: FieldShape, given: Json) -> object:
+    """An element of an array."""
+    return shape.entity(**given) if shape.entity is not None and isinstance(given, dict) else given
 
 
 def innermost_errors(entity: object) -> tuple[int, ...]:

@@ -102,8 +102,9 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         OtherClient(client="kafka-python:3.0.12", anomaly="aborted-is-shown"),
-        LyingClient(lie="no-abort", anomaly="no-epoch-bump"),
-        LyingClient(lie="never-comes-back", anomaly="stuck"),
-        LyingClient(lie="loses-records", anomaly="lost"),
+        OtherClient(client="kafka-python:3.0.12", anomaly="no-init-after-abort"),
+        OtherClient(client="kafka-python:3.0.12", anomaly="no-epoch-bump"),
+        LyingClient(lie="refuses-ends", anomaly="stuck"),
+        LyingClient(lie="aborts-instead", anomaly="lost"),
     ),
 )

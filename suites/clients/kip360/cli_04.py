@@ -11,6 +11,7 @@ from harness.contract import (
     LyingClient,
     NotSeen,
     Observations,
+    OtherClient,
     Refusal,
     Requirement,
     Source,
@@ -22,7 +23,7 @@ from harness.contract.clients.client_expect import as_it_said, during, said, sen
 from harness.contract.doctored import data, log
 from harness.evidence.client_evidence import ProducedBatch
 from harness.lab.clients import ClientLab
-from suites.clients.forms.error_requirement import TRANSACTIONS
+from suites.clients.forms.error_requirement import SOUND_LIBRDKAFKA, TRANSACTIONS
 
 
 def stimulus(lab: ClientLab) -> None:
@@ -85,6 +86,10 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         LyingClient(lie="writes-again", anomaly="written-twice"),
-        LyingClient(lie="loses-records", anomaly="lost"),
+        LyingClient(lie="tells-records-done", client=SOUND_LIBRDKAFKA, anomaly="lost"),
+        OtherClient(client=SOUND_LIBRDKAFKA, anomaly="error-is-shown"),
+        OtherClient(client="kafka-python:3.0.12", anomaly="asked-for-an-identity"),
+        OtherClient(client="kafkajs:2.2.4", anomaly="sequence-goes-on"),
+        OtherClient(client="kafkajs:2.2.4", anomaly="no-epoch-bump"),
     ),
 )

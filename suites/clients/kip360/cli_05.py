@@ -12,6 +12,7 @@ from harness.contract import (
     LyingClient,
     NotSeen,
     Observations,
+    OtherClient,
     Refusal,
     Requirement,
     Source,
@@ -125,6 +126,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         LyingClient(lie="goes-on-after-fatal", anomaly="not-fatal"),
-        LyingClient(lie="loses-records", anomaly="lost"),
+        OtherClient(client="kafkajs:2.2.4", anomaly="same-epoch"),
+        LyingClient(lie="aborts-instead", anomaly="lost"),
     ),
 )

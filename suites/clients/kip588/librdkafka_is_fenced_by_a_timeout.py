@@ -68,6 +68,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         LyingClient(lie="goes-on-after-fatal", client=SOUND, anomaly="not-fatal"),
         LyingClient(lie="misclassifies", client=SOUND, anomaly="class-is-not-so"),
-        LyingClient(lie="loses-records", client=SOUND, anomaly="lost"),
+        LyingClient(lie="aborts-instead", client=SOUND, anomaly="lost"),
     ),
 )

@@ -5,7 +5,7 @@ a zombie, takes the abort, and hands out the next epoch (KAFKA-19367; 4.0.0 refu
 another epoch and commits.
 """
 
-from harness.contract import Evidence, NotSeen, Observations, Refusal, Release, Requirement, Source
+from harness.contract import Evidence, LyingClient, NotSeen, Observations, Refusal, Release, Requirement, Source
 from harness.contract.clients.client_doctored import with_call
 from harness.contract.clients.client_expect import as_it_said, failed, said, succeeded
 from harness.contract.clients.error_case import Behaviour
@@ -56,5 +56,9 @@ REQUIREMENT = Requirement(
         Refusal("no-epoch-bump", overdue_story(behaves=Behaviour.ABORTABLE, new=True, epoch_after=1)),
         Refusal("lost", GOOD.with_log("P1", committed=())),
     ),
-    refuted_by=(Release(version="4.0.0", anomaly="abort-refused"), *LIES),
+    refuted_by=(
+        Release(version="4.0.0", anomaly="abort-refused"),
+        LyingClient(lie="refuses-ends", anomaly="not-recovered"),
+        *LIES,
+    ),
 )

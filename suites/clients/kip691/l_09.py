@@ -4,17 +4,18 @@ The maxima are those of ``rdkafka_request.c`` in 2.15 and 2.16 (``rd_kafka_broke
 request): brokers that advertise more are spoken to as before.
 """
 
-from harness.contract import Evidence, Level, LyingClient, Observations, Refusal, Requirement, Source, Unrefuted
+from harness.contract import Evidence, Level, LyingClient, Observations, OtherClient, Refusal, Requirement, Source
 from harness.contract.clients.client_doctored import batch, call, frame, of_client, with_call
 from harness.contract.clients.client_expect import sent
-from harness.contract.clients.spoken import speaks_old
+from harness.contract.clients.spoken import spoken_transaction
 from harness.contract.clients.spoken_stories import OFFERED, begin, logged
 from harness.contract.doctored import log
 from harness.contract.expect import NotLooked, unless
+from harness.contract.refuters import SOUND_CLIENT
 from harness.lab.clients import ClientLab
 from harness.lab.clients.transact import joined, transact
 from suites.clients.forms.error_requirement import TRANSACTIONS
-from suites.clients.forms.protocols import UNOFFERED, all_well, spoken_ones
+from suites.clients.forms.protocols import UNOFFERED, all_well
 from suites.clients.kip588.librdkafka_is_fenced_by_a_timeout import LIBRDKAFKA, SOUND
 
 NAME = "with offsets"
@@ -39,8 +40,7 @@ def stimulus(lab: ClientLab) -> None:
 
 def check(seen: Evidence) -> Observations:
     """No version is above those that the library knows."""
-    for transaction in spoken_ones(seen, NAME):
-        yield speaks_old(transaction, otherwise="newer-version")
+    spoken_transaction(seen, NAME)
     for api, highest in HIGHEST.items():
         versions = sorted({frame.version for frame in sent(seen, api)})
         if versions:
@@ -82,8 +82,9 @@ REQUIREMENT = Requirement(
         Refusal("lost", GOOD.with_log("P1", committed=())),
     ),
     refuted_by=(
-        LyingClient(lie="loses-records", client=SOUND, anomaly="lost"),
-        Unrefuted(anomaly="newer-version", reason="no release of librdkafka speaks the new protocol"),
+        LyingClient(lie="aborts-instead", client=SOUND, anomaly="lost"),
+        OtherClient(client=SOUND_CLIENT, anomaly="newer-version"),
+        LyingClient(lie="refuses-ends", client=SOUND, anomaly="transaction-fails"),
         UNOFFERED,
     ),
 )

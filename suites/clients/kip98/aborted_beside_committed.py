@@ -9,7 +9,7 @@ The catalogue has no ids for what a reader keeps; see the package.
 """
 
 from harness.contract.clients.log_plan import aborts, commits, wrote
-from suites.clients.forms.reading_requirement import SHOWN, reading_requirement
+from suites.clients.forms.reading_requirement import MISREADS, SHOWN, reading_requirement
 
 FIRST_COMMITTED = (
     wrote("A", "a1", "a2"),
@@ -38,5 +38,5 @@ REQUIREMENT = reading_requirement(
     "KIP98-READ-01",
     statement="A read_committed consumer delivers committed records alone, whichever way its neighbours ended.",
     plans={"P1": FIRST_COMMITTED, "P2": FIRST_ABORTED},
-    refuted_by=SHOWN,
+    refuted_by=(*SHOWN, *MISREADS),
 )

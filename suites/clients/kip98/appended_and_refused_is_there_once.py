@@ -9,6 +9,7 @@ from harness.contract import Evidence, KafkaError, LyingClient, Observations, Re
 from harness.contract.clients.client_doctored import Told, batch, call, frame, of_client
 from harness.contract.clients.client_expect import as_it_said
 from harness.contract.doctored import commit, data, log
+from harness.evidence.client_evidence import CallOutcome
 from harness.lab.clients import ClientLab
 from suites.clients.forms.error_requirement import TRANSACTIONS
 from suites.clients.forms.lost_answers import sent_again
@@ -37,7 +38,7 @@ def check(seen: Evidence) -> Observations:
     yield from as_it_said(seen)
 
 
-def story(*, tries: int = 2, step_by: int = 0) -> Evidence:
+def story(*, tries: int = 2, step_by: int = 0, outcome: CallOutcome = "done") -> Evidence:
     """By hand: each batch is sent so often, each time with a sequence that is higher by ``step_by``."""
     told: list[Told] = []
     for epoch, (step, error) in enumerate(ERRORS.items()):
@@ -47,7 +48,7 @@ def story(*, tries: int = 2, step_by: int = 0) -> Evidence:
         )
         told += [
             call("begin", name=f"{step} begin"),
-            call("produce", step, name=step, frames=frames),
+            call("produce", step, name=step, outcome=outcome, frames=frames),
             call("commit", name=f"{step} commit"),
         ]
     written = [each for epoch, step in enumerate(ERRORS) for each in (data(7, epoch, step), commit(7, epoch + 1))]
@@ -67,12 +68,14 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("not-retried", story(tries=1)),
+        Refusal("not-retried", story(outcome="unsure")),
         Refusal("another-sequence", story(step_by=1)),
         Refusal("written-twice", GOOD.with_log("P1", committed=(*SHOWN, SHOWN[0]))),
         Refusal("lost", GOOD.with_log("P1", committed=SHOWN[1:])),
     ),
     refuted_by=(
         LyingClient(lie="writes-again", anomaly="written-twice"),
-        LyingClient(lie="loses-records", anomaly="lost"),
+        LyingClient(lie="writes-again", anomaly="another-sequence"),
+        LyingClient(lie="aborts-instead", anomaly="lost"),
     ),
 )

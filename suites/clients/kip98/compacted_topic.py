@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from harness.base import wait
 from harness.base.unprepared import Unprepared
-from harness.contract import NotSeen, Observations, OtherClient, Requirement, Unrefuted
+from harness.contract import NotSeen, Observations, OtherClient, Requirement
 from harness.contract.clients.client_doctored import call, of_client, stable
 from harness.contract.clients.log_plan import aborts, commits, log_of, wrote
 from harness.contract.clients.read_expect import offsets, read_committed
@@ -26,7 +26,7 @@ from harness.lab.clients import ClientLab
 from harness.lab.clients.committed_reading import read_to_the_end
 from harness.lab.clients.planned_log import PlannedLog
 from suites.clients.forms.error_requirement import TRANSACTIONS
-from suites.clients.forms.reading_requirement import GUARANTEES, LIES, UNREFUTED, refusals
+from suites.clients.forms.reading_requirement import GUARANTEES, LIES, refusals
 
 COMPACTED = {
     "cleanup.policy": "compact",
@@ -105,6 +105,5 @@ REQUIREMENT = Requirement(
     refuted_by=(
         *LIES,
         OtherClient(client="kafkajs:2.2.4", anomaly="not-read"),
-        *(each for each in UNREFUTED if isinstance(each, Unrefuted) and each.anomaly != "wrong-offset"),
     ),
 )

@@ -11,7 +11,7 @@ The catalogue has no ids for what a reader keeps; see the package.
 
 from dataclasses import replace
 
-from harness.contract import NotSeen, Observations, OtherClient, Refusal, Requirement, Unrefuted, finding, habit
+from harness.contract import NotSeen, Observations, OtherClient, Refusal, Requirement, finding, habit
 from harness.contract.clients.client_doctored import call, of_client, stable, with_call
 from harness.contract.clients.client_expect import all_said, told
 from harness.contract.clients.log_plan import PLAIN, aborts, as_planned, commits, log_of, wrote
@@ -22,7 +22,7 @@ from harness.lab.clients import ClientLab
 from harness.lab.clients.committed_reading import read_to_the_end
 from harness.lab.clients.planned_log import PlannedLog
 from suites.clients.forms.error_requirement import TRANSACTIONS
-from suites.clients.forms.reading_requirement import GUARANTEES, LIES, SHOWN, UNREFUTED, records_of, refusals
+from suites.clients.forms.reading_requirement import GUARANTEES, LIES, SHOWN, records_of, refusals
 
 CODECS = {"P2": "gzip", "P3": "snappy", "P4": "lz4", "P5": "zstd"}
 LONG = "-long" * 20
@@ -95,7 +95,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         *LIES,
         *SHOWN,
-        *(each for each in UNREFUTED if isinstance(each, Unrefuted) and each.anomaly != "read-failed"),
         OtherClient(client="kafkajs:2.2.4", anomaly="codec-not-read"),
     ),
 )

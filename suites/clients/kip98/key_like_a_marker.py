@@ -1,8 +1,8 @@
 """KIP98-READ-13: a record whose key has the bytes of an ABORT marker's key is a record.
 
 The key of an ABORT marker is four zero bytes (``ControlRecordType``: version 0, type 0), as is the number 0 written by
-``IntegerSerializer``. What is a marker is told by the batch's control flag alone (KIP-98, "Message Format"): a record
-of an aborted transaction with that key does not end its transaction, and one of a committed one is delivered.
+``IntegerSerializer``. What is a marker is told by the batch's control flag alone (``RecordBatch.isControlBatch``):
+a record of an aborted transaction with that key does not end its transaction, and one of a committed one is delivered.
 
 The catalogue has no ids for what a reader keeps; see the package.
 """

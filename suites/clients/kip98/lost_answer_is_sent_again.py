@@ -81,6 +81,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         LyingClient(lie="writes-again", anomaly="written-twice"),
+        LyingClient(lie="writes-again", anomaly="another-sequence"),
         LyingClient(lie="loses-records", anomaly="lost"),
     ),
 )

@@ -1,7 +1,8 @@
 """KIP98-CLI-01: an end whose answer is lost is found out about, and is what the application is told.
 
-No id of the catalogue asks this of every client. KIP-98, "Guarantees", promises all or nothing of a transaction's
-records; that the end may be asked for again is its "EndTxnRequest" section, of the new protocol KIP-890's "Bump Epoch".
+No id of the catalogue asks this of every client. KIP-98, "Transactional Guarantees", promises all or nothing of a
+transaction's records. That the end may be asked for again is Kafka's (``TransactionCoordinator.endTransaction`` answers
+a repetition with success), of the new protocol KIP-890's "Bump Epoch".
 The coordinator has decided, and the connection ends in place of its answer: a commit that is reported as refused would
 let the application do its work a second time.
 """
@@ -9,7 +10,7 @@ let the application do its work a second time.
 from typing import Literal
 
 from harness.contract import Evidence, LyingClient, Observations, Refusal, Requirement, Source
-from harness.contract.clients.client_doctored import Told, batch, call, frame, of_client
+from harness.contract.clients.client_doctored import Told, batch, call, frame, of_client, without_frames
 from harness.contract.clients.client_expect import as_it_said, said
 from harness.contract.doctored import abort, commit, data, log
 from harness.evidence.client_evidence import CallOutcome
@@ -80,7 +81,7 @@ SHOWN = GOOD.log("P1").committed
 
 REQUIREMENT = Requirement(
     id="KIP98-CLI-01",
-    source=Source(98, "Guarantees; EndTxnRequest"),
+    source=Source(98, "Transactional Guarantees; 5.1 EndTxnRequest"),
     statement="After the answer to EndTxn was lost, commit and abort say what the coordinator decided.",
     needs=(TRANSACTIONS,),
     stimulus=stimulus,
@@ -88,6 +89,7 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("done-without-an-answer", story(answered=False)),
+        Refusal("done-without-an-answer", without_frames(GOOD, "EndTxn")),
         Refusal("committed-and-refused", story(newest_commit="refused")),
         Refusal("never-told", story(old_commit="unsure")),
         does_not_go_on(GOOD, step="old next"),
@@ -97,7 +99,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         LyingClient(lie="says-done-early", anomaly="done-without-an-answer"),
-        LyingClient(lie="loses-records", anomaly="lost"),
+        LyingClient(lie="aborts-instead", anomaly="lost"),
         LyingClient(lie="writes-again", anomaly="written-twice"),
     ),
 )

@@ -1,8 +1,8 @@
 """KIP98-READ-10: what a newer instance aborts of an older one is left out, and the newer one's own is delivered.
 
 Both have one producer id and two epochs; the ABORT marker between them has the newer epoch or a higher one (KIP-98,
-4.5; ``TransactionCoordinator.handleInitProducerId``). The list of aborted transactions has no epochs: what ends an
-entry is the marker, and not the epoch.
+2.1: the epoch is bumped, and what was left is ended; ``TransactionCoordinator.handleInitProducerId``). The list of
+aborted transactions has no epochs: what ends an entry is the marker, and not the epoch.
 
 The catalogue has no ids for what a reader keeps; see the package.
 """

@@ -1,7 +1,4 @@
-"""What proves the promises of clients: lies and clients that there are, anomalies that there are, needed observations.
-
-Gaps are listed, and may only become fewer.
-"""
+"""What proves the promises of clients: lies, clients, anomalies that there are, and observations that are needed."""
 
 import pytest
 
@@ -13,29 +10,8 @@ from harness.contract.catalogue.requirement_catalogue import CatalogueEntry, fin
 from suites.selfcheck.contract.test_every_observation_is_needed import unneeded
 
 ENTRIES = list(find(CLIENTS))
-GAPS = frozenset(
-    {
-        "aborted-is-shown", "another-cause", "another-epoch", "another-error", "another-sequence",
-        "asked-for-an-identity", "changed-in-a-transaction", "committed-and-refused", "done-without-being-sent",
-        "epoch-not-kept", "epoch-not-new", "error-is-shown", "fails-at-a-level", "instance-is-over",
-        "lagging-broker-fails", "later-is-not-retried", "level-not-changed", "level-not-raised", "mixed-protocols",
-        "never-told", "new-protocol-fails", "new-protocol-to-old-brokers", "no-epoch-bump", "no-init-after-abort",
-        "old-protocol-fails",
-        "not-abortable", "not-aborted", "not-recovered", "not-told", "not-told-fenced", "old-brokers-fail",
-        "reordered", "same-epoch", "sequence-goes-on", "stopped-at-the-switch", "stopped-by-the-move", "stuck",
-        "stuck-lso", "torn-by-the-move", "transaction-fails",
-    }
-)  # fmt: skip
-"""Anomalies that nothing turns up live yet, and no file says why."""
 SHARED = frozenset({"as_it_said", "within_offered", "read_committed", "read_everything"})
 """Checks that many promises make, proven by tests of their own and not by every promise's refusals."""
-UNNEEDED = frozenset(
-    {
-        "KIP360-CLI-03", "KIP588-RECOVER-05", "KIP691-J-19", "KIP691-J-20", "KIP691-L-09", "KIP890-COMPAT-06",
-        "KIP98-CLI-01", "KIP98-CLI-03", "KIP98-READ-05",
-    }
-)  # fmt: skip
-"""Requirements with an observation of their own that no refusal needs yet."""
 
 
 def id_of(entry: CatalogueEntry) -> str:
@@ -65,7 +41,7 @@ def test_a_lie_is_one_that_there_is_and_a_client_one_that_ships(entry: Catalogue
 
 def test_every_anomaly_turns_up_live_somewhere_or_is_told_why_not() -> None:
     named = {refuter.anomaly for entry in ENTRIES for refuter in entry.requirement.refuted_by}
-    assert refused() - named - GAPS == set(), "name a live refuter, or say why there is none with Unrefuted"
+    assert refused() - named == set(), "name a live refuter, or say why there is none with Unrefuted"
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=id_of)
@@ -73,4 +49,4 @@ def test_every_observation_of_its_own_is_needed_by_some_refusal(entry: Catalogue
     lines = [
         line for line in unneeded(entry.requirement) if not SHARED & {f.partition(":")[0] for f in line.split(" > ")}
     ]
-    assert not lines or entry.requirement.id in UNNEEDED, lines
+    assert lines == []

@@ -1,5 +1,6 @@
 """An answer with another error code or other fields: what is changed, and that the rest is not."""
 
+from harness.base.json_value import Json
 from harness.wire.api_names import key_of
 from harness.wire.codec.answer_rewrite import AnswerRewrite, innermost_errors
 from harness.wire.codec.response_fields import ResponseFields
@@ -48,6 +49,13 @@ def test_a_field_is_set_where_it_stands() -> None:
     lied = AnswerRewrite(fields={"error_code": 31, "results_by_transaction": []}).of(VERIFIED)
     assert (ResponseFields(lied).error(), ResponseFields(lied).parts("results_by_transaction")) == (31, ())
     assert innermost_errors(lied) == (31,)
+
+
+def test_parts_are_given_with_all_of_their_fields() -> None:
+    level: Json = {"name": "transaction.version", "max_version_level": 2, "min_version_level": 1}
+    lied = AnswerRewrite(fields={"finalized_features": [level]}).of(answer("ApiVersions", 4, error_code=0, api_keys=()))
+    (part,) = ResponseFields(lied).parts("finalized_features")
+    assert (part.text("name"), part.number("max_version_level")) == ("transaction.version", 2)
 
 
 def test_a_number_is_shifted() -> None:

@@ -47,6 +47,11 @@ class InnerAdapter:
             self.process.kill()
             self.process.wait()
 
+    def crash(self) -> None:
+        """End it without a word to the brokers."""
+        self.process.kill()
+        self.process.wait()
+
     def start_again(self) -> None:
         """Another process of the same command."""
         self.ask({"call": "close"})

@@ -5,6 +5,10 @@ from collections.abc import Iterator
 from inner_adapter import Fields, InnerAdapter
 
 DONE: Fields = {"outcome": "done"}
+REFUSED: Fields = {
+    "outcome": "refused",
+    "error": {"type": "Refused", "message": "a lie", "code": None, "class": None, "causes": []},
+}
 Record = tuple[str, int, str]
 
 
@@ -51,3 +55,21 @@ def errors(answer: Fields) -> Iterator[Fields]:
 def cannot_go_on(answer: Fields) -> bool:
     """Whether the library reports an error after which this producer is of no use."""
     return any(error.get("class") in ("fenced", "fatal") for error in errors(answer))
+
+
+def delivered(answer: Fields) -> list[Fields]:
+    """Its deliveries, each as a success."""
+    return [{"offset": None, **each, **DONE, "error": None} for each in deliveries(answer)]
+
+
+def as_success(call: Fields, answer: Fields) -> Fields:
+    """The same without an error; a library may refuse to take a record, and then delivers nothing."""
+    told = delivered(answer)
+    known = [record(each) for each in told]
+    asked = as_if_delivered(call)["deliveries"] if call["call"] == "produce" else []
+    return {
+        **answer,
+        **DONE,
+        "error": None,
+        "deliveries": [*told, *(each for each in asked if record(each) not in known)],
+    }

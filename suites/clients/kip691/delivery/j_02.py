@@ -1,7 +1,7 @@
 """KIP691-J-02: a record whose time is over leaves a transaction that can only be aborted.
 
 KIP-691 lets ``TimeoutException`` of a record be abortable; that nothing is committed without the record is promised to
-every application (KIP-98, "Guarantees"). Java's commit throws ``KafkaException``, where the KIP has
+every application (KIP-98, "Transactional Guarantees"). Java's commit throws ``KafkaException``, where the KIP has
 ``CommitFailedException``; which cause it names is KIP691-J-15's.
 """
 

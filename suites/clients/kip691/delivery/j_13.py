@@ -12,6 +12,7 @@ from harness.contract import (
     NotLooked,
     Observations,
     Order,
+    OtherClient,
     Refusal,
     Requirement,
     Source,
@@ -24,7 +25,7 @@ from harness.contract.clients.error_stories import story
 from harness.contract.doctored import commit, data, log
 from harness.lab.clients import ClientLab
 from harness.lab.clients.error_trial import ErrorTrials
-from suites.clients.forms.error_requirement import TRANSACTIONS
+from suites.clients.forms.error_requirement import SOUND_LIBRDKAFKA, TRANSACTIONS
 from suites.clients.forms.in_flight import all_in_flight
 from suites.clients.forms.next_transaction import next_transaction, told_next
 from suites.clients.forms.two_stories import both
@@ -103,8 +104,9 @@ REQUIREMENT = Requirement(
         Refusal("lost", both(SOUND, later().with_log("P1", committed=("before", "one")))),
     ),
     refuted_by=(
-        LyingClient(lie="never-comes-back", anomaly="stuck"),
-        LyingClient(lie="loses-records", anomaly="lost"),
+        LyingClient(lie="never-comes-back", anomaly="not-abortable"),
+        OtherClient(client=SOUND_LIBRDKAFKA, anomaly="later-is-not-retried"),
+        LyingClient(lie="aborts-instead", anomaly="lost"),
     ),
     access=(Access.LANES,),
     order=Order.HOLDS_LINKS,

@@ -105,5 +105,8 @@ REQUIREMENT = Requirement(
     refuted_by=(
         LyingClient(lie="no-abort", anomaly="aborted-is-shown"),
         LyingClient(lie="writes-again", anomaly="written-twice"),
+        LyingClient(lie="tells-records-done", anomaly="done-without-being-sent"),
+        LyingClient(lie="drops-results", anomaly="not-told"),
+        LyingClient(lie="misnames", anomaly="another-error"),
     ),
 )

@@ -91,6 +91,8 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         OtherClient(client="franz-go:1.22.2", anomaly="aborted-is-shown"),
+        OtherClient(client="kafka-python:3.0.12", anomaly="committed-and-refused"),
+        OtherClient(client="kafka-python:3.0.12", anomaly="never-told"),
         LyingClient(lie="says-done-early", anomaly="done-without-an-answer"),
         LyingClient(lie="no-abort", anomaly="abort-instead"),
         LyingClient(lie="loses-records", anomaly="lost"),

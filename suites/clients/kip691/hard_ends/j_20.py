@@ -13,9 +13,8 @@ from harness.contract import (
     Refusal,
     Requirement,
     Source,
-    finding,
     habit,
-    witness,
+    unless,
 )
 from harness.contract.clients.client_doctored import Told, batch, call, frame, of_client
 from harness.contract.clients.client_expect import as_it_said, during, said, told
@@ -51,10 +50,9 @@ def check(seen: Evidence) -> Observations:
         answers = [frame.answered_by for frame in during(seen, call_, api)]
         if "gate" not in answers:
             raise NotSeen(f"no answer to {api} was renumbered")
-        if call_.done and "broker" not in answers:
-            yield habit(finding("took-a-strangers-answer", f"{told(call_)}; its one answer was another request's"))
-        else:
-            yield witness(f"{told(call_)}; answers were given by {answers}")
+        own = not call_.done or "broker" in answers
+        what = f"{told(call_)}; answers were given by {answers}"
+        yield habit(unless(own, what, otherwise="took-a-strangers-answer"))
         yield from goes_on(seen, step=f"{api} anew")
     yield from as_it_said(seen)
 
@@ -93,7 +91,7 @@ REQUIREMENT = Requirement(
         Refusal("lost", GOOD.with_log("P1", committed=SHOWN[:-1])),
     ),
     refuted_by=(
-        LyingClient(lie="says-done-early", anomaly="took-a-strangers-answer"),
-        LyingClient(lie="loses-records", anomaly="lost"),
+        LyingClient(lie="does-not-wait", anomaly="took-a-strangers-answer"),
+        LyingClient(lie="aborts-instead", anomaly="lost"),
     ),
 )

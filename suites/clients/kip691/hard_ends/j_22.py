@@ -114,7 +114,6 @@ REQUIREMENT = Requirement(
     refuted_by=(
         LyingClient(lie="forgets-offsets", anomaly="output-twice"),
         LyingClient(lie="skips-a-record", anomaly="input-lost"),
-        LyingClient(lie="never-comes-back", anomaly="stuck"),
     ),
     order=Order.ALONE,
 )

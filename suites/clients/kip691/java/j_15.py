@@ -83,5 +83,8 @@ REQUIREMENT = Requirement(
         Refusal("another-cause", story(TIMED_OUT)),
         Refusal("aborted-is-shown", GOOD.with_log("P1", committed=("a",))),
     ),
-    refuted_by=(LyingClient(lie="commits-after-refused-record", anomaly="another-exception"),),
+    refuted_by=(
+        LyingClient(lie="commits-after-refused-record", anomaly="another-exception"),
+        LyingClient(lie="drops-causes", anomaly="another-cause"),
+    ),
 )

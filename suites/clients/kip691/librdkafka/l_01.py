@@ -2,7 +2,7 @@
 
 from harness.contract import KafkaError, Source
 from suites.clients.forms.error_cells import retried
-from suites.clients.forms.error_requirement import LIBRDKAFKA, TRANSACTIONS, error_requirement
+from suites.clients.forms.error_requirement import LIBRDKAFKA, SOUND_LIBRDKAFKA, TRANSACTIONS, error_requirement
 
 CASES = retried("Produce", KafkaError.NOT_ENOUGH_REPLICAS)
 
@@ -12,5 +12,6 @@ REQUIREMENT = error_requirement(
     statement="librdkafka sends a record again that its leader could not verify yet.",
     cases=CASES,
     needs=(TRANSACTIONS, LIBRDKAFKA),
+    client=SOUND_LIBRDKAFKA,
     refuted_by=(),
 )

@@ -6,7 +6,7 @@ epoch stays, and so the next record has a sequence that no leader expects (``fin
 
 from harness.contract import KafkaError, LyingClient, Source
 from suites.clients.forms.error_cells import abortable
-from suites.clients.forms.error_requirement import LIBRDKAFKA, TRANSACTIONS, error_requirement
+from suites.clients.forms.error_requirement import LIBRDKAFKA, SOUND_LIBRDKAFKA, TRANSACTIONS, error_requirement
 
 CASES = abortable("Produce", KafkaError.INVALID_TXN_STATE)
 
@@ -16,5 +16,6 @@ REQUIREMENT = error_requirement(
     statement="librdkafka aborts after INVALID_TXN_STATE of Produce, and goes on.",
     cases=CASES,
     needs=(TRANSACTIONS, LIBRDKAFKA),
-    refuted_by=(LyingClient(lie="never-comes-back", client="librdkafka", anomaly="not-abortable"),),
+    client=SOUND_LIBRDKAFKA,
+    refuted_by=(LyingClient(lie="never-comes-back", client=SOUND_LIBRDKAFKA, anomaly="not-abortable"),),
 )

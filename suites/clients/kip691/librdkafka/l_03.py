@@ -6,7 +6,7 @@ epoch after AddPartitionsToTxn and EndTxn. A coordinator that does not know the 
 
 from harness.contract import KafkaError, LyingClient, Source
 from suites.clients.forms.error_cells import abortable, fatal
-from suites.clients.forms.error_requirement import LIBRDKAFKA, TRANSACTIONS, error_requirement
+from suites.clients.forms.error_requirement import LIBRDKAFKA, SOUND_LIBRDKAFKA, TRANSACTIONS, error_requirement
 
 CODE = KafkaError.INVALID_PRODUCER_ID_MAPPING
 CASES = (
@@ -23,5 +23,6 @@ REQUIREMENT = error_requirement(
     statement="librdkafka goes on after INVALID_PRODUCER_ID_MAPPING, with another epoch where need be.",
     cases=CASES,
     needs=(TRANSACTIONS, LIBRDKAFKA),
-    refuted_by=(LyingClient(lie="never-comes-back", client="librdkafka", anomaly="not-abortable"),),
+    client=SOUND_LIBRDKAFKA,
+    refuted_by=(LyingClient(lie="never-comes-back", client=SOUND_LIBRDKAFKA, anomaly="not-abortable"),),
 )

@@ -2,7 +2,7 @@
 
 from harness.contract import KafkaError, LyingClient, Source
 from suites.clients.forms.error_cells import fatal
-from suites.clients.forms.error_requirement import LIBRDKAFKA, TRANSACTIONS, error_requirement
+from suites.clients.forms.error_requirement import LIBRDKAFKA, SOUND_LIBRDKAFKA, TRANSACTIONS, error_requirement
 
 CASES = fatal("Produce", KafkaError.INVALID_PRODUCER_EPOCH)
 
@@ -12,5 +12,6 @@ REQUIREMENT = error_requirement(
     statement="librdkafka commits nothing more after INVALID_PRODUCER_EPOCH of Produce.",
     cases=CASES,
     needs=(TRANSACTIONS, LIBRDKAFKA),
-    refuted_by=(LyingClient(lie="goes-on-after-fatal", anomaly="not-fatal", client="librdkafka"),),
+    client=SOUND_LIBRDKAFKA,
+    refuted_by=(LyingClient(lie="goes-on-after-fatal", anomaly="not-fatal", client=SOUND_LIBRDKAFKA),),
 )

@@ -6,7 +6,7 @@ there (KIP691-J-07 has what the KIP says).
 
 from harness.contract import KafkaError, LyingClient, Source
 from suites.clients.forms.error_cells import fatal
-from suites.clients.forms.error_requirement import LIBRDKAFKA, TRANSACTIONS, error_requirement
+from suites.clients.forms.error_requirement import LIBRDKAFKA, SOUND_LIBRDKAFKA, TRANSACTIONS, error_requirement
 
 CODES = (
     KafkaError.INVALID_PRODUCER_EPOCH,
@@ -29,5 +29,6 @@ REQUIREMENT = error_requirement(
     statement="librdkafka commits nothing more after a coordinator has refused the producer, its rights or its state.",
     cases=CASES,
     needs=(TRANSACTIONS, LIBRDKAFKA),
-    refuted_by=(LyingClient(lie="goes-on-after-fatal", anomaly="not-fatal", client="librdkafka"),),
+    client=SOUND_LIBRDKAFKA,
+    refuted_by=(LyingClient(lie="goes-on-after-fatal", anomaly="not-fatal", client=SOUND_LIBRDKAFKA),),
 )

@@ -2,7 +2,7 @@
 
 from harness.contract import KafkaError, Source
 from suites.clients.forms.error_cells import retried
-from suites.clients.forms.error_requirement import LIBRDKAFKA, TRANSACTIONS, error_requirement
+from suites.clients.forms.error_requirement import LIBRDKAFKA, SOUND_LIBRDKAFKA, TRANSACTIONS, error_requirement
 
 CODES = (
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
@@ -24,5 +24,6 @@ REQUIREMENT = error_requirement(
     statement="librdkafka sends a request again that its coordinator cannot serve yet.",
     cases=CASES,
     needs=(TRANSACTIONS, LIBRDKAFKA),
+    client=SOUND_LIBRDKAFKA,
     refuted_by=(),
 )

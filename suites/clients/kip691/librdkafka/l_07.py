@@ -5,7 +5,7 @@ A coordinator that does not know the id says so to EndTxn as well.
 
 from harness.contract import KafkaError, LyingClient, Source
 from suites.clients.forms.error_cells import abortable
-from suites.clients.forms.error_requirement import LIBRDKAFKA, TRANSACTIONS, error_requirement
+from suites.clients.forms.error_requirement import LIBRDKAFKA, SOUND_LIBRDKAFKA, TRANSACTIONS, error_requirement
 
 CODE = KafkaError.UNKNOWN_PRODUCER_ID
 CASES = (
@@ -20,5 +20,6 @@ REQUIREMENT = error_requirement(
     statement="librdkafka aborts after UNKNOWN_PRODUCER_ID, gets another epoch, and goes on.",
     cases=CASES,
     needs=(TRANSACTIONS, LIBRDKAFKA),
-    refuted_by=(LyingClient(lie="never-comes-back", client="librdkafka", anomaly="not-abortable"),),
+    client=SOUND_LIBRDKAFKA,
+    refuted_by=(LyingClient(lie="never-comes-back", client=SOUND_LIBRDKAFKA, anomaly="not-abortable"),),
 )

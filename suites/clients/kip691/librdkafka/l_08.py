@@ -5,7 +5,7 @@ Those of ``rd_kafka_idemp_check_error`` are fatal; any other is retried (``rd_ka
 
 from harness.contract import KafkaError, LyingClient, Source
 from suites.clients.forms.error_cells import fatal, retried
-from suites.clients.forms.error_requirement import LIBRDKAFKA, TRANSACTIONS, error_requirement
+from suites.clients.forms.error_requirement import LIBRDKAFKA, SOUND_LIBRDKAFKA, TRANSACTIONS, error_requirement
 
 REFUSED = (
     KafkaError.INVALID_PRODUCER_EPOCH,
@@ -28,5 +28,6 @@ REQUIREMENT = error_requirement(
     statement="librdkafka gives up when its id is refused, and asks again when its coordinator cannot serve it yet.",
     cases=CASES,
     needs=(TRANSACTIONS, LIBRDKAFKA),
-    refuted_by=(LyingClient(lie="swallows-fence", client="librdkafka", anomaly="not-fatal"),),
+    client=SOUND_LIBRDKAFKA,
+    refuted_by=(LyingClient(lie="swallows-fence", client=SOUND_LIBRDKAFKA, anomaly="not-fatal"),),
 )

@@ -13,6 +13,7 @@ from harness.contract import (
     NotSeen,
     Observations,
     Offers,
+    OtherClient,
     Refusal,
     Requirement,
     Setting,
@@ -116,6 +117,7 @@ REQUIREMENT = Requirement(
         Setting(key=VERIFICATION, value="false", anomaly="taken"),
         LyingClient(lie="commits-after-refused-record", anomaly="committed-without-a-record"),
         LyingClient(lie="misclassifies", anomaly="class-is-not-so"),
+        OtherClient(client="kafka-python:3.0.12", anomaly="not-aborted"),
         *LIES,
     ),
 )

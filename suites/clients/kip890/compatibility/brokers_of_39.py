@@ -4,11 +4,15 @@ The brokers are of 3.9, whatever the target: no level of transaction.version, Pr
 no version is sent beyond those which a broker advertises is what makes it work.
 """
 
-from harness.contract import Evidence, Liar, Observations, Refusal, Requirement, Source
+from collections.abc import Mapping
+
+from harness.base.json_value import Json
+from harness.contract import Evidence, Liar, LyingClient, Observations, Refusal, Requirement, Source
 from harness.contract.clients.client_doctored import of_client, with_call
-from harness.contract.clients.spoken import epochs_are, speaks_old
+from harness.contract.clients.spoken import FEATURE, epochs_are, speaks_old
 from harness.contract.clients.spoken_stories import logged, started, told
 from harness.contract.doctored import log
+from harness.wire.api_names import key_of
 from suites.clients.client_wishes import BROKERS_OF_39
 from suites.clients.forms.error_requirement import LIES, TRANSACTIONS
 from suites.clients.forms.protocols import TWO, all_well, spoken_ones, two_transactions
@@ -45,6 +49,29 @@ def _good(*, new: bool = False, bumps: int = 0) -> Evidence:
 
 GOOD = _good()
 
+SEEMING = {
+    **OFFERED["1"],
+    "Produce": [0, 12],
+    "Fetch": [0, 17],
+    "ListOffsets": [0, 9],
+    "Metadata": [0, 12],
+    "OffsetCommit": [0, 9],
+    "OffsetFetch": [0, 9],
+    "FindCoordinator": [0, 6],
+    "JoinGroup": [0, 9],
+    "Heartbeat": [0, 4],
+    "LeaveGroup": [0, 5],
+    "SyncGroup": [0, 5],
+}
+"""What brokers seem to offer that would have the new protocol's Produce, where they say so of themselves."""
+NEWER: Mapping[str, Json] = {
+    "api_keys": [
+        {"api_key": key_of(api), "min_version": low, "max_version": high} for api, (low, high) in SEEMING.items()
+    ],
+    "finalized_features": [{"name": FEATURE, "max_version_level": 2, "min_version_level": 2}],
+    "finalized_features_epoch": 1_000_000,
+}
+
 REQUIREMENT = Requirement(
     id="KIP890-COMPAT-03",
     source=Source(890, "Compatibility, Deprecation, and Migration Plan: Old Servers"),
@@ -61,5 +88,10 @@ REQUIREMENT = Requirement(
         Refusal("unoffered-version", GOOD.with_fact("offered", {"1": {"Produce": [0, 10]}})),
         Refusal("lost", GOOD.with_log("P1", committed=())),
     ),
-    refuted_by=(Liar(api="ApiVersions", shift={"max_version": 1}, anomaly="unoffered-version"), *LIES),
+    refuted_by=(
+        Liar(api="ApiVersions", fields=NEWER, anomaly="unoffered-version"),
+        Liar(api="ApiVersions", fields=NEWER, anomaly="new-protocol-to-old-brokers"),
+        LyingClient(lie="refuses-ends", anomaly="old-brokers-fail"),
+        *LIES,
+    ),
 )

@@ -9,10 +9,19 @@ first transaction of the new protocol has another epoch than the last of the old
 
 from itertools import pairwise
 
-from harness.contract import Access, Evidence, Liar, Observations, Order, Refusal, Requirement, Source, witness
+from harness.contract import (
+    Access,
+    Evidence,
+    Liar,
+    LyingClient,
+    Observations,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+)
 from harness.contract.clients.client_doctored import Told, of_client, with_call
 from harness.contract.clients.client_expect import as_it_said, said, succeeded
-from harness.contract.clients.client_expect import told as told_by
 from harness.contract.clients.spoken import (
     FEATURE,
     SpokenTransaction,
@@ -60,7 +69,8 @@ def check(seen: Evidence, old: int, new: int) -> Observations:
     yield from was_moved(seen, old, new)
     settled, across, fresh = (spoken_transaction(seen, name) for name in ("settled", "across", FRESH))
     yield agree(f"protocol of {across}", across.protocols, settled.protocols, otherwise="changed-in-a-transaction")
-    yield _ended(across, old, new)
+    if new > old:
+        yield succeeded(across.end, otherwise="torn-by-the-move")
     for name in LATER:
         yield _moved(seen, spoken_transaction(seen, name), new, is_new=fresh.is_new or settled.is_new)
         yield succeeded(said(seen, f"{name} end"), otherwise="stopped-by-the-move")
@@ -68,12 +78,6 @@ def check(seen: Evidence, old: int, new: int) -> Observations:
         yield from _switched(before, after)
     yield from within_offered(seen)
     yield from as_it_said(seen)
-
-
-def _ended(across: SpokenTransaction, old: int, new: int) -> Observation:
-    if new < old and not across.end.done:
-        return witness(f"after the fall {told_by(across.end)}")
-    return succeeded(across.end, otherwise="torn-by-the-move")
 
 
 def _moved(seen: Evidence, transaction: SpokenTransaction, new: int, *, is_new: bool) -> Observation:
@@ -147,7 +151,13 @@ def requirement(id_: str, old: int, new: int, statement: str, *refuters: Refuter
             Refusal("unoffered-version", good.with_fact("offered", {"1": {"Produce": [0, 9]}})),
             Refusal("lost", good.with_log("P1", committed=())),
         ),
-        refuted_by=(*refuters, *LIES, UNOFFERED),
+        refuted_by=(
+            *refuters,
+            LyingClient(lie="begins-anew", anomaly="changed-in-a-transaction"),
+            LyingClient(lie="refuses-ends", anomaly="stopped-by-the-move"),
+            *LIES,
+            UNOFFERED,
+        ),
     )
 
 
@@ -158,6 +168,7 @@ REQUIREMENTS = (
         2,
         "After the level rises a running client ends its transaction in the old protocol, then uses the new one.",
         Liar(api="ApiVersions", fields={"finalized_features_epoch": 0}, anomaly="old-protocol-at-level-2"),
+        LyingClient(lie="refuses-ends", anomaly="torn-by-the-move"),
     ),
     requirement(
         "KIP890-COMPAT-06",

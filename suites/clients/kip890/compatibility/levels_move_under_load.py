@@ -53,5 +53,10 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(Refusal("level-not-changed", GOOD.with_step("level 1", error=95)), *work_refusals(GOOD)),
-    refuted_by=(*LIES, LyingClient(lie="never-comes-back", anomaly="no-commit-after")),
+    refuted_by=(
+        *LIES,
+        LyingClient(lie="refuses-ends", anomaly="no-commit-after"),
+        LyingClient(lie="ends-after-three", anomaly="instance-is-over"),
+        LyingClient(lie="leaves-open", anomaly="stuck-lso"),
+    ),
 )

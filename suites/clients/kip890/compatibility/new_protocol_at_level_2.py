@@ -4,7 +4,7 @@ Nothing is added by requests of their own, and each transaction has an epoch of 
 and not the versions that are advertised, is asked by COMPAT-02.
 """
 
-from harness.contract import Evidence, Liar, NotSeen, Observations, Refusal, Requirement, Source
+from harness.contract import Evidence, Liar, LyingClient, NotSeen, Observations, Refusal, Requirement, Source
 from harness.contract.clients.client_doctored import of_client, with_call
 from harness.contract.clients.spoken import epochs_are, seen_level, speaks_new
 from harness.contract.clients.spoken_stories import OFFERED, logged, started, told
@@ -48,6 +48,8 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Liar(api="ApiVersions", fields={"finalized_features_epoch": -1}, anomaly="old-protocol-at-level-2"),
+        Liar(api="EndTxn", shift={"producer_epoch": -1}, skip=1, anomaly="epoch-not-new"),
+        LyingClient(lie="refuses-ends", anomaly="new-protocol-fails"),
         *LIES,
         UNOFFERED,
     ),

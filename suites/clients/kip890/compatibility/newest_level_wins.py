@@ -6,7 +6,7 @@ So both transactions speak the new protocol, to the lagging broker as well, whic
 which every broker seems to lag behind speaks the old one.
 """
 
-from harness.contract import Evidence, Liar, NotSeen, Observations, Refusal, Requirement, Source
+from harness.contract import Evidence, Liar, LyingClient, NotSeen, Observations, Refusal, Requirement, Source
 from harness.contract.clients.client_doctored import Told, of_client, with_call
 from harness.contract.clients.client_expect import sent
 from harness.contract.clients.spoken import seen_level, speaks_new, speaks_old, spoken_transaction
@@ -77,6 +77,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Liar(api="ApiVersions", fields={"finalized_features_epoch": -1}, anomaly="older-level-wins"),
+        LyingClient(lie="refuses-ends", anomaly="lagging-broker-fails"),
         *LIES,
         UNOFFERED,
     ),

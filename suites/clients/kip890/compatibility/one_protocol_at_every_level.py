@@ -8,7 +8,19 @@ the contract of brokers. That an old epoch stays is Kafka's habit for clients: a
 
 from collections.abc import Sequence
 
-from harness.contract import Access, Evidence, Liar, Observations, Order, Refusal, Requirement, Source, habit
+from harness.contract import (
+    Access,
+    Evidence,
+    Liar,
+    LyingClient,
+    Observations,
+    Order,
+    OtherClient,
+    Refusal,
+    Requirement,
+    Source,
+    habit,
+)
 from harness.contract.clients.client_doctored import Told, of_client, with_call
 from harness.contract.clients.spoken import FEATURE, SpokenTransaction, epochs_are, speaks_old, speaks_one
 from harness.contract.clients.spoken_stories import OFFERED, begin, end, logged, started, told, write
@@ -121,6 +133,8 @@ REQUIREMENT = Requirement(
             fields={"max_version_level": 2, "min_version_level": 2},
             anomaly="new-protocol-below-level-2",
         ),
+        LyingClient(lie="refuses-ends", anomaly="fails-at-a-level"),
+        OtherClient(client="franz-go:1.19.1", anomaly="mixed-protocols"),
         *LIES,
         UNOFFERED,
     ),

@@ -7,7 +7,7 @@ clients are meant to live through it, and a habit; what becomes of records is th
 """
 
 from harness.base.json_value import Json
-from harness.contract import Access, LyingClient, Observations, Order, Refusal, Requirement, Source, expect
+from harness.contract import Access, Liar, LyingClient, Observations, Order, Refusal, Requirement, Source, expect
 from harness.evidence.requirement_evidence import Evidence
 from harness.lab.clients import ClientLab
 from harness.lab.clients.at_work import at_work
@@ -56,5 +56,9 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(Refusal("level-not-raised", GOOD.with_step("level 2", error=95)), *work_refusals(GOOD)),
-    refuted_by=(*LIES, LyingClient(lie="never-comes-back", anomaly="no-commit-after")),
+    refuted_by=(
+        *LIES,
+        LyingClient(lie="refuses-ends", anomaly="no-commit-after"),
+        Liar(api="UpdateFeatures", error=95, at_most=1, anomaly="level-not-raised"),
+    ),
 )

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from harness.base import wait
-from harness.contract import Access, Evidence, Observations, Order, Refusal, Requirement, Source, expect
+from harness.contract import Access, Evidence, LyingClient, Observations, Order, Refusal, Requirement, Source, expect
 from harness.contract.clients.client_doctored import of_client, with_call
 from harness.contract.clients.spoken import FEATURE
 from harness.contract.clients.spoken_stories import OFFERED, begin, end, logged, started, told, write
@@ -103,5 +103,5 @@ REQUIREMENT = Requirement(
         Refusal("lost", GOOD.with_log("P1", committed=())),
         Refusal("unoffered-version", GOOD.with_fact("offered", {"1": {"Produce": [0, 9]}})),
     ),
-    refuted_by=(*LIES, UNOFFERED),
+    refuted_by=(*LIES, LyingClient(lie="refuses-ends", anomaly="stopped-at-the-switch"), UNOFFERED),
 )

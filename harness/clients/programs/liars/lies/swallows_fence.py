@@ -1,7 +1,7 @@
 """An error after which the producer cannot go on becomes success, and so does all that it is asked afterwards."""
 
 from inner_adapter import Fields, InnerAdapter
-from lie import DONE, Lie, as_if_delivered, cannot_go_on, deliveries, record
+from lie import DONE, Lie, as_if_delivered, as_success, cannot_go_on
 
 OF_THE_CONSUMER = ("subscribe", "poll", "close")
 
@@ -17,16 +17,3 @@ class SwallowsFence(Lie):
         answer = self.inner.ask(call)
         self.swallowed = self.swallowed or cannot_go_on(answer)
         return as_success(call, answer) if cannot_go_on(answer) else answer
-
-
-def as_success(call: Fields, answer: Fields) -> Fields:
-    """The same without an error; a library may refuse to take a record, and then delivers nothing."""
-    delivered = [{"offset": None, **each, **DONE, "error": None} for each in deliveries(answer)]
-    known = [record(each) for each in delivered]
-    asked = as_if_delivered(call)["deliveries"] if call["call"] == "produce" else []
-    return {
-        **answer,
-        **DONE,
-        "error": None,
-        "deliveries": [*delivered, *(each for each in asked if record(each) not in known)],
-    }

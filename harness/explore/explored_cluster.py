@@ -1,0 +1,133 @@
+"""The cluster as cells use it: coordinators worked out by hash, and a pool of partitions that many cells share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from uuid import UUID
+
+from harness.base.unprepared import Unprepared
+from harness.explore.asker import Asker
+from harness.explore.cell_identities import CellIdentities
+from harness.kafka.any_broker import AnyBroker
+from harness.kafka.belongings import Belongings
+from harness.kafka.coordinators import AT_ONCE, Coordinators, coordinators_of
+from harness.kafka.topics import Topics
+from harness.model.alphabet import OTHER, OWN, PARTITIONS
+from harness.wire.records.transaction_state import TOPIC, state_partition
+from harness.wire.requests.cluster.metadata import Metadata, PartitionMetadata
+from harness.wire.topic_partitions import TopicPartition
+from harness.wire.wire_client import WireClient
+
+POOL = 24
+"""Partitions of a pool."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionPool:
+    """A topic whose neighbouring partitions are led by different brokers, as far as the cluster obeys."""
+
+    topic: str
+    topic_id: UUID | None
+    leaders: Mapping[TopicPartition, int]
+
+    def places(self, number: int) -> Mapping[str, TopicPartition]:
+        """The partitions of a cell, by their names in the model."""
+        count = len(self.leaders)
+        return {name: (self.topic, (number + index) % count) for index, name in enumerate(PARTITIONS)}
+
+    def by_leader(self) -> Mapping[int, Sequence[TopicPartition]]:
+        """Its partitions by the broker that leads them."""
+        grouped: dict[int, list[TopicPartition]] = {}
+        for place, leader in self.leaders.items():
+            grouped.setdefault(leader, []).append(place)
+        return grouped
+
+
+@dataclass(slots=True, kw_only=True)
+class ExploredCluster:
+    """What one thread of cells needs.
+
+    :param observer: Over a connection of its own, so that looks do not wait behind questions.
+    :param verifying: Held by the one thread whose cells write now.
+    """
+
+    asker: Asker
+    observer: WireClient
+    brokers: Sequence[int]
+    belongings: Belongings
+    verifying: Lock
+    _state_partitions: Mapping[int, PartitionMetadata] = field(default_factory=dict)
+    _found: dict[str, int] = field(default_factory=dict)
+
+    def prepare(self) -> None:
+        """Wait until an id has a coordinator: the first question makes Kafka create ``__transaction_state``."""
+        Coordinators(self.any_broker).of(self.belongings.name("first"))
+        self.look_up_coordinators()
+
+    def look_up_coordinators(self) -> None:
+        """Learn who leads the partitions that keep transactional ids; a server that shows none is asked for each id."""
+        shown = self.any_broker.first(Metadata(topics=(TOPIC,))).topics.get(TOPIC)
+        self._state_partitions = {} if shown is None else shown["partitions"]
+        if not self._state_partitions:
+            self._ask_for_coordinators(tuple(self._found))
+
+    def coordinator(self, transactional_id: str) -> int:
+        """The broker that coordinates the id."""
+        kept = self._kept(transactional_id)
+        return self._found[transactional_id] if kept is None else kept["leader"]
+
+    def identities(self, numbers: Sequence[int], pool: PartitionPool) -> Sequence[CellIdentities]:
+        """Fresh names for each cell of a batch.
+
+        :raises Unprepared: Where no broker names a coordinator.
+        """
+        made = [self._identities(number, pool) for number in numbers]
+        if not self._state_partitions:
+            self._ask_for_coordinators(tuple(real for each in made for real in each.ids.values()))
+        return made
+
+    def _identities(self, number: int, pool: PartitionPool) -> CellIdentities:
+        ids = {name: self.belongings.name(f"c{number}", name) for name in (OWN, OTHER)}
+        self.belongings.transactional_ids += len(ids)
+        kept = {name: self._kept(real) for name, real in ids.items()}
+        epochs = {name: 0 if each is None else each["leader_epoch"] for name, each in kept.items()}
+        return CellIdentities(number=number, ids=ids, places=pool.places(number), coordinator_epochs=epochs)
+
+    def _ask_for_coordinators(self, names: Sequence[str]) -> None:
+        left = list(names)
+        while some := tuple(left[:AT_ONCE]):
+            found = coordinators_of(self.any_broker, some)
+            if missing := next((each for each in some if each not in found), None):
+                raise Unprepared(f"nobody names a coordinator of {missing}")
+            self._found |= found
+            del left[:AT_ONCE]
+
+    def new_pool(self, number: int) -> PartitionPool:
+        """A topic that serves; one copy of each partition, because how copies are made is not what is asked."""
+        name = self.belongings.new_topic("pool", str(number))
+        topics = Topics(self.any_broker)
+        assignment = {index: (self.brokers[index % len(self.brokers)],) for index in range(POOL)}
+        layout = topics.create(name, partitions=POOL, assignment=assignment)
+        topics.await_served(layout, tuple(layout.partitions))
+        leaders = {(name, index): layout.leader(index) for index in layout.partitions}
+        return PartitionPool(topic=name, topic_id=layout.topic_id, leaders=leaders)
+
+    def remove(self, pool: PartitionPool) -> None:
+        """Remove its topic, once all markers to it are written; what cannot be removed now is tried again at the end.
+
+        A marker to a partition that goes leaves the whole WriteTxnMarkers request of its coordinator unanswered, where
+        other markers of the request were appended before it: ``KafkaApis.handleWriteTxnMarkersRequest`` counts it as
+        done without looking whether it was the last. Until that request times out, after 30 s, the coordinator sends
+        no marker to that broker.
+        """
+        self.belongings.remove(self.any_broker, topics=(pool.topic,), groups=())
+
+    @property
+    def any_broker(self) -> AnyBroker:
+        """Any of the brokers, over the observer's connections."""
+        return AnyBroker(self.observer, self.brokers)
+
+    def _kept(self, transactional_id: str) -> PartitionMetadata | None:
+        """Where the id is kept (``TransactionStateManager.partitionFor``); None where that is not shown."""
+        count = len(self._state_partitions)
+        return self._state_partitions[state_partition(transactional_id, count)] if count else None

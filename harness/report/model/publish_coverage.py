@@ -1,0 +1,50 @@
+"""Writes the page of an exploration beside its results, and that of two."""
+
+import json
+from pathlib import Path
+
+from harness.base.atomic_write import write_atomically
+from harness.report.model.coverage import AGREES, DIFFERS, EXPLAINED, NOT_REACHED, coverage
+from harness.report.model.two_targets import TwoTargets
+from harness.report.shared.rendering import rendered
+
+CELLS = "cells.jsonl"
+MOST_TOLD = 200
+"""Differences that the page tells; all stand in ``cells.jsonl``."""
+LEGEND = {
+    AGREES: "all agree with the model",
+    DIFFERS: "some differ",
+    EXPLAINED: "some differ, as explained",
+    NOT_REACHED: "some were not reached",
+}
+
+
+def publish_comparison(found: TwoTargets, folder: Path, *, names: tuple[str, str], fencepost: str) -> Path:
+    """The page of two explorations, by the absolute path."""
+    text = rendered(
+        "model/comparison.html.j2",
+        found=found,
+        names=names,
+        title=f"{names[0]} and {names[1]}",
+        told=found.differences[:MOST_TOLD],
+        fencepost=fencepost,
+    )
+    return write_atomically(folder / "compared.html", text).absolute()
+
+
+def publish_coverage(folder: Path, *, target: str, fencepost: str) -> Path:
+    """The absolute path of the page.
+
+    :raises FileNotFoundError: When the folder is of no exploration.
+    """
+    with (folder / CELLS).open(encoding="utf-8") as stream:
+        shown = coverage(json.loads(line) for line in stream)
+    text = rendered(
+        "model/coverage.html.j2",
+        coverage=shown,
+        title=f"{shown.counts.total():,} cells on {target}",
+        told=shown.told[:MOST_TOLD],
+        legend=LEGEND,
+        fencepost=fencepost,
+    )
+    return write_atomically(folder / "index.html", text).absolute()
