@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from harness.base.kafka_error import KafkaError
-from harness.model.coordinator_rules import NEW_PROTOCOL_END
+from harness.model.coordinator_model import NEW_PROTOCOL_END
 from harness.model.model_requests import (
     AddPartitionsAsked,
     EndTxnAsked,
@@ -21,7 +21,7 @@ from harness.model.model_requests import (
     ProduceAsked,
 )
 from harness.model.model_state import NONE
-from harness.model.trace_check import TracedRequest
+from harness.model.traces.trace_check import TracedRequest
 
 Row: TypeAlias = Mapping[str, Any]
 Window: TypeAlias = tuple[float, float]

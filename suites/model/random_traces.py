@@ -10,12 +10,12 @@ from typing import Any
 
 from harness.model import protocol_step as step
 from harness.model.alphabet import OWN, PARTITIONS, alphabet
-from harness.model.coordinator_rules import add_partitions
-from harness.model.leader_rules import UNVERIFIED, question, translated
+from harness.model.coordinator_model import add_partitions
+from harness.model.leader_model import UNVERIFIED, question, translated
 from harness.model.model_requests import ModelAnswer, ModelRequest, ProduceAsked, WriteMarkerAsked
 from harness.model.model_state import NONE, ModelCluster, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
-from harness.model.trace_check import TracedRequest
+from harness.model.traces.trace_check import TracedRequest
 
 OFFERED: Mapping[str, tuple[int, int]] = {
     "InitProducerId": (0, 5), "AddPartitionsToTxn": (0, 5), "Produce": (3, 13), "EndTxn": (0, 5)
@@ -122,7 +122,7 @@ class TraceWalk:
             self._answer(message, step.finish_write(self.cluster, request, message.number, self.profile))
         elif message.number != UNVERIFIED:
             self._ask_coordinator(message, request)
-        elif isinstance(begun := step.begin_write(self.cluster, request, self.profile), step.Outcome):
+        elif isinstance(begun := step.begin_write(self.cluster, request, self.profile), step.ModelOutcome):
             self._answer(message, begun)
         else:
             self.cluster, message.number = begun
@@ -135,9 +135,9 @@ class TraceWalk:
         if answer.accepted:
             self.cluster, message.confirmed = after, True
         else:
-            self._answer(message, step.Outcome(translated(request, answer), after))
+            self._answer(message, step.ModelOutcome(translated(request, answer), after))
 
-    def _answer(self, message: _Sent, outcome: step.Outcome) -> None:
+    def _answer(self, message: _Sent, outcome: step.ModelOutcome) -> None:
         self.messages.remove(message)
         self.cluster = outcome.after
         told = replace(outcome.answer, producer_id=_real(outcome.answer.producer_id))

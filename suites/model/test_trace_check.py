@@ -18,7 +18,7 @@ from harness.model.model_requests import (
     ProduceAsked,
 )
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
-from harness.model.trace_check import Explained, TracedRequest, TraceVerdict, check_trace
+from harness.model.traces.trace_check import Explained, TracedRequest, TraceVerdict, check_trace
 from suites.model.mutants import MUTANTS, Mutant
 from suites.model.random_traces import TraceWalk, with_answer
 

@@ -12,7 +12,7 @@ from harness.judge.client_trace import COLUMNS, SENDING, ClientTrace, Row
 from harness.judge.judge_context import JudgeContext
 from harness.model.model_requests import ModelAnswer
 from harness.model.protocol_profile import ProtocolProfile, profile_of
-from harness.model.trace_check import Explained, TraceVerdict, check_trace
+from harness.model.traces.trace_check import Explained, TraceVerdict, check_trace
 from harness.spark.session.driver_rows import collect_rows
 
 MOST_OPERATIONS = 100_000

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from harness.model import coordinator_rules, leader_rules
+from harness.model import coordinator_model, leader_model
 from harness.model import protocol_step as step
 from harness.model.frozen_map import FrozenMap
 from harness.model.model_requests import AddPartitionsAsked, ModelAnswer, ModelRequest, ProduceAsked, WriteMarkerAsked
@@ -226,7 +226,7 @@ class _Search:
             yield from self._answered(taken, index, outcome)
         if isinstance(asked, ProduceAsked):
             begun = step.begin_write(one.cluster, asked, self.profile)
-            if not isinstance(begun, step.Outcome) and begun[1] != leader_rules.UNVERIFIED:
+            if not isinstance(begun, step.ModelOutcome) and begun[1] != leader_model.UNVERIFIED:
                 more = replace(taken, under_way=taken.under_way | {_UnderWay(index, begun[1])})
                 yield self._changed(more, begun[0])
 
@@ -246,15 +246,17 @@ class _Search:
         self, without: _Configuration, write: _UnderWay, asked: ProduceAsked
     ) -> Iterator[_Configuration]:
         cluster = without.cluster
-        answer, known = coordinator_rules.add_partitions(cluster.ids.get(asked.id), leader_rules.question(asked))
+        answer, known = coordinator_model.add_partitions(cluster.ids.get(asked.id), leader_model.question(asked))
         after = cluster if known is None else cluster.with_id(asked.id, known)
         if not answer.accepted:
-            yield from self._answered(without, write.index, step.Outcome(leader_rules.translated(asked, answer), after))
+            yield from self._answered(
+                without, write.index, step.ModelOutcome(leader_model.translated(asked, answer), after)
+            )
             return
         confirmed = replace(without, under_way=without.under_way | {replace(write, confirmed=True)})
         yield self._changed(confirmed, after, self.trace[write.index].sent)
 
-    def _answered(self, taken: _Configuration, index: int, outcome: step.Outcome) -> Iterator[_Configuration]:
+    def _answered(self, taken: _Configuration, index: int, outcome: step.ModelOutcome) -> Iterator[_Configuration]:
         """The request has its effect, if its answer is the one that was given."""
         one = self.trace[index]
         if one.answer is None:
