@@ -69,21 +69,23 @@ class _Client:
 class ClientTrace:
     """The trace of one transactional id while its operations are added, in the order of their numbers.
 
+    :param produce: The newest version of Produce that the brokers offer: a refusal is told by it.
     :param repeated: When a proxy sent requests twice.
     :param numbers: Of the operations that the answered requests belong to.
     :param handed_out: Producer ids with epochs, as answers to InitProducerId and EndTxn gave them.
     """
 
     id: str
+    produce: int = 12
     repeated: Sequence[Window] = ()
     requests: list[TracedRequest] = field(default_factory=list)
     numbers: dict[TracedRequest, int] = field(default_factory=dict)
     handed_out: list[tuple[int, int]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, name: str, rows: Iterable[Row], *, repeated: Sequence[Window] = ()) -> "ClientTrace":
+    def of(cls, name: str, rows: Iterable[Row], *, produce: int = 12, repeated: Sequence[Window] = ()) -> "ClientTrace":
         """Of all operations with a transactional id."""
-        trace, clients = cls(id=name, repeated=repeated), defaultdict[str, _Client](_Client)
+        trace, clients = cls(id=name, produce=produce, repeated=repeated), defaultdict[str, _Client](_Client)
         for row in sorted(rows, key=lambda row: row["number"]):
             trace._add(row, clients[row["actor"]])
         return trace
@@ -115,7 +117,7 @@ class ClientTrace:
         tries = row["tries"] - (spent and not new)
         request = ProduceAsked(
             id=self.id,
-            version=12 if new else 11,
+            version=min(12 if new else 11, self.produce),
             partition=partition,
             producer_id=client.producer_id,
             epoch=client.epoch,

@@ -11,7 +11,7 @@ from harness.judge.check import FINDING, Check, Examined
 from harness.judge.client_trace import COLUMNS, SENDING, ClientTrace, Row
 from harness.judge.judge_context import JudgeContext
 from harness.model.model_requests import ModelAnswer
-from harness.model.protocol_profile import ProtocolProfile, profile_of
+from harness.model.protocol_profile import profile_of
 from harness.model.traces.trace_check import Explained, TraceVerdict, check_trace
 from harness.spark.session.driver_rows import collect_rows
 
@@ -26,10 +26,10 @@ NAMED = ("Produce", "WriteTxnMarkers", "AddPartitionsToTxn")
 
 def examine(context: JudgeContext) -> Examined:
     """Witnesses: transactional ids that wire clients alone used, and whose answers were searched for an order."""
-    profile = _profile(context.history.run)
-    if profile is None:
+    offered = _offered(context.history.run)
+    if offered is None:
         return Examined(witnesses=0, reason="what the brokers offered is not known")
-    traces = _traces(context)
+    traces, profile = _traces(context, offered[0]), profile_of(*offered)
     if traces is None:
         return Examined(witnesses=0, undecided=f"there are more than {MOST_OPERATIONS} operations of wire clients")
     timeouts = _timeouts(context)
@@ -49,8 +49,8 @@ def examine(context: JudgeContext) -> Examined:
     )
 
 
-def _profile(run: Mapping[str, Json]) -> ProtocolProfile | None:
-    """By what the round's brokers advertised, as ``run.json`` keeps it."""
+def _offered(run: Mapping[str, Json]) -> Sequence[int] | None:
+    """The newest version of each of ``NAMED`` and the transaction version, as ``run.json`` keeps them."""
     apis, features = run.get("apis"), run.get("features")
     if not isinstance(apis, dict) or not isinstance(features, dict):
         return None
@@ -58,10 +58,10 @@ def _profile(run: Mapping[str, Json]) -> ProtocolProfile | None:
     finalized = features.get("finalized")
     level = finalized.get("transaction.version", 0) if isinstance(finalized, dict) else 0
     numbers = [number for number in (*newest, level) if isinstance(number, int)]
-    return profile_of(*numbers) if len(numbers) == len(NAMED) + 1 else None
+    return numbers if len(numbers) == len(NAMED) + 1 else None
 
 
-def _traces(context: JudgeContext) -> Mapping[str, ClientTrace] | None:
+def _traces(context: JudgeContext, produce: int) -> Mapping[str, ClientTrace] | None:
     """By transactional id; None where there is too much to search."""
     sending = context.operations.where(F.col("transactional_id").isNotNull() & F.col("verb").isin(*SENDING))
     foreign = ~F.col("client").startswith("wire-") & (F.col("verb") != "begin")
@@ -75,7 +75,9 @@ def _traces(context: JudgeContext) -> Mapping[str, ClientTrace] | None:
     for row in rows:
         several[row["transactional_id"]].append(row.asDict())
     repeated = _repeated(context)
-    return {name: ClientTrace.of(name, each, repeated=repeated) for name, each in sorted(several.items())}
+    return {
+        name: ClientTrace.of(name, each, produce=produce, repeated=repeated) for name, each in sorted(several.items())
+    }
 
 
 def _repeated(context: JudgeContext) -> Sequence[tuple[float, float]]:
