@@ -131,9 +131,9 @@ class _Search:
             return TraceVerdict(explained=Explained.YES, configurations=0)
         stack = [self._explaining(0, _Configuration(_empty_cluster(self.trace)))]
         while stack:
+            after = next(stack[-1], None)
             if self.looked_at > self.most:
                 return TraceVerdict(explained=Explained.GIVEN_UP, configurations=self.looked_at)
-            after = next(stack[-1], None)
             if after is None:
                 stack.pop()
             elif len(stack) == len(self.answers):
