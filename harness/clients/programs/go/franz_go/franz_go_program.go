@@ -64,7 +64,7 @@ func (a *Adapter) open(call Call) Answer {
 		return unsupported("properties_file: " + err.Error())
 	}
 	a.settings, a.security = call.Settings, security
-	return Answer{Library: "franz-go", Version: versionOf(module)}
+	return Answer{Library: "franz-go", Version: versionOf(module), Lacks: []string{"foreign-offsets"}}
 }
 
 func (a *Adapter) init(Call) Answer {
