@@ -8,10 +8,13 @@ from harness.base.unprepared import Unprepared
 from harness.contract.clients.error_case import TRIED, ErrorCase
 from harness.evidence.client_evidence import ClientCall
 from harness.lab.clients.application import Application
-from harness.lab.clients.client_lab import ClientLab
+from harness.lab.clients.client_lab import ClientLab, Settings
 from harness.lab.clients.transact import joined
 from harness.lab.partition import Group, Partition
 from harness.lab.powers.request_gate import Gated, GateWish
+
+TIMES: Settings = {"request_timeout_ms": 3_000, "delivery_timeout_ms": 6_000, "block_ms": 6_000}
+"""Of applications that are given errors: some tell of one only when its time is over."""
 
 
 def try_cases(lab: ClientLab, cases: Sequence[ErrorCase]) -> None:
@@ -52,7 +55,7 @@ class ErrorTrials:
         name = f"app{number}"
         if case.of_group or self._joins:
             self.groups[name] = self.lab.group(f"G{number}")
-        made = self.lab.application(name, protocol=case.protocol, group=self._group_of(name))
+        made = self.lab.application(name, protocol=case.protocol, group=self._group_of(name), **TIMES)
         if not case.at_init:
             made.init(as_="init")
         return made
@@ -80,7 +83,7 @@ class ErrorTrials:
         name = f"anew{number}"
         if self._joins:
             self.groups[name] = self.lab.group(f"A{number}")
-        newer = self.lab.application(name, same_id=app, protocol=case.protocol, group=self._group_of(name))
+        newer = self.lab.application(name, same_id=app, protocol=case.protocol, group=self._group_of(name), **TIMES)
         newer.init(as_=case.step("anew init"))
         return newer if self._transaction(case, newer, "anew").done else None
 

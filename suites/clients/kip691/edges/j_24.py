@@ -17,6 +17,8 @@ from suites.clients.forms.error_requirement import LIES, TRANSACTIONS
 
 CODE = KafkaError.INVALID_PRODUCER_EPOCH
 ENDS = ("abort", "commit")
+WRITTEN_MS = 50
+"""Within which the gate notes that an answer was written; the client may have read it before."""
 UNDER_WAY_SECONDS = 0.5
 """Until the error is sent; the check demands that the end was called before."""
 
@@ -55,8 +57,9 @@ def check(seen: Evidence) -> Observations:
 def _late(seen: Evidence, end: str) -> None:
     """:raises NotSeen: where the error did not come between the end's call and its answer."""
     call_ = said(seen, end)
+    latest = call_.answered + WRITTEN_MS
     errors = [each for each in sent(seen, "Produce", by=call_.application) if CODE in each.errors]
-    if not any(each.answered is not None and call_.started < each.answered <= call_.answered for each in errors):
+    if not any(each.answered is not None and call_.started < each.answered <= latest for each in errors):
         raise NotSeen(f"no error of a record came while {end} was under way")
 
 

@@ -14,7 +14,6 @@ from harness.contract import (
     LyingClient,
     NotSeen,
     Observations,
-    Order,
     Refusal,
     Requirement,
     Source,
@@ -116,5 +115,4 @@ REQUIREMENT = Requirement(
         LyingClient(lie="skips-a-record", anomaly="input-lost"),
         LyingClient(lie="never-comes-back", anomaly="stuck"),
     ),
-    order=Order.ALONE,
 )
