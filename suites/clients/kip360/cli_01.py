@@ -103,6 +103,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         OtherClient(client="kafka-python:3.0.12", anomaly="aborted-is-shown"),
+        OtherClient(client="kafkajs:2.2.4", anomaly="lost"),
         LyingClient(lie="no-abort", anomaly="no-epoch-bump"),
         LyingClient(lie="never-comes-back", anomaly="stuck"),
         LyingClient(lie="loses-records", anomaly="lost"),
