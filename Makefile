@@ -15,7 +15,7 @@ READY := $(VENV)/.ready
 LIVE := $(addprefix suites/selfcheck/,live/chaos live/clusters live/containers judge spark live/pages)
 
 .DEFAULT_GOAL := help
-.PHONY: help qualify chaos check test falsify bench targets flakes lint types laws offline list up clean $(LIVE)
+.PHONY: help qualify chaos check test falsify bench targets flakes model lint types laws offline list up clean $(LIVE)
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,9 @@ bench: $(READY) ## measure start-up and requirements, as ratios in one run
 
 flakes: $(READY) ## judge TARGET N times on a busy machine; no verdict may differ
 	@$(BIN)/python -m suites.flakes $(TARGET) --backend $(BACKEND) --runs $(N) $(ARGS)
+
+model: $(READY) ## explore the model of the protocol by itself; where a promise breaks, the shortest way there
+	@$(BIN)/python -m suites.model $(ARGS)
 
 targets: $(READY) ## judge clusters of every shape, kfake and librdkafka's mock; makes reports/TARGETS.md
 	@$(BIN)/python -m suites.targets $(ARGS)

@@ -22,7 +22,7 @@ from harness.cluster.observer_client import observer_client
 from harness.cluster.opening import choose_backend, open_cluster, why_not_made
 from harness.cluster.run_options import RunOptions
 from harness.cluster.target import parse_target
-from harness.contract import LiveRefuter, Order, OwnCluster, Requirement, Status, Verdict, judge
+from harness.contract import LiveRefuter, Order, OwnCluster, Requirement, Status, Verdict, judge, without_evidence
 from harness.contract.catalogue.known_failures import KnownFailures
 from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import to_json
@@ -102,9 +102,11 @@ def examine(run: Run, requirement: Requirement[Lab], *, refuter: LiveRefuter | N
 def untried(run: Run, requirement: Requirement[Lab]) -> Verdict | None:
     """The verdict where the target cannot be made what is asked for, or does not offer it; None where it is tried."""
     if requirement.cluster is not None and (why := cannot_be_made(run.options, requirement.cluster)):
-        return not_made(requirement, why)
+        return without_evidence(
+            requirement, Status.OUT_OF_REACH, f"it needs a cluster of its own ({requirement.cluster}), and {why}"
+        )
     if missing := lacking(requirement.needs, needed_offer(run, requirement.cluster)):
-        return not_offered(requirement, missing)
+        return without_evidence(requirement, Status.NOT_OFFERED, missing)
     return None
 
 
@@ -207,13 +209,20 @@ def connect(run: Run, cluster: Cluster, offer: TargetFeatures, requirement: str)
 def drive(lab: Lab, requirement: Requirement[Lab], refuter: LiveRefuter | None = None) -> Exception | None:
     """Step 3: the stimulus; the reason is returned when the situation could not be brought about."""
     with made_to_fail(lab, refuter):
-        lab.accessed.clear()  # what breaks the cluster is no wish of the requirement's
-        reason = _why_not(lambda: requirement.stimulus(lab))
+        reason = _why_not(lambda: _stimulate(lab, requirement))
     shared = requirement.beside_others and refuter is None and lab.groups
     assert not shared, f"{requirement.id} uses a group, whose offsets lie beside those of others: order=Order.ALONE"
     undeclared = lab.accessed - set(requirement.access)
     assert not undeclared, f"{requirement.id} does not declare its access: {sorted(undeclared)}"
     return reason
+
+
+def _stimulate(lab: Lab, requirement: Requirement[Lab]) -> None:
+    """Who is alone on a cluster of ours finds it led as at its start, also where load had a broker fenced meanwhile."""
+    if lab.cluster.owned and not requirement.beside_others:
+        lab.nodes.lead_as_preferred()
+    lab.accessed.clear()  # what prepares or breaks the cluster is no wish of the requirement's
+    requirement.stimulus(lab)
 
 
 def heal(lab: Lab) -> None:
@@ -324,19 +333,8 @@ def leave(run: Run, cluster: Cluster) -> None:
         run.options.progress(sentence)
 
 
-def not_offered(requirement: Requirement[Lab], missing: str) -> Verdict:
-    """The target does not advertise what the promise speaks of."""
-    return Verdict(id=requirement.id, level=requirement.level, status=Status.NOT_OFFERED, reason=missing)
-
-
-def not_made(requirement: Requirement[Lab], why: str) -> Verdict:
-    """The target cannot be made what the requirement asks for."""
-    reason = f"it needs a cluster of its own ({requirement.cluster}), and {why}"
-    return Verdict(id=requirement.id, level=requirement.level, status=Status.OUT_OF_REACH, reason=reason)
-
-
 def name_of(requirement: Requirement[Lab], refuter: LiveRefuter | None) -> str:
-    """The name of the evidence: the id, and behind ``@`` the anomaly that a negative control must show."""
+    """Of the evidence: the id, and behind ``@`` the anomaly that a negative control must show."""
     return requirement.id if refuter is None else f"{requirement.id}@{refuter.anomaly}"
 
 

@@ -22,7 +22,7 @@ from harness.contract.expect import (
     unless,
     witness,
 )
-from harness.contract.judge import judge
+from harness.contract.judge import judge, without_evidence
 from harness.contract.level import Level, Profile
 from harness.contract.own_cluster import OwnCluster
 from harness.contract.refuters import (
@@ -99,5 +99,6 @@ __all__ = [
     "shows",
     "struck",
     "unless",
+    "without_evidence",
     "witness",
 ]

@@ -43,6 +43,11 @@ def judge(requirement: Requirement[LabT], evidence: Evidence, *, seconds: float 
     )
 
 
+def without_evidence(requirement: Requirement[LabT], status: Status, reason: str) -> Verdict:
+    """The verdict on a promise that was not tried."""
+    return Verdict(id=requirement.id, level=requirement.level, status=status, reason=reason)
+
+
 @dataclass(slots=True, kw_only=True)
 class Observed:
     """What a check yielded until it ended.

@@ -102,6 +102,11 @@ class Nodes:
         if back:
             self.lead_as_before()
 
+    def lead_as_preferred(self) -> None:
+        """:meth:`lead_as_before`, where that is not so already."""
+        if not self.view.as_preferred():
+            self.lead_as_before()
+
     def lead_as_before(self) -> None:
         """Have every partition led by its first replica again; :raises TimedOut: when it is not within the bounds."""
         elect_preferred(self.view)

@@ -1,0 +1,210 @@
+"""What a transaction coordinator answers, and what it then knows of the transactional id.
+
+Each rule takes what the coordinator knows of the id (None before its first InitProducerId) and gives an answer with
+what it knows after it. An id in PrepareCommit or PrepareAbort has its markers under way: :func:`completed` is what
+follows the last of them. Sources: KIP-98, KIP-360, KIP-890; ``TransactionCoordinator``, ``TransactionMetadata``.
+"""
+
+from dataclasses import replace
+from typing import TypeAlias
+
+from harness.model.model_requests import AddPartitionsAsked, EndTxnAsked, InitProducerIdAsked, ModelAnswer
+from harness.model.model_state import LAST_EPOCH, NONE, Coordinated, CoordinatorState
+from harness.model.protocol_profile import ProtocolProfile
+
+Known: TypeAlias = Coordinated | None
+Ruled: TypeAlias = tuple[ModelAnswer, Known]
+
+FENCED = ModelAnswer("PRODUCER_FENCED")
+BUSY = ModelAnswer("CONCURRENT_TRANSACTIONS")
+UNKNOWN_ID = ModelAnswer("INVALID_PRODUCER_ID_MAPPING")
+WRONG_STATE = ModelAnswer("INVALID_TXN_STATE")
+NEW_PROTOCOL_ADD = 5
+"""Of AddPartitionsToTxn: the version by which a leader adds for a new client (``TransactionVersion``)."""
+NEW_PROTOCOL_END = 5
+"""Of EndTxn: the version by which the epoch is bumped."""
+
+
+def init_producer_id(known: Known, asked: InitProducerIdAsked, fresh: int, profile: ProtocolProfile) -> Ruled:
+    """A new instance of the application, or one that goes on after an error (KIP-360).
+
+    :param fresh: The producer id that is given out if one is needed.
+    """
+    answer, after = _init(known, asked, fresh, profile)
+    return _named_for(answer, asked.version, since=4), after
+
+
+def _init(known: Known, asked: InitProducerIdAsked, fresh: int, profile: ProtocolProfile) -> Ruled:
+    """``handleInitProducerId`` and ``prepareInitProducerIdTransit``."""
+    identified = asked.producer_id != NONE
+    if identified != (asked.epoch != NONE):
+        return ModelAnswer("INVALID_REQUEST"), known  # KafkaApis.handleInitProducerIdRequest
+    if known is None:
+        made = Coordinated(CoordinatorState.EMPTY, producer_id=fresh, epoch=0)
+        return ModelAnswer(producer_id=fresh, epoch=0), made
+    if identified and not _may_claim(known, asked):
+        return FENCED, known
+    if known.state.preparing:
+        return BUSY, known
+    if known.state is CoordinatorState.ONGOING:
+        return BUSY, fenced(known, profile)
+    return _next_epoch(known, asked, fresh, identified=identified)
+
+
+def _may_claim(known: Coordinated, asked: InitProducerIdAsked) -> bool:
+    """The id's own producer id, or the one before it in its last epoch, for an answer that was lost (KIP-360)."""
+    before = asked.producer_id == known.previous_id and asked.epoch >= LAST_EPOCH - 1
+    return asked.producer_id == known.producer_id or before
+
+
+def _next_epoch(known: Coordinated, asked: InitProducerIdAsked, fresh: int, *, identified: bool) -> Ruled:
+    """``prepareIncrementProducerEpoch`` and ``prepareProducerIdRotation``."""
+    empty = replace(known, state=CoordinatorState.EMPTY, partitions=frozenset())
+    last = known.epoch if identified else NONE
+    if known.exhausted and (not identified or asked.epoch == known.epoch):
+        after = replace(empty, producer_id=fresh, epoch=0, last_epoch=last, previous_id=known.producer_id)
+    elif known.exhausted:
+        return ModelAnswer("UNKNOWN_SERVER_ERROR"), known  # an IllegalStateException: FINDINGS, KIP360-INIT-20
+    elif not identified or asked.epoch == known.epoch:
+        after = replace(empty, epoch=known.epoch + 1, last_epoch=last)
+    elif asked.epoch == known.last_epoch:
+        after = empty  # a repeated request: the epoch that was given then
+    else:
+        return FENCED, known
+    return ModelAnswer(producer_id=after.producer_id, epoch=after.epoch), after
+
+
+def fenced(known: Coordinated, profile: ProtocolProfile) -> Coordinated:
+    """An open transaction is aborted by the coordinator: for a new instance, or after its timeout.
+
+    The epoch is bumped, so that its producer writes no more (``prepareFenceProducerEpoch``). On ``transaction.version``
+    2 the epoch before is remembered, so that the producer can claim the next one (KAFKA-9910).
+    """
+    new, bumps = profile.level >= 2, 2 if profile.fence_bumps_twice and profile.level >= 2 else 1
+    last = known.epoch + bumps - 1 if new else NONE
+    state, ending = CoordinatorState.PREPARE_ABORT, known.partitions
+    return replace(known, state=state, epoch=known.epoch + bumps, last_epoch=last, ending=ending, new_protocol=new)
+
+
+def add_partitions(known: Known, asked: AddPartitionsAsked) -> Ruled:
+    """Of a client, or of a leader for a new client's first write (``handleAddPartitionsToTransaction``)."""
+    answer, after = _verified(known, asked) if asked.verify_only else _added(known, asked)
+    return _named_for(answer, asked.version, since=2), after
+
+
+def _added(known: Known, asked: AddPartitionsAsked) -> Ruled:
+    if known is None:
+        return UNKNOWN_ID, known
+    if refused := _refused(known, asked):
+        return refused, known
+    if known.state is CoordinatorState.ONGOING and asked.partitions <= known.partitions:
+        return ModelAnswer(), known
+    new, open_ones = asked.version >= NEW_PROTOCOL_ADD, frozenset[str]()
+    if known.state is CoordinatorState.ONGOING:
+        open_ones = known.partitions
+    state, partitions = CoordinatorState.ONGOING, open_ones | asked.partitions
+    return ModelAnswer(), replace(known, state=state, partitions=partitions, new_protocol=new)
+
+
+def _verified(known: Known, asked: AddPartitionsAsked) -> Ruled:
+    """``handleVerifyPartitionsInTransaction``: nothing changes."""
+    if known is None:
+        return UNKNOWN_ID, known
+    if refused := _refused(known, asked):
+        return refused, known
+    return ModelAnswer("NONE" if asked.partitions <= known.partitions else "TRANSACTION_ABORTABLE"), known
+
+
+def _refused(known: Coordinated, asked: AddPartitionsAsked) -> ModelAnswer | None:
+    if known.producer_id != asked.producer_id:
+        return UNKNOWN_ID
+    if known.epoch != asked.epoch:
+        return FENCED
+    return BUSY if known.state.preparing else None
+
+
+def end_transaction(known: Known, asked: EndTxnAsked, fresh: int) -> Ruled:
+    """EndTxn: up to version 4 the epoch stays, from version 5 on it is bumped (KIP-890 part 2)."""
+    if known is None:
+        return UNKNOWN_ID, known
+    ruled = _ended_new(known, asked, fresh) if asked.version >= NEW_PROTOCOL_END else _ended_old(known, asked)
+    return _named_for(ruled[0], asked.version, since=2), ruled[1]
+
+
+def _ended_old(known: Coordinated, asked: EndTxnAsked) -> Ruled:
+    """``endTransactionWithTV1``."""
+    if known.producer_id != asked.producer_id:
+        return UNKNOWN_ID, known
+    if known.epoch != asked.epoch:
+        return FENCED, known
+    if known.state is CoordinatorState.ONGOING:
+        state = _prepare(commit=asked.commit)
+        return ModelAnswer(), replace(known, state=state, ending=known.partitions, new_protocol=False)
+    return _repeated(known, commit=asked.commit), known
+
+
+def _ended_new(known: Coordinated, asked: EndTxnAsked, fresh: int) -> Ruled:
+    """``endTransaction``: whether it is a repetition is told by the epoch, and not by the state."""
+    own_id, own_epoch = known.producer_id == asked.producer_id, known.epoch == asked.epoch
+    overflowed = known.previous_id == asked.producer_id and asked.epoch == LAST_EPOCH - 1 and known.epoch == 0
+    repeated = overflowed or known.epoch == asked.epoch + 1
+    if not own_id and not overflowed:
+        return UNKNOWN_ID, known
+    if known.state.preparing:
+        return (_repeated(known, commit=asked.commit) if known.epoch == asked.epoch + 1 else FENCED), known
+    if not own_epoch and not (repeated and known.state.complete):
+        return FENCED, known
+    if repeated:
+        answer = _repeated(known, commit=asked.commit)
+        return (_told(known) if answer.accepted else answer), known
+    return _begin_to_end(known, asked, fresh)
+
+
+def _begin_to_end(known: Coordinated, asked: EndTxnAsked, fresh: int) -> Ruled:
+    """An abort is taken in any state that is not ending, a commit in Ongoing (KIP-890, EndTxn of the new protocol)."""
+    if asked.commit and known.state is not CoordinatorState.ONGOING:
+        return WRONG_STATE, known
+    next_id = fresh if known.exhausted else NONE
+    partitions = known.partitions if known.state is CoordinatorState.ONGOING else frozenset[str]()
+    after = replace(
+        known,
+        state=_prepare(commit=asked.commit),
+        epoch=known.epoch + 1,
+        last_epoch=known.epoch,
+        next_id=next_id,
+        partitions=partitions,
+        ending=partitions,
+        new_protocol=True,
+    )
+    return _told(after if next_id == NONE else completed(after)), after
+
+
+def _told(known: Coordinated) -> ModelAnswer:
+    return ModelAnswer(producer_id=known.producer_id, epoch=known.epoch)
+
+
+def _repeated(known: Coordinated, *, commit: bool) -> ModelAnswer:
+    """The same end again: while the markers are under way, after them; anything else is no transition that there is."""
+    ends = {CoordinatorState.PREPARE_COMMIT: True, CoordinatorState.COMPLETE_COMMIT: True}
+    if known.state is CoordinatorState.EMPTY or ends.get(known.state, False) != commit:
+        return WRONG_STATE
+    return BUSY if known.state.preparing else ModelAnswer()
+
+
+def _prepare(*, commit: bool) -> CoordinatorState:
+    return CoordinatorState.PREPARE_COMMIT if commit else CoordinatorState.PREPARE_ABORT
+
+
+def completed(known: Coordinated) -> Coordinated:
+    """After the last marker; an exhausted producer id is left for the next one (``prepareComplete``)."""
+    commits = known.state is CoordinatorState.PREPARE_COMMIT
+    state = CoordinatorState.COMPLETE_COMMIT if commits else CoordinatorState.COMPLETE_ABORT
+    done = replace(known, state=state, partitions=frozenset(), ending=frozenset(), next_id=NONE)
+    if known.next_id == NONE:
+        return done
+    return replace(done, producer_id=known.next_id, epoch=0, previous_id=known.producer_id)
+
+
+def _named_for(answer: ModelAnswer, version: int, *, since: int) -> ModelAnswer:
+    """Clients of before KIP-588 know PRODUCER_FENCED by another name (``KafkaApis``)."""
+    return ModelAnswer("INVALID_PRODUCER_EPOCH") if answer == FENCED and version < since else answer

@@ -1,0 +1,46 @@
+"""A mapping that can be part of a state: equal and hashed by what is in it, never changed."""
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import TypeVar
+
+KeyT = TypeVar("KeyT", bound=Hashable)
+ValueT = TypeVar("ValueT", bound=Hashable)
+
+
+class FrozenMap(Mapping[KeyT, ValueT]):
+    """Of keys to values that can be hashed; :meth:`put` makes another one."""
+
+    __slots__ = ("_hash", "_items")
+
+    def __init__(self, items: Mapping[KeyT, ValueT] | None = None) -> None:
+        """A copy of ``items``."""
+        self._items = dict(items or {})
+        self._hash: int | None = None
+
+    def put(self, key: KeyT, value: ValueT) -> "FrozenMap[KeyT, ValueT]":
+        """The same with ``value`` at ``key``."""
+        return FrozenMap({**self._items, key: value})
+
+    def without(self, key: KeyT) -> "FrozenMap[KeyT, ValueT]":
+        """The same without ``key``, whether or not it was there."""
+        return FrozenMap({each: value for each, value in self._items.items() if each != key})
+
+    def __getitem__(self, key: KeyT) -> ValueT:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[KeyT]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self._items.items()))
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FrozenMap) and self._items == other._items
+
+    def __repr__(self) -> str:
+        return f"FrozenMap({self._items})"

@@ -1,0 +1,130 @@
+"""The grid: every reachable state of a transactional id, times every request of the alphabet.
+
+States are found breadth first, by what clients of both protocols do; those that differ only in numbers, or in the names
+of partitions, are one. Each has the shortest sequence of requests that leads a fresh id there.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from harness.model.alphabet import OTHER, OWN, PARTITIONS, alphabet
+from harness.model.model_requests import (
+    AddPartitionsAsked,
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ModelRequest,
+    ProduceAsked,
+)
+from harness.model.model_state import NONE, Coordinated, ModelCluster, PartitionLog, fresh_cluster
+from harness.model.protocol_profile import ProtocolProfile
+from harness.model.protocol_step import outcomes, settled
+
+DEPTH = 5
+"""Requests of the longest path, the two first InitProducerId among them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One question to a real cluster.
+
+    :param path: What leads a fresh transactional id to the state; every step is accepted or told to wait.
+    :param before: The state, settled. :param state: In words: a row. :param request: In words: a column.
+    """
+
+    path: tuple[ModelRequest, ...]
+    before: ModelCluster
+    asked: ModelRequest
+    state: str
+    request: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachedState:
+    """A state and the shortest way there."""
+
+    name: str
+    path: tuple[ModelRequest, ...]
+    cluster: ModelCluster
+
+
+def grid_cells(
+    profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]], limit: int | None = None
+) -> Iterator[Cell]:
+    """All cells, those of the nearest states first; at most ``limit``."""
+    return islice(_cells(profile, offered), limit)
+
+
+def _cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Iterator[Cell]:
+    for reached in reached_states(profile, offered):
+        for named in alphabet(reached.cluster, offered):
+            yield Cell(
+                path=reached.path, before=reached.cluster, asked=named.asked, state=reached.name, request=named.name
+            )
+
+
+def reached_states(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Iterator[ReachedState]:
+    """Breadth first, from ids that were never used; another id has been initialised, so that it can be mistaken."""
+    other = InitProducerIdAsked(id=OTHER, version=4)
+    start = outcomes(fresh_cluster(*PARTITIONS), other, profile)[0].after
+    queue = deque([ReachedState(name=state_name(start), path=(other,), cluster=start)])
+    seen = {queue[0].name}
+    while queue:
+        reached = queue.popleft()
+        yield reached
+        for asked in _moves(reached.cluster, offered) if len(reached.path) < DEPTH else ():
+            after = settled(outcomes(reached.cluster, asked, profile)[0].after, profile)
+            name = state_name(after)
+            if name not in seen:
+                seen.add(name)
+                queue.append(ReachedState(name=name, path=(*reached.path, asked), cluster=after))
+
+
+def _moves(cluster: ModelCluster, offered: Mapping[str, tuple[int, int]]) -> Iterator[ModelRequest]:
+    """What a client may do next that is in order, in the old protocol and in the new one."""
+    yield InitProducerIdAsked(id=OWN, version=4)
+    known = cluster.ids.get(OWN)
+    if known is None:
+        return
+    identity = {"id": OWN, "producer_id": known.producer_id, "epoch": known.epoch}
+    new = offered["Produce"][1] >= 12
+    yield InitProducerIdAsked(version=4, **identity)  # type: ignore[arg-type]
+    for partition in PARTITIONS if _used(cluster, PARTITIONS[0], known) else PARTITIONS[:1]:
+        sequence = cluster.log(partition).known(known.producer_id)
+        following = sequence.last_sequence + 1 if sequence.epoch == known.epoch else 0
+        yield AddPartitionsAsked(version=3, partitions=frozenset(partition), **identity)  # type: ignore[arg-type]
+        for version in (11, 12) if new else (10,):
+            yield ProduceAsked(version=version, partition=partition, sequence=following, **identity)  # type: ignore[arg-type]
+    for version in (3, 5) if new else (3,):
+        for commit in (True, False):
+            yield EndTxnAsked(version=version, commit=commit, **identity)  # type: ignore[arg-type]
+
+
+def _used(cluster: ModelCluster, partition: str, known: Coordinated) -> bool:
+    log = cluster.log(partition)
+    return partition in known.partitions or known.producer_id in {*log.producers, *log.verifications}
+
+
+def state_name(cluster: ModelCluster) -> str:
+    """In words, with epochs told by their distance from the coordinator's: equal for states that are one."""
+    known = cluster.ids.get(OWN)
+    if known is None:
+        return "unknown id"
+    added = "+".join(sorted(known.partitions))
+    last = "" if known.last_epoch == NONE else f", last epoch {known.last_epoch - known.epoch:+d}"
+    young = f", epoch {known.epoch}" if known.epoch < 2 else ""  # whether an older and a previous one exist
+    logs = [_log_name(name, cluster.log(name), known.producer_id, known.epoch) for name in PARTITIONS]
+    head = f"{known.state}{f' {added}' if added else ''}{young}{last}"
+    return "; ".join([head, *filter(None, logs)])
+
+
+def _log_name(name: str, log: PartitionLog, producer_id: int, epoch: int) -> str:
+    verification = log.verifications.get(producer_id)
+    waiting = "" if verification is None else f", unverified write {verification.lowest_sequence}"
+    if producer_id not in log.producers:
+        return f"{name}:{waiting[1:]}" if waiting else ""
+    known = log.known(producer_id)
+    open_ = "open" if known.open_since is not None else "closed"
+    told = f"{name}: {open_}, {len(known.batches)} batches, epoch {known.epoch - epoch:+d}"
+    return told + waiting + ("" if known.coordinator_epoch == NONE else ", marked")

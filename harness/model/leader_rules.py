@@ -1,0 +1,141 @@
+"""What a partition's leader does with a write and with a marker.
+
+A transaction's first write to a partition is appended only when the coordinator has confirmed it: :func:`received` says
+whether it must be asked, :func:`written` what follows its answer. Between the two a marker may come, which ends the
+verification (KIP-890 part 1). Sources: KIP-98, KIP-890; ``ReplicaManager.handleProduceAppend``, ``UnifiedLog``,
+``ProducerAppendInfo``, ``VerificationStateEntry``, ``AddPartitionsToTxnManager`` of Kafka.
+"""
+
+from dataclasses import replace
+
+from harness.model.coordinator_rules import NEW_PROTOCOL_ADD
+from harness.model.model_requests import AddPartitionsAsked, ModelAnswer, ProduceAsked, WriteMarkerAsked
+from harness.model.model_state import NONE, KnownProducer, LogEntry, PartitionLog, Verification
+from harness.model.protocol_profile import ProtocolProfile
+
+NEW_PROTOCOL_PRODUCE = 12
+"""Of Produce: the version by which a leader adds the partition for the client (KIP-890 part 2)."""
+KNOWS_ABORTABLE = 11
+"""Of Produce: the first whose clients know TRANSACTION_ABORTABLE."""
+VERIFIES = 4
+"""Of AddPartitionsToTxn: the version by which a leader verifies for an old client."""
+UNVERIFIED = NONE
+"""The number of no verification (``VerificationGuard.SENTINEL``)."""
+OLD_EPOCH = ModelAnswer("INVALID_PRODUCER_EPOCH")
+OUT_OF_ORDER = ModelAnswer("OUT_OF_ORDER_SEQUENCE_NUMBER")
+NOT_ONGOING = ModelAnswer("INVALID_TXN_STATE")
+
+
+def is_new(asked: ProduceAsked) -> bool:
+    """Whether the client speaks the new protocol."""
+    return asked.version >= NEW_PROTOCOL_PRODUCE
+
+
+def received(
+    log: PartitionLog, asked: ProduceAsked, number: int, profile: ProtocolProfile
+) -> ModelAnswer | tuple[PartitionLog, int]:
+    """An answer at once, or the log with the verification that is begun, and its number: ``UNVERIFIED`` if none is.
+
+    ``UnifiedLog.maybeStartTransactionVerification``.
+
+    :param number: That a new verification gets.
+    """
+    known = log.known(asked.producer_id)
+    if profile.verifies and profile.refuses_old_epochs_first and asked.epoch < known.epoch:
+        return OLD_EPOCH
+    if not profile.verifies or _ongoing(known, asked.epoch, profile):
+        return log, UNVERIFIED
+    begun = _begun(log.verifications.get(asked.producer_id), asked, number)
+    return replace(log, verifications=log.verifications.put(asked.producer_id, begun)), begun.number
+
+
+def _ongoing(known: KnownProducer, epoch: int, profile: ProtocolProfile) -> bool:
+    """``UnifiedLog.hasOngoingTransaction``."""
+    return known.open_since is not None and (known.epoch == epoch or not profile.compares_open_epoch)
+
+
+def _begun(before: Verification | None, asked: ProduceAsked, number: int) -> Verification:
+    """One verification a producer: the lowest sequence of the newest epoch is kept (``VerificationStateEntry``)."""
+    if before is None:
+        return Verification(asked.sequence, asked.epoch, is_new(asked), number)
+    if asked.epoch > before.epoch:
+        return replace(before, lowest_sequence=asked.sequence, epoch=asked.epoch)
+    lowest = min(before.lowest_sequence, asked.sequence) if asked.epoch == before.epoch else before.lowest_sequence
+    return replace(before, lowest_sequence=lowest)
+
+
+def question(asked: ProduceAsked) -> AddPartitionsAsked:
+    """What the leader asks the coordinator: to add for a new client, only to verify for an old one."""
+    return AddPartitionsAsked(
+        id=asked.id,
+        version=NEW_PROTOCOL_ADD if is_new(asked) else VERIFIES,
+        producer_id=asked.producer_id,
+        epoch=asked.epoch,
+        partitions=frozenset({asked.partition}),
+        verify_only=not is_new(asked),
+    )
+
+
+def translated(asked: ProduceAsked, refused: ModelAnswer) -> ModelAnswer:
+    """A coordinator's refusal as the writer's version knows it (``AddPartitionsToTxnManager``, ``ReplicaManager``)."""
+    if refused.error == "PRODUCER_FENCED":
+        return OLD_EPOCH
+    if refused.error == "TRANSACTION_ABORTABLE" and asked.version < KNOWS_ABORTABLE:
+        return NOT_ONGOING
+    if refused.error == "CONCURRENT_TRANSACTIONS" and not is_new(asked):
+        return ModelAnswer("NOT_ENOUGH_REPLICAS")
+    return refused
+
+
+def written(
+    log: PartitionLog, asked: ProduceAsked, number: int, profile: ProtocolProfile
+) -> tuple[ModelAnswer, PartitionLog]:
+    """The append, after the coordinator confirmed verification ``number``, or without one.
+
+    ``UnifiedLog.analyzeAndValidateProducerState``: repetitions first, then the transaction, the epoch, the sequence.
+    """
+    known = log.known(asked.producer_id)
+    if known.epoch == asked.epoch and any(asked.sequence == first for first, _ in known.batches):
+        return ModelAnswer(), log
+    if profile.verifies and not _ongoing(known, asked.epoch, profile) and not _confirmed(log, asked, number):
+        return NOT_ONGOING, log
+    if asked.epoch < known.epoch:
+        return OLD_EPOCH, log
+    if not _in_order(log, known, asked, profile):
+        return OUT_OF_ORDER, log
+    entry = LogEntry(asked.producer_id, asked.epoch, sequence=asked.sequence, value=asked.value)
+    return ModelAnswer(), log.appended(entry, known.with_batch(asked.epoch, asked.sequence, len(log.entries)))
+
+
+def _confirmed(log: PartitionLog, asked: ProduceAsked, number: int) -> bool:
+    verification = log.verifications.get(asked.producer_id)
+    return verification is not None and verification.number == number != UNVERIFIED
+
+
+def _in_order(log: PartitionLog, known: KnownProducer, asked: ProduceAsked, profile: ProtocolProfile) -> bool:
+    """``ProducerAppendInfo.checkSequence``."""
+    verification = log.verifications.get(asked.producer_id)
+    if verification is not None:
+        first_must_be_zero = profile.first_sequence_is_zero and verification.new_protocol
+        if first_must_be_zero and asked.sequence != 0 and not known.batches:
+            return False
+        if asked.sequence > verification.lowest_sequence:
+            return False
+    if known.epoch == NONE:
+        return True
+    if asked.epoch != known.epoch:
+        return asked.sequence == 0
+    return asked.sequence == known.last_sequence + 1
+
+
+def marked(log: PartitionLog, asked: WriteMarkerAsked, profile: ProtocolProfile) -> tuple[ModelAnswer, PartitionLog]:
+    """A marker: refused in an old epoch, or from an old coordinator (``ProducerAppendInfo.appendEndTxnMarker``)."""
+    known = log.known(asked.producer_id)
+    strict = profile.strict_markers and asked.level >= 2
+    repeated = strict and asked.epoch == known.epoch and known.open_since is None
+    if (asked.epoch <= known.epoch if strict else asked.epoch < known.epoch) and not repeated:
+        return OLD_EPOCH, log
+    if asked.coordinator_epoch < known.coordinator_epoch:
+        return ModelAnswer("TRANSACTION_COORDINATOR_FENCED"), log
+    after = replace(known.in_epoch(asked.epoch), open_since=None, coordinator_epoch=asked.coordinator_epoch)
+    return ModelAnswer(), log.appended(LogEntry(asked.producer_id, asked.epoch, marker=asked.commit), after)

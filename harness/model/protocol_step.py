@@ -1,0 +1,167 @@
+"""One step of the protocol: a request in a state, and everything that it may answer and leave behind."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from harness.model import coordinator_rules, leader_rules
+from harness.model.frozen_map import FrozenMap
+from harness.model.model_requests import (
+    AddPartitionsAsked,
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ModelAnswer,
+    ModelRequest,
+    ProduceAsked,
+    WriteMarkerAsked,
+)
+from harness.model.model_state import NONE, Coordinated, CoordinatorState, ModelCluster
+from harness.model.protocol_profile import ProtocolProfile
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An answer, and the state after it; the effect is told apart from the code."""
+
+    answer: ModelAnswer
+    after: ModelCluster
+
+
+def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfile) -> tuple[Outcome, ...]:
+    """What the request may answer, with nothing else under way; markers of what it ends are not written yet."""
+    match asked:
+        case InitProducerIdAsked():
+            return (_initialised(cluster, asked, profile),)
+        case AddPartitionsAsked():
+            return (_added(cluster, asked),)
+        case EndTxnAsked():
+            return (_ended(cluster, asked),)
+        case ProduceAsked():
+            return (_produced(cluster, asked, profile),)
+        case WriteMarkerAsked():
+            return (_marked(cluster, asked, profile),)
+
+
+def settled(cluster: ModelCluster, profile: ProtocolProfile) -> ModelCluster:
+    """With every marker written that is under way, and every ending transaction complete."""
+    while steps := list(marker_steps(cluster, profile)):
+        cluster = steps[0][1]
+    return cluster
+
+
+def marker_steps(cluster: ModelCluster, profile: ProtocolProfile) -> Iterator[tuple[str, ModelCluster]]:
+    """Each next step of a transaction that is ending, with its name: a marker, or its completion.
+
+    ``TransactionMarkerChannelManager``: a leader that refuses a marker ends the attempt, and the id stays as it is.
+    """
+    for name, known in cluster.ids.items():
+        if not known.state.preparing:
+            continue
+        for partition in sorted(known.partitions):
+            marker = _marker_of(known, partition, cluster.coordinator_epoch)
+            answer, log = leader_rules.marked(cluster.log(partition), marker, profile)
+            left = replace(known, partitions=known.partitions - {partition})
+            if answer.accepted:
+                yield f"marker {name} {partition}", cluster.with_id(name, left).with_log(partition, log)
+        if not known.partitions:
+            yield f"complete {name}", cluster.with_id(name, coordinator_rules.completed(known))
+
+
+def timed_out(cluster: ModelCluster, name: str, profile: ProtocolProfile) -> ModelCluster | None:
+    """After the transaction's timeout (KIP-98, KIP-588); None where none is open."""
+    known = cluster.ids.get(name)
+    if known is None or known.state is not CoordinatorState.ONGOING:
+        return None
+    return cluster.with_id(name, coordinator_rules.fenced(known, profile))
+
+
+def coordinator_moved(cluster: ModelCluster) -> ModelCluster:
+    """Another coordinator reads the log: markers of transactions that are ending are all sent again (KIP-98 §5.1).
+
+    The last epoch is in no record that is read then (KAFKA-20357).
+    """
+    ids = {
+        name: replace(known, partitions=known.ending if known.state.preparing else known.partitions, last_epoch=NONE)
+        for name, known in cluster.ids.items()
+    }
+    return replace(cluster, ids=FrozenMap(ids), coordinator_epoch=cluster.coordinator_epoch + 1)
+
+
+def leader_moved(cluster: ModelCluster, partition: str) -> ModelCluster:
+    """Another leader knows what the log tells of producers, and of no verification (KIP-890 part 1)."""
+    return cluster.with_log(partition, replace(cluster.log(partition), verifications=FrozenMap()))
+
+
+def _marker_of(known: Coordinated, partition: str, coordinator_epoch: int) -> WriteMarkerAsked:
+    return WriteMarkerAsked(
+        version=2,
+        partition=partition,
+        producer_id=known.producer_id,
+        epoch=known.epoch,
+        coordinator_epoch=coordinator_epoch,
+        commit=known.state is CoordinatorState.PREPARE_COMMIT,
+        level=2 if known.new_protocol else 0,
+    )
+
+
+def _initialised(cluster: ModelCluster, asked: InitProducerIdAsked, profile: ProtocolProfile) -> Outcome:
+    fresh = cluster.producer_ids
+    answer, known = coordinator_rules.init_producer_id(cluster.ids.get(asked.id), asked, fresh, profile)
+    given = answer.producer_id == fresh
+    after = replace(cluster, producer_ids=fresh + given)
+    return Outcome(answer, after if known is None else after.with_id(asked.id, known))
+
+
+def _added(cluster: ModelCluster, asked: AddPartitionsAsked) -> Outcome:
+    if not asked.partitions <= cluster.logs.keys():
+        return Outcome(ModelAnswer("UNKNOWN_TOPIC_OR_PARTITION"), cluster)
+    answer, known = coordinator_rules.add_partitions(cluster.ids.get(asked.id), asked)
+    return Outcome(answer, cluster if known is None else cluster.with_id(asked.id, known))
+
+
+def _ended(cluster: ModelCluster, asked: EndTxnAsked) -> Outcome:
+    fresh = cluster.producer_ids
+    answer, known = coordinator_rules.end_transaction(cluster.ids.get(asked.id), asked, fresh)
+    if known is None:
+        return Outcome(answer, cluster)
+    after = replace(cluster, producer_ids=fresh + (known.next_id == fresh))
+    return Outcome(answer, after.with_id(asked.id, known))
+
+
+def _produced(cluster: ModelCluster, asked: ProduceAsked, profile: ProtocolProfile) -> Outcome:
+    """With the leader's question to the coordinator, where it has one, answered at once."""
+    begun = begin_write(cluster, asked, profile)
+    if isinstance(begun, Outcome):
+        return begun
+    cluster, number = begun
+    if number != leader_rules.UNVERIFIED:
+        told = _added(cluster, leader_rules.question(asked))
+        if not told.answer.accepted:
+            return Outcome(leader_rules.translated(asked, told.answer), told.after)
+        cluster = told.after
+    return finish_write(cluster, asked, number, profile)
+
+
+def begin_write(
+    cluster: ModelCluster, asked: ProduceAsked, profile: ProtocolProfile
+) -> Outcome | tuple[ModelCluster, int]:
+    """What the leader does before it asks the coordinator: an outcome at once, or the number of its verification."""
+    number = cluster.verifications
+    begun = leader_rules.received(cluster.log(asked.partition), asked, number, profile)
+    if isinstance(begun, ModelAnswer):
+        return Outcome(begun, cluster)
+    log, used = begun
+    counted = replace(cluster, verifications=number + (used == number))
+    return counted.with_log(asked.partition, log), used
+
+
+def finish_write(cluster: ModelCluster, asked: ProduceAsked, number: int, profile: ProtocolProfile) -> Outcome:
+    """What the leader does once the coordinator has confirmed verification ``number``."""
+    answer, log = leader_rules.written(cluster.log(asked.partition), asked, number, profile)
+    return Outcome(answer, cluster.with_log(asked.partition, log))
+
+
+def _marked(cluster: ModelCluster, asked: WriteMarkerAsked, profile: ProtocolProfile) -> Outcome:
+    if asked.partition not in cluster.logs:
+        return Outcome(ModelAnswer("UNKNOWN_TOPIC_OR_PARTITION"), cluster)
+    answer, log = leader_rules.marked(cluster.log(asked.partition), asked, profile)
+    return Outcome(answer, cluster.with_log(asked.partition, log))

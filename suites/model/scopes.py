@@ -1,0 +1,110 @@
+"""The scopes in which the model is explored whole, and what is known to break in each.
+
+Where the defences of KIP-890 are missing, the hole that it closes must be found; where they are there, nothing may be.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.model.model_client import ModelClient
+from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelScope:
+    """Clients, and how much may go wrong besides lost answers and late messages.
+
+    :param breaks: How the sentence on the broken promise begins; None where every promise must hold.
+    :param large: Too many states for every run of the tests.
+    """
+
+    name: str
+    profile: ProtocolProfile
+    clients: tuple[ModelClient, ...]
+    repeats: int = 0
+    moves: int = 0
+    breaks: str | None = None
+    large: bool = False
+
+
+def old_client(name: str, *, transactions: int = 1, id_: str = "t") -> ModelClient:
+    """Of transactions of version 1, on one partition."""
+    return ModelClient(name=name, id=id_, new_protocol=False, partitions=("A",), transactions=transactions)
+
+
+def new_client(name: str, *partitions: str, transactions: int = 1, id_: str = "t") -> ModelClient:
+    """Of transactions of version 2."""
+    parts = partitions or ("A",)
+    return ModelClient(name=name, id=id_, new_protocol=True, partitions=parts, transactions=transactions)
+
+
+SCOPES: Sequence[ModelScope] = (
+    ModelScope(
+        name="no verification: a late write after an abort",
+        profile=UNDEFENDED,
+        clients=(old_client("one"),),
+        breaks="transaction never ends",
+    ),
+    ModelScope(
+        name="no verification: a late write after a new instance began",
+        profile=UNDEFENDED,
+        clients=(old_client("one"), old_client("two")),
+        breaks="fenced producer wrote",
+    ),
+    ModelScope(
+        name="verification, old protocol: one transaction of each of two instances",
+        profile=OLD_PROTOCOL,
+        clients=(old_client("one"), old_client("two")),
+        large=True,
+    ),
+    ModelScope(
+        name="verification, old protocol: a late write within the next transaction (what KIP-890 part 2 closes)",
+        profile=OLD_PROTOCOL,
+        clients=(old_client("one", transactions=2),),
+        breaks="aborted record is readable",
+    ),
+    ModelScope(
+        name="old clients on the newest brokers: the same",
+        profile=NEWEST,
+        clients=(old_client("one", transactions=2),),
+        breaks="aborted record is readable",
+    ),
+    ModelScope(
+        name="new protocol: two transactions, a repeated message",
+        profile=NEWEST,
+        clients=(new_client("one", transactions=2),),
+        repeats=1,
+    ),
+    ModelScope(
+        name="new protocol: two instances of one id",
+        profile=NEWEST,
+        clients=(new_client("one"), new_client("two")),
+    ),
+    ModelScope(
+        name="new protocol: two instances of one id, a coordinator or leader moves",
+        profile=NEWEST,
+        clients=(new_client("one"), new_client("two")),
+        moves=1,
+        large=True,
+    ),
+    ModelScope(
+        name="new protocol: two instances of one id, a repeated message",
+        profile=NEWEST,
+        clients=(new_client("one"), new_client("two")),
+        repeats=1,
+        large=True,
+    ),
+    ModelScope(
+        name="new protocol: two partitions, a repeated message",
+        profile=NEWEST,
+        clients=(new_client("one", "A", "B"),),
+        repeats=1,
+    ),
+    ModelScope(
+        name="new protocol: two ids on one partition, a repeated message",
+        profile=NEWEST,
+        clients=(new_client("one"), new_client("two", id_="u")),
+        repeats=1,
+        large=True,
+    ),
+)
