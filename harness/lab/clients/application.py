@@ -26,6 +26,7 @@ SLACK_SECONDS = 20.0
 """Beyond the time that its library may take for a call, on a machine that is busy."""
 CLOSE_SECONDS = 5.0
 ENOUGH_REFUSALS = 6
+"""One after another, of polls: the consumer has ended."""
 SENT_SECONDS = 15.0
 """Within which a request that is waited for must have come to the gate."""
 
@@ -119,9 +120,9 @@ class Application:
         return self.refused_polls < ENOUGH_REFUSALS
 
     def poll_all(self, count: int, *, within_ms: int = 10_000, as_: str = "poll") -> Sequence[ReadRecord]:
-        """Poll until so many records came, or the time is over; each poll is a step of this name."""
+        """Poll until so many records came, its consumer has ended, or the time is over; each is a step of this name."""
         found: list[ReadRecord] = []
-        deadline = self.now() + within_ms
+        deadline, self.refused_polls = self.now() + within_ms, 0
         while self.reads and len(found) < count and (left := deadline - self.now()) > 0:
             found += self.poll(within_ms=min(500, round(left) + 1), as_=as_).records
         return found
