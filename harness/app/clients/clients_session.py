@@ -245,7 +245,9 @@ class ClientsSession:
             candidate.run = Run(options=options, folder=folder, journal=folder.journal(), known=candidate.known)
         if self._latest is not candidate:
             if self._latest is not None and self._latest.run is not None:
-                flow.handed_on(self._latest.run, candidate.run)
+                run = flow.handed_on(self._latest.run, candidate.run)
+                if run.cluster is not None and run.cluster.owned:
+                    flow.remove_topics(run, run.cluster)  # else the cluster keeps the logs of all clients
             self._latest = candidate
         return candidate.run
 
