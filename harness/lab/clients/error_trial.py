@@ -24,7 +24,8 @@ def try_cases(lab: ClientLab, cases: Sequence[ErrorCase]) -> None:
     application: Application | None = None
     before: ErrorCase | None = None
     for number, case in enumerate(cases, 1):
-        if application is None or before is None or before.protocol != case.protocol or case.begins_anew:
+        other_protocol = before is None or before.protocol != case.protocol
+        if application is None or other_protocol or case.begins_anew or trials.must_join(case, application):
             if application is not None:
                 application.close()
             application = trials.started(case, number)
@@ -149,13 +150,17 @@ class ErrorTrials:
         """Whether the library sends offsets as a member alone; the group is then the application's own."""
         return "foreign-offsets" in self.lab.client.lacks
 
+    def must_join(self, case: ErrorCase, app: Application) -> bool:
+        """Whether the case needs a member, which a new application becomes before anything can have failed."""
+        return case.of_offsets and self._joins and app.name not in self.consuming
+
     def _consumes(self, app: Application) -> None:
         """Some libraries take the group from a consumer alone; it is a member only where it must be."""
         if app.name in self.consuming or self.other is None:
             return
         self.consuming.add(app.name)
         if self._joins:
-            joined(app, "joining", self.other)
+            joined(app, f"{app.name} joining", self.other)
         else:
             app.subscribe(self.other, joins=False)
 
