@@ -28,6 +28,7 @@ from harness.cluster.opening import open_cluster
 from harness.cluster.target import parse_target
 from harness.contract.catalogue.promises import read_promises
 from harness.contract.catalogue.requirement_catalogue import RequirementRow, find, requirement_row
+from harness.explore.cell_exploration import explore
 from harness.report.contract.listing import listing
 
 PYTEST_EXITS = {
@@ -56,11 +57,28 @@ examples:
   fencepost clients --clients java:4.3.1,franz-go:1.22,./my-adapter
                                                  judge clients
   fencepost client ./my-adapter --check          does a program speak the protocol of adapters
+  fencepost explore kafka:4.3.1                  every request in every state of the protocol's model
   fencepost up kafka:4.1.2                       the topology for a person; Ctrl-C takes it down
 
 exit codes: 0 promises kept, 1 broken or not shown, 2 wrong use, 10 tool missing, 11 no such target,
 12 target unreachable, 13 broker not ready, 14 disk full, 15 address in use, 16 evidence unreadable,
 17 target refuses every transactional id, 70 Fencepost failed, 130 interrupted"""
+
+EXPLORING = """\
+Compares a running Kafka with an executable model of its transaction protocol (harness/model), request by request.
+
+A cell is a state that a transactional id can be in, and a request that is asked in it: versions, own, previous, newer
+and foreign identities, next, repeated and gapped sequences, commits, aborts, markers. The shortest path leads a fresh
+id there; then answer, coordinator, leaders, logs and last stable offsets are compared with what the model allows by
+what the brokers advertise. Each difference is told with its path, the shortest first; what Kafka's source explains
+stands in suites/model/explained.toml. cells.jsonl in the run folder has a line for each cell.
+
+  fencepost explore kafka:4.3.1                  every cell
+  fencepost explore kafka:4.3.1 --limit 2000     the states that are reached soonest, in about a minute
+  fencepost explore external:host:9092           a running cluster; markers are written with --allow-changes alone
+
+exit codes: 0 no difference that is not explained, 1 one, or an explanation that is no longer true,
+12 lost on the way"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -95,6 +113,14 @@ def parser() -> argparse.ArgumentParser:
     _adopt(commands.add_parser("adopt", help="take a sound run's evidence as what a requirement accepts"))
     _clients(commands.add_parser("clients", help="judge clients: what each does with errors, fencing, timeouts"))
     _client(commands.add_parser("client", help="try whether a program is an adapter, without a broker"))
+    _explore(
+        commands.add_parser(
+            "explore",
+            help="ask a Kafka every request in every state of a model of the protocol",
+            description=EXPLORING,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
     _up(commands.add_parser("up", help="bring the topology up and print every address"))
     return top
 
@@ -171,6 +197,12 @@ def _client(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--check", action="store_true", required=True, help="try the protocol of an adapter")
     command.set_defaults(run=lambda given: check_client(given.name))
+
+
+def _explore(command: argparse.ArgumentParser) -> None:
+    command.add_argument("target", help=TARGET_HELP)
+    declare("explore", command.add_argument)
+    command.set_defaults(run=lambda given: explore(options.explore_options(given)))
 
 
 def _up(command: argparse.ArgumentParser) -> None:

@@ -17,8 +17,8 @@ JVM_OPTS, PROPERTIES = "FENCEPOST_BROKER_JVM_OPTS", "FENCEPOST_BROKER_PROPERTIES
 TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | image:<reference>[#folder] | external:<host:port,…>"
 
 
-CLUSTER = ("qualify", "falsify", "chaos", "clients", "up", "pytest")
-RUN = ("qualify", "falsify", "chaos", "clients", "pytest")
+CLUSTER = ("qualify", "falsify", "chaos", "clients", "explore", "up", "pytest")
+RUN = ("qualify", "falsify", "chaos", "clients", "explore", "pytest")
 RUNNING = ("qualify", "chaos", "clients", "pytest")
 JUDGED = ("qualify", "pytest")
 CHAOS = ("chaos", "pytest")
@@ -33,6 +33,13 @@ def part_of(text: str) -> tuple[int, int]:
     if not found or not 1 <= int(found[1]) <= int(found[2]):
         raise ArgumentTypeError(f"{text!r} is no part: write K/N, for example 1/4")
     return int(found[1]), int(found[2])
+
+
+def count_of_cells(text: str) -> int:
+    """A number from 1 on; :raises ArgumentTypeError: for anything else."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is no number of cells: write 1 or more")
+    return int(text)
 
 
 class Option(NamedTuple):
@@ -144,13 +151,13 @@ OPTIONS = (
     ),
     Option(
         "--client-properties",
-        (*RUNNING, "up"),
+        (*RUNNING, "explore", "up"),
         {"type": Path, "metavar": "FILE"},
         "external: how clients connect, in Kafka's own format (security.protocol, sasl.jaas.config, ssl.truststore…)",
     ),
     Option(
         "--prefix",
-        RUNNING,
+        (*RUNNING, "explore"),
         {"default": PREFIX, "metavar": "TEXT"},
         "external: what the names of our topics, groups and transactional ids begin with (default: %(default)s)",
     ),
@@ -162,7 +169,7 @@ OPTIONS = (
     ),
     Option(
         "--allow-changes",
-        RUNNING,
+        (*RUNNING, "explore"),
         {"action": "store_true"},
         "external: also run what changes settings or feature levels or writes markers; all is set back",
     ),
@@ -208,6 +215,12 @@ OPTIONS = (
         {"type": int, "metavar": "N", "choices": range(1, MOST_CLUSTERS + 1)},
         f"clusters of ours that are up at a time (default: {MOST_CLUSTERS} where there are {PROCESSORS_FOR_TWO} "
         "processors, else 1)",
+    ),
+    Option(
+        "--limit",
+        ("explore",),
+        {"type": count_of_cells, "metavar": "N"},
+        "only the first N cells, those of the states that are reached soonest (default: all)",
     ),
     Option("--report-dir", RUN, {"type": Path, "metavar": "DIR"}, "the run folder (default: one in reports/runs)"),
 )

@@ -29,6 +29,7 @@ from harness.cluster.run_options import PREFIX, Permissions, RunOptions
 from harness.cluster.target import External, parse_target
 from harness.cluster.topology import BROKERS
 from harness.contract.level import Profile
+from harness.explore.cell_exploration import ExploreOptions
 
 NAME = r"[a-zA-Z0-9._-]{1,100}"
 """What names of ours may begin with (Kafka's ``Topic.LEGAL_CHARS``)."""
@@ -86,6 +87,13 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
         scenarios=[scenario.played_by(played_by) for scenario in scenarios] if clients else scenarios,
         clients=clients,
         spark_master=given.spark_master,
+    )
+
+
+def explore_options(given: Namespace) -> ExploreOptions:
+    """The options of an exploration; :raises UserError: when one of them is malformed."""
+    return ExploreOptions(
+        run=_run_options(given, given.target, folder_name=f"{given.target}-explore"), limit=given.limit
     )
 
 

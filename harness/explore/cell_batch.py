@@ -1,0 +1,218 @@
+"""Some hundred cells side by side: each step of their paths, what is asked, one look, and what came of each."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from harness.base import wait
+from harness.explore.asker import Outgoing
+from harness.explore.cell_results import CellOutcome, CellResult, CellSeen, Difference
+from harness.explore.cell_run import CellRun, SentRequest, answer_text
+from harness.explore.comparison import held_wrongly, stable_offset
+from harness.explore.explored_cluster import ExploredCluster, PartitionPool
+from harness.explore.findings import FreshResult
+from harness.explore.pool_look import PoolLook, described_ids, look_at
+from harness.explore.real_requests import RealRequest, answer_of, real_request
+from harness.model.grid import Cell
+from harness.model.leader_rules import KNOWS_ABORTABLE
+from harness.model.model_requests import ModelRequest, ProduceAsked
+from harness.model.protocol_profile import ProtocolProfile
+from harness.wire.api_request import ApiResult
+from harness.wire.requests.transactions.init_producer_id import InitProducerId
+from harness.wire.topic_partitions import TopicPartition
+from harness.wire.wire_errors import ConnectionClosed, NoAnswer, WireError
+
+TRIES = 20
+"""How often a request is sent, while it is answered with an error that passes."""
+AGAIN_SECONDS = 0.02
+OF_A_NEW_INSTANCE = 2
+"""The version of InitProducerId that carries no identity; every release of Kafka with transactions takes it."""
+ENDED_SECONDS = 10.0
+"""Within which a transaction that ends has its markers."""
+Asked: TypeAlias = tuple[CellRun, ModelRequest]
+
+
+@dataclass(slots=True, kw_only=True)
+class CellBatch:
+    """Used by one thread.
+
+    :param asked_again: How often an answer passed that the model does not expect, by its error.
+    """
+
+    cluster: ExploredCluster
+    pool: PartitionPool
+    runs: Sequence[CellRun]
+    asked_again: Counter[str] = field(default_factory=Counter)
+    late: list[str] = field(default_factory=list)
+
+    def explore(self) -> list[FreshResult]:
+        """Every cell's result.
+
+        :raises WireError, Unprepared: When the cluster is lost.
+        """
+        for step in range(max(len(run.cell.path) for run in self.runs) + 1):
+            self._ask(step)
+            self._await_markers()
+        look = look_at(self.cluster, self.pool, [each for run in self.runs for each in run.who.ids.values()])
+        seen = [run.seen(look) for run in self.runs]
+        results = [self._result(run, each) for run, each in zip(self.runs, seen, strict=True)]
+        self._abort_what_is_open(look)
+        told = _with_stable_offsets(results, self.runs, look)
+        return [FreshResult(one, saw, run.beginning) for one, saw, run in zip(told, seen, self.runs, strict=True)]
+
+    def _ask(self, step: int) -> None:
+        left = [(run, asked) for run in self.runs if (asked := run.request(step)) is not None]
+        self._until_answered(step, [each for each in left if not isinstance(each[1], ProduceAsked)])
+        for old in (True, False):
+            with self.cluster.verifying:
+                self._until_answered(step, [each for each in left if _verified_as(each[1], old=old)])
+
+    def _until_answered(self, step: int, left: Sequence[Asked]) -> None:
+        for tries in range(1, TRIES + 1):
+            if not left:
+                return
+            if tries > 1:
+                wait.pause(AGAIN_SECONDS)
+                self.cluster.look_up_coordinators()
+            left = self._once(step, left, tries)
+
+    def _once(self, step: int, asked: Sequence[Asked], tries: int) -> Sequence[Asked]:
+        """Those that must be asked again."""
+        real = [real_request(request, run.who, self.pool.topic_id) for run, request in asked]
+        sent = [self._outgoing(run, each) for (run, _), each in zip(asked, real, strict=True)]
+        answers = self.cluster.asker.ask(sent)
+        _require_any(answers)
+        triples = zip(asked, sent, answers, strict=True)
+        return [one for one, out, result in triples if not self._taken(step, *one, out, result, tries)]
+
+    def _taken(
+        self, step: int, run: CellRun, asked: ModelRequest, out: Outgoing, result: ApiResult | WireError, tries: int
+    ) -> bool:
+        if isinstance(result, WireError):
+            run.sent.append(SentRequest(asked, out, f"no answer: {result}", tries))
+            run.strayed = Difference(part=f"step {step + 1}", expected="an answer", seen=str(result))
+            return True
+        answer = answer_of(asked, result, run.who)
+        if tries < TRIES and run.passing(asked, answer):
+            self.asked_again[answer.error] += 1
+            return False
+        run.sent.append(SentRequest(asked, out, answer_text(answer), tries))
+        run.take(step, asked, answer)
+        return True
+
+    def _outgoing(self, run: CellRun, real: RealRequest) -> Outgoing:
+        node = self._coordinator_or_leader(real.at)
+        return Outgoing(lane=run.number, node=node, request=real.request, version=real.version)
+
+    def _coordinator_or_leader(self, at: str | TopicPartition) -> int:
+        return self.cluster.coordinator(at) if isinstance(at, str) else self.pool.leaders[at]
+
+    def _await_markers(self) -> None:
+        """Until no id is in a Prepare state that the model says is left; later ones are told."""
+        waiting = {run.who.ids[name] for run in self.runs for name in run.ending}
+        if not waiting:
+            return
+
+        def none_left() -> bool:
+            shown = described_ids(self.cluster, sorted(waiting))
+            waiting.difference_update(name for name, each in shown.items() if not each["state"].startswith("Prepare"))
+            return not waiting
+
+        if wait.elapsed_ms_until(none_left, timeout_seconds=ENDED_SECONDS) is None:
+            self.late += waiting
+        for run in self.runs:
+            run.ending = frozenset()
+
+    def _result(self, run: CellRun, seen: CellSeen | None) -> CellResult:
+        strayed = () if run.strayed is None else (run.strayed,)
+        differences = strayed or (() if seen is None else run.compared(seen))
+        return CellResult(
+            cell=run.number,
+            state=run.cell.state,
+            request=run.cell.request,
+            outcome=CellOutcome.DIFFERS if differences else CellOutcome.AGREES,
+            steps=len(run.cell.path),
+            differences=differences,
+            exchanges=tuple(run.exchanges()) if differences else (),
+        )
+
+    def _abort_what_is_open(self, seen: PoolLook) -> None:
+        """A new instance aborts what the one before it has open (``handleInitProducerId``)."""
+        ongoing = [name for name, shown in seen.ids.items() if shown["state"] == "Ongoing"]
+        requests = [
+            Outgoing(
+                lane=lane, node=self.cluster.coordinator(name), request=InitProducerId(transactional_id=name), version=2
+            )
+            for lane, name in enumerate(ongoing)
+        ]
+        _require_any(self.cluster.asker.ask(requests))
+
+
+def begun(
+    cells: Sequence[tuple[int, Cell]], cluster: ExploredCluster, pool: PartitionPool, profile: ProtocolProfile
+) -> CellBatch:
+    """A batch of numbered cells, with fresh names."""
+    runs = [
+        CellRun(number=number, cell=cell, who=cluster.identities(number, pool), profile=profile)
+        for number, cell in cells
+    ]
+    return CellBatch(cluster=cluster, pool=pool, runs=runs)
+
+
+def _verified_as(asked: ModelRequest, *, old: bool) -> bool:
+    """Whether it is a write of a client that does not know TRANSACTION_ABORTABLE, or of one that does.
+
+    The two are never verified at the same time: a leader keeps one kind of client for all the transactions that it asks
+    a coordinator about in one request, that of the first (``AddPartitionsToTxnManager.addTxnData``), and answers all of
+    them by it.
+    """
+    return isinstance(asked, ProduceAsked) and (asked.version < KNOWS_ABORTABLE) == old
+
+
+def _require_any(answers: Sequence[ApiResult | WireError]) -> None:
+    """One lost connection is its cells' loss; where none answers any more, the cluster is lost."""
+    lost = [each for each in answers if isinstance(each, ConnectionClosed | NoAnswer)]
+    if lost and len(lost) == len(answers):
+        raise lost[0]
+
+
+def _with_stable_offsets(results: Sequence[CellResult], runs: Sequence[CellRun], seen: PoolLook) -> list[CellResult]:
+    """A last stable offset that contradicts its producers is told of the cell whose entry lies there."""
+    wrong = dict(_wrong_stable_offsets(runs, seen))
+    return [_with(each, wrong.get(each.cell)) for each in results]
+
+
+def _with(result: CellResult, wrong: Difference | None) -> CellResult:
+    if wrong is None:
+        return result
+    return replace(result, outcome=CellOutcome.DIFFERS, differences=(*result.differences, wrong))
+
+
+def _wrong_stable_offsets(runs: Sequence[CellRun], seen: PoolLook) -> Iterator[tuple[int, Difference]]:
+    owners = {producer_id: run for run in runs for producer_id in run.who.producer_ids}
+    for place, stable in seen.stable.items():
+        opened = _open(seen, place)
+        at = held_wrongly(seen.ends[place], stable, opened)
+        if at is None:
+            continue
+        owner = _owner(seen, place, at, owners) or runs[0]
+        name = next((name for name, each in owner.who.places.items() if each == place), str(place))
+        expected = stable_offset(seen.ends[place], opened)
+        yield owner.number, Difference(part=f"LSO of {name}", expected=str(expected), seen=str(stable))
+
+
+def _open(seen: PoolLook, place: TopicPartition) -> Mapping[int, int]:
+    shown = seen.producers[place].values()
+    return {
+        each["producer_id"]: each["current_txn_start_offset"] for each in shown if each["current_txn_start_offset"] >= 0
+    }
+
+
+def _owner(seen: PoolLook, place: TopicPartition, at: int, owners: Mapping[int, CellRun]) -> CellRun | None:
+    found = (
+        producer_id
+        for producer_id, batches in seen.batches[place].items()
+        if any(batch.base_offset <= at <= batch.last_offset for batch in batches)
+    )
+    return owners.get(next(found, -1))

@@ -1,0 +1,228 @@
+"""``fencepost explore``: from a target to every cell's result, in the run folder as soon as there is one."""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from threading import Lock
+from typing import TypeAlias
+
+from harness.base import wait
+from harness.base.clock import RunClock
+from harness.base.json_value import Json
+from harness.base.paths import EXPLAINED
+from harness.base.unprepared import Unprepared
+from harness.base.user_error import ExitCode, UserError
+from harness.cluster.cluster import Cluster
+from harness.cluster.observer_client import observer_client
+from harness.cluster.opening import choose_backend, open_cluster
+from harness.cluster.run_options import RunOptions
+from harness.cluster.target import parse_target
+from harness.evidence.recorder import NullRecorder
+from harness.evidence.run_folder import RunFolder
+from harness.explore.asker import opened
+from harness.explore.cell_batch import begun
+from harness.explore.explained import read_explanations
+from harness.explore.explored_cluster import ExploredCluster, PartitionPool
+from harness.explore.explored_summary import summary
+from harness.explore.findings import Findings
+from harness.kafka.administration import VERIFICATION, Administration
+from harness.kafka.any_broker import AnyBroker
+from harness.kafka.belongings import Belongings
+from harness.kafka.target_features import TargetFeatures, read_target_features
+from harness.model.grid import Cell, grid_cells
+from harness.model.model_requests import WriteMarkerAsked
+from harness.model.protocol_profile import ProtocolProfile, profile_of
+from harness.wire.wire_client import WireClient
+from harness.wire.wire_errors import WireError
+
+BATCH = 600
+"""Cells side by side."""
+LANES = 12
+"""Connections to each broker, for each batch that is under way."""
+BATCHES_AT_ONCE = 2
+"""While one waits for its last answers, or for a topic, another one asks."""
+Batches: TypeAlias = Sequence[Sequence[tuple[int, Cell]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploreOptions:
+    """What the command line gives. :param limit: Of cells, those of the nearest states; None for all."""
+
+    run: RunOptions
+    limit: int | None = None
+
+    def command(self) -> str:
+        """The one command that does the same again."""
+        own = ["--seed", str(self.run.seed.value), *(["--limit", str(self.limit)] if self.limit is not None else [])]
+        return self.run.command("explore", *own)
+
+
+@dataclass(slots=True, kw_only=True)
+class Exploration:
+    """One target's. Results are written by the thread that began it."""
+
+    options: ExploreOptions
+    folder: RunFolder
+    cluster: Cluster
+    offer: TargetFeatures
+    clock: RunClock
+    belongings: list[Belongings] = field(default_factory=list)
+    asked_again: Counter[str] = field(default_factory=Counter)
+    late: list[str] = field(default_factory=list)
+    verifying: Lock = field(default_factory=Lock)
+
+    def profile(self) -> ProtocolProfile:
+        """By what brokers advertise, and by the switch of verification."""
+        return profile_of(
+            produce=self._highest("Produce"),
+            write_markers=self._highest("WriteTxnMarkers"),
+            add_partitions=self._highest("AddPartitionsToTxn"),
+            level=self.offer.finalized.get("transaction.version", 0),
+            verification=self._verifies(),
+        )
+
+    def cells(self, profile: ProtocolProfile) -> Sequence[tuple[int, Cell]]:
+        """Numbered from 1 in the grid's order; the seed decides which of them share partitions."""
+        numbered = list(enumerate(grid_cells(profile, self.offer.apis, self.options.limit), start=1))
+        if not (self.cluster.owned or self.options.run.permissions.changes):
+            numbered = [(number, cell) for number, cell in numbered if not isinstance(cell.asked, WriteMarkerAsked)]
+        self.options.run.seed.stream("cells").shuffle(numbered)
+        return numbered
+
+    def explore(self, numbered: Sequence[tuple[int, Cell]], profile: ProtocolProfile, found: Findings) -> str | None:
+        """Every cell, batch by batch; why it ended early, or None. What was compared before that is kept."""
+        batches = [numbered[at : at + BATCH] for at in range(0, len(numbered), BATCH)]
+        with ThreadPoolExecutor(BATCHES_AT_ONCE, thread_name_prefix="cells") as threads:
+            running = [
+                threads.submit(self._share, batches[share::BATCHES_AT_ONCE], share, profile, found)
+                for share in range(BATCHES_AT_ONCE)
+            ]
+        return next((why for each in running if (why := _why_lost(each))), None)
+
+    def _share(self, batches: Batches, share: int, profile: ProtocolProfile, found: Findings) -> None:
+        try:
+            self._explore(batches, share, profile, found)
+        except BaseException:
+            found.lost = True
+            raise
+
+    def _explore(self, batches: Batches, share: int, profile: ProtocolProfile, found: Findings) -> None:
+        with self._explored() as explored:
+            before: PartitionPool | None = None
+            for index, cells in enumerate(batches):
+                if found.lost:
+                    return
+                pool = explored.new_pool(index * BATCHES_AT_ONCE + share)
+                batch = begun(cells, explored, pool, profile)
+                found.add(batch.explore())
+                self.asked_again.update(batch.asked_again)
+                self.late += batch.late
+                if before is not None:
+                    explored.remove(before)
+                before = pool
+
+    @contextmanager
+    def _explored(self) -> Iterator[ExploredCluster]:
+        belongings = Belongings(permissions=self.options.run.permissions)
+        self.belongings.append(belongings)
+        with closing(self._client()) as observer, opened(self._client, LANES) as asker:
+            brokers = self.cluster.topology.brokers
+            explored = ExploredCluster(
+                asker=asker, observer=observer, brokers=brokers, belongings=belongings, verifying=self.verifying
+            )
+            explored.prepare()
+            yield explored
+
+    def tidy(self) -> None:
+        """Remove what is left on a cluster that lives on, and tell what stays."""
+        if self.cluster.owned:
+            return
+        with closing(self._client()) as client:
+            for belongings in self.belongings:
+                belongings.remove_all(AnyBroker(client, self.cluster.topology.brokers))
+        for sentence in (sentence for belongings in self.belongings for sentence in belongings.left()):
+            self.options.run.progress(sentence)
+
+    def _verifies(self) -> bool:
+        """What the switch says; where nobody tells settings, as Kafka does it by default."""
+        with closing(self._client()) as client:
+            admin = Administration(client, self.cluster.topology.brokers)
+            try:
+                return admin.config(self.cluster.topology.brokers[0], VERIFICATION) == "true"
+            except WireError:
+                return True
+
+    def _highest(self, api: str) -> int:
+        return self.offer.apis.get(api, (0, -1))[1]
+
+    def _client(self) -> WireClient:
+        return observer_client(self.cluster.topology, self.clock, offered=self.offer.brokers)
+
+
+def _why_lost(share: Future[None]) -> str | None:
+    try:
+        share.result()
+    except (WireError, Unprepared, wait.TimedOut) as lost:
+        return str(lost)
+    return None
+
+
+def explore(options: ExploreOptions) -> ExitCode:
+    """Open the target, explore it, tell what came of it.
+
+    :raises UserError: When the target cannot be had, or knows no transactions.
+    """
+    folder = RunFolder.create(options.run.folder, _described(options))
+    clock, target = RunClock(), parse_target(options.run.target)
+    choice = choose_backend(target, options.run.backend)
+    options.run.progress(f"{target} on the {choice.backend} backend ({choice.why}), seed {options.run.seed.value}")
+    cluster = open_cluster(
+        target,
+        backend=options.run.backend,
+        options=options.run.cluster,
+        run_dir=folder.path,
+        progress=options.run.progress,
+    )
+    with closing(cluster):
+        offer = read_target_features(cluster, clock, NullRecorder())
+        folder.add_to_run(offer.described(cluster))
+        exploration = Exploration(options=options, folder=folder, cluster=cluster, offer=offer, clock=clock)
+        try:
+            return _explored(exploration)
+        finally:
+            exploration.tidy()
+
+
+def _explored(exploration: Exploration) -> ExitCode:
+    options, folder = exploration.options, exploration.folder
+    profile = exploration.profile()
+    found = Findings(folder=folder.path, explanations=read_explanations(EXPLAINED, profile))
+    numbered = exploration.cells(profile)
+    options.run.progress(f"{len(numbered)} cells, by the profile {profile}")
+    started = time.monotonic()
+    why_lost = exploration.explore(numbered, profile, found)
+    seconds = time.monotonic() - started
+    stale = found.stale() if options.limit is None and why_lost is None else ()
+    told = [*summary(found, len(numbered), seconds, exploration.asked_again, len(exploration.late))]
+    told += [f"no longer true, take it out of {EXPLAINED.name}: {each.reason}" for each in stale]
+    folder.add_to_run({"profile": asdict(profile), "seconds": round(seconds, 1), "summary": list(told)})
+    folder.seal()
+    sys.stdout.write("\n".join([*told, f"all of it: {folder.path}"]) + "\n")
+    if why_lost is not None:
+        sentence = f"{exploration.cluster.identity} was lost after {found.compared} cells, which are kept: {why_lost}"
+        raise UserError(sentence, exit=ExitCode.TARGET_UNREACHABLE)
+    return ExitCode.BROKEN if stale or found.unexplained() or not found.compared else ExitCode.KEPT
+
+
+def _described(options: ExploreOptions) -> Mapping[str, Json]:
+    return {
+        "kind": "explore",
+        "target": options.run.target,
+        "seed": options.run.seed.value,
+        "limit": options.limit,
+        "command": options.command(),
+    }

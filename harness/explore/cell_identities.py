@@ -1,0 +1,69 @@
+"""Symbolic names and numbers of a cell, and the real ones that stand for them on the cluster."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from harness.model.alphabet import OWN
+from harness.model.model_state import NONE
+from harness.wire.topic_partitions import TopicPartition
+
+NOBODYS = 1 << 52
+"""Kafka gives out producer ids from 0 on, in blocks of a thousand (``ProducerIdsBlock``): this far none will be."""
+APART = 1 << 16
+"""Between the numbers of two cells that nobody has: a cell shares its partitions with others."""
+
+
+@dataclass(slots=True, kw_only=True)
+class CellIdentities:
+    """One cell's. The model numbers producer ids in the order in which they are given out, and so does this.
+
+    :param ids: Transactional ids by their names in the model. :param places: Partitions, likewise.
+    :param coordinator_epochs: Of each id's partition of ``__transaction_state``: the model's 0.
+    """
+
+    number: int
+    ids: Mapping[str, str]
+    places: Mapping[str, TopicPartition]
+    coordinator_epochs: Mapping[str, int]
+    _real: dict[int, int] = field(default_factory=dict)
+    _symbols: dict[int, int] = field(default_factory=dict)
+    _owners: dict[int, str] = field(default_factory=dict)
+
+    def producer_id(self, symbol: int) -> int:
+        """The real number; one that nobody has, and no other cell uses, where none was given out for it."""
+        if symbol == NONE:
+            return NONE
+        if symbol in self._real:
+            return self._real[symbol]
+        nobodys = NOBODYS + self.number * APART + symbol
+        self._symbols[nobodys] = symbol
+        return nobodys
+
+    def given(self, real: int, name: str) -> int:
+        """The symbolic number of what a broker told of the id ``name``; the next one for a number that is new."""
+        if real == NONE:
+            return NONE
+        if real not in self._symbols:
+            symbol = len(self._real)
+            self._real[symbol], self._symbols[real], self._owners[symbol] = real, symbol, name
+        return self._symbols[real]
+
+    def symbol(self, real: int) -> int:
+        """The symbolic number of a producer id of the cell."""
+        return self._symbols[real]
+
+    @property
+    def producer_ids(self) -> tuple[int, ...]:
+        """All real ones that the cell has been given, or has used."""
+        return tuple(self._symbols)
+
+    def real_coordinator_epoch(self, relative: int, producer: int) -> int:
+        """Of the coordinator of that producer; the own one's for a producer that nobody has."""
+        return self._base(producer) + relative
+
+    def relative_coordinator_epoch(self, real: int, producer: int) -> int:
+        """The opposite; of no coordinator there is none."""
+        return NONE if real == NONE else real - self._base(producer)
+
+    def _base(self, producer: int) -> int:
+        return self.coordinator_epochs.get(self._owners.get(producer, OWN), 0)

@@ -1,0 +1,202 @@
+"""One cell on its way: what it asks next, what the model says to it, and what was answered."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from harness.base.kafka_error import error_name
+from harness.explore.asker import Outgoing
+from harness.explore.cell_identities import CellIdentities
+from harness.explore.cell_results import (
+    NOT_THE_CELLS,
+    CellExchange,
+    CellSeen,
+    Difference,
+    SeenId,
+    SeenLog,
+    SeenProducer,
+)
+from harness.explore.comparison import compare
+from harness.explore.pool_look import PoolLook
+from harness.model.grid import Cell
+from harness.model.model_requests import ModelAnswer, ModelRequest
+from harness.model.model_state import LogEntry, ModelCluster, fresh_cluster
+from harness.model.protocol_profile import ProtocolProfile
+from harness.model.protocol_step import outcomes, settled
+from harness.wire.records.record_batch import LogBatch, text
+from harness.wire.requests.transactions.describe_producers import ActiveProducer
+from harness.wire.requests.transactions.describe_transactions import DescribedTransaction
+from harness.wire.topic_partitions import partition_name
+
+PASSING = frozenset(
+    {
+        "CONCURRENT_TRANSACTIONS",
+        "NOT_ENOUGH_REPLICAS",
+        "COORDINATOR_LOAD_IN_PROGRESS",
+        "COORDINATOR_NOT_AVAILABLE",
+        "NOT_COORDINATOR",
+        "NOT_LEADER_OR_FOLLOWER",
+    }
+)
+"""Answers after which nothing has changed, and the same request may be answered otherwise a moment later."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedStep:
+    """An answer that the model allows.
+
+    :param after: The state once every marker is written. :param ending: The ids whose markers are under way until then.
+    """
+
+    answer: ModelAnswer
+    after: ModelCluster
+    ending: frozenset[str]
+
+
+@lru_cache(maxsize=1 << 16)
+def allowed_steps(before: ModelCluster, asked: ModelRequest, profile: ProtocolProfile) -> tuple[AllowedStep, ...]:
+    """What a request may answer in a settled state; many cells have the same beginning."""
+    return tuple(
+        _step(each.answer, each.after, settled(each.after, profile)) for each in outcomes(before, asked, profile)
+    )
+
+
+def _step(answer: ModelAnswer, after: ModelCluster, done: ModelCluster) -> AllowedStep:
+    ending = {name for name, known in after.ids.items() if known.state.preparing and not done.ids[name].state.preparing}
+    return AllowedStep(answer, done, frozenset(ending))
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    """A request, as the model has it and as it was sent last, and the answer to it."""
+
+    asked: ModelRequest
+    outgoing: Outgoing
+    answered: str
+    tries: int
+
+
+@dataclass(slots=True, kw_only=True)
+class CellRun:
+    """A cell with its real names.
+
+    :param expected: The state in which the model is, settled. :param ending: Ids whose markers are under way.
+    :param strayed: The first step of the path that was answered otherwise than the model says.
+    :param answer: To what was asked.
+    """
+
+    number: int
+    cell: Cell
+    who: CellIdentities
+    profile: ProtocolProfile
+    expected: ModelCluster = field(init=False)
+    ending: frozenset[str] = frozenset()
+    strayed: Difference | None = None
+    answer: ModelAnswer | None = None
+    sent: list["SentRequest"] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Nothing was asked yet."""
+        self.expected = fresh_cluster(*sorted(self.cell.before.logs))
+
+    def request(self, step: int) -> ModelRequest | None:
+        """Of the path, or behind it what is asked; None where nothing is left to ask."""
+        if self.strayed is not None or step > len(self.cell.path):
+            return None
+        return self.cell.asked if step == len(self.cell.path) else self.cell.path[step]
+
+    def passing(self, asked: ModelRequest, answer: ModelAnswer) -> bool:
+        """Whether the answer is one that passes, and the model does not expect it."""
+        steps = allowed_steps(self.expected, asked, self.profile)
+        return answer.error in PASSING and all(each.answer.error != answer.error for each in steps)
+
+    def take(self, step: int, asked: ModelRequest, answer: ModelAnswer) -> None:
+        """Go on in the state that the answer leads to."""
+        steps = allowed_steps(self.expected, asked, self.profile)
+        fitting = next((each for each in steps if each.answer == answer), None)
+        self.ending = frozenset() if fitting is None else fitting.ending
+        if step == len(self.cell.path):
+            self.answer = answer
+        elif fitting is None:
+            expected = " or ".join(answer_text(each.answer) for each in steps)
+            self.strayed = Difference(part=f"step {step + 1}", expected=expected, seen=answer_text(answer))
+        if fitting is not None:
+            self.expected = fitting.after
+
+    @property
+    def beginning(self) -> tuple[ModelRequest, ...] | None:
+        """Of the path, up to where it strayed; None where it did not."""
+        return None if self.strayed is None else (*self.cell.path, self.cell.asked)[: len(self.sent)]
+
+    def exchanges(self) -> Iterator[CellExchange]:
+        """What was sent and answered, for a person."""
+        for each in self.sent:
+            yield CellExchange(
+                asked=str(each.asked),
+                sent=str(each.outgoing.request),
+                node=each.outgoing.node,
+                version=each.outgoing.version,
+                answered=each.answered,
+                tries=each.tries,
+            )
+
+    def compared(self, seen: CellSeen) -> tuple[Difference, ...]:
+        """What was answered and seen with all that the model allows."""
+        return compare(self.cell.before, self.cell.asked, self.profile, seen)
+
+    def seen(self, look: PoolLook) -> CellSeen | None:
+        """The answer and the look, in the model's words; None where what is asked was not reached."""
+        answer = self.answer
+        if answer is None:
+            return None
+        ids = {name: self._id(name, look.ids[real]) for name, real in self.who.ids.items()}
+        logs = {name: self._log(name, look) for name in self.cell.before.logs}
+        return CellSeen(answer=answer, ids=ids, logs=logs)
+
+    def _id(self, name: str, shown: DescribedTransaction) -> SeenId:
+        error = error_name(shown["error"])
+        if shown["error"]:
+            return SeenId(error=error)
+        names = {partition_name(*place): each for each, place in self.who.places.items()}
+        return SeenId(
+            state=shown["state"],
+            producer_id=self.who.given(shown["producer_id"], name),
+            epoch=shown["producer_epoch"],
+            partitions=frozenset(names.get(each, each) for each in shown["partitions"]),
+        )
+
+    def _log(self, name: str, look: PoolLook) -> SeenLog:
+        place = self.who.places[name]
+        by_producer, shown = look.batches[place], look.producers[place]
+        batches = [batch for each in self.who.producer_ids for batch in by_producer.get(each, ())]
+        batches.sort(key=lambda batch: batch.base_offset)
+        offsets = {batch.base_offset: index for index, batch in enumerate(batches)}
+        producers = tuple(self._producer(shown[each], offsets) for each in self.who.producer_ids if each in shown)
+        return SeenLog(producers=producers, entries=tuple(map(self._entry, batches)))
+
+    def _producer(self, shown: ActiveProducer, offsets: Mapping[int, int]) -> SeenProducer:
+        since = shown["current_txn_start_offset"]
+        producer_id = self.who.symbol(shown["producer_id"])
+        return SeenProducer(
+            producer_id=producer_id,
+            epoch=shown["producer_epoch"],
+            last_sequence=shown["last_sequence"],
+            open_since=None if since < 0 else offsets.get(since, NOT_THE_CELLS),
+            coordinator_epoch=self.who.relative_coordinator_epoch(shown["coordinator_epoch"], producer_id),
+        )
+
+    def _entry(self, batch: LogBatch) -> LogEntry:
+        marker = None if batch.control is None else batch.control == "COMMIT"
+        return LogEntry(
+            producer_id=self.who.symbol(batch.producer_id),
+            epoch=batch.producer_epoch,
+            sequence=batch.base_sequence,
+            marker=marker,
+            value="" if marker is not None else text(batch.records[0].value),
+        )
+
+
+def answer_text(answer: ModelAnswer) -> str:
+    """The code, and the identity where it tells one."""
+    told = f", producer {answer.producer_id} epoch {answer.epoch}" if answer.producer_id >= 0 else ""
+    return f"{answer.error}{told}"

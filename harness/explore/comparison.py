@@ -1,0 +1,117 @@
+"""What was answered and seen in a cell against everything that the model allows: pure, without a network."""
+
+from collections.abc import Iterator, Mapping
+
+from harness.explore.cell_results import CellSeen, Difference, SeenId, SeenProducer
+from harness.model.model_requests import ModelAnswer, ModelRequest
+from harness.model.model_state import LogEntry, ModelCluster, PartitionLog
+from harness.model.protocol_profile import ProtocolProfile
+from harness.model.protocol_step import outcomes, settled
+
+UNKNOWN = "TRANSACTIONAL_ID_NOT_FOUND"
+NOTHING = "nothing"
+
+
+def compare(
+    before: ModelCluster, asked: ModelRequest, profile: ProtocolProfile, seen: CellSeen
+) -> tuple[Difference, ...]:
+    """What the allowed outcome that fits best does not explain; () where one explains all."""
+    allowed = outcomes(before, asked, profile)
+    found = (tuple(_differences(each.answer, settled(each.after, profile), seen)) for each in allowed)
+    return min(found, key=len)
+
+
+def _differences(answer: ModelAnswer, after: ModelCluster, seen: CellSeen) -> Iterator[Difference]:
+    yield from _unequal("answer", answer.error, seen.answer.error)
+    yield from _unequal("identity", _identity(answer), _identity(seen.answer))
+    for name, shown in sorted(seen.ids.items()):
+        yield from _unequal(f"coordinator of {name}", _id_text(_expected_id(after, name)), _id_text(shown))
+    for name, log in sorted(seen.logs.items()):
+        expected = after.log(name)
+        yield from _producers(name, expected, {each.producer_id: each for each in log.producers})
+        yield from _unequal(f"log of {name}", _log_text(expected.entries), _log_text(log.entries))
+
+
+def _unequal(part: str, expected: str, seen: str) -> Iterator[Difference]:
+    if expected != seen:
+        yield Difference(part=part, expected=expected, seen=seen)
+
+
+def _expected_id(after: ModelCluster, name: str) -> SeenId:
+    known = after.ids.get(name)
+    if known is None:
+        return SeenId(error=UNKNOWN)
+    return SeenId(state=str(known.state), producer_id=known.producer_id, epoch=known.epoch, partitions=known.partitions)
+
+
+def _producers(name: str, expected: PartitionLog, shown: Mapping[int, SeenProducer]) -> Iterator[Difference]:
+    for producer_id in sorted({*expected.producers, *shown}):
+        part = f"leader of {name}"
+        yield from _unequal(
+            part,
+            _producer_text(producer_id, _expected_producer(expected, producer_id)),
+            _producer_text(producer_id, shown.get(producer_id)),
+        )
+
+
+def _expected_producer(log: PartitionLog, producer_id: int) -> SeenProducer | None:
+    known = log.producers.get(producer_id)
+    if known is None:
+        return None
+    return SeenProducer(
+        producer_id=producer_id,
+        epoch=known.epoch,
+        last_sequence=known.last_sequence,
+        open_since=known.open_since,
+        coordinator_epoch=known.coordinator_epoch,
+    )
+
+
+def _identity(answer: ModelAnswer) -> str:
+    return f"producer {answer.producer_id} epoch {answer.epoch}"
+
+
+def _id_text(shown: SeenId) -> str:
+    if shown.error != "NONE":
+        return shown.error
+    partitions = f" with {'+'.join(sorted(shown.partitions))}" if shown.partitions else ""
+    return f"{shown.state}, producer {shown.producer_id} epoch {shown.epoch}{partitions}"
+
+
+def _producer_text(producer_id: int, shown: SeenProducer | None) -> str:
+    if shown is None:
+        return f"producer {producer_id}: {NOTHING}"
+    open_ = "nothing open" if shown.open_since is None else f"open since its entry {shown.open_since}"
+    return (
+        f"producer {producer_id}: epoch {shown.epoch}, last sequence {shown.last_sequence}, {open_},"
+        f" coordinator epoch {shown.coordinator_epoch}"
+    )
+
+
+def _log_text(entries: tuple[LogEntry, ...]) -> str:
+    return "; ".join(map(entry_text, entries)) or NOTHING
+
+
+def entry_text(entry: LogEntry) -> str:
+    """A batch or a marker, in words."""
+    if entry.marker is None:
+        value = f" {entry.value!r}" if entry.value else ""
+        return f"{entry.producer_id}/{entry.epoch} #{entry.sequence}{value}"
+    return f"{entry.producer_id}/{entry.epoch} {'COMMIT' if entry.marker else 'ABORT'}"
+
+
+def stable_offset(end: int, open_since: Mapping[int, int]) -> int:
+    """The last stable offset that follows from what a leader shows of its producers: by producer id, since when open.
+
+    Of a partition that many cells share (``UnifiedLog.firstUnstableOffset``).
+    """
+    return min(open_since.values(), default=end)
+
+
+def held_wrongly(end: int, stable: int, open_since: Mapping[int, int]) -> int | None:
+    """The offset at which a last stable offset contradicts its producers; None where it does not.
+
+    Where it stands too early, that is where it stands; where it has passed an open transaction, that one's begin.
+    """
+    expected = stable_offset(end, open_since)
+    return None if stable == expected else min(stable, expected)

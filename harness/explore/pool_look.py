@@ -1,0 +1,137 @@
+"""One look at all that the cells of a batch leave behind: coordinators, leaders, logs, last stable offsets."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+
+from harness.base.kafka_error import error_name
+from harness.base.unprepared import Unprepared
+from harness.explore.asker import at_highest
+from harness.explore.explored_cluster import ExploredCluster, PartitionPool
+from harness.kafka.in_charge import version_of_leaders
+from harness.wire.api_request import ApiResult
+from harness.wire.records.record_batch import LogBatch
+from harness.wire.requests.log.fetch import READ_COMMITTED, Fetch
+from harness.wire.requests.log.list_offsets import ListOffsets
+from harness.wire.requests.transactions.describe_producers import (
+    ActiveProducer,
+    DescribeProducersOf,
+    DescribeProducersOfResult,
+)
+from harness.wire.requests.transactions.describe_transactions import (
+    DescribedTransaction,
+    DescribeTransactionsOf,
+    DescribeTransactionsOfResult,
+)
+from harness.wire.topic_partitions import TopicPartition, partition_name
+
+AT_ONCE = 200
+"""Transactional ids in one DescribeTransactions."""
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolLook:
+    """What was seen, by real names and numbers.
+
+    :param producers: By partition and producer id. :param batches: Likewise, each producer's in log order.
+    :param ends: High watermarks. :param stable: Last stable offsets.
+    """
+
+    ids: Mapping[str, DescribedTransaction]
+    producers: Mapping[TopicPartition, Mapping[int, ActiveProducer]]
+    batches: Mapping[TopicPartition, Mapping[int, Sequence[LogBatch]]]
+    ends: Mapping[TopicPartition, int]
+    stable: Mapping[TopicPartition, int]
+
+
+def look_at(cluster: ExploredCluster, pool: PartitionPool, ids: Sequence[str]) -> PoolLook:
+    """Coordinators first: an id that is seen complete has written its markers.
+
+    :raises WireError, Unprepared: When it cannot be seen.
+    """
+    described = described_ids(cluster, ids)
+    producers = _producers(cluster, pool)
+    batches, ends = _logs(cluster, pool)
+    return PoolLook(ids=described, producers=producers, batches=batches, ends=ends, stable=_stable(cluster, pool))
+
+
+def described_ids(cluster: ExploredCluster, ids: Sequence[str]) -> Mapping[str, DescribedTransaction]:
+    """What the coordinator of each shows of it."""
+    by_node: dict[int, list[str]] = defaultdict(list)
+    for each in ids:
+        by_node[cluster.coordinator(each)].append(each)
+    requests = {
+        node: [DescribeTransactionsOf(transactional_ids=some) for some in _batched(names)]
+        for node, names in by_node.items()
+    }
+    found: dict[str, DescribedTransaction] = {}
+    for answer in at_highest(cluster.observer, requests):
+        assert isinstance(answer, DescribeTransactionsOfResult)
+        found |= answer.transactions
+    return found
+
+
+def _producers(cluster: ExploredCluster, pool: PartitionPool) -> Mapping[TopicPartition, Mapping[int, ActiveProducer]]:
+    requests = {leader: [DescribeProducersOf(partitions=tuple(places))] for leader, places in pool.by_leader().items()}
+    shown: dict[TopicPartition, Mapping[int, ActiveProducer]] = {}
+    for answer in at_highest(cluster.observer, requests):
+        assert isinstance(answer, DescribeProducersOfResult)
+        _sound("DescribeProducers", answer)
+        by_name = {partition_name(*place): place for place in pool.leaders}
+        for name, part in answer.partitions.items():
+            shown[by_name[name]] = {each["producer_id"]: each for each in part["producers"]}
+    return shown
+
+
+def _logs(
+    cluster: ExploredCluster, pool: PartitionPool
+) -> tuple[Mapping[TopicPartition, Mapping[int, Sequence[LogBatch]]], Mapping[TopicPartition, int]]:
+    read = {place: _log(cluster, place, leader) for place, leader in pool.leaders.items()}
+    grouped: dict[TopicPartition, Mapping[int, Sequence[LogBatch]]] = {}
+    for place, (batches, _) in read.items():
+        by_producer: dict[int, list[LogBatch]] = defaultdict(list)
+        for batch in batches:
+            by_producer[batch.producer_id].append(batch)
+        grouped[place] = by_producer
+    return grouped, {place: end for place, (_, end) in read.items()}
+
+
+def _log(cluster: ExploredCluster, place: TopicPartition, leader: int) -> tuple[Sequence[LogBatch], int]:
+    """All of it, with its high watermark; raw, control batches among them."""
+    version = version_of_leaders(cluster.observer, leader, Fetch.api)
+    batches: list[LogBatch] = []
+    offset = 0
+    while True:
+        request = Fetch(topic=place[0], partition=place[1], offset=offset)
+        answer = cluster.observer.call(leader, request, version).result
+        _sound(Fetch.api, answer)
+        batches += answer.batches
+        if answer.next_offset in (offset, answer.high_watermark):
+            return batches, answer.high_watermark
+        offset = answer.next_offset
+
+
+def _stable(cluster: ExploredCluster, pool: PartitionPool) -> Mapping[TopicPartition, int]:
+    ordered = [(leader, place) for leader, places in pool.by_leader().items() for place in places]
+    requests = {
+        leader: [ListOffsets(topic=topic, partition=index, isolation=READ_COMMITTED) for topic, index in places]
+        for leader, places in pool.by_leader().items()
+    }
+    answers: Sequence[Any] = at_highest(cluster.observer, requests)
+    for answer in answers:
+        _sound(ListOffsets.api, answer)
+    return {place: answer.offset for (_, place), answer in zip(ordered, answers, strict=True)}
+
+
+def _sound(api: str, answer: ApiResult) -> None:
+    if answer.error:
+        raise Unprepared(f"{api} of the pool answered {error_name(answer.error)}")
+
+
+def _batched(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
+    left = iter(items)
+    while some := tuple(islice(left, AT_ONCE)):
+        yield some

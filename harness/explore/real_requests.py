@@ -1,0 +1,116 @@
+"""A request of the model as it is sent, and its answer in the model's words."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from harness.base.kafka_error import KafkaError, error_name
+from harness.explore.cell_identities import CellIdentities
+from harness.model.model_requests import (
+    AddPartitionsAsked,
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ModelAnswer,
+    ModelRequest,
+    ProduceAsked,
+    WriteMarkerAsked,
+)
+from harness.wire.api_request import ApiRequest, ApiResult
+from harness.wire.api_results import PartitionErrors, ProducerIdAndEpoch
+from harness.wire.codec.response_fields import first_error
+from harness.wire.records.record_batch import NewBatch
+from harness.wire.requests.log.produce import PartitionBatch, Produce
+from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
+from harness.wire.requests.transactions.end_txn import EndTxn
+from harness.wire.requests.transactions.init_producer_id import InitProducerId
+from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
+from harness.wire.topic_partitions import TopicPartition
+
+TIMEOUT_MS = 600_000
+"""Of a transaction: longer than any cell takes, and no more than brokers allow (``transaction.max.timeout.ms``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RealRequest:
+    """What is sent, and to whom: the coordinator of a transactional id, or the leader of a partition."""
+
+    request: ApiRequest[Any]
+    version: int
+    at: str | TopicPartition
+
+
+def real_request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) -> RealRequest:
+    """The request with the cell's names and numbers."""
+    at: str | TopicPartition
+    match asked:
+        case ProduceAsked() | WriteMarkerAsked():
+            at = who.places[asked.partition]
+        case _:
+            at = who.ids[asked.id]
+    return RealRequest(request=_request(asked, who, topic_id), version=asked.version, at=at)
+
+
+def _request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) -> ApiRequest[Any]:
+    producer_id = who.producer_id(asked.producer_id)
+    match asked:
+        case InitProducerIdAsked():
+            return InitProducerId(
+                transactional_id=who.ids[asked.id],
+                timeout_ms=TIMEOUT_MS,
+                producer_id=producer_id,
+                producer_epoch=asked.epoch,
+            )
+        case AddPartitionsAsked():
+            return AddPartitionsToTxn(
+                transactional_id=who.ids[asked.id],
+                producer_id=producer_id,
+                producer_epoch=asked.epoch,
+                partitions=tuple(who.places[name] for name in sorted(asked.partitions)),
+                verify_only=asked.verify_only,
+            )
+        case ProduceAsked():
+            return _produce(asked, who, topic_id)
+        case EndTxnAsked():
+            return EndTxn(
+                transactional_id=who.ids[asked.id],
+                producer_id=producer_id,
+                producer_epoch=asked.epoch,
+                committed=asked.commit,
+            )
+        case WriteMarkerAsked():
+            return WriteTxnMarkers(
+                producer_id=producer_id,
+                producer_epoch=asked.epoch,
+                committed=asked.commit,
+                partitions=(who.places[asked.partition],),
+                coordinator_epoch=who.real_coordinator_epoch(asked.coordinator_epoch, asked.producer_id),
+                transaction_version=asked.level,
+            )
+
+
+def _produce(asked: ProduceAsked, who: CellIdentities, topic_id: UUID | None) -> Produce:
+    topic, partition = who.places[asked.partition]
+    batch = NewBatch(
+        values=(asked.value,),
+        producer_id=who.producer_id(asked.producer_id),
+        producer_epoch=asked.epoch,
+        base_sequence=asked.sequence,
+    )
+    placed = PartitionBatch(topic=topic, partition=partition, batch=batch, topic_id=topic_id)
+    return Produce(transactional_id=who.ids[asked.id], batches=(placed,))
+
+
+def answer_of(asked: ModelRequest, result: ApiResult, who: CellIdentities) -> ModelAnswer:
+    """Its error, and the identity that it tells; a producer id that is new gets the next symbolic number."""
+    error = error_name(_error(result))
+    if isinstance(result, ProducerIdAndEpoch) and isinstance(asked, InitProducerIdAsked | EndTxnAsked):
+        return ModelAnswer(error, who.given(result.producer_id, asked.id), result.producer_epoch)
+    return ModelAnswer(error)
+
+
+def _error(result: ApiResult) -> int:
+    """Of several partitions the first that was refused for its own sake (``KafkaApis``, AddPartitionsToTxn)."""
+    if not isinstance(result, PartitionErrors):
+        return result.error
+    own = [code for code in result.partitions.values() if code != KafkaError.OPERATION_NOT_ATTEMPTED]
+    return first_error(*own, result.error)

@@ -1,0 +1,51 @@
+"""A sequence of the model's requests as a sketch of a requirement's stimulus, in the lab's words."""
+
+from collections.abc import Iterator, Sequence
+
+from harness.model.model_requests import (
+    AddPartitionsAsked,
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ModelRequest,
+    ProduceAsked,
+    WriteMarkerAsked,
+)
+from harness.model.model_state import NONE
+
+
+def sketch(requests: Sequence[ModelRequest]) -> str:
+    """Lines of Python that somebody can begin a requirement with; identities are as the model counts them."""
+    return "\n".join(_lines(requests))
+
+
+def _lines(requests: Sequence[ModelRequest]) -> Iterator[str]:
+    started = set[str]()
+    for asked in requests:
+        yield _line(asked, started)
+
+
+def _line(asked: ModelRequest, started: set[str]) -> str:
+    match asked:
+        case InitProducerIdAsked():
+            first = asked.id not in started and asked.producer_id == NONE
+            started.add(asked.id)
+            if first:
+                return f'{asked.id} = lab.producer("{asked.id}")  # InitProducerId v{asked.version}'
+            claimed = "" if asked.producer_id == NONE else f"producer_id={asked.producer_id}, epoch={asked.epoch}, "
+            return f"{asked.id}.init({claimed}version={asked.version})"
+        case AddPartitionsAsked():
+            names = ", ".join(sorted(asked.partitions))
+            verb = "verify" if asked.verify_only else "add"
+            return f"{asked.id}.{verb}({names}, {_identity(asked)}, version={asked.version})"
+        case ProduceAsked():
+            how = f"sequence={asked.sequence}, version={asked.version}"
+            return f"{asked.id}.produce({asked.partition}, {_identity(asked)}, {how})"
+        case EndTxnAsked():
+            return f"{asked.id}.end(commit={asked.commit}, {_identity(asked)}, version={asked.version})"
+        case WriteMarkerAsked():
+            how = f"commit={asked.commit}, coordinator_epoch={asked.coordinator_epoch}, level={asked.level}"
+            return f"lab.write_marker({asked.partition}, {_identity(asked)}, {how}, version={asked.version})"
+
+
+def _identity(asked: AddPartitionsAsked | ProduceAsked | EndTxnAsked | WriteMarkerAsked) -> str:
+    return f"producer_id={asked.producer_id}, epoch={asked.epoch}"

@@ -1,0 +1,137 @@
+"""Walks: long sequences of what several instances of one application may send, also late, once more, or unheard.
+
+A walk is a list of :class:`WalkStep`, which can be drawn, cut and shrunk freely: what is left of one is a walk again.
+:func:`requests_of` makes the requests of it. A message that is late is composed when its step comes and sent when a
+later step lets it go: to a broker that is all that lateness is. What an instance knows comes from the model's answers,
+so a walk is the same on every target, up to the first answer that differs.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from harness.model.alphabet import OTHER, OWN, PARTITIONS
+from harness.model.model_requests import (
+    AddPartitionsAsked,
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ModelAnswer,
+    ModelRequest,
+    ProduceAsked,
+)
+from harness.model.model_state import NONE, ModelCluster, fresh_cluster
+from harness.model.protocol_profile import ProtocolProfile
+from harness.model.protocol_step import outcomes, settled
+
+
+class WalkAction(Enum):
+    """What an instance does next; ``LET_GO`` sends its oldest late message."""
+
+    START = "start"
+    CLAIM = "claim"
+    ADD = "add"
+    WRITE = "write"
+    COMMIT = "commit"
+    ABORT = "abort"
+    LET_GO = "let go"
+
+
+@dataclass(frozen=True, slots=True)
+class WalkStep:
+    """One thing that an instance does.
+
+    :param instance: Which, by index. :param partition: By index, where the action has one.
+    :param new_protocol: Whether this message is of transactions of version 2, where the target offers them.
+    :param late: It is kept back, until the instance lets it go. :param unheard: Its answer is lost.
+    """
+
+    action: WalkAction
+    instance: int = 0
+    partition: int = 0
+    new_protocol: bool = False
+    late: bool = False
+    unheard: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkInstance:
+    """What one instance knows, and has kept back.
+
+    :param sequences: Of its epoch, by partition.
+    """
+
+    producer_id: int = NONE
+    epoch: int = NONE
+    sequences: Mapping[str, int] = field(default_factory=dict)
+    late: tuple[ModelRequest, ...] = ()
+
+    def compose(self, step: WalkStep, *, new: bool) -> ModelRequest:
+        """The request of a step; an instance without identity starts, whatever the step is."""
+        identity = {"id": OWN, "producer_id": self.producer_id, "epoch": self.epoch}
+        partition = PARTITIONS[step.partition]
+        if step.action is WalkAction.START or self.producer_id == NONE:
+            return InitProducerIdAsked(id=OWN, version=4)
+        match step.action:
+            case WalkAction.CLAIM:
+                return InitProducerIdAsked(version=4, **identity)  # type: ignore[arg-type]
+            case WalkAction.ADD:
+                return AddPartitionsAsked(version=3, partitions=frozenset({partition}), **identity)  # type: ignore[arg-type]
+            case WalkAction.WRITE:
+                sequence = self.sequences.get(partition, 0)
+                version = 12 if new else 11
+                return ProduceAsked(version=version, partition=partition, sequence=sequence, **identity)  # type: ignore[arg-type]
+            case _:
+                commit = step.action is WalkAction.COMMIT
+                return EndTxnAsked(version=5 if new else 3, commit=commit, **identity)  # type: ignore[arg-type]
+
+    def heard(self, asked: ModelRequest, answer: ModelAnswer) -> "WalkInstance":
+        """After an answer."""
+        if not answer.accepted:
+            return self
+        if isinstance(asked, ProduceAsked):
+            following = max(asked.sequence + 1, self.sequences.get(asked.partition, 0))
+            return replace(self, sequences={**self.sequences, asked.partition: following})
+        if answer.producer_id == NONE:
+            return self
+        return replace(self, producer_id=answer.producer_id, epoch=answer.epoch, sequences={})
+
+
+def requests_of(steps: Sequence[WalkStep], profile: ProtocolProfile, *, new_protocol: bool) -> tuple[ModelRequest, ...]:
+    """What is sent, in order, after the InitProducerId of another id; where nothing is late, nothing is let go."""
+    return tuple(asked for asked, _ in _walked(steps, profile, new_protocol=new_protocol))
+
+
+def cut(steps: Sequence[WalkStep], shows: Callable[[Sequence[WalkStep]], bool]) -> Sequence[WalkStep]:
+    """The walk without every step that can be left out while it still ``shows`` the difference."""
+    for index in reversed(range(len(steps))):
+        shorter = [*steps[:index], *steps[index + 1 :]]
+        if shows(shorter):
+            return cut(shorter, shows)
+    return steps
+
+
+def _walked(
+    steps: Sequence[WalkStep], profile: ProtocolProfile, *, new_protocol: bool
+) -> Iterator[tuple[ModelRequest, ModelCluster]]:
+    """Each request, with the state that it leaves when all is settled."""
+    other = InitProducerIdAsked(id=OTHER, version=4)
+    cluster = outcomes(fresh_cluster(*PARTITIONS), other, profile)[0].after
+    instances: dict[int, WalkInstance] = {}
+    for step in steps:
+        instance = instances.get(step.instance, WalkInstance())
+        instance, asked = _next(instance, step, new=step.new_protocol and new_protocol)
+        if asked is not None:
+            outcome = outcomes(cluster, asked, profile)[0]
+            cluster = settled(outcome.after, profile)
+            instance = instance if step.unheard else instance.heard(asked, outcome.answer)
+            yield asked, cluster
+        instances[step.instance] = instance
+
+
+def _next(instance: WalkInstance, step: WalkStep, *, new: bool) -> tuple[WalkInstance, ModelRequest | None]:
+    if step.action is WalkAction.LET_GO:
+        return replace(instance, late=instance.late[1:]), next(iter(instance.late), None)
+    asked = instance.compose(step, new=new)
+    if step.late:
+        return replace(instance, late=(*instance.late, asked)), None
+    return instance, asked

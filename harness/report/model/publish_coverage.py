@@ -1,0 +1,36 @@
+"""Writes the page of an exploration beside its results."""
+
+import json
+from pathlib import Path
+
+from harness.base.atomic_write import write_atomically
+from harness.report.model.coverage import AGREES, DIFFERS, EXPLAINED, NOT_REACHED, coverage
+from harness.report.shared.rendering import rendered
+
+CELLS = "cells.jsonl"
+MOST_TOLD = 200
+"""Differences that the page tells; all stand in ``cells.jsonl``."""
+LEGEND = {
+    AGREES: "all agree with the model",
+    DIFFERS: "some differ",
+    EXPLAINED: "some differ, as explained",
+    NOT_REACHED: "some were not reached",
+}
+
+
+def publish_coverage(folder: Path, *, target: str, fencepost: str) -> Path:
+    """The absolute path of the page.
+
+    :raises FileNotFoundError: When the folder is of no exploration.
+    """
+    with (folder / CELLS).open(encoding="utf-8") as stream:
+        shown = coverage(json.loads(line) for line in stream)
+    text = rendered(
+        "model/coverage.html.j2",
+        coverage=shown,
+        title=f"{shown.counts.total():,} cells on {target}",
+        told=shown.told[:MOST_TOLD],
+        legend=LEGEND,
+        fencepost=fencepost,
+    )
+    return write_atomically(folder / "index.html", text).absolute()

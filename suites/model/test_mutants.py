@@ -1,0 +1,48 @@
+"""Every wrong model is told from the right one: by a cell of the grid, or by an order of messages."""
+
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+
+from harness.model.exploration import explore
+from harness.model.grid import Cell, grid_cells
+from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL
+from harness.model.protocol_step import Outcome, outcomes, settled
+from suites.model.mutants import MUTANTS, Mutant
+from suites.model.scopes import old_client
+from suites.model.test_model_by_itself import OFFERED
+
+CELLS = 12_000
+"""As many as are asked of a broker in one run."""
+
+
+def predicted(cell: Cell) -> Outcome:
+    """What the model in force says of a cell: the answer, and the state once it has settled."""
+    outcome = outcomes(cell.before, cell.asked, NEWEST)[0]
+    return Outcome(outcome.answer, settled(outcome.after, NEWEST))
+
+
+@cache
+def cells() -> Sequence[tuple[Cell, Outcome]]:
+    """With what the right model says."""
+    return [(cell, predicted(cell)) for cell in grid_cells(NEWEST, OFFERED, limit=CELLS)]
+
+
+@pytest.mark.parametrize("mutant", [each for each in MUTANTS if each.in_order], ids=lambda each: each.says)
+def test_a_cell_tells_it_from_the_model(mutant: Mutant) -> None:
+    right = cells()
+    with mutant.in_force():
+        assert any(predicted(cell) != outcome for cell, outcome in right)
+
+
+@pytest.mark.parametrize("mutant", [each for each in MUTANTS if not each.in_order], ids=lambda each: each.says)
+def test_an_order_of_messages_tells_it_from_the_model(mutant: Mutant) -> None:
+    with mutant.in_force():
+        assert explore(OLD_PROTOCOL, (old_client("one"),)).broken is not None
+
+
+def test_the_model_is_whole_again_after_a_mutant() -> None:
+    with MUTANTS[0].in_force():
+        pass
+    assert all(predicted(cell) == outcome for cell, outcome in cells()[:200])

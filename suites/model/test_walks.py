@@ -1,0 +1,73 @@
+"""Walks are drawn, told apart by wrong models, and shrunk to the shortest that shows it."""
+
+from collections.abc import Sequence
+from random import Random
+
+import pytest
+from hypothesis import Phase, find, given, settings
+
+from harness.model.alphabet import OTHER, PARTITIONS
+from harness.model.model_requests import InitProducerIdAsked, ModelRequest
+from harness.model.model_state import fresh_cluster
+from harness.model.protocol_profile import NEWEST
+from harness.model.protocol_step import Outcome, outcomes, settled
+from harness.model.sketch import sketch
+from harness.model.walks import WalkAction, WalkStep, cut, requests_of
+from suites.model.mutants import MUTANTS, Mutant
+from suites.model.walk_strategies import STEPS, WALK
+
+OFFLINE = settings(max_examples=1_000, deadline=None, database=None, phases=(Phase.generate, Phase.shrink))
+FOUND_BY_WALKS = (
+    "a new instance keeps the epoch",
+    "a partition is added in any epoch",
+    "a new client's end does not bump the epoch",
+    "a marker leaves the transaction open",
+)
+
+
+def outcomes_of(requests: Sequence[ModelRequest]) -> Sequence[Outcome]:
+    """What the model in force says of each request, with all that is under way finished in between."""
+    cluster, told = fresh_cluster(*PARTITIONS), list[Outcome]()
+    for asked in (InitProducerIdAsked(id=OTHER, version=4), *requests):
+        outcome = outcomes(cluster, asked, NEWEST)[0]
+        cluster = settled(outcome.after, NEWEST)
+        told.append(Outcome(outcome.answer, cluster))
+    return told
+
+
+def differs(steps: Sequence[WalkStep], mutant: Mutant) -> bool:
+    """Whether the wrong model tells anything else of the walk."""
+    requests = requests_of(steps, NEWEST, new_protocol=True)
+    right = outcomes_of(requests)
+    with mutant.in_force():
+        return outcomes_of(requests) != right
+
+
+@settings(max_examples=200, deadline=None, database=None, derandomize=True)
+@given(WALK)
+def test_a_walk_is_no_longer_than_its_steps_and_the_same_each_time(steps: list[WalkStep]) -> None:
+    requests = requests_of(steps, NEWEST, new_protocol=True)
+    assert len(requests) <= len(steps) <= STEPS
+    assert requests == requests_of(steps, NEWEST, new_protocol=True)
+    assert sketch(requests).count("\n") == max(0, len(requests) - 1)
+
+
+def test_a_message_that_is_late_is_composed_before_and_sent_after() -> None:
+    steps = [
+        WalkStep(WalkAction.START),
+        WalkStep(WalkAction.WRITE, new_protocol=True, late=True),
+        WalkStep(WalkAction.ABORT, new_protocol=True),
+        WalkStep(WalkAction.LET_GO),
+    ]
+    requests = requests_of(steps, NEWEST, new_protocol=True)
+    assert [type(each).__name__ for each in requests] == ["InitProducerIdAsked", "EndTxnAsked", "ProduceAsked"]
+    assert outcomes_of(requests)[-1].answer.error == "INVALID_PRODUCER_EPOCH"
+
+
+@pytest.mark.parametrize("says", FOUND_BY_WALKS)
+def test_a_wrong_model_is_found_by_walks_and_shrunk(says: str) -> None:
+    mutant = next(each for each in MUTANTS if each.says == says)
+    found = find(WALK, lambda steps: differs(steps, mutant), settings=OFFLINE, random=Random(1))
+    shortest = cut(found, lambda steps: differs(steps, mutant))
+    assert differs(shortest, mutant)
+    assert len(shortest) <= 5

@@ -1,0 +1,1 @@
+"""Selfcheck: exploring a cluster by the model's grid, without a cluster."""

@@ -1,0 +1,140 @@
+"""A cell on its way: what it asks, when it strays, and how a look is put into the model's words."""
+
+from dataclasses import replace
+
+from harness.explore.cell_identities import CellIdentities
+from harness.explore.cell_results import Difference, SeenId, SeenLog, SeenProducer
+from harness.explore.cell_run import CellRun
+from harness.explore.pool_look import PoolLook
+from harness.model.grid import Cell
+from harness.model.model_requests import EndTxnAsked, InitProducerIdAsked, ModelAnswer, ModelRequest, ProduceAsked
+from harness.model.model_state import LogEntry, fresh_cluster
+from harness.model.protocol_profile import NEWEST
+from harness.model.protocol_step import outcomes, settled
+from harness.wire.records.record_batch import LogBatch, Record
+from harness.wire.requests.transactions.describe_producers import ActiveProducer
+from harness.wire.requests.transactions.describe_transactions import DescribedTransaction
+
+INIT = InitProducerIdAsked(id="own", version=4)
+WRITE = ProduceAsked(id="own", version=12, partition="A", producer_id=0, epoch=0, sequence=0)
+COMMIT = EndTxnAsked(id="own", version=5, producer_id=0, epoch=0, commit=True)
+PLACES = {"A": ("t", 0), "B": ("t", 1)}
+
+
+def run(*path: ModelRequest, asked: ModelRequest = COMMIT) -> CellRun:
+    before = fresh_cluster("A", "B")
+    for step in path:
+        before = settled(outcomes(before, step, NEWEST)[0].after, NEWEST)
+    cell = Cell(path=path, before=before, asked=asked, state="", request="")
+    who = CellIdentities(number=1, ids={"own": "x"}, places=PLACES, coordinator_epochs={"own": 4})
+    return CellRun(number=1, cell=cell, who=who, profile=NEWEST)
+
+
+def test_the_path_is_followed_by_what_is_asked() -> None:
+    one = run(INIT, WRITE)
+    assert [one.request(step) for step in range(4)] == [INIT, WRITE, COMMIT, None]
+
+
+def test_a_step_that_the_model_does_not_allow_ends_the_path() -> None:
+    one = run(INIT, WRITE)
+    one.take(0, INIT, ModelAnswer("NONE", 0, 0))
+    assert one.beginning is None
+    one.take(1, WRITE, ModelAnswer("OUT_OF_ORDER_SEQUENCE_NUMBER"))
+    assert one.strayed == Difference(part="step 2", expected="NONE", seen="OUT_OF_ORDER_SEQUENCE_NUMBER")
+    assert one.request(2) is None
+
+
+def test_an_answer_passes_only_where_the_model_does_not_expect_it() -> None:
+    one = run(INIT, WRITE, asked=INIT)
+    assert one.passing(INIT, ModelAnswer("CONCURRENT_TRANSACTIONS"))
+    assert not one.passing(INIT, ModelAnswer("PRODUCER_FENCED"))
+    one.take(0, INIT, ModelAnswer("NONE", 0, 0))
+    one.take(1, WRITE, ModelAnswer())
+    assert not one.passing(INIT, ModelAnswer("CONCURRENT_TRANSACTIONS"))
+
+
+def test_a_transaction_that_ends_is_waited_for() -> None:
+    one = run(INIT, WRITE)
+    one.take(0, INIT, ModelAnswer("NONE", 0, 0))
+    one.take(1, WRITE, ModelAnswer())
+    assert one.ending == frozenset()
+    one.take(2, COMMIT, ModelAnswer("NONE", 0, 1))
+    assert one.ending == {"own"}
+
+
+def batch(offset: int, *, epoch: int, sequence: int = -1, marker: bool | None = None) -> LogBatch:
+    key = None if marker is None else bytes((0, 0, 0, marker))
+    record = Record(offset=offset, timestamp_ms=0, key=key, value=b"" if marker is None else bytes((0, 0, 0, 0, 0, 4)))
+    return LogBatch(
+        base_offset=offset,
+        last_offset=offset,
+        leader_epoch=0,
+        attributes=0x10 if marker is None else 0x30,
+        base_timestamp_ms=0,
+        max_timestamp_ms=0,
+        producer_id=7000,
+        producer_epoch=epoch,
+        base_sequence=sequence,
+        records=(record,),
+    )
+
+
+def producer(**changed: int) -> ActiveProducer:
+    shown = ActiveProducer(
+        producer_id=7000,
+        producer_epoch=1,
+        last_sequence=-1,
+        last_timestamp=0,
+        coordinator_epoch=4,
+        current_txn_start_offset=-1,
+    )
+    shown.update(changed)  # type: ignore[typeddict-item]
+    return shown
+
+
+LOOK = PoolLook(
+    ids={
+        "x": DescribedTransaction(
+            error=0,
+            state="CompleteCommit",
+            producer_id=7000,
+            producer_epoch=1,
+            timeout_ms=0,
+            start_time_ms=-1,
+            partitions=[],
+        )
+    },
+    producers={("t", 0): {7000: producer(), 8000: producer(producer_id=8000)}, ("t", 1): {}},
+    batches={("t", 0): {7000: [batch(5, epoch=0, sequence=0), batch(9, epoch=1, marker=True)]}, ("t", 1): {}},
+    ends={("t", 0): 10, ("t", 1): 0},
+    stable={("t", 0): 10, ("t", 1): 0},
+)
+
+
+def committed() -> CellRun:
+    one = run(INIT, WRITE)
+    assert one.who.given(7000, "own") == 0
+    one.take(0, INIT, ModelAnswer("NONE", 0, 0))
+    one.take(1, WRITE, ModelAnswer())
+    one.take(2, COMMIT, ModelAnswer("NONE", 0, 1))
+    return one
+
+
+def test_a_look_is_told_in_the_models_words() -> None:
+    one = committed()
+    seen = one.seen(LOOK)
+    assert seen is not None
+    assert seen.ids == {"own": SeenId(state="CompleteCommit", producer_id=0, epoch=1)}
+    assert seen.logs["B"] == SeenLog()
+    assert seen.logs["A"].producers == (SeenProducer(producer_id=0, epoch=1, coordinator_epoch=0),)
+    assert seen.logs["A"].entries == (LogEntry(0, 0, sequence=0), LogEntry(0, 1, marker=True))
+    assert one.compared(seen) == ()
+
+
+def test_an_open_transaction_is_told_by_the_entry_that_it_began_with() -> None:
+    one = committed()
+    for offset, since in ((5, 0), (9, 1), (6, -2)):
+        shown = {7000: producer(current_txn_start_offset=offset)}
+        seen = one.seen(replace(LOOK, producers={**LOOK.producers, ("t", 0): shown}))
+        assert seen is not None
+        assert seen.logs["A"].producers[0].open_since == since
