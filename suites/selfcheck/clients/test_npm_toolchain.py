@@ -100,7 +100,7 @@ def test_the_script_of_a_package_that_failed_is_told_by_its_first_error(path: Pa
 
 def test_what_a_library_needs_to_be_built_is_told_with_its_failure(path: Path) -> None:
     npm(path, SCRIPT_FAILED.replace("\n", " "), 1)
-    remedy = r"not found: make; where its release .* apt install build-essential python3 libssl-dev zlib1g-dev libzstd-dev\)$"
+    remedy = r"not found: make; where its release .* apt install build-essential .* libzstd-dev\)$"
     with raises_user_error(ExitCode.TARGET_UNKNOWN, match=remedy):
         adapter_command("confluent-javascript", print)
 
