@@ -16,6 +16,7 @@ from harness.app.clients.client_check import check_client
 from harness.app.from_folders.adopt_evidence import adopt_from
 from harness.app.from_folders.replay import replay
 from harness.app.from_folders.run_matrix import write_matrix
+from harness.app.model.exploring import compare_targets, explore_target
 from harness.app.option_table import TARGET_HELP, declare
 from harness.app.plugin import GivenOptions, SessionOptions
 from harness.base.paths import CLIENTS, CONTRACT, ROOT, SCENARIOS
@@ -28,7 +29,6 @@ from harness.cluster.opening import open_cluster
 from harness.cluster.target import parse_target
 from harness.contract.catalogue.promises import read_promises
 from harness.contract.catalogue.requirement_catalogue import RequirementRow, find, requirement_row
-from harness.explore.cell_exploration import explore
 from harness.report.contract.listing import listing
 
 PYTEST_EXITS = {
@@ -58,12 +58,23 @@ examples:
                                                  judge clients
   fencepost client ./my-adapter --check          does a program speak the protocol of adapters
   fencepost explore kafka:4.3.1                  every request in every state of the protocol's model
+  fencepost compare kafka:4.2.1 kafka:4.3.1      the same of two, and where they differ
   fencepost up kafka:4.1.2                       the topology for a person; Ctrl-C takes it down
 
 exit codes: 0 promises kept, 1 broken or not shown, 2 wrong use, 10 tool missing, 11 no such target,
 12 target unreachable, 13 broker not ready, 14 disk full, 15 address in use, 16 evidence unreadable,
 17 target refuses every transactional id, 70 Fencepost failed, 130 interrupted"""
 
+COMPARING = """\
+Asks two targets the cells of fencepost explore, one target after the other, and tells where they differ: a release
+and the next, a vendor's broker and Kafka. Both are compared with what the first one advertises, so that a defence which
+the second lacks is a difference. The shortest path comes first; compared.html in the run folder has them all.
+
+  fencepost compare kafka:4.2.1 kafka:4.3.1
+  fencepost compare kafka:3.9.2 kafka:3.5.2 --limit 2000
+  fencepost compare kafka:4.3.1 external:host:9092
+
+exit codes: 0 nothing differs, 1 something does, 12 one of them was lost on the way"""
 EXPLORING = """\
 Compares a running Kafka with an executable model of its transaction protocol (harness/model), request by request.
 
@@ -75,6 +86,8 @@ stands in suites/model/explained.toml. cells.jsonl in the run folder has a line 
 
   fencepost explore kafka:4.3.1                  every cell
   fencepost explore kafka:4.3.1 --limit 2000     the states that are reached soonest, in about a minute
+  fencepost explore kafka:4.3.1 --walks 90s      random sequences, each difference cut to the shortest
+  fencepost explore kafka:3.5.2 --defended       what KIP-890 closes, found
   fencepost explore external:host:9092           a running cluster; markers are written with --allow-changes alone
 
 exit codes: 0 no difference that is not explained, 1 one, or an explanation that is no longer true,
@@ -113,6 +126,14 @@ def parser() -> argparse.ArgumentParser:
     _adopt(commands.add_parser("adopt", help="take a sound run's evidence as what a requirement accepts"))
     _clients(commands.add_parser("clients", help="judge clients: what each does with errors, fencing, timeouts"))
     _client(commands.add_parser("client", help="try whether a program is an adapter, without a broker"))
+    _compare(
+        commands.add_parser(
+            "compare",
+            help="ask two Kafkas the same, and tell where they differ",
+            description=COMPARING,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
     _explore(
         commands.add_parser(
             "explore",
@@ -199,10 +220,17 @@ def _client(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=lambda given: check_client(given.name))
 
 
+def _compare(command: argparse.ArgumentParser) -> None:
+    command.add_argument("first", help=TARGET_HELP)
+    command.add_argument("second", help="what it is compared with")
+    declare("compare", command.add_argument)
+    command.set_defaults(run=lambda given: compare_targets(options.compare_options(given)))
+
+
 def _explore(command: argparse.ArgumentParser) -> None:
     command.add_argument("target", help=TARGET_HELP)
     declare("explore", command.add_argument)
-    command.set_defaults(run=lambda given: explore(options.explore_options(given)))
+    command.set_defaults(run=lambda given: explore_target(options.explore_options(given)))
 
 
 def _up(command: argparse.ArgumentParser) -> None:

@@ -17,8 +17,8 @@ JVM_OPTS, PROPERTIES = "FENCEPOST_BROKER_JVM_OPTS", "FENCEPOST_BROKER_PROPERTIES
 TARGET_HELP = "kafka:<version> | dist:<.tgz or folder> | image:<reference>[#folder] | external:<host:port,…>"
 
 
-CLUSTER = ("qualify", "falsify", "chaos", "clients", "explore", "up", "pytest")
-RUN = ("qualify", "falsify", "chaos", "clients", "explore", "pytest")
+CLUSTER = ("qualify", "falsify", "chaos", "clients", "explore", "compare", "up", "pytest")
+RUN = ("qualify", "falsify", "chaos", "clients", "explore", "compare", "pytest")
 RUNNING = ("qualify", "chaos", "clients", "pytest")
 JUDGED = ("qualify", "pytest")
 CHAOS = ("chaos", "pytest")
@@ -217,8 +217,21 @@ OPTIONS = (
         "processors, else 1)",
     ),
     Option(
-        "--limit",
+        "--walks",
         ("explore",),
+        {"metavar": "TIME"},
+        "in place of cells ask long random sequences of several instances for so long (90s, 10m); those of "
+        "suites/model/walks.jsonl first",
+    ),
+    Option(
+        "--defended",
+        ("explore",),
+        {"action": "store_true"},
+        "expect the verification of KIP-890 part 1, whether or not the target advertises it",
+    ),
+    Option(
+        "--limit",
+        ("explore", "compare"),
         {"type": count_of_cells, "metavar": "N"},
         "only the first N cells, those of the states that are reached soonest (default: all)",
     ),

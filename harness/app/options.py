@@ -15,6 +15,7 @@ from pathlib import Path
 
 from harness.app.clients.clients_session import CLIENT_JOBS, ClientsOptions
 from harness.app.contract_session import ContractOptions
+from harness.app.model.exploring import CompareOptions
 from harness.app.option_table import JVM_OPTS, OF, PROPERTIES
 from harness.app.side_by_side import JOBS, usual_clusters
 from harness.base.paths import SCENARIOS, runs_folder
@@ -93,8 +94,18 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
 def explore_options(given: Namespace) -> ExploreOptions:
     """The options of an exploration; :raises UserError: when one of them is malformed."""
     return ExploreOptions(
-        run=_run_options(given, given.target, folder_name=f"{given.target}-explore"), limit=given.limit
+        run=_run_options(given, given.target, folder_name=f"{given.target}-explore"),
+        limit=given.limit,
+        defended=given.defended,
+        walk_seconds=None if given.walks is None else parse_seconds(given.walks),
     )
+
+
+def compare_options(given: Namespace) -> CompareOptions:
+    """The options of a comparison; :raises UserError: when one of them is malformed."""
+    run = _run_options(given, given.first, folder_name=f"{given.first}-compare")
+    parse_target(given.second)
+    return CompareOptions(run=run, second=given.second, limit=given.limit)
 
 
 def cluster_options(given: Namespace) -> ClusterOptions:

@@ -13,6 +13,7 @@ CLIENTS = ROOT / "suites" / "clients"
 ANOMALIES = ROOT / "suites" / "anomalies"
 COMPOSE = ROOT / "compose"
 SCENARIOS = ROOT / "suites" / "chaos" / "scenarios"
+WALKS = ROOT / "suites" / "model" / "walks.jsonl"
 EXPLAINED = ROOT / "suites" / "model" / "explained.toml"
 KNOWN_FAILING = ROOT / "suites" / "known_failing"
 

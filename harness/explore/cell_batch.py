@@ -14,8 +14,8 @@ from harness.explore.explored_cluster import ExploredCluster, PartitionPool
 from harness.explore.findings import FreshResult
 from harness.explore.pool_look import PoolLook, described_ids, look_at
 from harness.explore.real_requests import RealRequest, answer_of, real_request
-from harness.model.grid import Cell
-from harness.model.leader_rules import KNOWS_ABORTABLE
+from harness.model.grid import GridCell
+from harness.model.leader_model import KNOWS_ABORTABLE
 from harness.model.model_requests import ModelRequest, ProduceAsked
 from harness.model.protocol_profile import ProtocolProfile
 from harness.wire.api_request import ApiResult
@@ -150,13 +150,12 @@ class CellBatch:
 
 
 def begun(
-    cells: Sequence[tuple[int, Cell]], cluster: ExploredCluster, pool: PartitionPool, profile: ProtocolProfile
+    cells: Sequence[tuple[int, GridCell]], cluster: ExploredCluster, pool: PartitionPool, profile: ProtocolProfile
 ) -> CellBatch:
     """A batch of numbered cells, with fresh names."""
-    runs = [
-        CellRun(number=number, cell=cell, who=cluster.identities(number, pool), profile=profile)
-        for number, cell in cells
-    ]
+    who = cluster.identities([number for number, _ in cells], pool)
+    named = zip(cells, who, strict=True)
+    runs = [CellRun(number=number, cell=cell, who=each, profile=profile) for (number, cell), each in named]
     return CellBatch(cluster=cluster, pool=pool, runs=runs)
 
 
@@ -179,7 +178,7 @@ def _require_any(answers: Sequence[ApiResult | WireError]) -> None:
 
 def _with_stable_offsets(results: Sequence[CellResult], runs: Sequence[CellRun], seen: PoolLook) -> list[CellResult]:
     """A last stable offset that contradicts its producers is told of the cell whose entry lies there."""
-    wrong = dict(_wrong_stable_offsets(runs, seen))
+    wrong = dict(wrong_stable_offsets(runs, seen))
     return [_with(each, wrong.get(each.cell)) for each in results]
 
 
@@ -189,7 +188,8 @@ def _with(result: CellResult, wrong: Difference | None) -> CellResult:
     return replace(result, outcome=CellOutcome.DIFFERS, differences=(*result.differences, wrong))
 
 
-def _wrong_stable_offsets(runs: Sequence[CellRun], seen: PoolLook) -> Iterator[tuple[int, Difference]]:
+def wrong_stable_offsets(runs: Sequence[CellRun], seen: PoolLook) -> Iterator[tuple[int, Difference]]:
+    """Each partition whose last stable offset contradicts what its leader shows of producers, and the cell at fault."""
     owners = {producer_id: run for run in runs for producer_id in run.who.producer_ids}
     for place, stable in seen.stable.items():
         opened = _open(seen, place)

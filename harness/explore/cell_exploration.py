@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from threading import Lock
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from harness.base import wait
 from harness.base.clock import RunClock
@@ -33,7 +33,7 @@ from harness.kafka.administration import VERIFICATION, Administration
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.target_features import TargetFeatures, read_target_features
-from harness.model.grid import Cell, grid_cells
+from harness.model.grid import GridCell, grid_cells
 from harness.model.model_requests import WriteMarkerAsked
 from harness.model.protocol_profile import ProtocolProfile, profile_of
 from harness.wire.wire_client import WireClient
@@ -45,19 +45,32 @@ LANES = 12
 """Connections to each broker, for each batch that is under way."""
 BATCHES_AT_ONCE = 2
 """While one waits for its last answers, or for a topic, another one asks."""
-Batches: TypeAlias = Sequence[Sequence[tuple[int, Cell]]]
+LOOKS = ("DescribeProducers", "DescribeTransactions", "Fetch", "ListOffsets")
+"""APIs without which nothing can be compared."""
+Batches: TypeAlias = Sequence[Sequence[tuple[int, GridCell]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExploreOptions:
-    """What the command line gives. :param limit: Of cells, those of the nearest states; None for all."""
+    """What the command line gives.
+
+    :param limit: Of cells, those of the nearest states; None for all.
+    :param profile: What the target must do; None for what its brokers advertise.
+    :param defended: Whether it must have the defence of KIP-890 part 1, advertised or not.
+    :param walk_seconds: Walks are asked for so long, in place of cells.
+    """
 
     run: RunOptions
     limit: int | None = None
+    profile: ProtocolProfile | None = None
+    defended: bool = False
+    walk_seconds: float | None = None
 
     def command(self) -> str:
         """The one command that does the same again."""
         own = ["--seed", str(self.run.seed.value), *(["--limit", str(self.limit)] if self.limit is not None else [])]
+        own += ["--defended"] if self.defended else []
+        own += ["--walks", f"{self.walk_seconds:g}s"] if self.walk_seconds is not None else []
         return self.run.command("explore", *own)
 
 
@@ -76,16 +89,17 @@ class Exploration:
     verifying: Lock = field(default_factory=Lock)
 
     def profile(self) -> ProtocolProfile:
-        """By what brokers advertise, and by the switch of verification."""
-        return profile_of(
+        """What is asked for, else by what brokers advertise, and by the switch of verification."""
+        found = self.options.profile or profile_of(
             produce=self._highest("Produce"),
             write_markers=self._highest("WriteTxnMarkers"),
             add_partitions=self._highest("AddPartitionsToTxn"),
             level=self.offer.finalized.get("transaction.version", 0),
             verification=self._verifies(),
         )
+        return replace(found, verifies=True) if self.options.defended else found
 
-    def cells(self, profile: ProtocolProfile) -> Sequence[tuple[int, Cell]]:
+    def cells(self, profile: ProtocolProfile) -> Sequence[tuple[int, GridCell]]:
         """Numbered from 1 in the grid's order; the seed decides which of them share partitions."""
         numbered = list(enumerate(grid_cells(profile, self.offer.apis, self.options.limit), start=1))
         if not (self.cluster.owned or self.options.run.permissions.changes):
@@ -93,7 +107,9 @@ class Exploration:
         self.options.run.seed.stream("cells").shuffle(numbered)
         return numbered
 
-    def explore(self, numbered: Sequence[tuple[int, Cell]], profile: ProtocolProfile, found: Findings) -> str | None:
+    def explore(
+        self, numbered: Sequence[tuple[int, GridCell]], profile: ProtocolProfile, found: Findings
+    ) -> str | None:
         """Every cell, batch by batch; why it ended early, or None. What was compared before that is kept."""
         batches = [numbered[at : at + BATCH] for at in range(0, len(numbered), BATCH)]
         with ThreadPoolExecutor(BATCHES_AT_ONCE, thread_name_prefix="cells") as threads:
@@ -101,7 +117,12 @@ class Exploration:
                 threads.submit(self._share, batches[share::BATCHES_AT_ONCE], share, profile, found)
                 for share in range(BATCHES_AT_ONCE)
             ]
-        return next((why for each in running if (why := _why_lost(each))), None)
+            try:
+                whys = [_why_lost(each) for each in running]
+            except BaseException:
+                found.lost = True  # an interrupt: batches that are under way end, and no other one begins
+                raise
+        return next(filter(None, whys), None)
 
     def _share(self, batches: Batches, share: int, profile: ProtocolProfile, found: Findings) -> None:
         try:
@@ -136,6 +157,11 @@ class Exploration:
             )
             explored.prepare()
             yield explored
+
+    def lost(self, compared: int, why: str) -> NoReturn:
+        """:raises UserError: that the target was lost."""
+        sentence = f"{self.cluster.identity} was lost after {compared} of them, which are kept: {why}"
+        raise UserError(sentence, exit=ExitCode.TARGET_UNREACHABLE)
 
     def tidy(self) -> None:
         """Remove what is left on a cluster that lives on, and tell what stays."""
@@ -172,7 +198,17 @@ def _why_lost(share: Future[None]) -> str | None:
 
 
 def explore(options: ExploreOptions) -> ExitCode:
-    """Open the target, explore it, tell what came of it.
+    """Open the target, ask it every cell, tell what came of it.
+
+    :raises UserError: When the target cannot be had, or knows no transactions.
+    """
+    with open_exploration(options) as exploration:
+        return _explored(exploration)
+
+
+@contextmanager
+def open_exploration(options: ExploreOptions) -> Iterator[Exploration]:
+    """A target that is up, and the run folder, for the length of the block.
 
     :raises UserError: When the target cannot be had, or knows no transactions.
     """
@@ -190,11 +226,18 @@ def explore(options: ExploreOptions) -> ExitCode:
     with closing(cluster):
         offer = read_target_features(cluster, clock, NullRecorder())
         folder.add_to_run(offer.described(cluster))
+        _require_looks(cluster, offer)
         exploration = Exploration(options=options, folder=folder, cluster=cluster, offer=offer, clock=clock)
         try:
-            return _explored(exploration)
+            yield exploration
         finally:
             exploration.tidy()
+
+
+def _require_looks(cluster: Cluster, offer: TargetFeatures) -> None:
+    if missing := [api for api in LOOKS if api not in offer.apis]:
+        sentence = f"{cluster.identity} does not offer {', '.join(missing)}, by which a state is looked at"
+        raise UserError(sentence, exit=ExitCode.TARGET_UNREACHABLE)
 
 
 def _explored(exploration: Exploration) -> ExitCode:
@@ -213,8 +256,7 @@ def _explored(exploration: Exploration) -> ExitCode:
     folder.seal()
     sys.stdout.write("\n".join([*told, f"all of it: {folder.path}"]) + "\n")
     if why_lost is not None:
-        sentence = f"{exploration.cluster.identity} was lost after {found.compared} cells, which are kept: {why_lost}"
-        raise UserError(sentence, exit=ExitCode.TARGET_UNREACHABLE)
+        exploration.lost(found.compared, why_lost)
     return ExitCode.BROKEN if stale or found.unexplained() or not found.compared else ExitCode.KEPT
 
 

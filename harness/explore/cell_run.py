@@ -18,7 +18,7 @@ from harness.explore.cell_results import (
 )
 from harness.explore.comparison import compare
 from harness.explore.pool_look import PoolLook
-from harness.model.grid import Cell
+from harness.model.grid import GridCell
 from harness.model.model_requests import ModelAnswer, ModelRequest
 from harness.model.model_state import LogEntry, ModelCluster, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
@@ -86,7 +86,7 @@ class CellRun:
     """
 
     number: int
-    cell: Cell
+    cell: GridCell
     who: CellIdentities
     profile: ProtocolProfile
     expected: ModelCluster = field(init=False)

@@ -10,7 +10,7 @@ from harness.explore.asker import Asker
 from harness.explore.cell_identities import CellIdentities
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
-from harness.kafka.coordinators import Coordinators
+from harness.kafka.coordinators import AT_ONCE, Coordinators, coordinators_of
 from harness.kafka.topics import Topics
 from harness.model.alphabet import OTHER, OWN, PARTITIONS
 from harness.wire.records.transaction_state import TOPIC, state_partition
@@ -57,6 +57,7 @@ class ExploredCluster:
     belongings: Belongings
     verifying: Lock
     _state_partitions: Mapping[int, PartitionMetadata] = field(default_factory=dict)
+    _found: dict[str, int] = field(default_factory=dict)
 
     def prepare(self) -> None:
         """Wait until an id has a coordinator: the first question makes Kafka create ``__transaction_state``."""
@@ -64,22 +65,42 @@ class ExploredCluster:
         self.look_up_coordinators()
 
     def look_up_coordinators(self) -> None:
-        """:raises Unprepared: Where the cluster shows no partitions that keep transactional ids."""
+        """Learn who leads the partitions that keep transactional ids; a server that shows none is asked for each id."""
         shown = self.any_broker.first(Metadata(topics=(TOPIC,))).topics.get(TOPIC)
-        if shown is None or not shown["partitions"]:
-            raise Unprepared(f"Metadata shows no {TOPIC}, so nobody can tell who coordinates which id")
-        self._state_partitions = shown["partitions"]
+        self._state_partitions = {} if shown is None else shown["partitions"]
+        if not self._state_partitions:
+            self._ask_for_coordinators(tuple(self._found))
 
     def coordinator(self, transactional_id: str) -> int:
         """The broker that coordinates the id."""
-        return self._kept(transactional_id)["leader"]
+        kept = self._kept(transactional_id)
+        return self._found[transactional_id] if kept is None else kept["leader"]
 
-    def identities(self, number: int, pool: PartitionPool) -> CellIdentities:
-        """Fresh names for a cell."""
+    def identities(self, numbers: Sequence[int], pool: PartitionPool) -> Sequence[CellIdentities]:
+        """Fresh names for each cell of a batch.
+
+        :raises Unprepared: Where no broker names a coordinator.
+        """
+        made = [self._identities(number, pool) for number in numbers]
+        if not self._state_partitions:
+            self._ask_for_coordinators(tuple(real for each in made for real in each.ids.values()))
+        return made
+
+    def _identities(self, number: int, pool: PartitionPool) -> CellIdentities:
         ids = {name: self.belongings.name(f"c{number}", name) for name in (OWN, OTHER)}
         self.belongings.transactional_ids += len(ids)
-        epochs = {name: self._kept(real)["leader_epoch"] for name, real in ids.items()}
+        kept = {name: self._kept(real) for name, real in ids.items()}
+        epochs = {name: 0 if each is None else each["leader_epoch"] for name, each in kept.items()}
         return CellIdentities(number=number, ids=ids, places=pool.places(number), coordinator_epochs=epochs)
+
+    def _ask_for_coordinators(self, names: Sequence[str]) -> None:
+        left = list(names)
+        while some := tuple(left[:AT_ONCE]):
+            found = coordinators_of(self.any_broker, some)
+            if missing := next((each for each in some if each not in found), None):
+                raise Unprepared(f"nobody names a coordinator of {missing}")
+            self._found |= found
+            del left[:AT_ONCE]
 
     def new_pool(self, number: int) -> PartitionPool:
         """A topic that serves; one copy of each partition, because how copies are made is not what is asked."""
@@ -106,5 +127,7 @@ class ExploredCluster:
         """Any of the brokers, over the observer's connections."""
         return AnyBroker(self.observer, self.brokers)
 
-    def _kept(self, transactional_id: str) -> PartitionMetadata:
-        return self._state_partitions[state_partition(transactional_id, len(self._state_partitions))]
+    def _kept(self, transactional_id: str) -> PartitionMetadata | None:
+        """Where the id is kept (``TransactionStateManager.partitionFor``); None where that is not shown."""
+        count = len(self._state_partitions)
+        return self._state_partitions[state_partition(transactional_id, count)] if count else None

@@ -95,10 +95,14 @@ def _leaders(cluster: AnyBroker) -> Mapping[int, int]:
 def _asked(cluster: AnyBroker, drawn: Iterator[str]) -> Iterator[Coordinated]:
     """Each id with its coordinator, asked for in batches, or pipelined where a request takes one key."""
     while some := tuple(islice(drawn, AT_ONCE)):
-        yield from _batch(cluster, some).items()
+        yield from coordinators_of(cluster, some).items()
 
 
-def _batch(cluster: AnyBroker, keys: tuple[str, ...]) -> Mapping[str, int]:
+def coordinators_of(cluster: AnyBroker, keys: tuple[str, ...]) -> Mapping[str, int]:
+    """Who coordinates each of these transactional ids, in one request where a request takes many (KIP-699).
+
+    Those that are answered with an error are left out.
+    """
     try:
         return cluster.first(FindCoordinators(keys=keys)).nodes
     except CannotBuild:

@@ -26,7 +26,7 @@ NOBODYS_ID = 9999
 VERSIONS: Mapping[str, Sequence[int]] = {
     "InitProducerId": (3, 4, 5),
     "AddPartitionsToTxn": (1, 3, 4, 5),
-    "Produce": (10, 11, 12),
+    "Produce": (9, 10, 11, 12),
     "EndTxn": (1, 3, 4, 5),
     "WriteTxnMarkers": (1, 2),
 }

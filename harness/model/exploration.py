@@ -11,19 +11,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from harness.model import protocol_step as step
-from harness.model.coordinator_rules import add_partitions
+from harness.model.coordinator_model import add_partitions
 from harness.model.invariants import Intended, broken_anywhere, broken_at_rest
-from harness.model.leader_rules import UNVERIFIED, question, translated
-from harness.model.model_client import ModelClient
+from harness.model.leader_model import UNVERIFIED, question, translated
 from harness.model.model_requests import EndTxnAsked, InitProducerIdAsked, ModelRequest, ProduceAsked
 from harness.model.model_state import CoordinatorState, ModelCluster, fresh_cluster
+from harness.model.modelled_producer import ModelledProducer
 from harness.model.protocol_profile import ProtocolProfile
 
 SENT, ASKED, CONFIRMED = "arrives", "is asked about", "is confirmed"
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class MessageUnderWay:
     """Something under way: a request, or a leader's question about a write, or the coordinator's yes to it.
 
     :param client: Who sent it, by index. :param number: Of the leader's verification.
@@ -43,8 +43,8 @@ class SearchState:
     """
 
     cluster: ModelCluster
-    clients: tuple[ModelClient, ...]
-    messages: frozenset[Message] = frozenset()
+    clients: tuple[ModelledProducer, ...]
+    messages: frozenset[MessageUnderWay] = frozenset()
     intended: Intended = field(default_factory=Intended)
     repeats: int = 0
     moves: int = 0
@@ -69,7 +69,7 @@ class SearchResult:
 
 def explore(
     profile: ProtocolProfile,
-    clients: tuple[ModelClient, ...],
+    clients: tuple[ModelledProducer, ...],
     *,
     repeats: int = 0,
     moves: int = 0,
@@ -140,7 +140,7 @@ def _events(state: SearchState, profile: ProtocolProfile) -> Iterator[tuple[str,
 def _of_clients(state: SearchState) -> Iterator[tuple[str, SearchState]]:
     for index, client in enumerate(state.clients):
         if (request := client.next_request()) is not None:
-            messages = state.messages | {Message(request, index)}
+            messages = state.messages | {MessageUnderWay(request, index)}
             sent = replace(_with_client(state, index, client.sent()), messages=messages)
             yield f"{client.name} sends {_words(request)}", sent
         if client.may_give_up:
@@ -158,7 +158,9 @@ def _moves(state: SearchState) -> Iterator[tuple[str, SearchState]]:
             yield f"the leader of {partition} moves", replace(fewer, cluster=moved)
 
 
-def _arrivals(state: SearchState, message: Message, profile: ProtocolProfile) -> Iterator[tuple[str, SearchState]]:
+def _arrivals(
+    state: SearchState, message: MessageUnderWay, profile: ProtocolProfile
+) -> Iterator[tuple[str, SearchState]]:
     taken = replace(state, messages=state.messages - {message})
     event = f"{state.clients[message.client].name}'s {_words(message.request)} {message.stage}"
     yield event, _arrived(taken, message, profile)
@@ -167,14 +169,14 @@ def _arrivals(state: SearchState, message: Message, profile: ProtocolProfile) ->
         yield f"{event}, and will once more", _arrived(once_more, message, profile)
 
 
-def _arrived(state: SearchState, message: Message, profile: ProtocolProfile) -> SearchState:
+def _arrived(state: SearchState, message: MessageUnderWay, profile: ProtocolProfile) -> SearchState:
     request = message.request
     if not isinstance(request, ProduceAsked):
         outcome = step.outcomes(state.cluster, request, profile)[0]
         return _answered(state, message, outcome)
     if message.stage == SENT:
         begun = step.begin_write(state.cluster, request, profile)
-        if isinstance(begun, step.Outcome):
+        if isinstance(begun, step.ModelOutcome):
             return _answered(state, message, begun)
         cluster, number = begun
         after = replace(state, cluster=cluster)
@@ -186,19 +188,19 @@ def _arrived(state: SearchState, message: Message, profile: ProtocolProfile) -> 
     return _answered(state, message, step.finish_write(state.cluster, request, message.number, profile))
 
 
-def _coordinator_asked(state: SearchState, message: Message, request: ProduceAsked) -> SearchState:
+def _coordinator_asked(state: SearchState, message: MessageUnderWay, request: ProduceAsked) -> SearchState:
     answer, known = add_partitions(state.cluster.ids.get(request.id), question(request))
     cluster = state.cluster if known is None else state.cluster.with_id(request.id, known)
     if not answer.accepted:
-        return _answered(state, message, step.Outcome(translated(request, answer), cluster))
+        return _answered(state, message, step.ModelOutcome(translated(request, answer), cluster))
     return _on_its_way(replace(state, cluster=cluster), replace(message, stage=CONFIRMED))
 
 
-def _on_its_way(state: SearchState, message: Message) -> SearchState:
+def _on_its_way(state: SearchState, message: MessageUnderWay) -> SearchState:
     return replace(state, messages=state.messages | {message})
 
 
-def _answered(state: SearchState, message: Message, outcome: step.Outcome) -> SearchState:
+def _answered(state: SearchState, message: MessageUnderWay, outcome: step.ModelOutcome) -> SearchState:
     """The answer reaches a client that still waits for it; what applications may rely on is kept."""
     client = state.clients[message.client]
     waits = client.waiting == message.request
@@ -208,7 +210,7 @@ def _answered(state: SearchState, message: Message, outcome: step.Outcome) -> Se
 
 
 def _intended(
-    state: SearchState, request: ModelRequest, outcome: step.Outcome, client: ModelClient, *, waits: bool
+    state: SearchState, request: ModelRequest, outcome: step.ModelOutcome, client: ModelledProducer, *, waits: bool
 ) -> Intended:
     intended = state.intended
     match request:
@@ -228,7 +230,7 @@ def _begins_to_commit(before: ModelCluster, after: ModelCluster, name: str) -> b
     return states[0] is not commits and states[1] is commits
 
 
-def _with_client(state: SearchState, index: int, client: ModelClient) -> SearchState:
+def _with_client(state: SearchState, index: int, client: ModelledProducer) -> SearchState:
     clients = (*state.clients[:index], client, *state.clients[index + 1 :])
     return replace(state, clients=clients)
 

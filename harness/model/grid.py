@@ -23,10 +23,12 @@ from harness.model.protocol_step import outcomes, settled
 
 DEPTH = 5
 """Requests of the longest path, the two first InitProducerId among them."""
+OLD_WRITE = 9
+"""The version of Produce by which an old client writes on the way: every release that is compared offers it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class GridCell:
     """One question to a real cluster.
 
     :param path: What leads a fresh transactional id to the state; every step is accepted or told to wait.
@@ -51,15 +53,15 @@ class ReachedState:
 
 def grid_cells(
     profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]], limit: int | None = None
-) -> Iterator[Cell]:
+) -> Iterator[GridCell]:
     """All cells, those of the nearest states first; at most ``limit``."""
     return islice(_cells(profile, offered), limit)
 
 
-def _cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Iterator[Cell]:
+def _cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Iterator[GridCell]:
     for reached in reached_states(profile, offered):
         for named in alphabet(reached.cluster, offered):
-            yield Cell(
+            yield GridCell(
                 path=reached.path, before=reached.cluster, asked=named.asked, state=reached.name, request=named.name
             )
 
@@ -94,7 +96,7 @@ def _moves(cluster: ModelCluster, offered: Mapping[str, tuple[int, int]]) -> Ite
         sequence = cluster.log(partition).known(known.producer_id)
         following = sequence.last_sequence + 1 if sequence.epoch == known.epoch else 0
         yield AddPartitionsAsked(version=3, partitions=frozenset(partition), **identity)  # type: ignore[arg-type]
-        for version in (11, 12) if new else (10,):
+        for version in (OLD_WRITE, 12) if new else (OLD_WRITE,):
             yield ProduceAsked(version=version, partition=partition, sequence=following, **identity)  # type: ignore[arg-type]
     for version in (3, 5) if new else (3,):
         for commit in (True, False):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from harness.model import coordinator_rules, leader_rules
+from harness.model import coordinator_model, leader_model
 from harness.model.frozen_map import FrozenMap
 from harness.model.model_requests import (
     AddPartitionsAsked,
@@ -19,14 +19,14 @@ from harness.model.protocol_profile import ProtocolProfile
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ModelOutcome:
     """An answer, and the state after it; the effect is told apart from the code."""
 
     answer: ModelAnswer
     after: ModelCluster
 
 
-def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfile) -> tuple[Outcome, ...]:
+def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfile) -> tuple[ModelOutcome, ...]:
     """What the request may answer, with nothing else under way; markers of what it ends are not written yet."""
     match asked:
         case InitProducerIdAsked():
@@ -58,12 +58,12 @@ def marker_steps(cluster: ModelCluster, profile: ProtocolProfile) -> Iterator[tu
             continue
         for partition in sorted(known.partitions):
             marker = _marker_of(known, partition, cluster.coordinator_epoch)
-            answer, log = leader_rules.marked(cluster.log(partition), marker, profile)
+            answer, log = leader_model.marked(cluster.log(partition), marker, profile)
             left = replace(known, partitions=known.partitions - {partition})
             if answer.accepted:
                 yield f"marker {name} {partition}", cluster.with_id(name, left).with_log(partition, log)
         if not known.partitions:
-            yield f"complete {name}", cluster.with_id(name, coordinator_rules.completed(known))
+            yield f"complete {name}", cluster.with_id(name, coordinator_model.completed(known))
 
 
 def timed_out(cluster: ModelCluster, name: str, profile: ProtocolProfile) -> ModelCluster | None:
@@ -71,7 +71,7 @@ def timed_out(cluster: ModelCluster, name: str, profile: ProtocolProfile) -> Mod
     known = cluster.ids.get(name)
     if known is None or known.state is not CoordinatorState.ONGOING:
         return None
-    return cluster.with_id(name, coordinator_rules.fenced(known, profile))
+    return cluster.with_id(name, coordinator_model.fenced(known, profile))
 
 
 def coordinator_moved(cluster: ModelCluster) -> ModelCluster:
@@ -103,65 +103,65 @@ def _marker_of(known: Coordinated, partition: str, coordinator_epoch: int) -> Wr
     )
 
 
-def _initialised(cluster: ModelCluster, asked: InitProducerIdAsked, profile: ProtocolProfile) -> Outcome:
+def _initialised(cluster: ModelCluster, asked: InitProducerIdAsked, profile: ProtocolProfile) -> ModelOutcome:
     fresh = cluster.producer_ids
-    answer, known = coordinator_rules.init_producer_id(cluster.ids.get(asked.id), asked, fresh, profile)
+    answer, known = coordinator_model.init_producer_id(cluster.ids.get(asked.id), asked, fresh, profile)
     given = answer.producer_id == fresh
     after = replace(cluster, producer_ids=fresh + given)
-    return Outcome(answer, after if known is None else after.with_id(asked.id, known))
+    return ModelOutcome(answer, after if known is None else after.with_id(asked.id, known))
 
 
-def _added(cluster: ModelCluster, asked: AddPartitionsAsked) -> Outcome:
+def _added(cluster: ModelCluster, asked: AddPartitionsAsked) -> ModelOutcome:
     if not asked.partitions <= cluster.logs.keys():
-        return Outcome(ModelAnswer("UNKNOWN_TOPIC_OR_PARTITION"), cluster)
-    answer, known = coordinator_rules.add_partitions(cluster.ids.get(asked.id), asked)
-    return Outcome(answer, cluster if known is None else cluster.with_id(asked.id, known))
+        return ModelOutcome(ModelAnswer("UNKNOWN_TOPIC_OR_PARTITION"), cluster)
+    answer, known = coordinator_model.add_partitions(cluster.ids.get(asked.id), asked)
+    return ModelOutcome(answer, cluster if known is None else cluster.with_id(asked.id, known))
 
 
-def _ended(cluster: ModelCluster, asked: EndTxnAsked) -> Outcome:
+def _ended(cluster: ModelCluster, asked: EndTxnAsked) -> ModelOutcome:
     fresh = cluster.producer_ids
-    answer, known = coordinator_rules.end_transaction(cluster.ids.get(asked.id), asked, fresh)
+    answer, known = coordinator_model.end_transaction(cluster.ids.get(asked.id), asked, fresh)
     if known is None:
-        return Outcome(answer, cluster)
+        return ModelOutcome(answer, cluster)
     after = replace(cluster, producer_ids=fresh + (known.next_id == fresh))
-    return Outcome(answer, after.with_id(asked.id, known))
+    return ModelOutcome(answer, after.with_id(asked.id, known))
 
 
-def _produced(cluster: ModelCluster, asked: ProduceAsked, profile: ProtocolProfile) -> Outcome:
+def _produced(cluster: ModelCluster, asked: ProduceAsked, profile: ProtocolProfile) -> ModelOutcome:
     """With the leader's question to the coordinator, where it has one, answered at once."""
     begun = begin_write(cluster, asked, profile)
-    if isinstance(begun, Outcome):
+    if isinstance(begun, ModelOutcome):
         return begun
     cluster, number = begun
-    if number != leader_rules.UNVERIFIED:
-        told = _added(cluster, leader_rules.question(asked))
+    if number != leader_model.UNVERIFIED:
+        told = _added(cluster, leader_model.question(asked))
         if not told.answer.accepted:
-            return Outcome(leader_rules.translated(asked, told.answer), told.after)
+            return ModelOutcome(leader_model.translated(asked, told.answer), told.after)
         cluster = told.after
     return finish_write(cluster, asked, number, profile)
 
 
 def begin_write(
     cluster: ModelCluster, asked: ProduceAsked, profile: ProtocolProfile
-) -> Outcome | tuple[ModelCluster, int]:
+) -> ModelOutcome | tuple[ModelCluster, int]:
     """What the leader does before it asks the coordinator: an outcome at once, or the number of its verification."""
     number = cluster.verifications
-    begun = leader_rules.received(cluster.log(asked.partition), asked, number, profile)
+    begun = leader_model.received(cluster.log(asked.partition), asked, number, profile)
     if isinstance(begun, ModelAnswer):
-        return Outcome(begun, cluster)
+        return ModelOutcome(begun, cluster)
     log, used = begun
     counted = replace(cluster, verifications=number + (used == number))
     return counted.with_log(asked.partition, log), used
 
 
-def finish_write(cluster: ModelCluster, asked: ProduceAsked, number: int, profile: ProtocolProfile) -> Outcome:
+def finish_write(cluster: ModelCluster, asked: ProduceAsked, number: int, profile: ProtocolProfile) -> ModelOutcome:
     """What the leader does once the coordinator has confirmed verification ``number``."""
-    answer, log = leader_rules.written(cluster.log(asked.partition), asked, number, profile)
-    return Outcome(answer, cluster.with_log(asked.partition, log))
+    answer, log = leader_model.written(cluster.log(asked.partition), asked, number, profile)
+    return ModelOutcome(answer, cluster.with_log(asked.partition, log))
 
 
-def _marked(cluster: ModelCluster, asked: WriteMarkerAsked, profile: ProtocolProfile) -> Outcome:
+def _marked(cluster: ModelCluster, asked: WriteMarkerAsked, profile: ProtocolProfile) -> ModelOutcome:
     if asked.partition not in cluster.logs:
-        return Outcome(ModelAnswer("UNKNOWN_TOPIC_OR_PARTITION"), cluster)
-    answer, log = leader_rules.marked(cluster.log(asked.partition), asked, profile)
-    return Outcome(answer, cluster.with_log(asked.partition, log))
+        return ModelOutcome(ModelAnswer("UNKNOWN_TOPIC_OR_PARTITION"), cluster)
+    answer, log = leader_model.marked(cluster.log(asked.partition), asked, profile)
+    return ModelOutcome(answer, cluster.with_log(asked.partition, log))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from harness.model.alphabet import OTHER, OWN, PARTITIONS
+from harness.model.grid import OLD_WRITE, GridCell, state_name
 from harness.model.model_requests import (
     AddPartitionsAsked,
     EndTxnAsked,
@@ -78,7 +79,7 @@ class WalkInstance:
                 return AddPartitionsAsked(version=3, partitions=frozenset({partition}), **identity)  # type: ignore[arg-type]
             case WalkAction.WRITE:
                 sequence = self.sequences.get(partition, 0)
-                version = 12 if new else 11
+                version = 12 if new else OLD_WRITE
                 return ProduceAsked(version=version, partition=partition, sequence=sequence, **identity)  # type: ignore[arg-type]
             case _:
                 commit = step.action is WalkAction.COMMIT
@@ -99,6 +100,22 @@ class WalkInstance:
 def requests_of(steps: Sequence[WalkStep], profile: ProtocolProfile, *, new_protocol: bool) -> tuple[ModelRequest, ...]:
     """What is sent, in order, after the InitProducerId of another id; where nothing is late, nothing is let go."""
     return tuple(asked for asked, _ in _walked(steps, profile, new_protocol=new_protocol))
+
+
+def cell_of(steps: Sequence[WalkStep], profile: ProtocolProfile, *, new_protocol: bool) -> GridCell | None:
+    """The walk as a cell: its last request is what is asked; None where nothing is sent at all."""
+    walked = [*_walked(steps, profile, new_protocol=new_protocol)]
+    if not walked:
+        return None
+    other = InitProducerIdAsked(id=OTHER, version=4)
+    before = walked[-2][1] if len(walked) > 1 else outcomes(fresh_cluster(*PARTITIONS), other, profile)[0].after
+    return GridCell(
+        path=(other, *(asked for asked, _ in walked[:-1])),
+        before=before,
+        asked=walked[-1][0],
+        state=state_name(before),
+        request=f"the last of a walk of {len(walked)}",
+    )
 
 
 def cut(steps: Sequence[WalkStep], shows: Callable[[Sequence[WalkStep]], bool]) -> Sequence[WalkStep]:

@@ -10,11 +10,11 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from harness.model import coordinator_rules, leader_rules
+from harness.model import coordinator_model, leader_model
 from harness.model.model_requests import ModelAnswer
 from harness.model.model_state import NONE, CoordinatorState, PartitionLog
 
-COORDINATOR, LEADER = coordinator_rules, leader_rules
+COORDINATOR, LEADER = coordinator_model, leader_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("an old client's end bumps the epoch", COORDINATOR, "_ended_old", _always_bumping),
     Mutant("a new client's end does not bump the epoch", COORDINATOR, "_ended_new", _without_epoch_bump),
     Mutant("an end of no transaction is accepted", COORDINATOR, "_repeated", _always(ModelAnswer())),
-    Mutant("a repeated end is refused", COORDINATOR, "_repeated", _always(coordinator_rules.WRONG_STATE)),
+    Mutant("a repeated end is refused", COORDINATOR, "_repeated", _always(coordinator_model.WRONG_STATE)),
     Mutant("commits become aborts", COORDINATOR, "_prepare", _always(CoordinatorState.PREPARE_ABORT)),
     Mutant("an ended transaction keeps its partitions", COORDINATOR, "completed", _keeps_partitions),
     Mutant("nothing is verified", LEADER, "received", _with_profile(verifies=False)),

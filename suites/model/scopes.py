@@ -6,7 +6,7 @@ Where the defences of KIP-890 are missing, the hole that it closes must be found
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.model.model_client import ModelClient
+from harness.model.modelled_producer import ModelledProducer
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
 
 
@@ -20,22 +20,22 @@ class ModelScope:
 
     name: str
     profile: ProtocolProfile
-    clients: tuple[ModelClient, ...]
+    clients: tuple[ModelledProducer, ...]
     repeats: int = 0
     moves: int = 0
     breaks: str | None = None
     large: bool = False
 
 
-def old_client(name: str, *, transactions: int = 1, id_: str = "t") -> ModelClient:
+def old_client(name: str, *, transactions: int = 1, id_: str = "t") -> ModelledProducer:
     """Of transactions of version 1, on one partition."""
-    return ModelClient(name=name, id=id_, new_protocol=False, partitions=("A",), transactions=transactions)
+    return ModelledProducer(name=name, id=id_, new_protocol=False, partitions=("A",), transactions=transactions)
 
 
-def new_client(name: str, *partitions: str, transactions: int = 1, id_: str = "t") -> ModelClient:
+def new_client(name: str, *partitions: str, transactions: int = 1, id_: str = "t") -> ModelledProducer:
     """Of transactions of version 2."""
     parts = partitions or ("A",)
-    return ModelClient(name=name, id=id_, new_protocol=True, partitions=parts, transactions=transactions)
+    return ModelledProducer(name=name, id=id_, new_protocol=True, partitions=parts, transactions=transactions)
 
 
 SCOPES: Sequence[ModelScope] = (

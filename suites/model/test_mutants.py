@@ -6,9 +6,9 @@ from functools import cache
 import pytest
 
 from harness.model.exploration import explore
-from harness.model.grid import Cell, grid_cells
+from harness.model.grid import GridCell, grid_cells
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL
-from harness.model.protocol_step import Outcome, outcomes, settled
+from harness.model.protocol_step import ModelOutcome, outcomes, settled
 from suites.model.mutants import MUTANTS, Mutant
 from suites.model.scopes import old_client
 from suites.model.test_model_by_itself import OFFERED
@@ -17,14 +17,14 @@ CELLS = 12_000
 """As many as are asked of a broker in one run."""
 
 
-def predicted(cell: Cell) -> Outcome:
+def predicted(cell: GridCell) -> ModelOutcome:
     """What the model in force says of a cell: the answer, and the state once it has settled."""
     outcome = outcomes(cell.before, cell.asked, NEWEST)[0]
-    return Outcome(outcome.answer, settled(outcome.after, NEWEST))
+    return ModelOutcome(outcome.answer, settled(outcome.after, NEWEST))
 
 
 @cache
-def cells() -> Sequence[tuple[Cell, Outcome]]:
+def cells() -> Sequence[tuple[GridCell, ModelOutcome]]:
     """With what the right model says."""
     return [(cell, predicted(cell)) for cell in grid_cells(NEWEST, OFFERED, limit=CELLS)]
 

@@ -6,15 +6,15 @@ from random import Random
 import pytest
 from hypothesis import Phase, find, given, settings
 
+from harness.explore.drawn_walks import STEPS, WALK, drawn_walks
 from harness.model.alphabet import OTHER, PARTITIONS
 from harness.model.model_requests import InitProducerIdAsked, ModelRequest
 from harness.model.model_state import fresh_cluster
 from harness.model.protocol_profile import NEWEST
-from harness.model.protocol_step import Outcome, outcomes, settled
+from harness.model.protocol_step import ModelOutcome, outcomes, settled
 from harness.model.sketch import sketch
 from harness.model.walks import WalkAction, WalkStep, cut, requests_of
 from suites.model.mutants import MUTANTS, Mutant
-from suites.model.walk_strategies import STEPS, WALK
 
 OFFLINE = settings(max_examples=1_000, deadline=None, database=None, phases=(Phase.generate, Phase.shrink))
 FOUND_BY_WALKS = (
@@ -25,13 +25,13 @@ FOUND_BY_WALKS = (
 )
 
 
-def outcomes_of(requests: Sequence[ModelRequest]) -> Sequence[Outcome]:
+def outcomes_of(requests: Sequence[ModelRequest]) -> Sequence[ModelOutcome]:
     """What the model in force says of each request, with all that is under way finished in between."""
-    cluster, told = fresh_cluster(*PARTITIONS), list[Outcome]()
+    cluster, told = fresh_cluster(*PARTITIONS), list[ModelOutcome]()
     for asked in (InitProducerIdAsked(id=OTHER, version=4), *requests):
         outcome = outcomes(cluster, asked, NEWEST)[0]
         cluster = settled(outcome.after, NEWEST)
-        told.append(Outcome(outcome.answer, cluster))
+        told.append(ModelOutcome(outcome.answer, cluster))
     return told
 
 
@@ -71,3 +71,9 @@ def test_a_wrong_model_is_found_by_walks_and_shrunk(says: str) -> None:
     shortest = cut(found, lambda steps: differs(steps, mutant))
     assert differs(shortest, mutant)
     assert len(shortest) <= 5
+
+
+def test_walks_are_drawn_alike_for_the_same_number_and_not_for_another() -> None:
+    assert drawn_walks(7, 50) == drawn_walks(7, 50)
+    assert drawn_walks(7, 50) != drawn_walks(8, 50)
+    assert len(drawn_walks(7, 50)) > 40

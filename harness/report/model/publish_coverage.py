@@ -1,10 +1,11 @@
-"""Writes the page of an exploration beside its results."""
+"""Writes the page of an exploration beside its results, and that of two."""
 
 import json
 from pathlib import Path
 
 from harness.base.atomic_write import write_atomically
 from harness.report.model.coverage import AGREES, DIFFERS, EXPLAINED, NOT_REACHED, coverage
+from harness.report.model.two_targets import TwoTargets
 from harness.report.shared.rendering import rendered
 
 CELLS = "cells.jsonl"
@@ -16,6 +17,19 @@ LEGEND = {
     EXPLAINED: "some differ, as explained",
     NOT_REACHED: "some were not reached",
 }
+
+
+def publish_comparison(found: TwoTargets, folder: Path, *, names: tuple[str, str], fencepost: str) -> Path:
+    """The page of two explorations, by the absolute path."""
+    text = rendered(
+        "model/comparison.html.j2",
+        found=found,
+        names=names,
+        title=f"{names[0]} and {names[1]}",
+        told=found.differences[:MOST_TOLD],
+        fencepost=fencepost,
+    )
+    return write_atomically(folder / "compared.html", text).absolute()
 
 
 def publish_coverage(folder: Path, *, target: str, fencepost: str) -> Path:

@@ -38,9 +38,9 @@ class TwoTargets:
 
 
 def two_targets(first: Iterable[CellLine], second: Iterable[CellLine]) -> TwoTargets:
-    """Compare the cells that are in both, by number."""
-    left, right = ({line["cell"]: line for line in lines} for lines in (first, second))
-    both = sorted(left.keys() & right.keys())
+    """Compare the cells that are in both: numbers may differ where one offers less."""
+    left, right = ({(line["state"], line["request"]): line for line in lines} for lines in (first, second))
+    both = [cell for cell in left if cell in right]
     reached = [cell for cell in both if NOT_REACHED not in (left[cell]["outcome"], right[cell]["outcome"])]
     differing = (_difference(left[cell], right[cell]) for cell in reached)
     found = sorted((each for each in differing if each.parts), key=lambda each: (each.steps, each.cell))

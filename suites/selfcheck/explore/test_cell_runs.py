@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+from harness.explore.cell_batch import wrong_stable_offsets
 from harness.explore.cell_identities import CellIdentities
 from harness.explore.cell_results import Difference, SeenId, SeenLog, SeenProducer
 from harness.explore.cell_run import CellRun
 from harness.explore.pool_look import PoolLook
-from harness.model.grid import Cell
+from harness.model.grid import GridCell
 from harness.model.model_requests import EndTxnAsked, InitProducerIdAsked, ModelAnswer, ModelRequest, ProduceAsked
 from harness.model.model_state import LogEntry, fresh_cluster
 from harness.model.protocol_profile import NEWEST
@@ -25,7 +26,7 @@ def run(*path: ModelRequest, asked: ModelRequest = COMMIT) -> CellRun:
     before = fresh_cluster("A", "B")
     for step in path:
         before = settled(outcomes(before, step, NEWEST)[0].after, NEWEST)
-    cell = Cell(path=path, before=before, asked=asked, state="", request="")
+    cell = GridCell(path=path, before=before, asked=asked, state="", request="")
     who = CellIdentities(number=1, ids={"own": "x"}, places=PLACES, coordinator_epochs={"own": 4})
     return CellRun(number=1, cell=cell, who=who, profile=NEWEST)
 
@@ -138,3 +139,18 @@ def test_an_open_transaction_is_told_by_the_entry_that_it_began_with() -> None:
         seen = one.seen(replace(LOOK, producers={**LOOK.producers, ("t", 0): shown}))
         assert seen is not None
         assert seen.logs["A"].producers[0].open_since == since
+
+
+def test_a_last_stable_offset_that_contradicts_the_leader_is_told_of_the_cell_whose_entry_lies_there() -> None:
+    one = committed()
+    assert list(wrong_stable_offsets([one], LOOK)) == []
+    held = replace(LOOK, stable={**LOOK.stable, ("t", 0): 5})
+    assert list(wrong_stable_offsets([one], held)) == [(1, Difference(part="LSO of A", expected="10", seen="5"))]
+
+
+def test_a_last_stable_offset_that_passes_an_open_transaction_is_told() -> None:
+    one = committed()
+    opened = {("t", 0): {7000: producer(current_txn_start_offset=5)}, ("t", 1): {}}
+    passed = replace(LOOK, producers=opened)
+    assert list(wrong_stable_offsets([one], passed)) == [(1, Difference(part="LSO of A", expected="5", seen="10"))]
+    assert list(wrong_stable_offsets([one], replace(passed, stable={**LOOK.stable, ("t", 0): 5}))) == []

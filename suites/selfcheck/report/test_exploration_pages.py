@@ -12,7 +12,7 @@ from harness.report.model.two_targets import two_targets
 
 def line(cell: int, outcome: str = AGREES, **more: Any) -> Mapping[str, Any]:
     """Of ``cells.jsonl``."""
-    given = {"state": "Empty", "request": "EndTxn v5, commit, own", "steps": 2, "why": "", "explained": None}
+    given = {"state": f"Empty {cell}", "request": "EndTxn v5, commit, own", "steps": 2, "why": "", "explained": None}
     return {"cell": cell, "outcome": outcome, "differences": [], "exchanges": [], **given, **more}
 
 
@@ -22,10 +22,11 @@ def differs(cell: int, seen: str, **more: Any) -> Mapping[str, Any]:
 
 
 def test_a_difference_shows_before_what_was_not_reached_and_that_before_agreement() -> None:
-    shown = coverage([line(1), line(2, NOT_REACHED), differs(3, "PRODUCER_FENCED")])
-    assert shown.rows[0].cells[0].worst == DIFFERS
-    assert coverage([line(1), line(2, NOT_REACHED)]).rows[0].cells[0].worst == NOT_REACHED
-    assert coverage([line(1)]).rows[0].cells[0].words == "1 agrees"
+    here = {"state": "Empty"}
+    agrees, lost, wrong = line(1, **here), line(2, NOT_REACHED, **here), differs(3, "PRODUCER_FENCED", **here)
+    assert coverage([agrees, lost, wrong]).rows[0].cells[0].worst == DIFFERS
+    assert coverage([agrees, lost]).rows[0].cells[0].worst == NOT_REACHED
+    assert coverage([agrees]).rows[0].cells[0].words == "1 agrees"
 
 
 def test_what_is_explained_is_counted_apart_and_told() -> None:
@@ -35,7 +36,7 @@ def test_what_is_explained_is_counted_apart_and_told() -> None:
 
 
 def test_rows_are_by_the_length_of_their_paths_and_requests_in_columns_by_version() -> None:
-    shown = coverage([line(1, state="far", steps=4), line(2, request="Produce v12, A, own", steps=1)])
+    shown = coverage([line(1, state="far", steps=4), line(2, state="Empty", request="Produce v12, A, own", steps=1)])
     assert [row.state for row in shown.rows] == ["Empty", "far"]
     assert shown.kinds == ("EndTxn v5", "Produce v12")
     assert shown.rows[1].cells[1].worst == "not asked"

@@ -1,5 +1,8 @@
-"""How Hypothesis draws walks: by steps, so that a walk shrinks to the fewest and plainest that show a difference."""
+"""How Hypothesis draws walks: by steps, so that whatever is left of one is a walk again."""
 
+from collections.abc import Sequence
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from harness.model.alphabet import PARTITIONS
@@ -27,3 +30,23 @@ STEP = st.builds(
 )
 WALK = st.lists(STEP, min_size=1, max_size=STEPS)
 """Lists of steps."""
+
+
+def drawn_walks(number: int, count: int) -> Sequence[tuple[WalkStep, ...]]:
+    """At most ``count`` walks, each once, the same for the same ``number``."""
+    drawn: dict[tuple[WalkStep, ...], None] = {}
+
+    @seed(number)
+    @settings(
+        max_examples=count,
+        phases=(Phase.generate,),
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(WALK)
+    def draw(steps: list[WalkStep]) -> None:
+        drawn[tuple(steps)] = None
+
+    draw()
+    return list(drawn)

@@ -33,7 +33,7 @@ class ClientPhase(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelClient:
+class ModelledProducer:
     """One instance of an application.
 
     :param name: Of the instance; its records carry it. :param id: The transactional id.
@@ -110,19 +110,19 @@ class ModelClient:
             value=f"{self.transaction}.{partition}",
         )
 
-    def sent(self) -> "ModelClient":
+    def sent(self) -> "ModelledProducer":
         """It waits for the answer to what it sends next."""
         return replace(self, waiting=self.next_request())
 
-    def gave_up(self) -> "ModelClient":
+    def gave_up(self) -> "ModelledProducer":
         """It waits no more for a write, and aborts."""
         return replace(self, waiting=None, phase=ClientPhase.ABORTING)
 
-    def stopped(self) -> "ModelClient":
+    def stopped(self) -> "ModelledProducer":
         """It does nothing more, whatever is answered."""
         return replace(self, waiting=None, phase=ClientPhase.STOPPED)
 
-    def answered(self, answer: ModelAnswer) -> "ModelClient":
+    def answered(self, answer: ModelAnswer) -> "ModelledProducer":
         """After the answer to what it waits for."""
         asked, free = self.waiting, replace(self, waiting=None)
         if answer.error in ASK_AGAIN:
@@ -141,13 +141,13 @@ class ModelClient:
                 bumped = replace(free, epoch=epoch, sequences=free.sequences if epoch == free.epoch else FrozenMap())
                 return replace(bumped, number=free.number + 1)._after_transaction()
 
-    def _acknowledged(self, asked: ProduceAsked) -> "ModelClient":
+    def _acknowledged(self, asked: ProduceAsked) -> "ModelledProducer":
         written = self.written | {asked.partition}
         phase = ClientPhase.COMMITTING if written >= frozenset(self.partitions) else ClientPhase.WRITING
         sequences = self.sequences.put(asked.partition, asked.sequence + 1)
         return replace(self, written=written, sequences=sequences, phase=phase)
 
-    def _after_transaction(self) -> "ModelClient":
+    def _after_transaction(self) -> "ModelledProducer":
         left = self.transactions
         clear = replace(self, added=frozenset(), written=frozenset(), transactions=max(0, left - 1))
         return replace(clear, phase=ClientPhase.WRITING if left else ClientPhase.STOPPED)

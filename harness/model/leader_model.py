@@ -8,7 +8,7 @@ verification (KIP-890 part 1). Sources: KIP-98, KIP-890; ``ReplicaManager.handle
 
 from dataclasses import replace
 
-from harness.model.coordinator_rules import NEW_PROTOCOL_ADD
+from harness.model.coordinator_model import NEW_PROTOCOL_ADD
 from harness.model.model_requests import AddPartitionsAsked, ModelAnswer, ProduceAsked, WriteMarkerAsked
 from harness.model.model_state import NONE, KnownProducer, LogEntry, PartitionLog, Verification
 from harness.model.protocol_profile import ProtocolProfile

@@ -1,0 +1,107 @@
+"""``python -m suites.model.refuted RUN``: which wrong models a real broker refutes, by what it was seen to do.
+
+RUN is the folder of ``fencepost explore``; nothing is asked again.
+"""
+
+import random
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from harness.base.user_error import ExitCode, UserError
+from harness.evidence.json_codec import Malformed, from_json
+from harness.evidence.run_folder import RunFolder
+from harness.explore.cell_results import CellSeen, KeptSeen
+from harness.explore.comparison import compare
+from harness.explore.findings import SEEN
+from harness.model.grid import GridCell, grid_cells
+from harness.model.model_requests import ModelAnswer
+from harness.model.model_state import ModelCluster, fresh_cluster
+from harness.model.protocol_profile import ProtocolProfile
+from harness.model.protocol_step import outcomes, settled
+from suites.model.mutants import MUTANTS, Mutant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenCell:
+    """A cell that was reached. :param answers: To the steps of its path, which were as the model says."""
+
+    cell: GridCell
+    answers: tuple[ModelAnswer, ...]
+    seen: CellSeen
+
+    def contradicts(self, profile: ProtocolProfile) -> bool:
+        """Whether the model in force says otherwise: of a step of the path, or of what is asked behind it."""
+        answers, before = replayed(self.cell, profile)
+        return answers != self.answers or bool(compare(before, self.cell.asked, profile, self.seen))
+
+
+def replayed(cell: GridCell, profile: ProtocolProfile) -> tuple[tuple[ModelAnswer, ...], ModelCluster]:
+    """What the model in force says of a path, and the state that it leads to."""
+    before, answers = fresh_cluster(*sorted(cell.before.logs)), []
+    for asked in cell.path:
+        outcome = outcomes(before, asked, profile)[0]
+        answers.append(outcome.answer)
+        before = settled(outcome.after, profile)
+    return tuple(answers), before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenGrid:
+    """Cells as a broker answered them, in an order of no meaning."""
+
+    profile: ProtocolProfile
+    cells: Sequence[SeenCell]
+
+    def refuting(self, mutant: Mutant) -> GridCell | None:
+        """The first cell that is not as the wrong model says; None where all are."""
+        with mutant.in_force():
+            return next((each.cell for each in self.cells if each.contradicts(self.profile)), None)
+
+
+def seen_grid(profile: ProtocolProfile, seen: Iterable[tuple[GridCell, CellSeen]]) -> SeenGrid:
+    """With what the model says of their paths."""
+    cells = [SeenCell(cell=cell, answers=replayed(cell, profile)[0], seen=each) for cell, each in seen]
+    random.Random(0).shuffle(cells)
+    return SeenGrid(profile=profile, cells=cells)
+
+
+def read_seen_grid(path: Path) -> SeenGrid:
+    """What ``fencepost explore`` has kept; :raises UserError: when that cannot be read."""
+    run = cast(Mapping[str, Any], RunFolder.open(path, kind="explore").run())
+    try:
+        profile = ProtocolProfile(**run["profile"])
+        offered = {api: (low, high) for api, (low, high) in run["apis"].items()}
+        seen = dict(_seen(path))
+    except (KeyError, TypeError, OSError, Malformed) as error:
+        raise UserError(f"{path} is no whole exploration: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
+    numbered = enumerate(grid_cells(profile, offered), start=1)
+    return seen_grid(profile, ((cell, seen[number]) for number, cell in numbered if number in seen))
+
+
+def _seen(path: Path) -> Iterator[tuple[int, CellSeen]]:
+    with (path / SEEN).open(encoding="utf-8") as lines:
+        for line in lines:
+            kept = from_json(KeptSeen, line)
+            yield kept.cell, kept.seen
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Tell of each mutant whether it is refuted; exit code 1 where one agrees with every cell."""
+    grid = read_seen_grid(Path(arguments[0]))
+    mutants = [each for each in MUTANTS if each.in_order]
+    left = 0
+    for mutant in mutants:
+        cell = grid.refuting(mutant)
+        left += cell is None
+        told = "agrees with every cell" if cell is None else f"refuted by {cell.request}, in «{cell.state}»"
+        sys.stdout.write(f"{mutant.says}: {told}\n")
+        sys.stdout.flush()
+    sys.stdout.write(f"{len(mutants) - left} of {len(mutants)} wrong models are refuted by {len(grid.cells)} cells\n")
+    return bool(left)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

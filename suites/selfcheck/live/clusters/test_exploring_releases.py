@@ -1,0 +1,50 @@
+"""The model beside released brokers: what defends agrees with it, what does not is found by a blind search."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from harness.base.user_error import ExitCode
+from harness.explore.findings import CELLS
+from suites.model.mutants import MUTANTS
+from suites.model.refuted import read_seen_grid
+from suites.selfcheck.fixtures.command import fencepost
+
+SEED = ("--seed", "1", "--backend", "process")
+
+
+def rows(folder: Path) -> Iterator[dict[str, Any]]:
+    """Of a folder's cells."""
+    yield from map(json.loads, (folder / CELLS).read_text(encoding="utf-8").splitlines())
+
+
+def test_the_newest_release_agrees_and_refutes_wrong_models(tmp_path: Path) -> None:
+    ended = fencepost("explore", "kafka:4.3.1", *SEED, "--limit", "1500", "--report-dir", str(tmp_path))
+    assert ended.returncode == ExitCode.KEPT, ended.stdout + ended.stderr
+    assert {row["outcome"] for row in rows(tmp_path)} == {"agrees"}
+    assert len(list(rows(tmp_path))) == 1500
+    assert "1,500 cells on kafka:4.3.1" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    grid = read_seen_grid(tmp_path)
+    refuted = [mutant for mutant in MUTANTS if mutant.in_order and grid.refuting(mutant) is not None]
+    assert len(refuted) >= len(MUTANTS) // 2  # the nearest states alone
+
+
+def test_a_release_without_verification_differs_from_one_that_has_it(tmp_path: Path) -> None:
+    words = ("compare", "kafka:3.9.2", "kafka:3.5.2", *SEED, "--limit", "700", "--report-dir", str(tmp_path))
+    ended = fencepost(*words)
+    assert ended.returncode == ExitCode.BROKEN, ended.stdout + ended.stderr
+    assert {row["outcome"] for row in rows(tmp_path / "first")} == {"agrees"}
+    differing = [row for row in rows(tmp_path / "second") if row["outcome"] == "differs"]
+    assert any(row["request"].startswith("Produce v9, A, own") for row in differing)
+    assert "kafka:3.9.2 shows INVALID_TXN_STATE; kafka:3.5.2 shows NONE" in ended.stdout
+    assert (tmp_path / "compared.html").exists()
+
+
+def test_walks_that_were_told_nothing_find_the_hole_and_are_cut_to_it(tmp_path: Path) -> None:
+    words = ("explore", "kafka:3.5.2", *SEED, "--walks", "60s", "--defended", "--report-dir", str(tmp_path))
+    ended = fencepost(*words)
+    assert ended.returncode == ExitCode.BROKEN, ended.stdout + ended.stderr
+    (found,) = map(json.loads, (tmp_path / "walks.jsonl").read_text(encoding="utf-8").splitlines())
+    assert len(found["steps"]) <= 3
+    assert "own.produce(" in ended.stdout
