@@ -27,8 +27,7 @@ from harness.explore.asker import opened
 from harness.explore.cell_batch import begun
 from harness.explore.explained import read_explanations
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool
-from harness.explore.explored_summary import summary
-from harness.explore.findings import Findings
+from harness.explore.findings import Findings, summary
 from harness.kafka.administration import VERIFICATION, Administration
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings

@@ -81,6 +81,12 @@ GAP_REFUSED_OF_EVERYBODY = rule(
     'throw new org.apache.kafka.common.errors.OutOfOrderSequenceException("a gap")',
     when="$2 != 0 AND $0.currentEntry.isEmpty()",
 )
+NEXT_AFTER_TEN_REFUSED = rule(
+    "the leader refuses what follows the tenth record",
+    f"{_APPEND}#checkSequence",
+    'throw new org.apache.kafka.common.errors.OutOfOrderSequenceException("forgotten")',
+    when="$2 > 9 AND $2 == $0.currentEntry.lastSeq() + 1",
+)
 EVERY_BATCH_TAKEN_AS_TRANSACTIONAL = rule(
     "the leader takes every batch of an open transaction for one of it",
     f"{_APPEND}#appendDataBatch",

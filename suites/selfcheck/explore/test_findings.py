@@ -7,8 +7,7 @@ import pytest
 from harness.base.user_error import UserError
 from harness.explore.cell_results import CellOutcome, CellResult, Difference
 from harness.explore.explained import read_explanations
-from harness.explore.explored_summary import summary
-from harness.explore.findings import Findings, FreshResult
+from harness.explore.findings import Findings, FreshResult, summary
 from harness.model.model_requests import InitProducerIdAsked
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL
 

@@ -23,7 +23,7 @@ from harness.contract import (
     Source,
     expect,
 )
-from harness.contract.byteman.leader_rules import GAP_REFUSED_OF_EVERYBODY, NO_DUPLICATE_FOUND, NO_SEQUENCE_CHECK
+from harness.contract.byteman.leader_rules import NEXT_AFTER_TEN_REFUSED, NO_DUPLICATE_FOUND, NO_SEQUENCE_CHECK
 from harness.contract.doctored import data, evidence, log, producer_row, producers, step, unsound, written
 from harness.contract.refuters import Failpoint, Setting
 from harness.evidence.requirement_evidence import LogTruth
@@ -127,7 +127,7 @@ def requirement(id_: str, statement: str, *, by_age: bool) -> Requirement[Lab]:
             forgetful,
             Failpoint(rules=NO_SEQUENCE_CHECK, anomaly="gap-accepted"),
             Failpoint(rules=NO_DUPLICATE_FOUND, anomaly="repetition-unknown"),
-            Failpoint(rules=GAP_REFUSED_OF_EVERYBODY, anomaly="next-write-refused"),
+            Failpoint(rules=NEXT_AFTER_TEN_REFUSED, anomaly="next-write-refused"),
             Failpoint(rules=NO_DUPLICATE_FOUND + NO_SEQUENCE_CHECK, anomaly="repetition-appended"),
             Setting(key=EXPIRATION, value="1", anomaly="producer-forgotten"),
         ),
