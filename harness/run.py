@@ -285,14 +285,16 @@ def beside(run: Run) -> Run:
 
 
 def handed_on(run: Run, to: Run) -> Run:
-    """``to`` with the cluster that ``run`` has open, which is not its own any more."""
+    """``to`` with the cluster that ``run`` has open, which is not its own any more; it may be handed back later."""
     to.cluster, to.offer, to.wish, to.gate, to.patience = run.cluster, run.offer, run.wish, run.gate, run.patience
     to.clock, to.numbers, to.offered = run.clock, run.numbers, run.offered
     to.readers, run.readers = run.readers, to.readers
     to.belongings.topics += run.belongings.topics  # what could not be removed is tried again at the end
     to.belongings.groups += run.belongings.groups
+    run.belongings.topics.clear()
+    run.belongings.groups.clear()
     run.cluster, run.offer, run.gate = None, None, None
-    if to.offered is not None and to.cluster is not None:
+    if to.offered is not None and to.cluster is not None and to.wish is None:
         to.folder.add_to_run(to.offered.described(to.cluster))
     return to
 

@@ -36,12 +36,24 @@ from harness.contract.refuters import (
     Setting,
     Unrefuted,
 )
-from harness.contract.requirement import Access, Feature, Library, Need, Offers, Order, Refusal, Requirement, Source
+from harness.contract.requirement import (
+    Ability,
+    Access,
+    Feature,
+    Library,
+    Need,
+    Offers,
+    Order,
+    Refusal,
+    Requirement,
+    Source,
+)
 from harness.contract.transaction_result import TransactionResult
 from harness.contract.verdict import Status, Verdict, kept, passes
 from harness.evidence.requirement_evidence import Evidence, NotSeen
 
 __all__ = [
+    "Ability",
     "Access",
     "Evidence",
     "Failpoint",

@@ -15,6 +15,7 @@ from harness.contract.expect import Observation
 from harness.contract.level import Level
 from harness.contract.own_cluster import OwnCluster
 from harness.contract.refuters import Refuter
+from harness.evidence.client_evidence import AbilityName
 from harness.evidence.requirement_evidence import Evidence
 
 LabT = TypeVar("LabT", contravariant=True)
@@ -98,12 +99,19 @@ class Library:
         return " or ".join([" ".join([" or ".join(self.names), *limits]), *map(str, self.also)])
 
 
+@dataclass(frozen=True, slots=True)
+class Ability:
+    """The promise is that of libraries which do not say that they lack this (``open`` of an adapter)."""
+
+    name: AbilityName
+
+
 def numbers_of(version: str) -> tuple[int, ...]:
     """The numbers of a version, to be compared: of ``v1.22.2-rc1`` they are 1, 22 and 2."""
     return tuple(map(int, re.findall(r"\d+", version.split("-")[0])))
 
 
-Need: TypeAlias = Offers | Feature | Library
+Need: TypeAlias = Offers | Feature | Library | Ability
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,12 @@ from typing import Literal, TypeAlias
 from harness.base.json_value import Json
 
 Classification: TypeAlias = Literal["retriable", "abortable", "fatal", "fenced"]
+AbilityName: TypeAlias = Literal["giving-up", "foreign-offsets"]
+WITHOUT: Mapping[AbilityName, str] = {
+    "giving-up": "sends a record of a transaction again until it is answered, however long that takes",
+    "foreign-offsets": "puts offsets into a transaction only as a member of their group",
+}
+"""What a library does that lacks an ability; an adapter names in ``open`` those that it lacks."""
 CallOutcome: TypeAlias = Literal["done", "refused", "unsure"]
 
 

@@ -75,6 +75,7 @@ class Then:
 
     :param alone: Requests after a held one overtake it; otherwise they wait behind it, as Kafka's order of a connection
         demands.
+    :param waits: A ``lie`` that answers in the broker's place does so when the rule is taken off.
     :param with_: Arguments of the lie.
     :param hang_up: End the sender's connection at the strike (``drop-response``: in place of the response).
     """
@@ -84,6 +85,7 @@ class Then:
     at_most_ms: int = AT_MOST_MS
     alone: bool = False
     hang_up: bool = False
+    waits: bool = False
     lie: str = ""
     with_: Mapping[str, Json] = field(default_factory=dict)
 

@@ -13,7 +13,7 @@ from harness.base.json_value import Json
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster.cluster import Cluster
 from harness.cluster.observer_client import observer_client
-from harness.contract import Feature, Library, Need, Offers
+from harness.contract import Ability, Feature, Library, Need, Offers
 from harness.evidence.recorder import Recorder
 from harness.wire.wire_client import Offered
 from harness.wire.wire_errors import WireError
@@ -84,7 +84,7 @@ def _lack(need: Need, offer: TargetFeatures) -> str | None:
             if low <= level <= high:
                 return None
             return f"feature {name} at level {level} is not supported (supported: {low}–{high})"
-        case Library():
+        case Library() | Ability():
             return None  # nothing that a target has
     assert_never(need)
 

@@ -10,7 +10,7 @@ from harness.app.requirement_items import LiveItem, Rank
 from harness.contract import Verdict
 from harness.contract.catalogue.requirement_catalogue import load
 
-ClientRank: TypeAlias = tuple[int, Rank]
+ClientRank: TypeAlias = tuple[bool, int, Rank]
 
 
 class ClientRequirementFile(pytest.File):
@@ -38,9 +38,9 @@ class ClientItem(LiveItem):
 
     @property
     def client_rank(self) -> ClientRank:
-        """Client by client, so that each has one folder open at a time."""
+        """Client by client on the common cluster; then each on those that its requirements ask for."""
         clients: ClientsSession = self.session_
-        return clients.options.clients.index(self.given), self.rank
+        return self.requirement.cluster is not None, clients.options.clients.index(self.given), self.rank
 
     @property
     def client(self) -> str:

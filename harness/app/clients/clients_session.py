@@ -44,7 +44,7 @@ from harness.report.shared.run_metadata import run_metadata
 from harness.report.shared.words import count
 from harness.run import Run
 
-CLIENT_JOBS = 4
+CLIENT_JOBS = 6
 """Requirements of a client at a time; each has a process or two of its own."""
 KNOWN_CLIENTS = KNOWN_FAILING / "clients"
 PAGE = "clients.html"
@@ -238,16 +238,16 @@ class ClientsSession:
         self.options.run.progress(f"{path} has {count(number, 'known failure', 'known failures')}")
 
     def _run(self, candidate: Candidate) -> Run:
-        """Its run; at its first requirement it takes the cluster over from the client before it."""
+        """Its run, which takes the cluster over from the client that was asked before it."""
         if candidate.run is None:
             folder = RunFolder.create(self.options.run.folder / candidate.place, self._described(candidate))
-            before = self._latest
-            if before is not None and before.beside is not None:
-                before.beside.stop()
-            last = before.run if before else None
             options = replace(self.options.run, folder=folder.path)
-            made = Run(options=options, folder=folder, journal=folder.journal(), known=candidate.known)
-            candidate.run = made if last is None else flow.handed_on(last, made)
+            candidate.run = Run(options=options, folder=folder, journal=folder.journal(), known=candidate.known)
+        if self._latest is not candidate:
+            if self._latest is not None and self._latest.run is not None:
+                run = flow.handed_on(self._latest.run, candidate.run)
+                if run.cluster is not None and run.cluster.owned:
+                    flow.remove_topics(run, run.cluster)  # else the cluster keeps the logs of all clients
             self._latest = candidate
         return candidate.run
 

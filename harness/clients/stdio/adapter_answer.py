@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import TypedDict, get_args
 
 from harness.base.json_value import Json
-from harness.evidence.client_evidence import CallOutcome, Classification, Delivery, LibraryError, Position, ReadRecord
+from harness.evidence.client_evidence import (
+    AbilityName,
+    CallOutcome,
+    Classification,
+    Delivery,
+    LibraryError,
+    Position,
+    ReadRecord,
+)
 
 LONGEST_LINE = 4 * 2**20
 """Bytes of a line, at most."""
@@ -32,6 +40,7 @@ class AdapterAnswer:
     library: str = ""
     version: str = ""
     deliveries: Sequence[Delivery] = ()
+    lacks: frozenset[AbilityName] = frozenset()
     records: Sequence[ReadRecord] = ()
     positions: Sequence[Position] = ()
 
@@ -59,6 +68,7 @@ def read_answer(line: str) -> AdapterAnswer:
         error=_error(fields.get("error")),
         library=_text(fields, "library", ""),
         version=_text(fields, "version", ""),
+        lacks=_lacks(fields),
         deliveries=[_delivery(each) for each in _list(fields, "deliveries")],
         records=[ReadRecord(**_place(each), value=_text(each, "value")) for each in _list(fields, "records")],
         positions=[Position(**_place(each)) for each in _list(fields, "positions")],
@@ -66,6 +76,13 @@ def read_answer(line: str) -> AdapterAnswer:
     if not answer.done and answer.error is None:
         raise NotTheProtocol(f"outcome is {answer.outcome!r} without an error")
     return answer
+
+
+def _lacks(fields: Mapping[str, Json]) -> frozenset[AbilityName]:
+    told = _texts(fields, "lacks")
+    if unknown := [name for name in told if name not in get_args(AbilityName)]:
+        raise NotTheProtocol(f"lacks names {unknown[0]!r}, not one of {', '.join(get_args(AbilityName))}")
+    return frozenset(name for name in get_args(AbilityName) if name in told)
 
 
 def _delivery(fields: Mapping[str, Json]) -> Delivery:

@@ -7,23 +7,26 @@ brought them in. For another version it is written in the installation; that fil
 import hashlib
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.base.user_error import ExitCode, UserError
+from harness.clients.toolchains.jvm_archive import archived
 from harness.clients.toolchains.package_client import copy_sources, missing_tools, said, unknown_version
 from harness.clients.toolchains.program import Program
 from harness.machine import maven, toolchain
 
 LOCK = "jars.sha256"
 """As ``sha256sum`` writes it."""
+JAR = "adapter.jar"
 POM = "pom.xml"
 """Names the library with the version ``${library.version}``, and what else the program needs."""
 ENOUGH = 99_999
 """More than any part of a version."""
 
-QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto", "-Xmx256m")
+QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx256m")
 """A program runs for seconds, beside others on the same cores."""
 
 
@@ -76,10 +79,15 @@ class Maven:
             ["javac", "-nowarn", "--release", str(toolchain.OLDEST_JAVA), *into, *sources],
             doing=f"compile the program of {program.library} {version}",
         )
+        shutil.make_archive(str(folder / "adapter"), "zip", folder / "classes")
+        (folder / "adapter.zip").rename(folder / JAR)
 
     def command(self, program: Program, folder: Path) -> Sequence[str]:
-        classes = os.pathsep.join((str(folder / "classes"), str(folder / "jars" / "*")))
-        return ["java", *QUICK_START, "-classpath", classes, f"{program.library.capitalize()}Adapter"]
+        """Every jar by its name: an archive of classes knows a class path of jars alone."""
+        class_path = os.pathsep.join(map(str, (folder / JAR, *sorted(folder.glob("jars/*.jar")))))
+        start = [*QUICK_START, "-classpath", class_path, f"{program.library.capitalize()}Adapter"]
+        java = toolchain.java()
+        return ["java", *archived(java.program, java.build, folder, start), *start]
 
 
 def lock_of(jars: Path) -> str:

@@ -19,6 +19,7 @@ class Program:
     :param version: The one that is installed where the user names none; the lock file beside the source pins it, and
         all that it needs.
     :param source: Folder of the source and the lock file, below :data:`PROGRAMS`.
+    :param remedy: What its installation needs beyond the toolchain, told where it fails; empty for nothing.
     :param shared: Folder with sources that programs of one language share, below :data:`PROGRAMS`; empty for none.
     """
 
@@ -28,6 +29,7 @@ class Program:
     version: str
     source: str
     shared: str = ""
+    remedy: str = ""
 
     @property
     def files(self) -> Sequence[Path]:

@@ -57,6 +57,9 @@ PROGRAMS_THAT_SHIP = (
         version="1.10.1",
         source="node/confluent_javascript",
         shared="node/lines",
+        remedy="where its release on GitHub cannot be reached it is built, with make, a C++ compiler, Python and the "
+        "headers of OpenSSL, zlib and zstd (Debian: apt install build-essential python3 libssl-dev zlib1g-dev "
+        "libzstd-dev)",
     ),
     Program(
         library="kafka-python",

@@ -25,6 +25,8 @@ from harness.lab.powers.request_gate import GateAction, Gated, GateWish, Request
 SLACK_SECONDS = 20.0
 """Beyond the time that its library may take for a call, on a machine that is busy."""
 CLOSE_SECONDS = 5.0
+ENOUGH_REFUSALS = 6
+"""One after another, of polls: the consumer has ended."""
 SENT_SECONDS = 15.0
 """Within which a request that is waited for must have come to the gate."""
 
@@ -36,6 +38,7 @@ class Application:
     :param name: In steps and on the wire.
     :param proxies: Of the lane on which it is, by node.
     :param frames_so_far: Its requests as the gate has seen them.
+    :param refused_polls: How many were refused since one was not.
     :param ended: Whether it says that it has no transaction open.
     :param until_closed: What is on for as long as it runs.
     """
@@ -50,6 +53,7 @@ class Application:
     now: Callable[[], float]
     frames_so_far: Callable[[], Sequence[Frame]]
     running: bool = True
+    refused_polls: int = 0
     ended: bool = True
     until_closed: ExitStack = field(default_factory=ExitStack)
 
@@ -104,13 +108,22 @@ class Application:
 
     def poll(self, *, within_ms: int = 1_000, as_: str = "") -> ClientCall:
         """Records that are delivered now."""
-        return self._call("poll", as_, {"within_ms": within_ms}, more_seconds=within_ms / 1000)
+        polled = self._call("poll", as_, {"within_ms": within_ms}, more_seconds=within_ms / 1000)
+        self.refused_polls = self.refused_polls + 1 if polled.outcome == "refused" else 0
+        if polled.outcome == "refused":  # at once, as often as it is asked
+            wait.pause(max(0.0, within_ms - (polled.answered - polled.started)) / 1000)
+        return polled
+
+    @property
+    def reads(self) -> bool:
+        """Whether polling it any more makes sense: of a consumer that has ended each poll is refused."""
+        return self.refused_polls < ENOUGH_REFUSALS
 
     def poll_all(self, count: int, *, within_ms: int = 10_000, as_: str = "poll") -> Sequence[ReadRecord]:
-        """Poll until so many records came, or the time is over; each poll is a step of this name."""
+        """Poll until so many records came, its consumer has ended, or the time is over; each is a step of this name."""
         found: list[ReadRecord] = []
-        deadline = self.now() + within_ms
-        while len(found) < count and (left := deadline - self.now()) > 0:
+        deadline, self.refused_polls = self.now() + within_ms, 0
+        while self.reads and len(found) < count and (left := deadline - self.now()) > 0:
             found += self.poll(within_ms=min(500, round(left) + 1), as_=as_).records
         return found
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import cast
 
-from harness.contract import Library, Requirement
+from harness.contract import Ability, Library, Requirement
 from harness.lab.clients.client_lab import ClientLab, client_lab
 from harness.lab.clients.client_under_test import ClientUnderTest
 from harness.lab.lab import Lab
@@ -16,5 +16,5 @@ def bound(requirement: Requirement[ClientLab], client: ClientUnderTest) -> Requi
         with client_lab(lab, client) as made:
             requirement.stimulus(made)
 
-    of_target = tuple(need for need in requirement.needs if not isinstance(need, Library))
+    of_target = tuple(need for need in requirement.needs if not isinstance(need, Library | Ability))
     return replace(cast(Requirement[Lab], requirement), stimulus=stimulus, needs=of_target)

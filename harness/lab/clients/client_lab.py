@@ -179,8 +179,10 @@ class ClientLab:
         self.lab.notes.frames += frames
         self._note_versions(frames)
         self.frame_gate.unwatch(self.prefix)
-        unfinished = {each.transactional_id: each.coordinator for each in self.applications if not each.ended}
-        self.lab.placement.end_transactions(unfinished)
+        last = {frame.client_id: frame for frame in frames if frame.api == "EndTxn"}
+        refused = {name for name, frame in last.items() if frame.error != 0}  # whatever the library made of it
+        unfinished = [each for each in self.applications if not each.ended or each.name in refused]
+        self.lab.placement.end_transactions({each.transactional_id: each.coordinator for each in unfinished})
 
     def _note_versions(self, frames: Sequence[Frame]) -> None:
         """What was spoken, and what of it the brokers advertise; each requirement has these facts."""

@@ -7,7 +7,8 @@ from harness.base.user_error import ExitCode, UserError
 from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.clients.stdio.adapter_options import AdapterOptions
 from harness.clients.stdio.adapter_process import AdapterFailed, start_adapter
-from harness.contract import Library, Need
+from harness.contract import Ability, Library, Need
+from harness.evidence.client_evidence import WITHOUT, AbilityName
 
 START_SECONDS = 30.0
 NOBODY = "127.0.0.1:9"
@@ -20,11 +21,13 @@ class ClientUnderTest:
 
     :param library: As the library names itself: ``franz-go``.
     :param version: Likewise: ``1.22.2``.
+    :param lacks: What it says that it cannot do.
     """
 
     command: AdapterCommand
     library: str
     version: str
+    lacks: frozenset[AbilityName] = frozenset()
 
     @property
     def name(self) -> str:
@@ -32,9 +35,16 @@ class ClientUnderTest:
         return self.command.name
 
     def lacking(self, needs: Iterable[Need]) -> str | None:
-        """Which other library a promise is, as a sentence; None when it is this one's too."""
-        others = [need for need in needs if isinstance(need, Library) and not need.holds(self.library, self.version)]
-        return f"a promise of {others[0]}, not of {self.library} {self.version}" if others else None
+        """Why a promise is not this library's, as a sentence; None when it is."""
+        return next((why for need in needs if (why := self._lack(need))), None)
+
+    def _lack(self, need: Need) -> str | None:
+        match need:
+            case Library() if not need.holds(self.library, self.version):
+                return f"a promise of {need}, not of {self.library} {self.version}"
+            case Ability(name=name) if name in self.lacks:
+                return f"{self.library} says that it has no {name}: it {WITHOUT[name]}"
+        return None
 
 
 def asked_for_its_name(command: AdapterCommand) -> ClientUnderTest:
@@ -51,4 +61,4 @@ def asked_for_its_name(command: AdapterCommand) -> ClientUnderTest:
             adapter.kill()
     except AdapterFailed as failed:
         raise UserError(f"{failed}\ntry: fencepost client {command.name} --check", exit=ExitCode.USAGE) from None
-    return ClientUnderTest(command=command, library=answer.library, version=answer.version)
+    return ClientUnderTest(command=command, library=answer.library, version=answer.version, lacks=answer.lacks)

@@ -35,7 +35,7 @@ def read_to_the_end(
     ends = {part.topic_partition: lab.lab.observer.last_stable_offset(part, as_=as_) for part in partitions}
     records = sum(_expected(lab, app, partition) for partition in ((like,) if like else partitions)) - deleted
     deadline, late = lab.lab.now() + READ_MS, 0
-    while lab.lab.now() < deadline and late < POLLS_TO_THE_END:
+    while app.reads and lab.lab.now() < deadline and late < POLLS_TO_THE_END:
         said = app.poll(within_ms=POLL_MS, as_=as_)
         if delivered(lab, app) >= records:
             late += POLLS_TO_THE_END if _at(said, lab, partitions, ends) else 1

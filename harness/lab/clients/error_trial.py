@@ -8,9 +8,13 @@ from harness.base.unprepared import Unprepared
 from harness.contract.clients.error_case import TRIED, ErrorCase
 from harness.evidence.client_evidence import ClientCall
 from harness.lab.clients.application import Application
-from harness.lab.clients.client_lab import ClientLab
+from harness.lab.clients.client_lab import ClientLab, Settings
+from harness.lab.clients.transact import joined
 from harness.lab.partition import Group, Partition
 from harness.lab.powers.request_gate import Gated, GateWish
+
+TIMES: Settings = {"request_timeout_ms": 3_000, "delivery_timeout_ms": 6_000, "block_ms": 6_000}
+"""Of applications that are given errors: some tell of one only when its time is over."""
 
 
 def try_cases(lab: ClientLab, cases: Sequence[ErrorCase]) -> None:
@@ -20,7 +24,8 @@ def try_cases(lab: ClientLab, cases: Sequence[ErrorCase]) -> None:
     application: Application | None = None
     before: ErrorCase | None = None
     for number, case in enumerate(cases, 1):
-        if application is None or before is None or before.protocol != case.protocol or case.begins_anew:
+        other_protocol = before is None or before.protocol != case.protocol
+        if application is None or other_protocol or case.begins_anew or trials.must_join(case, application):
             if application is not None:
                 application.close()
             application = trials.started(case, number)
@@ -49,9 +54,9 @@ class ErrorTrials:
     def started(self, case: ErrorCase, number: int) -> Application:
         """An application for this case, initialised if the error does not come then."""
         name = f"app{number}"
-        if case.of_group:
+        if case.of_group or self._joins:
             self.groups[name] = self.lab.group(f"G{number}")
-        made = self.lab.application(name, protocol=case.protocol, group=self.groups.get(name, self.group))
+        made = self.lab.application(name, protocol=case.protocol, group=self._group_of(name), **TIMES)
         if not case.at_init:
             made.init(as_="init")
         return made
@@ -76,7 +81,10 @@ class ErrorTrials:
         if self._again(case, app).done:
             return app
         app.kill()
-        newer = self.lab.application(f"anew{number}", same_id=app, protocol=case.protocol, group=self.group)
+        name = f"anew{number}"
+        if self._joins:
+            self.groups[name] = self.lab.group(f"A{number}")
+        newer = self.lab.application(name, same_id=app, protocol=case.protocol, group=self._group_of(name), **TIMES)
         newer.init(as_=case.step("anew init"))
         return newer if self._transaction(case, newer, "anew").done else None
 
@@ -101,7 +109,7 @@ class ErrorTrials:
     def _rest(self, case: ErrorCase, app: Application) -> ClientCall:
         app.produce(self.partition, f"{case.name} a", as_=case.step("produce"))
         if case.of_offsets:
-            app.send_offsets(self._group_of(app), {self.partition: 1}, as_=case.step("send_offsets"))
+            app.send_offsets(self._group_of(app.name), {self.partition: 1}, as_=case.step("send_offsets"))
         end = app.abort if case.ending == "abort" else app.commit
         return end(as_=case.step(case.ending))
 
@@ -132,20 +140,33 @@ class ErrorTrials:
         """The gate answers with the case's error; of lookups of a coordinator, those of the case's key alone."""
         wish: GateWish = {"error": case.error, "at_most": times}
         if api == "FindCoordinator":
-            wish["only"] = (self._group_of(app).name if case.of_group else app.transactional_id,)
+            wish["only"] = (self._group_of(app.name).name if case.of_group else app.transactional_id,)
         if api == "Produce":
             wish["log_start"] = case.log_start
         return app.gate(api, "refuse", name=f"{api} of {case.name}", **wish)
 
+    @property
+    def _joins(self) -> bool:
+        """Whether the library sends offsets as a member alone; the group is then the application's own."""
+        return "foreign-offsets" in self.lab.client.lacks
+
+    def must_join(self, case: ErrorCase, app: Application) -> bool:
+        """Whether the case needs a member, which a new application becomes before anything can have failed."""
+        return case.of_offsets and self._joins and app.name not in self.consuming
+
     def _consumes(self, app: Application) -> None:
-        """Some libraries take the group from a consumer alone; it is never a member."""
-        if app.name not in self.consuming and self.other is not None:
+        """Some libraries take the group from a consumer alone; it is a member only where it must be."""
+        if app.name in self.consuming or self.other is None:
+            return
+        self.consuming.add(app.name)
+        if self._joins:
+            joined(app, f"{app.name} joining", self.other)
+        else:
             app.subscribe(self.other, joins=False)
-            self.consuming.add(app.name)
 
     def _first(self, case: ErrorCase) -> Partition:
         """Where the earlier record goes; the coordinator is asked for another partition once more."""
         return self.other if case.api == "AddPartitionsToTxn" and self.other is not None else self.partition
 
-    def _group_of(self, app: Application) -> Group:
-        return self.groups.get(app.name, self.group)
+    def _group_of(self, application: str) -> Group:
+        return self.groups.get(application, self.group)

@@ -47,7 +47,8 @@ class GateWish(TypedDict, total=False):
     it. ``hang_up``: the sender's connection ends in place of the answer. ``rewrite``: what the answer becomes, see
     :class:`harness.wire.codec.answer_rewrite.AnswerRewrite`; ``error``, ``instead_of``, ``fields``, ``shift`` are its
     parts. ``cap``: answers to ApiVersions offer APIs up to these versions only. ``refuse``: the gate answers with
-    ``error`` in the broker's place (``harness.faults.gate.refused_in_place``); ``only`` and ``log_start`` are as there.
+    ``error`` in the broker's place (``harness.faults.gate.refused_in_place``); ``only`` and ``log_start`` are as there,
+    and with ``waits`` it answers when it is released.
     """
 
     versions: tuple[int, ...]
@@ -57,6 +58,7 @@ class GateWish(TypedDict, total=False):
     at_most: int | None
     alone: bool
     hang_up: bool
+    waits: bool
     only: tuple[str, ...]
     log_start: int
     error: int
@@ -202,6 +204,7 @@ def _then(action: GateAction, wish: GateWish) -> Then:
         action=does,
         alone=wish.get("alone", False),
         hang_up=wish.get("hang_up", False),
+        waits=wish.get("waits", False),
         at_most_ms=AT_MOST_MS,
         lie=LIES.get(action, ""),
         with_=_arguments(action, wish),

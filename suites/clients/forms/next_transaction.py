@@ -9,7 +9,7 @@ from harness.lab.clients import Application
 from harness.lab.clients.client_lab import Settings
 from harness.lab.partition import Partition
 
-SHORT: Settings = {"request_timeout_ms": 1_500, "delivery_timeout_ms": 4_000, "block_ms": 8_000}
+SHORT: Settings = {"request_timeout_ms": 1_000, "delivery_timeout_ms": 3_000, "block_ms": 6_000}
 """Times of an application whose records or ends are given up."""
 
 

@@ -5,13 +5,11 @@ Later batches of the partition had their sequences already; they fail too, or ar
 """
 
 from harness.contract import (
-    Access,
     Evidence,
     KafkaError,
     LyingClient,
     NotSeen,
     Observations,
-    Order,
     OtherClient,
     Refusal,
     Requirement,
@@ -34,7 +32,7 @@ def stimulus(lab: ClientLab) -> None:
     app, partition = lab.application(transactional=False), lab.partition("P1")
     app.produce(partition, "first", as_="first")
     with app.refused("Produce", KafkaError.TOPIC_AUTHORIZATION_FAILED, skip=len(BEFORE)):
-        all_in_flight(lab, app, partition, (*BEFORE, FAILING, *LATER))
+        all_in_flight(app, partition, (*BEFORE, FAILING, *LATER))
         app.flush(as_="flush")
 
 
@@ -99,6 +97,4 @@ REQUIREMENT = Requirement(
         OtherClient(client="kafkajs:2.2.4", anomaly="no-epoch-bump"),
         LyingClient(lie="writes-again", anomaly="written-twice"),
     ),
-    access=(Access.LANES,),
-    order=Order.HOLDS_LINKS,
 )

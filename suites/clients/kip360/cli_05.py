@@ -7,6 +7,7 @@ still arrive, and without another epoch nothing refuses it then: Java ends there
 """
 
 from harness.contract import (
+    Ability,
     Evidence,
     KafkaError,
     LyingClient,
@@ -60,7 +61,7 @@ def stimulus(lab: ClientLab) -> None:
     with app.gate("Produce", "drop-request", at_most=None, hang_up=True, name="lost"):
         app.begin(as_="expired begin")
         app.produce(partition, "expired", as_="expired produce")
-    app.abort(as_="expired abort")
+        app.abort(as_="expired abort")  # some libraries give a record up no sooner
     next_transaction(app, partition, "same", step="same")
     newer = lab.application("newer", same_id=app)
     newer.init(as_="newer init")
@@ -112,7 +113,7 @@ REQUIREMENT = Requirement(
     id="KIP360-CLI-05",
     source=Source(360, "Compatibility, Deprecation, and Migration Plan"),
     statement="Where InitProducerId v3 is missing, lost records and identities end an instance; a new one goes on.",
-    needs=(TRANSACTIONS,),
+    needs=(TRANSACTIONS, Ability("giving-up")),
     stimulus=stimulus,
     check=check,
     accepts=(GOOD,),

@@ -34,8 +34,9 @@ def stimulus(lab: ClientLab) -> None:
             with app.gate("EndTxn", "drop-response", hang_up=True, name=f"{name} {end} lost"):
                 ask = app.commit if end == "commit" else app.abort
                 ended = ask(as_=f"{name} {end}")
-            if not ended.done:
-                ask(as_=f"{name} {end} again")
+            if not ended.done and not ask(as_=f"{name} {end} again").done and end == "commit":
+                app = lab.application(f"{name} anew", same_id=app, protocol=protocol)  # so that an abort can be lost
+                app.init()
         next_transaction(app, partition, f"{name} next", step=f"{name} next")
 
 

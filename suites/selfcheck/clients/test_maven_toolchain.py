@@ -1,5 +1,6 @@
 """How Java's client is installed by Maven and a JDK; scripts take the place of both, and no JVM is started."""
 
+import json
 import os
 import re
 from pathlib import Path
@@ -111,8 +112,26 @@ def test_the_own_version_is_installed_from_the_lock_file_and_can_be_started(prog
     folder = installed(program, "4.3.1", tmp_path)
     words = MAVEN_TOOLCHAIN.command(program, folder)
     assert words[0] == "java"
-    assert words[-2:] == [f"{folder}/classes:{folder}/jars/*", "JavaAdapter"]
-    assert (folder / "classes").is_dir()
+    assert words[-2:] == [f"{folder}/adapter.jar:{folder}/jars/kafka-clients-4.3.1.jar", "JavaAdapter"]
+    assert (folder / "adapter.jar").is_file()
+
+
+@pytest.mark.parametrize("writes", [True, False], ids=["one is written", "none is written"])
+def test_it_starts_from_an_archive_of_classes_where_its_jvm_writes_one(
+    writes: bool, program: Program, tools: Path, tmp_path: Path
+) -> None:
+    folder, calls = installed(program, "4.3.1", tmp_path), tmp_path / "calls"
+    option = (
+        'ArchiveClassesAtExit=*) cat > "${word#*=}"; cp "${word#*=}"' if writes else "ArchiveClassesAtExit=*) cat >"
+    )
+    for_archive = f'for word in "$@"; do case "$word" in -XX:{option} {calls} ;; esac; done\n'
+    written_script(tools / "java", JAVA_17 + for_archive)
+    words = MAVEN_TOOLCHAIN.command(program, folder)
+    (archive,) = tmp_path.glob("installed-4.3.1-*")
+    assert (f"-XX:SharedArchiveFile={archive}/classes.jsa" in words) is writes
+    asked = [json.loads(line) for line in calls.read_text().splitlines()]
+    assert [call["call"] for call in asked] == ["open", "init", "subscribe", "poll", "close"]
+    assert asked[0]["bootstrap"] == "127.0.0.1:9"
 
 
 @pytest.mark.usefixtures("tools")

@@ -98,6 +98,13 @@ def test_the_script_of_a_package_that_failed_is_told_by_its_first_error(path: Pa
         NPM_TOOLCHAIN.install(CONFLUENT_JAVASCRIPT, CONFLUENT_JAVASCRIPT.version, tmp_path)
 
 
+def test_what_a_library_needs_to_be_built_is_told_with_its_failure(path: Path) -> None:
+    npm(path, SCRIPT_FAILED.replace("\n", " "), 1)
+    remedy = r"not found: make; where its release .* apt install build-essential .* libzstd-dev\)$"
+    with raises_user_error(ExitCode.TARGET_UNKNOWN, match=remedy):
+        adapter_command("confluent-javascript", print)
+
+
 def test_an_npm_that_answers_no_object_is_told_by_its_last_words(path: Path, tmp_path: Path) -> None:
     npm(path, "", 1)
     with raises_user_error(ExitCode.TARGET_UNKNOWN, match="cannot install kafkajs 2.2.4: npm warn it"):

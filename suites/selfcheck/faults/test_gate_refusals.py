@@ -249,3 +249,17 @@ def test_what_never_comes_to_be_refused_is_no_situation(pair: GatePair, monkeypa
     monkeypatch.setattr("harness.lab.powers.request_gate.MET_SECONDS", 0.05)
     with refusing(pair, "EndTxn", [], {"error": FENCED}) as gated, pytest.raises(Unprepared, match="took 0 of 1"):
         gated.wait()
+
+
+def test_a_refusal_waits_until_it_is_released(pair: GatePair) -> None:
+    client, noted = pair.call(), list[Fault]()
+    with refusing(pair, "EndTxn", noted, {"error": FENCED, "waits": True}) as gated:
+        client.ask(1, end(), 5)
+        gated.wait()
+        client.ask(2, end(), 5)
+        assert (gated.report().holding, pair.broker.correlations) == (1, [])
+        gated.release()
+        assert [client.answer() for _ in range(2)] == [(1, FENCED), (2, 0)]
+    assert pair.broker.correlations == [2]
+    (strike,) = noted[0].strikes
+    assert (strike.fate, strike.error, strike.delivered) == ("rewritten", FENCED, None)

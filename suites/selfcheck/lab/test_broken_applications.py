@@ -13,7 +13,7 @@ from harness.lab.clients import application as module
 from harness.lab.clients.application import Application
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.powers.request_gate import RequestGate
-from suites.selfcheck.clients.stdio.programs import but, program
+from suites.selfcheck.clients.stdio.programs import SOUND, but, program
 
 BEGIN = 'case "begin" | "subscribe": answer(call["id"], outcome="done")'
 BAD = {
@@ -30,7 +30,12 @@ def _clock() -> RunClock:
 
 def application(folder: Path, clock: RunClock, instead: str) -> Application:
     """One whose program does this when it is told to begin."""
-    command = program(folder, but(BEGIN, f'case "begin": {instead}'))
+    return running(folder, clock, but(BEGIN, f'case "begin": {instead}'))
+
+
+def running(folder: Path, clock: RunClock, text: str) -> Application:
+    """One whose program is this text."""
+    command = program(folder, text)
     options = AdapterOptions(bootstrap=["127.0.0.1:9"], client_id="app", block_ms=50, delivery_timeout_ms=50)
     return Application(
         name="app",
@@ -76,3 +81,18 @@ def test_what_its_library_cannot_do_is_told_so(tmp_path: Path, clock: RunClock) 
         app.flush()
     app.close()
     assert not app.running
+
+
+def test_a_consumer_that_has_ended_is_not_polled_for_all_the_time(
+    tmp_path: Path, clock: RunClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ENOUGH_REFUSALS", 2)
+    poll = next(line.strip() for line in SOUND.splitlines() if '"poll"' in line)
+    app = running(tmp_path, clock, but(poll, 'case "poll": refused(call["id"], "Crashed")'))
+    app.open()
+    started = clock.now()
+    assert app.poll_all(1, within_ms=60_000) == []
+    polls = [call for call in app.notes.calls if call.call == "poll"]
+    assert (len(polls), app.reads) == (2, False)
+    assert 2 * 500 <= clock.now() - started < 30_000
+    app.close()

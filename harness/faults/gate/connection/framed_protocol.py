@@ -80,3 +80,13 @@ class FramedProtocol(asyncio.Protocol):
         if not self.ended:
             self.ended = True
             self._on_end()
+
+
+def with_length(frame: bytes) -> bytes:
+    """A frame as it is written."""
+    return len(frame).to_bytes(4, "big") + frame
+
+
+def key_and_version(raw: bytes) -> tuple[int, int]:
+    """Of a request, as it was written."""
+    return int.from_bytes(raw[4:6], "big"), int.from_bytes(raw[6:8], "big")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from harness.faults.gate.active_rule import ActiveRule, StruckRequest
 from harness.faults.gate.connection.broker_login import BrokerLogin
-from harness.faults.gate.connection.framed_protocol import FramedProtocol
+from harness.faults.gate.connection.framed_protocol import FramedProtocol, key_and_version, with_length
 from harness.faults.gate.connection.outstanding_request import OutstandingRequest, QueuedRequest, WayToBroker
 from harness.faults.gate.connection.response_queue import ResponseQueue
 from harness.faults.gate.lie import LiedRequest, LiedResponse
@@ -115,7 +115,7 @@ class ProxiedConnection:
     def _passing(self, raw: bytes, logged: LoggedFrame | None) -> OutstandingRequest | None:
         """What the response needs of a request that no rule has to do with; None where it passes as it comes."""
         lane = self._way.lane_addresses
-        if logged is None and (lane is None or not lane.concerns(*_key_and_version(raw))):
+        if logged is None and (lane is None or not lane.concerns(*key_and_version(raw))):
             return None
         return OutstandingRequest(info=RequestInfo(header=request_header(raw[4:])), ruled=False, logged=logged)
 
@@ -177,15 +177,25 @@ class ProxiedConnection:
             return
         if body is not request.body:
             rule.strike(request.info, self._proxy, "rewritten").note("rewritten")
-            raw = _with_length(request_with_body(raw[4:], request.info.header, body))
+            raw = with_length(request_with_body(raw[4:], request.info.header, body))
         outstanding = OutstandingRequest(info=request.info, lying=rule, asked=asked, logged=request.logged)
         self._forward(QueuedRequest(raw, outstanding))
 
     def _answer_in_place(self, request: DecodedRequest, rule: ActiveRule, body: object) -> None:
-        raw = _with_length(write_response(request.info.header, body))
-        rule.strike(request.info, self._proxy, "rewritten").note("rewritten", error=_first_error(body))
+        raw = with_length(write_response(request.info.header, body))
+        struck = rule.strike(request.info, self._proxy, "held")
         outstanding = OutstandingRequest(info=request.info, logged=request.logged)
-        self._forward(QueuedRequest(raw, outstanding, in_place=True))
+        queued = QueuedRequest(raw, outstanding, ready=False, in_place=True)
+
+        def answer() -> None:
+            struck.release = None
+            struck.note("rewritten", error=_first_error(body))
+            self._release(queued)
+
+        struck.release = answer
+        self._queue.append(queued)
+        if not rule.rule.then.waits:
+            answer()
 
     def _forward(self, queued: QueuedRequest) -> None:
         self._queue.append(queued)
@@ -294,7 +304,7 @@ class ProxiedConnection:
         if lied is body:
             return raw
         rule.strike(outstanding.info, self._proxy, "rewritten").note("rewritten", error=error)
-        return _with_length(write_response(outstanding.info.header, lied))
+        return with_length(write_response(outstanding.info.header, lied))
 
     # Ends
 
@@ -331,14 +341,6 @@ ACTIONS: Mapping[str, Callable[[ProxiedConnection, DecodedRequest, ActiveRule, b
     "renumber": ProxiedConnection._renumber,
     "lie": ProxiedConnection._lie,
 }
-
-
-def _key_and_version(raw: bytes) -> tuple[int, int]:
-    return int.from_bytes(raw[4:6], "big"), int.from_bytes(raw[6:8], "big")
-
-
-def _with_length(frame: bytes) -> bytes:
-    return len(frame).to_bytes(4, "big") + frame
 
 
 def _first_error(body: object) -> int:

@@ -14,7 +14,6 @@ from harness.contract import (
     LyingClient,
     NotSeen,
     Observations,
-    Order,
     Refusal,
     Requirement,
     Source,
@@ -115,5 +114,4 @@ REQUIREMENT = Requirement(
         LyingClient(lie="forgets-offsets", anomaly="output-twice"),
         LyingClient(lie="skips-a-record", anomaly="input-lost"),
     ),
-    order=Order.ALONE,
 )

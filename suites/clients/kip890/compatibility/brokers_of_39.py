@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from harness.base.json_value import Json
 from harness.contract import Evidence, Liar, LyingClient, Observations, Refusal, Requirement, Source
 from harness.contract.clients.client_doctored import of_client, with_call
-from harness.contract.clients.spoken import FEATURE, epochs_are, speaks_old
+from harness.contract.clients.spoken import FEATURE, NEW, epochs_are, protocols, spoken, within_offered
 from harness.contract.clients.spoken_stories import logged, started, told
 from harness.contract.doctored import log
+from harness.contract.expect import unless
 from harness.wire.api_names import key_of
 from suites.clients.client_wishes import BROKERS_OF_39
 from suites.clients.forms.error_requirement import LIES, TRANSACTIONS
@@ -32,10 +33,10 @@ OFFERED = {
 
 def check(seen: Evidence) -> Observations:
     """Both were spoken in the old protocol, in one epoch, and worked."""
-    transactions = spoken_ones(seen, *TWO)
-    for transaction in transactions:
-        yield speaks_old(transaction, otherwise="new-protocol-to-old-brokers")
-    yield from epochs_are(transactions, new=False)
+    yield from within_offered(seen)
+    old = NEW not in protocols(seen.frames)
+    yield unless(old, f"no new protocol in {spoken(seen.frames)}", otherwise="new-protocol-to-old-brokers")
+    yield from epochs_are(spoken_ones(seen, *TWO), new=False)
     yield from all_well(seen, *TWO, otherwise="old-brokers-fail")
 
 

@@ -24,6 +24,10 @@ const (
 // errNotCommitted is for what GroupTransactSession.End reports by its first result alone.
 var errNotCommitted = errors.New("GroupTransactSession.End aborted the transaction instead of committing it")
 
+// lacks: what was sent in a transaction is waited for without end (RecordDeliveryTimeout, AbortBufferedRecords; the option
+// AllowIdempotentProduceCancellation is refused with a transactional id), and offsets are a GroupTransactSession's.
+var lacks = []string{"giving-up", "foreign-offsets"}
+
 var named = map[string]error{
 	"ErrRecordTimeout": kgo.ErrRecordTimeout,
 	"ErrRecordRetries": kgo.ErrRecordRetries,
@@ -64,7 +68,7 @@ func (a *Adapter) open(call Call) Answer {
 		return unsupported("properties_file: " + err.Error())
 	}
 	a.settings, a.security = call.Settings, security
-	return Answer{Library: "franz-go", Version: versionOf(module)}
+	return Answer{Library: "franz-go", Version: versionOf(module), Lacks: lacks}
 }
 
 func (a *Adapter) init(Call) Answer {

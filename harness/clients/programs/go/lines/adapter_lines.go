@@ -56,6 +56,7 @@ type Answer struct {
 	Error      *Failure   `json:"error,omitempty"`
 	Library    string     `json:"library,omitempty"`
 	Version    string     `json:"version,omitempty"`
+	Lacks      []string   `json:"lacks,omitempty"`
 	Deliveries []Delivery `json:"deliveries,omitempty"`
 	Records    []Record   `json:"records,omitempty"`
 	Positions  []Place    `json:"positions,omitempty"`

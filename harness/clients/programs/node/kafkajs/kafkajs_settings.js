@@ -1,4 +1,4 @@
-// The arguments of `open` as KafkaJS's settings. It has none for delivery_timeout_ms, linger_ms and batch_bytes.
+// The arguments of `open` as KafkaJS's settings. It has none for linger_ms and batch_bytes.
 
 import kafkajs from 'kafkajs'
 
@@ -12,6 +12,7 @@ export const COMPRESSION = {
   lz4: kafkajs.CompressionTypes.LZ4,
   zstd: kafkajs.CompressionTypes.ZSTD,
 }
+const FIRST_WAIT_MS = 300 // before a request is sent again, KafkaJS's own; each wait is twice as long as the one before
 const FETCH_WAIT_MS = 500 // fetch.max.wait.ms of Java; KafkaJS's own 5 s would delay a resumed partition
 
 export function kafkaSettings(given) {
@@ -31,6 +32,7 @@ export function producerSettings(given) {
     transactionalId: given.transactional_id ?? undefined,
     transactionTimeout: given.transaction_timeout_ms,
     maxInFlightRequests: given.in_flight,
+    retry: { retries: retriesWithin(given.delivery_timeout_ms) },
     createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
   }
 }
@@ -45,6 +47,11 @@ export function consumerSettings(given) {
     maxBytesPerPartition: given.fetch_bytes,
     maxWaitTimeInMs: FETCH_WAIT_MS,
   }
+}
+
+/** As many as there are waits within the time; at least one, which KafkaJS demands of an idempotent producer. */
+function retriesWithin(ms) {
+  return Math.max(1, Math.floor(Math.log2(ms / FIRST_WAIT_MS + 1)))
 }
 
 function secured(file) {

@@ -40,7 +40,8 @@ class Adapter:
         connection = connection_settings(settings)
         mechanism = connection["sasl_mechanism"] or "PLAIN"  # the library takes no None
         self.settings = {**settings, **connection, "sasl_mechanism": mechanism}
-        return {"library": "aiokafka", "version": __version__}
+        lacks = ["giving-up"]  # SendProduceReqHandler._can_retry: an idempotent batch never expires
+        return {"library": "aiokafka", "version": __version__, "lacks": lacks}
 
     async def init(self) -> Fields | None:
         if self.starting is not None and self.starting.done() and not _failed(self.starting):
