@@ -158,6 +158,9 @@ def old_abort(at: float) -> TracedRequest:
 def telling() -> Sequence[Sequence[TracedRequest]]:
     """Traces of the right model in which requests overlap, repeat, or come from nobody."""
     late = old_write(3, 0, ModelAnswer("INVALID_TXN_STATE"), 9)
+    busy = asked(InitProducerIdAsked(id=TID, version=4), 3, ModelAnswer("CONCURRENT_TRANSACTIONS"))
+    claim = InitProducerIdAsked(id=TID, version=4, producer_id=PRODUCER, epoch=0)
+    claimed = asked(claim, 4, ModelAnswer(producer_id=PRODUCER, epoch=1))
     later, sooner = old_write(3, 0, ModelAnswer(), 9), old_write(4, 1, ModelAnswer("OUT_OF_ORDER_SEQUENCE_NUMBER"), 6)
     return (
         [init(1, 0), old_add(2), late, old_abort(5)],
@@ -165,6 +168,7 @@ def telling() -> Sequence[Sequence[TracedRequest]]:
         [init(1, 0), write(2, 0), write(3, 0, sequence=1), write(4, 0)],
         [init(1, 0), write(2, 0), end(3, 0), write(4, 0, sequence=1)],
         [init(1, 0), write(2, 5, "INVALID_PRODUCER_EPOCH")],
+        [init(1, 0), write(2, 0), busy, claimed],
     )
 
 
