@@ -169,6 +169,7 @@ def telling() -> Sequence[Sequence[TracedRequest]]:
         [init(1, 0), write(2, 0), end(3, 0), write(4, 0, sequence=1)],
         [init(1, 0), write(2, 5, "INVALID_PRODUCER_EPOCH")],
         [init(1, 0), write(2, 0), busy, claimed],
+        [init(1, 0), write(2, 0, "OUT_OF_ORDER_SEQUENCE_NUMBER", sequence=3)],
     )
 
 
