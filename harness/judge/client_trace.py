@@ -1,0 +1,217 @@
+"""What the wire client sent for one transactional id, from the operations of all who used it: a trace for the model.
+
+An operation hides its tries. What is known is its last answer, so the other tries are requests without one, which may
+have had their effect at any time. Sequence numbers, and what was added to a transaction, are not in a history: they
+follow from the operations before, as in :class:`harness.clients.wire.protocol_client.ProtocolClient`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from harness.base.kafka_error import KafkaError
+from harness.model.coordinator_model import NEW_PROTOCOL_END
+from harness.model.model_requests import (
+    AddPartitionsAsked,
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ModelAnswer,
+    ModelRequest,
+    ProduceAsked,
+)
+from harness.model.model_state import NONE
+from harness.model.traces.trace_check import TracedRequest
+
+Row: TypeAlias = Mapping[str, Any]
+Window: TypeAlias = tuple[float, float]
+COLUMNS = (
+    *("number", "actor", "verb", "outcome", "error", "reason", "started", "ended", "producer_id", "epoch"),
+    *("topic", "partition", "group", "tries", "protocol"),
+)
+"""Of operations, that a trace is made from."""
+SENDING = ("init", "begin", "produce", "send_offsets", "commit", "abort")
+DECIDED = frozenset(
+    {
+        KafkaError.INVALID_PRODUCER_EPOCH,
+        KafkaError.INVALID_PRODUCER_ID_MAPPING,
+        KafkaError.INVALID_TXN_STATE,
+        KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        KafkaError.PRODUCER_FENCED,
+        KafkaError.TRANSACTION_ABORTABLE,
+    }
+)
+"""Errors that say something about the transaction's state; every other one only that nothing can be said."""
+NEVER_SENT = "was never sent"
+"""In the reason of an operation whose partition could not be added first."""
+
+
+@dataclass(slots=True)
+class _Client:
+    """What one actor's client knows, as ``ProducerState`` does."""
+
+    producer_id: int = NONE
+    epoch: int = NONE
+    sequences: dict[str, int] = field(default_factory=dict)
+    added: set[str] = field(default_factory=set)
+    offsets_of: set[str] = field(default_factory=set)
+
+    def become(self, row: Row) -> None:
+        """Another identity begins its sequences at 0."""
+        if (row["producer_id"], row["epoch"]) != (self.producer_id, self.epoch):
+            self.sequences.clear()
+            self.offsets_of.clear()
+        self.producer_id, self.epoch = row["producer_id"], row["epoch"]
+        self.added.clear()
+
+
+@dataclass(slots=True, kw_only=True)
+class ClientTrace:
+    """The trace of one transactional id while its operations are added, in the order of their numbers.
+
+    :param produce: The newest version of Produce that the brokers offer: a refusal is told by it.
+    :param repeated: When a proxy sent requests twice.
+    :param numbers: Of the operations that the answered requests belong to.
+    :param handed_out: Producer ids with epochs, as answers to InitProducerId and EndTxn gave them.
+    """
+
+    id: str
+    produce: int = 12
+    repeated: Sequence[Window] = ()
+    requests: list[TracedRequest] = field(default_factory=list)
+    numbers: dict[TracedRequest, int] = field(default_factory=dict)
+    handed_out: list[tuple[int, int]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, name: str, rows: Iterable[Row], *, produce: int = 12, repeated: Sequence[Window] = ()) -> "ClientTrace":
+        """Of all operations with a transactional id."""
+        trace, clients = cls(id=name, produce=produce, repeated=repeated), defaultdict[str, _Client](_Client)
+        for row in sorted(rows, key=lambda row: row["number"]):
+            trace._add(row, clients[row["actor"]])
+        return trace
+
+    def _add(self, row: Row, client: _Client) -> None:
+        match row["verb"]:
+            case "init":
+                self._init(row, client)
+            case "begin":
+                client.added.clear()
+            case "produce":
+                self._write(row, client)
+            case "send_offsets":
+                self._send_offsets(row, client)
+            case "commit" | "abort":
+                self._end(row, client)
+
+    def _init(self, row: Row, client: _Client) -> None:
+        told = ModelAnswer(producer_id=row["producer_id"], epoch=row["epoch"]) if _done(row) else _refusal(row)
+        self._sent(row, InitProducerIdAsked(id=self.id, version=4), told, row["tries"])
+        if _done(row):
+            client.become(row)
+
+    def _write(self, row: Row, client: _Client) -> None:
+        partition = f"{row['topic']}-{row['partition']}"
+        new, spent = row["protocol"] == "v2", partition not in client.added
+        if not self._added(row, client, partition):
+            return
+        tries = row["tries"] - (spent and not new)
+        request = ProduceAsked(
+            id=self.id,
+            version=min(12 if new else 11, self.produce),
+            partition=partition,
+            producer_id=client.producer_id,
+            epoch=client.epoch,
+            sequence=client.sequences.get(partition, 0),
+        )
+        told, refused = ModelAnswer() if _done(row) else _refusal(row), row["outcome"] == "refused"
+        if not refused:
+            client.sequences[partition] = request.sequence + 1
+        if told is not None or not refused:
+            self._sent(row, request, told, tries)
+        elif new:  # what is refused for another reason is not appended; the leader may have added the partition
+            self._sent(row, self._add_asked(client, partition, 5), None, tries)
+
+    def _added(self, row: Row, client: _Client, partition: str) -> bool:
+        """The old protocol's request before the first write; False where nothing more was sent."""
+        if row["protocol"] == "v2" or partition in client.added:
+            return True
+        sent = NEVER_SENT not in row["reason"]
+        told = ModelAnswer() if sent else _refusal(row)
+        self._sent(row, self._add_asked(client, partition, 3), told, row["tries"] - sent)
+        if sent:
+            client.added.add(partition)
+        return sent
+
+    def _send_offsets(self, row: Row, client: _Client) -> None:
+        """The model has no group: what reaches the transaction's coordinator is a partition that is added.
+
+        Once the group's coordinator has an open transaction of this epoch, it asks no more.
+        """
+        group = f"offsets of {row['group']}"
+        if self._added(row, client, group) and row["protocol"] == "v2" and group not in client.offsets_of:
+            client.offsets_of.add(group)
+            told = ModelAnswer() if _done(row) else None
+            self._sent(row, self._add_asked(client, group, 5), told, row["tries"])
+
+    def _end(self, row: Row, client: _Client) -> None:
+        new, told = row["protocol"] == "v2", _refusal(row)
+        if _done(row):
+            told = ModelAnswer(producer_id=row["producer_id"], epoch=row["epoch"]) if new else ModelAnswer()
+        request = EndTxnAsked(
+            id=self.id,
+            version=5 if new else 3,
+            producer_id=client.producer_id,
+            epoch=client.epoch,
+            commit=row["verb"] == "commit",
+        )
+        self._sent(row, request, told, row["tries"])
+        client.added.clear()
+        if _done(row) and new and row["tries"]:
+            client.become(row)
+
+    def _add_asked(self, client: _Client, partition: str, version: int) -> AddPartitionsAsked:
+        return AddPartitionsAsked(
+            id=self.id,
+            version=version,
+            producer_id=client.producer_id,
+            epoch=client.epoch,
+            partitions=frozenset({partition}),
+        )
+
+    def _sent(self, row: Row, request: ModelRequest, told: ModelAnswer | None, tries: int) -> None:
+        """The tries of a request, of which the last has the answer; none for what was never sent."""
+        if tries <= 0:
+            return
+        without = 0 if _is_known(request, told) else tries - (told is not None) + self._is_repeated(row, request)
+        if told is not None:
+            answered = TracedRequest(
+                request=request, answer=told, sent=row["started"], answered=row["ended"], who=row["actor"]
+            )
+            self.requests.append(answered)
+            self.numbers[answered] = row["number"]
+            if told.producer_id != NONE:
+                self.handed_out.append((told.producer_id, told.epoch))
+        if without:
+            again = TracedRequest(request=request, sent=row["started"], who=row["actor"], copies=without)
+            self.requests.append(again)
+
+    def _is_repeated(self, row: Row, request: ModelRequest) -> bool:
+        if isinstance(request, InitProducerIdAsked):
+            return False
+        return any(since <= row["ended"] and row["started"] <= upto for since, upto in self.repeated)
+
+
+def _done(row: Row) -> bool:
+    return bool(row["outcome"] == "done")
+
+
+def _refusal(row: Row) -> ModelAnswer | None:
+    """The last answer, where it says something about the state."""
+    error = row["error"]
+    return ModelAnswer(KafkaError(error).name) if error in DECIDED else None
+
+
+def _is_known(request: ModelRequest, told: ModelAnswer | None) -> bool:
+    """Whether a further one is known as a repetition for ever: by its sequence, or by its epoch (KIP-890)."""
+    new_end = isinstance(request, EndTxnAsked) and request.version >= NEW_PROTOCOL_END
+    return told is not None and told.accepted and (new_end or isinstance(request, ProduceAsked))

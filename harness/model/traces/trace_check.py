@@ -1,0 +1,335 @@
+"""Whether an order of the unsure requests explains what one transactional id was answered: a trace against the model.
+
+Just-in-time linearization (Lowe, "Testing for linearizability", 2017; Porcupine): a request takes effect at one moment
+between its sending and its answer, one without an answer at any later moment, or never; nothing is decided about it
+before an answer needs it. Ids are independent, as Porcupine's partitions are, so each is searched by itself.
+
+Between answers a marker may be written, a transaction complete or time out, a coordinator or a leader move. A write
+takes effect in steps, because its leader asks the coordinator in between (KIP-890 part 1).
+"""
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from harness.model import coordinator_model, leader_model
+from harness.model import protocol_step as step
+from harness.model.frozen_map import FrozenMap
+from harness.model.model_requests import AddPartitionsAsked, ModelAnswer, ModelRequest, ProduceAsked, WriteMarkerAsked
+from harness.model.model_state import NONE, CoordinatorState, ModelCluster, PartitionLog, fresh_cluster
+from harness.model.protocol_profile import ProtocolProfile
+
+MOST = 50_000
+"""Configurations that are looked at before a search is given up."""
+UNKNOWN_IDS = 1_000_000
+"""Added to a producer id that no answer has told: the model's own numbers are far below."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedRequest:
+    """A request as its client knows it; producer ids are the cluster's.
+
+    :param answer: None where there was none, or one that says nothing about the state, such as a retriable code.
+    :param answered: When; None as ``answer``. :param who: The client, for people.
+    :param copies: How many were sent alike; more than one only without an answer.
+    """
+
+    request: ModelRequest
+    sent: float
+    answer: ModelAnswer | None = None
+    answered: float | None = None
+    who: str = ""
+    copies: int = 1
+
+
+class Explained(StrEnum):
+    """What a search came to."""
+
+    YES = "explained"
+    NO = "not explained"
+    GIVEN_UP = "given up"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceVerdict:
+    """Of one trace under one profile.
+
+    :param prefix: What is not explained: the answered requests up to the first answer that no order leads to.
+    :param allowed: What the model may answer there, in any order that explains the answers before; a producer id that
+        was not known yet is NONE.
+    :param configurations: How many were looked at.
+    """
+
+    explained: Explained
+    prefix: Sequence[TracedRequest] = ()
+    allowed: frozenset[ModelAnswer] = frozenset()
+    configurations: int
+
+
+@dataclass(frozen=True, slots=True)
+class _UnderWay:
+    """A write whose leader has asked the coordinator. :param confirmed: It was told yes."""
+
+    index: int
+    number: int
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Configuration:
+    """What the brokers may know at a moment.
+
+    :param ids: The cluster's producer ids by the model's. :param waiting: Requests that were sent and have had no
+        effect yet, by index, and how many of each. :param opened: When the open transaction began at the earliest.
+    """
+
+    cluster: ModelCluster
+    ids: FrozenMap[int, int] = field(default_factory=FrozenMap)
+    waiting: FrozenMap[int, int] = field(default_factory=FrozenMap)
+    under_way: frozenset[_UnderWay] = frozenset()
+    opened: float | None = None
+
+
+def check_trace(
+    trace: Sequence[TracedRequest], profile: ProtocolProfile, *, timeout_ms: float = 0, most: int = MOST
+) -> TraceVerdict:
+    """Search for an order, nearest first; each answer is tried in the first order found for those before it.
+
+    :param timeout_ms: Of transactions: none times out sooner after the request that may have begun it was sent. With 0
+        it may at any time, which is right where the timeout is not known, and explains more.
+    """
+    return _Search(trace, profile, timeout_ms, most).run()
+
+
+@dataclass(slots=True)
+class _Search:
+    trace: Sequence[TracedRequest]
+    profile: ProtocolProfile
+    timeout_ms: float
+    most: int
+    answers: Sequence[int] = field(init=False)
+    seen: list[set[_Configuration]] = field(init=False)
+    sent: list[list[int]] = field(init=False)
+    looked_at: int = 0
+
+    def __post_init__(self) -> None:
+        """Answers in their order; those that say nothing are none."""
+        told = [index for index, one in enumerate(self.trace) if one.answer is not None]
+        self.answers = sorted(told, key=lambda index: self._when(index))
+        self.seen = [set() for _ in self.answers]
+        self.sent = [[] for _ in self.answers]
+        times = [self._when(index) for index in self.answers]
+        for index, one in enumerate(self.trace):
+            if (position := bisect_left(times, one.sent)) < len(times):
+                self.sent[position].append(index)
+
+    def run(self) -> TraceVerdict:
+        """Depth first over the answers, so that a trace that is explained costs little more than its length."""
+        if not self.answers:
+            return TraceVerdict(explained=Explained.YES, configurations=0)
+        stack = [self._explaining(0, _Configuration(_empty_cluster(self.trace)))]
+        while stack:
+            after = next(stack[-1], None)
+            if self.looked_at > self.most:
+                return TraceVerdict(explained=Explained.GIVEN_UP, configurations=self.looked_at)
+            if after is None:
+                stack.pop()
+            elif len(stack) == len(self.answers):
+                return TraceVerdict(explained=Explained.YES, configurations=self.looked_at)
+            else:
+                stack.append(self._explaining(len(stack), after))
+        return self._not_explained()
+
+    def _not_explained(self) -> TraceVerdict:
+        furthest = max(position for position, seen in enumerate(self.seen) if seen)
+        index = self.answers[furthest]
+        allowed = {told for one in self.seen[furthest] for told in self._could_answer(one, index)}
+        return TraceVerdict(
+            explained=Explained.NO,
+            prefix=tuple(self.trace[each] for each in self.answers[: furthest + 1]),
+            allowed=frozenset(allowed),
+            configurations=self.looked_at,
+        )
+
+    def _when(self, index: int) -> float:
+        answered = self.trace[index].answered
+        assert answered is not None, "an answer without its time"
+        return answered
+
+    def _explaining(self, position: int, before: _Configuration) -> Iterator[_Configuration]:
+        """Each configuration in which the answer at ``position`` was given; the nearest first."""
+        index, now, seen = self.answers[position], self._when(self.answers[position]), self.seen[position]
+        queue = deque[_Configuration]()
+        if (start := self._with_sent(before, position)) not in seen:
+            yield from self._new(start, index, seen)
+            queue.append(start)
+        while queue and self.looked_at <= self.most:
+            for after in self._steps(queue.popleft(), now):
+                if after not in seen:
+                    yield from self._new(after, index, seen)
+                    queue.append(after)
+
+    def _new(self, one: _Configuration, index: int, seen: set[_Configuration]) -> Iterator[_Configuration]:
+        """It, or those that the request makes of it at once, where the answer was given."""
+        seen.add(one)
+        self.looked_at += 1
+        for after in (one, *self._effects(one, index)):
+            if self._is_done(after, index):
+                yield after
+
+    def _is_done(self, one: _Configuration, index: int) -> bool:
+        return index not in one.waiting and all(each.index != index for each in one.under_way)
+
+    def _with_sent(self, before: _Configuration, position: int) -> _Configuration:
+        """With the requests that were sent since the answer before, up to this one."""
+        sent = {index: self.trace[index].copies for index in self.sent[position]}
+        return replace(before, waiting=FrozenMap({**before.waiting, **sent})) if sent else before
+
+    def _steps(self, one: _Configuration, now: float) -> Iterator[_Configuration]:
+        """Everything that may happen next, with or without a request."""
+        settled = step.settled(one.cluster, self.profile)
+        if settled is not one.cluster:
+            yield self._changed(one, settled)
+        for _, cluster in step.marker_steps(one.cluster, self.profile):
+            yield self._changed(one, cluster)
+        yield from self._under_way(one)
+        for index in one.waiting:
+            yield from self._effects(one, index)
+        if one.opened is not None and now - one.opened >= self.timeout_ms:
+            for name in one.cluster.ids:
+                if (aborted := step.timed_out(one.cluster, name, self.profile)) is not None:
+                    yield self._changed(one, aborted)
+        yield from self._moves(one)
+
+    def _moves(self, one: _Configuration) -> Iterator[_Configuration]:
+        """How often coordinators moved is not counted: markers carry it, and no client sees it."""
+        moved = step.coordinator_moved(one.cluster)
+        yield self._changed(one, replace(moved, coordinator_epoch=one.cluster.coordinator_epoch))
+        for partition, log in one.cluster.logs.items():
+            if log.verifications:
+                yield self._changed(one, step.leader_moved(one.cluster, partition))
+
+    def _effects(self, one: _Configuration, index: int) -> Iterator[_Configuration]:
+        """A request takes effect: at once, and a write also in the first of its steps.
+
+        One without an answer that changes nothing now is left as it is: it may also come later.
+        """
+        left = one.waiting.get(index, 0)
+        if not left:
+            return
+        waiting = one.waiting.without(index) if left == 1 else one.waiting.put(index, left - 1)
+        taken, asked = replace(one, waiting=waiting), _in_numbers_of_the_model(self.trace[index].request, one.ids)
+        (outcome,) = step.outcomes(one.cluster, asked, self.profile)
+        if self.trace[index].answer is not None or outcome.after != one.cluster:
+            yield from self._answered(taken, index, outcome)
+        if isinstance(asked, ProduceAsked):
+            begun = step.begin_write(one.cluster, asked, self.profile)
+            if not isinstance(begun, step.ModelOutcome) and begun[1] != leader_model.UNVERIFIED:
+                more = replace(taken, under_way=taken.under_way | {_UnderWay(index, begun[1])})
+                yield self._changed(more, begun[0])
+
+    def _under_way(self, one: _Configuration) -> Iterator[_Configuration]:
+        """The next step of each write whose leader has asked the coordinator."""
+        for write in one.under_way:
+            asked = _in_numbers_of_the_model(self.trace[write.index].request, one.ids)
+            assert isinstance(asked, ProduceAsked)
+            without = replace(one, under_way=one.under_way - {write})
+            if write.confirmed:
+                finished = step.finish_write(one.cluster, asked, write.number, self.profile)
+                yield from self._answered(without, write.index, finished)
+            else:
+                yield from self._coordinator_asked(without, write, asked)
+
+    def _coordinator_asked(
+        self, without: _Configuration, write: _UnderWay, asked: ProduceAsked
+    ) -> Iterator[_Configuration]:
+        cluster = without.cluster
+        answer, known = coordinator_model.add_partitions(cluster.ids.get(asked.id), leader_model.question(asked))
+        after = cluster if known is None else cluster.with_id(asked.id, known)
+        if not answer.accepted:
+            yield from self._answered(
+                without, write.index, step.ModelOutcome(leader_model.translated(asked, answer), after)
+            )
+            return
+        confirmed = replace(without, under_way=without.under_way | {replace(write, confirmed=True)})
+        yield self._changed(confirmed, after, self.trace[write.index].sent)
+
+    def _answered(self, taken: _Configuration, index: int, outcome: step.ModelOutcome) -> Iterator[_Configuration]:
+        """The request has its effect, if its answer is the one that was given."""
+        one = self.trace[index]
+        if one.answer is None:
+            yield self._changed(taken, outcome.after, one.sent)
+        elif (ids := _same_answer(taken.ids, outcome.answer, one.answer)) is not None:
+            yield self._changed(replace(taken, ids=ids), outcome.after, one.sent)
+
+    def _changed(self, one: _Configuration, cluster: ModelCluster, sent: float = 0) -> _Configuration:
+        opened = None
+        if any(known.state is CoordinatorState.ONGOING for known in cluster.ids.values()):
+            opened = sent if one.opened is None else one.opened
+        if self.timeout_ms == 0 and opened is not None:
+            opened = float("-inf")
+        return _renumbered(replace(one, cluster=cluster, opened=opened))
+
+    def _could_answer(self, one: _Configuration, index: int) -> Iterator[ModelAnswer]:
+        if index in one.waiting:
+            asked = _in_numbers_of_the_model(self.trace[index].request, one.ids)
+            for outcome in step.outcomes(one.cluster, asked, self.profile):
+                told = outcome.answer
+                yield replace(told, producer_id=one.ids.get(told.producer_id, NONE))
+
+
+def _same_answer(ids: FrozenMap[int, int], model: ModelAnswer, real: ModelAnswer) -> FrozenMap[int, int] | None:
+    """The producer ids as they are known after it; None where the answers differ."""
+    if (model.error, model.epoch) != (real.error, real.epoch):
+        return None
+    if model.producer_id == NONE or model.producer_id in ids:
+        return ids if ids.get(model.producer_id, NONE) == real.producer_id else None
+    return None if real.producer_id in (NONE, *ids.values()) else ids.put(model.producer_id, real.producer_id)
+
+
+def _in_numbers_of_the_model(request: ModelRequest, ids: FrozenMap[int, int]) -> ModelRequest:
+    """A request whose producer id is the model's for the cluster's."""
+    if request.producer_id == NONE:
+        return request
+    known = next((model for model, real in ids.items() if real == request.producer_id), None)
+    return replace(request, producer_id=UNKNOWN_IDS + request.producer_id if known is None else known)
+
+
+def _empty_cluster(trace: Sequence[TracedRequest]) -> ModelCluster:
+    named: set[str] = set()
+    for one in trace:
+        match one.request:
+            case AddPartitionsAsked():
+                named |= one.request.partitions
+            case ProduceAsked() | WriteMarkerAsked():
+                named.add(one.request.partition)
+    return fresh_cluster(*sorted(named))
+
+
+def _renumbered(one: _Configuration) -> _Configuration:
+    """Without what makes no difference to any answer: entries of logs, and how many verifications there were."""
+    cluster = one.cluster
+    live = [each.number for log in cluster.logs.values() for each in log.verifications.values()]
+    numbers = {number: index for index, number in enumerate(dict.fromkeys(live))}
+    for partition, log in cluster.logs.items():
+        if log.entries or log.verifications:
+            cluster = cluster.with_log(partition, _without_entries(log, numbers))
+    under_way = frozenset(replace(each, number=numbers.get(each.number, len(numbers))) for each in one.under_way)
+    return replace(one, cluster=replace(cluster, verifications=len(numbers) + 1), under_way=under_way)
+
+
+def _without_entries(log: PartitionLog, numbers: dict[int, int]) -> PartitionLog:
+    verifications = {id_: replace(each, number=numbers[each.number]) for id_, each in log.verifications.items()}
+    if not log.entries:
+        return replace(log, verifications=FrozenMap(verifications))
+    producers = {
+        id_: replace(
+            known,
+            batches=tuple((sequence, 0) for sequence, _ in known.batches),
+            open_since=None if known.open_since is None else 0,
+        )
+        for id_, known in log.producers.items()
+    }
+    return PartitionLog(producers=FrozenMap(producers), verifications=FrozenMap(verifications))

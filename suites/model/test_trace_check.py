@@ -1,0 +1,193 @@
+"""What the model may do is explained, whatever was lost, late or repeated; what it would never do is not."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness.model.model_requests import (
+    AddPartitionsAsked,
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ModelAnswer,
+    ModelRequest,
+    ProduceAsked,
+)
+from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
+from harness.model.traces.trace_check import Explained, TracedRequest, TraceVerdict, check_trace
+from suites.model.mutants import MUTANTS, Mutant
+from suites.model.random_traces import TraceWalk, with_answer
+
+TID, PRODUCER = "own", 4711
+NEVER = 1e9
+"""A timeout that no trace reaches."""
+ENOUGH = 600
+"""Configurations that a trace of the corpus never needs: the model finds its own within a hundred."""
+
+
+def asked(request: ModelRequest, at: float, answer: ModelAnswer | None = None, *, who: str = "a") -> TracedRequest:
+    """Sent at a time and answered half a unit later; without an answer, never."""
+    answered = None if answer is None else at + 0.5
+    return TracedRequest(request=request, sent=at, answer=answer, answered=answered, who=who)
+
+
+def init(at: float, epoch: int | None, *, who: str = "a") -> TracedRequest:
+    """InitProducerId; without an epoch it was not answered."""
+    answer = None if epoch is None else ModelAnswer(producer_id=PRODUCER, epoch=epoch)
+    return asked(InitProducerIdAsked(id=TID, version=4), at, answer, who=who)
+
+
+def write(at: float, epoch: int, error: str | None = "NONE", *, sequence: int = 0) -> TracedRequest:
+    """A client of the new protocol produces."""
+    request = ProduceAsked(
+        id=TID, version=12, partition="A", producer_id=PRODUCER, epoch=epoch, sequence=sequence
+    )  # fmt: skip
+    return asked(request, at, None if error is None else ModelAnswer(error))
+
+
+def end(at: float, epoch: int, error: str | None = "NONE", *, commit: bool = True) -> TracedRequest:
+    """A client of the new protocol ends its transaction; the next epoch is in the answer."""
+    request = EndTxnAsked(id=TID, version=5, producer_id=PRODUCER, epoch=epoch, commit=commit)
+    told = ModelAnswer(producer_id=PRODUCER, epoch=epoch + 1) if error == "NONE" else ModelAnswer(error or "")
+    return asked(request, at, None if error is None else told)
+
+
+def verdict(*trace: TracedRequest, profile: ProtocolProfile = NEWEST, **limits: Any) -> TraceVerdict:
+    """Of a trace by hand."""
+    return check_trace(trace, profile, **limits)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data(), profile=st.sampled_from([NEWEST, OLD_PROTOCOL, UNDEFENDED]), calm=st.booleans())
+def test_what_the_model_does_is_explained(data: st.DataObject, profile: ProtocolProfile, calm: bool) -> None:
+    walk = TraceWalk(lambda several: data.draw(st.sampled_from(list(several))), profile, calm=calm)
+    assert check_trace(walk.walked(20), profile).explained is Explained.YES
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        [init(1, 0), write(2, 0), end(3, 0), write(4, 1), end(5, 1, commit=False)],
+        [init(1, None), init(2, 1)],
+        [init(1, 0), write(2, 0), end(3, 0, None), end(4, 0)],
+        [init(1, 0), write(2, 0, None), write(3, 0, sequence=1), end(4, 0)],
+        [init(1, 0), write(2, 0), init(3, 2, who="b"), end(4, 0, "PRODUCER_FENCED")],
+        [init(1, 0), write(2, 0), init(3, None, who="b"), end(4, 0, "PRODUCER_FENCED")],
+        [init(1, 0), write(2, 0), end(9, 0, "INVALID_TXN_STATE")],
+    ],
+    ids=["in order", "lost init", "lost end", "lost write", "fenced", "fenced by a lost init", "timed out"],
+)
+def test_a_trace_by_hand_is_explained(trace: Sequence[TracedRequest]) -> None:
+    assert verdict(*trace).explained is Explained.YES
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        [init(1, 0), init(2, 0)],
+        [init(1, 0), write(2, 0), end(3, 0), init(4, 1)],
+        [init(1, 0), write(2, 0), init(3, 2, who="b"), end(4, 0)],
+        [init(1, 0), write(2, 0), end(3, 0), write(4, 1), write(5, 0, sequence=1)],
+        [init(1, 0), write(2, 0), end(3, 0), end(4, 1)],
+        [init(1, 0), write(2, 0, sequence=3)],
+    ],
+    ids=["epoch given twice", "epoch goes back", "commit after a fence", "old epoch writes", "empty commit", "gap"],
+)
+def test_a_trace_that_cannot_be_is_not_explained_by_its_last_answer(trace: Sequence[TracedRequest]) -> None:
+    found = verdict(*trace)
+    assert found.explained is Explained.NO
+    assert found.prefix == tuple(trace)
+    assert trace[-1].answer not in found.allowed
+    assert found.allowed
+
+
+def test_the_shortest_prefix_is_told_and_not_what_follows_it() -> None:
+    broken = [init(1, 0), init(2, 0)]
+    assert verdict(*broken, init(3, 1), init(4, 2)).prefix == tuple(broken)
+
+
+def test_a_transaction_does_not_time_out_before_its_time() -> None:
+    trace = [init(1, 0), write(2, 0), end(9, 0, "INVALID_TXN_STATE")]
+    assert verdict(*trace, timeout_ms=7).explained is Explained.YES
+    assert verdict(*trace, timeout_ms=8).explained is Explained.NO
+
+
+def test_a_search_that_is_too_large_is_given_up_and_not_called_explained() -> None:
+    trace = [*(replace(init(1, None), copies=9) for _ in range(9)), init(2, 0), init(3, 500)]
+    assert verdict(*trace, most=50).explained is Explained.GIVEN_UP
+    assert verdict(init(1, 7), most=0).explained is Explained.GIVEN_UP
+
+
+@pytest.mark.parametrize("error", ["NONE", "PRODUCER_FENCED", "INVALID_TXN_STATE", "INVALID_PRODUCER_ID_MAPPING"])
+def test_an_answer_that_is_changed_is_noticed(corpus: Sequence[Sequence[TracedRequest]], error: str) -> None:
+    for trace in corpus[10:50]:
+        last = trace[-1].answer
+        changed = ModelAnswer(error, epoch=77)
+        assert last is not None
+        assert last != changed
+        assert check_trace(with_answer(trace, len(trace) - 1, changed), NEWEST).explained is Explained.NO
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Sequence[Sequence[TracedRequest]]:
+    """Traces of the right model: one request follows the other; then those that are :func:`telling`."""
+    return [*telling(), *(TraceWalk(Random(seed).choice, NEWEST, calm=True).walked(12) for seed in range(160))]
+
+
+def old_write(at: float, sequence: int, answer: ModelAnswer, answered: float) -> TracedRequest:
+    """A client of the old protocol produces, and is answered late."""
+    request = ProduceAsked(id=TID, version=11, partition="A", producer_id=PRODUCER, epoch=0, sequence=sequence)
+    return TracedRequest(request=request, sent=at, answer=answer, answered=answered)
+
+
+def old_add(at: float) -> TracedRequest:
+    """A client of the old protocol adds the partition."""
+    request = AddPartitionsAsked(id=TID, version=3, producer_id=PRODUCER, epoch=0, partitions=frozenset("A"))
+    return asked(request, at, ModelAnswer())
+
+
+def old_abort(at: float) -> TracedRequest:
+    """A client of the old protocol aborts."""
+    return asked(EndTxnAsked(id=TID, version=3, producer_id=PRODUCER, epoch=0, commit=False), at, ModelAnswer())
+
+
+def telling() -> Sequence[Sequence[TracedRequest]]:
+    """Traces of the right model in which requests overlap, repeat, or come from nobody."""
+    late = old_write(3, 0, ModelAnswer("INVALID_TXN_STATE"), 9)
+    busy = asked(InitProducerIdAsked(id=TID, version=4), 3, ModelAnswer("CONCURRENT_TRANSACTIONS"))
+    claim = InitProducerIdAsked(id=TID, version=4, producer_id=PRODUCER, epoch=0)
+    claimed = asked(claim, 4, ModelAnswer(producer_id=PRODUCER, epoch=1))
+    later, sooner = old_write(3, 0, ModelAnswer(), 9), old_write(4, 1, ModelAnswer("OUT_OF_ORDER_SEQUENCE_NUMBER"), 6)
+    return (
+        [init(1, 0), old_add(2), late, old_abort(5)],
+        [init(1, 0), old_add(2), later, sooner],
+        [init(1, 0), write(2, 0), write(3, 0, sequence=1), write(4, 0)],
+        [init(1, 0), write(2, 0), end(3, 0), write(4, 0, sequence=1)],
+        [init(1, 0), write(2, 5, "INVALID_PRODUCER_EPOCH")],
+        [init(1, 0), write(2, 0), busy, claimed],
+    )
+
+
+def test_what_tells_mutants_is_explained_by_the_model(corpus: Sequence[Sequence[TracedRequest]]) -> None:
+    for trace in corpus:
+        assert check_trace(trace, NEWEST, timeout_ms=NEVER).explained is Explained.YES
+
+
+NOT_TOLD = {
+    "a marker leaves the verification": "a leader that moves loses it as well, and no client is told that one moved",
+    "old epochs are asked about": "the coordinator gives the same answer as the leader",
+    "a marker may have the epoch of its records": "only an operator's WriteTxnMarkers is answered so",
+    "a marker of any coordinator is taken": "only an operator's WriteTxnMarkers is answered so",
+}
+"""Mutants that no answer to a client shows, and why."""
+
+
+@pytest.mark.parametrize("mutant", [each for each in MUTANTS if each.says not in NOT_TOLD], ids=lambda each: each.says)
+def test_a_trace_tells_a_mutant_from_the_model(corpus: Sequence[Sequence[TracedRequest]], mutant: Mutant) -> None:
+    with mutant.in_force():
+        verdicts = (check_trace(trace, NEWEST, timeout_ms=NEVER, most=ENOUGH) for trace in corpus)
+        assert any(one.explained is Explained.NO for one in verdicts)
