@@ -28,6 +28,7 @@ from harness.explore.cell_batch import begun
 from harness.explore.explained import read_explanations
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool
 from harness.explore.findings import Findings, summary
+from harness.explore.pool_look import await_loaded
 from harness.kafka.administration import VERIFICATION, Administration
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
@@ -155,6 +156,7 @@ class Exploration:
                 asker=asker, observer=observer, brokers=brokers, belongings=belongings, verifying=self.verifying
             )
             explored.prepare()
+            await_loaded(explored)
             yield explored
 
     def lost(self, compared: int, why: str) -> NoReturn:

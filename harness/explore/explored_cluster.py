@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from threading import Lock
 from uuid import UUID
 
@@ -75,6 +76,15 @@ class ExploredCluster:
         """The broker that coordinates the id."""
         kept = self._kept(transactional_id)
         return self._found[transactional_id] if kept is None else kept["leader"]
+
+    def names_of_each_partition(self) -> Sequence[str]:
+        """An id that is never used for each partition that keeps ids; none where those are not shown."""
+        wanted, found = len(self._state_partitions), dict[int, str]()
+        drawn = (self.belongings.name("never", str(number)) for number in count())
+        while len(found) < wanted:
+            name = next(drawn)
+            found.setdefault(state_partition(name, wanted), name)
+        return tuple(found.values())
 
     def identities(self, numbers: Sequence[int], pool: PartitionPool) -> Sequence[CellIdentities]:
         """Fresh names for each cell of a batch.

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
+from harness.base import wait
 from harness.base.kafka_error import error_name
 from harness.base.unprepared import Unprepared
 from harness.explore.asker import at_highest
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool
 from harness.kafka.in_charge import version_of_leaders
+from harness.kafka.retriable import STALE_ROUTE
 from harness.wire.api_request import ApiResult
 from harness.wire.records.record_batch import LogBatch
 from harness.wire.requests.log.fetch import READ_COMMITTED, Fetch
@@ -29,6 +31,7 @@ from harness.wire.topic_partitions import TopicPartition, partition_name
 
 AT_ONCE = 200
 """Transactional ids in one DescribeTransactions."""
+LOADED_SECONDS = 30.0
 Item = TypeVar("Item")
 
 
@@ -56,6 +59,21 @@ def look_at(cluster: ExploredCluster, pool: PartitionPool, ids: Sequence[str]) -
     producers = _producers(cluster, pool)
     batches, ends = _logs(cluster, pool)
     return PoolLook(ids=described, producers=producers, batches=batches, ends=ends, stable=_stable(cluster, pool))
+
+
+def await_loaded(cluster: ExploredCluster) -> None:
+    """Wait until every coordinator has loaded what it keeps, as it does when the topic has just been made.
+
+    :raises TimedOut: When one has not in time.
+    """
+    names = cluster.names_of_each_partition()
+
+    def loaded() -> bool:
+        cluster.look_up_coordinators()
+        shown = described_ids(cluster, names)
+        return all(each["error"] not in STALE_ROUTE for each in shown.values())
+
+    wait.until(loaded, what="coordinators that have loaded", timeout_seconds=LOADED_SECONDS, interval_seconds=0.05)
 
 
 def described_ids(cluster: ExploredCluster, ids: Sequence[str]) -> Mapping[str, DescribedTransaction]:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from pyspark.sql import functions as F
@@ -16,7 +17,7 @@ from harness.model.traces.trace_check import Explained, TraceVerdict, check_trac
 from harness.spark.session.driver_rows import collect_rows
 
 MOST_OPERATIONS = 100_000
-"""Of a history: the search takes about a millisecond each, in the driver."""
+"""That are searched of a history: each takes about a millisecond, in the driver. Witnesses count the ids."""
 CLOCK_SLACK_MS = 500
 """By which a broker's timeout may come too soon: its clock is another one than the run's."""
 REPEATED = "requests repeated"
@@ -30,8 +31,6 @@ def examine(context: JudgeContext) -> Examined:
     if offered is None:
         return Examined(witnesses=0, reason="what the brokers offered is not known")
     traces, profile = _traces(context, offered[0]), profile_of(*offered)
-    if traces is None:
-        return Examined(witnesses=0, undecided=f"there are more than {MOST_OPERATIONS} operations of wire clients")
     timeouts = _timeouts(context)
     verdicts = {
         name: check_trace(trace.requests, profile, timeout_ms=timeouts.get(name, 0)) for name, trace in traces.items()
@@ -61,16 +60,17 @@ def _offered(run: Mapping[str, Json]) -> Sequence[int] | None:
     return numbers if len(numbers) == len(NAMED) + 1 else None
 
 
-def _traces(context: JudgeContext, produce: int) -> Mapping[str, ClientTrace] | None:
-    """By transactional id; None where there is too much to search."""
+def _traces(context: JudgeContext, produce: int) -> Mapping[str, ClientTrace]:
+    """By transactional id: as many ids as have :data:`MOST_OPERATIONS` together, the first ones by name."""
     sending = context.operations.where(F.col("transactional_id").isNotNull() & F.col("verb").isin(*SENDING))
     foreign = ~F.col("client").startswith("wire-") & (F.col("verb") != "begin")
     silent = F.expr("verb = 'init' AND outcome = 'done' AND (producer_id IS NULL OR epoch IS NULL)")
     others = sending.where(foreign | silent).select("transactional_id")
     ours = sending.join(others.distinct(), "transactional_id", "left_anti")
-    rows = collect_rows(ours.select("transactional_id", *COLUMNS).limit(MOST_OPERATIONS + 1))
-    if len(rows) > MOST_OPERATIONS:
-        return None
+    by_id = collect_rows(ours.groupBy("transactional_id").count().orderBy("transactional_id"))
+    ends = accumulate(number for _, number in by_id)
+    searched = [name for (name, _), end in zip(by_id, ends, strict=True) if end <= MOST_OPERATIONS]
+    rows = collect_rows(ours.where(F.col("transactional_id").isin(searched)).select("transactional_id", *COLUMNS))
     several = defaultdict[str, list[Row]](list)
     for row in rows:
         several[row["transactional_id"]].append(row.asDict())

@@ -37,7 +37,7 @@ def test_a_release_without_verification_differs_from_one_that_has_it(tmp_path: P
     assert {row["outcome"] for row in rows(tmp_path / "first")} == {"agrees"}
     differing = [row for row in rows(tmp_path / "second") if row["outcome"] == "differs"]
     assert any(row["request"].startswith("Produce v9, A, own") for row in differing)
-    assert "kafka:3.9.2 shows INVALID_TXN_STATE; kafka:3.5.2 shows NONE" in ended.stdout
+    assert "kafka:3.9.2 shows INVALID_PRODUCER_ID_MAPPING; kafka:3.5.2 shows NONE" in ended.stdout
     assert (tmp_path / "compared.html").exists()
 
 
