@@ -63,7 +63,7 @@ def coverage(lines: Iterable[CellLine]) -> Coverage:
     by_place: dict[tuple[str, str], Counter[str]] = {}
     for line in every:
         by_place.setdefault((line["state"], kind_of(line)), Counter())[outcome_of(line)] += 1
-    kinds = tuple(sorted({kind for _, kind in by_place}))
+    kinds = tuple(sorted({kind for _, kind in by_place}, key=_api_and_version))
     steps: dict[str, int] = {}
     for line in every:
         steps[line["state"]] = min(line["steps"], steps.get(line["state"], line["steps"]))
@@ -82,6 +82,12 @@ def _row(
 def kind_of(line: CellLine) -> str:
     """API and version: what stands before the first comma of the request's name."""
     return str(line["request"]).partition(",")[0]
+
+
+def _api_and_version(kind: str) -> tuple[str, int, str]:
+    """``Produce v9`` before ``Produce v10``."""
+    api, _, version = kind.rpartition(" v")
+    return api, int(version) if version.isdecimal() else 0, kind
 
 
 def outcome_of(line: CellLine) -> str:

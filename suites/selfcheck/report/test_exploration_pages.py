@@ -42,6 +42,11 @@ def test_rows_are_by_the_length_of_their_paths_and_requests_in_columns_by_versio
     assert shown.rows[1].cells[1].worst == "not asked"
 
 
+def test_version_9_stands_before_version_10() -> None:
+    shown = coverage([line(1, request="Produce v10, A, own"), line(2, request="Produce v9, A, own")])
+    assert shown.kinds == ("Produce v9", "Produce v10")
+
+
 def test_the_page_tells_the_difference_with_its_path(tmp_path: Path) -> None:
     exchanges = [{"asked": "InitProducerId <v4>", "answered": "NONE"}]
     lines = [line(1), differs(2, "<PRODUCER_FENCED>", exchanges=exchanges)]
