@@ -11,12 +11,18 @@ from harness.clients.stdio.adapter_name import adapter_command
 from harness.clients.toolchains.program import PROGRAMS
 
 EXAMPLE = PROGRAMS / "example" / "example_adapter.py"
+SMALLEST = PROGRAMS / "example" / "smallest_adapter.py"
 
 
-def test_the_example_passes_every_trial_as_it_is_run_by_a_user(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("example", [EXAMPLE, SMALLEST], ids=lambda path: path.stem)
+def test_an_example_passes_every_trial_as_it_is_run_by_a_user(example: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=":")
-    results = list(check_adapter(adapter_command(str(EXAMPLE), print)))
+    results = list(check_adapter(adapter_command(str(example), print)))
     assert [result.wrong for result in results] == [""] * len(TRIALS)
+
+
+def test_the_smallest_has_sixty_lines() -> None:
+    assert len(SMALLEST.read_text(encoding="utf-8").splitlines()) <= 60
 
 
 @pytest.mark.parametrize("page", ["README.md", "harness/clients/stdio/PROTOCOL.md"])
