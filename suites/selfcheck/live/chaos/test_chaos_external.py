@@ -99,7 +99,8 @@ def test_over_tls_and_sasl_lanes_and_frames_strike_and_nothing_stays(secured: Se
         tmp_path / "run",
         secured.target("SASL"),
         *("--client-properties", properties),
-        *("--scenarios", "relay-rebalances,transfer-through-crashes,late-produce-v2", "--seconds", "12"),
+        *("--scenarios", "relay-rebalances,transfer-through-crashes,late-produce-v2"),
+        *("--seconds", "20", "--seed", "1"),
     )
     assert done.returncode == ExitCode.KEPT, done.stdout + done.stderr
     played = rounds(tmp_path / "run")
