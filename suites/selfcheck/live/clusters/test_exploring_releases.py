@@ -20,18 +20,18 @@ def rows(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def test_the_newest_release_agrees_and_refutes_wrong_models(tmp_path: Path) -> None:
-    ended = fencepost("explore", "kafka:4.3.1", *SEED, "--limit", "1500", "--report-dir", str(tmp_path))
+    ended = fencepost("explore", "kafka:4.3.1", *SEED, "--limit", "900", "--report-dir", str(tmp_path))
     assert ended.returncode == ExitCode.KEPT, ended.stdout + ended.stderr
     assert {row["outcome"] for row in rows(tmp_path)} == {"agrees"}
-    assert len(list(rows(tmp_path))) == 1500
-    assert "1,500 cells on kafka:4.3.1" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert len(list(rows(tmp_path))) == 900
+    assert "900 cells on kafka:4.3.1" in (tmp_path / "index.html").read_text(encoding="utf-8")
     grid = read_seen_grid(tmp_path)
     refuted = [mutant for mutant in MUTANTS if mutant.in_order and grid.refuting(mutant) is not None]
-    assert len(refuted) >= len(MUTANTS) // 2  # the nearest states alone
+    assert len(refuted) >= len(MUTANTS) // 3  # by the nearest states alone
 
 
 def test_a_release_without_verification_differs_from_one_that_has_it(tmp_path: Path) -> None:
-    words = ("compare", "kafka:3.9.2", "kafka:3.5.2", *SEED, "--limit", "700", "--report-dir", str(tmp_path))
+    words = ("compare", "kafka:3.9.2", "kafka:3.5.2", *SEED, "--limit", "400", "--report-dir", str(tmp_path))
     ended = fencepost(*words)
     assert ended.returncode == ExitCode.BROKEN, ended.stdout + ended.stderr
     assert {row["outcome"] for row in rows(tmp_path / "first")} == {"agrees"}
