@@ -233,7 +233,8 @@ OPTIONS = (
         "--limit",
         ("explore", "compare"),
         {"type": count_of_cells, "metavar": "N"},
-        "only the first N cells, those of the states that are reached soonest (default: all)",
+        "only the first N cells, those of the states that are reached soonest (default: all; of a cluster that is not "
+        "ours 2000, because each leaves two transactional ids)",
     ),
     Option("--report-dir", RUN, {"type": Path, "metavar": "DIR"}, "the run folder (default: one in reports/runs)"),
 )

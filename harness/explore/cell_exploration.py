@@ -43,6 +43,8 @@ BATCH = 600
 """Cells side by side."""
 LANES = 12
 """Connections to each broker, for each batch that is under way."""
+ON_OTHERS = 2_000
+"""Cells that a cluster which is not ours is asked, unless more are wanted: transactional ids stay for a week."""
 BATCHES_AT_ONCE = 2
 """While one waits for its last answers, or for a topic, another one asks."""
 LOOKS = ("DescribeProducers", "DescribeTransactions", "Fetch", "ListOffsets")
@@ -101,7 +103,13 @@ class Exploration:
 
     def cells(self, profile: ProtocolProfile) -> Sequence[tuple[int, GridCell]]:
         """Numbered from 1 in the grid's order; the seed decides which of them share partitions."""
-        numbered = list(enumerate(grid_cells(profile, self.offer.apis, self.options.limit), start=1))
+        limit = self.options.limit
+        if limit is None and not self.cluster.owned:
+            self.options.run.progress(
+                f"the first {ON_OTHERS} cells: each leaves two transactional ids (--limit for more)"
+            )
+            limit = ON_OTHERS
+        numbered = list(enumerate(grid_cells(profile, self.offer.apis, limit), start=1))
         if not (self.cluster.owned or self.options.run.permissions.changes):
             numbered = [(number, cell) for number, cell in numbered if not isinstance(cell.asked, WriteMarkerAsked)]
         self.options.run.seed.stream("cells").shuffle(numbered)
@@ -250,7 +258,8 @@ def _explored(exploration: Exploration) -> ExitCode:
     started = time.monotonic()
     why_lost = exploration.explore(numbered, profile, found)
     seconds = time.monotonic() - started
-    stale = found.stale() if options.limit is None and why_lost is None else ()
+    whole = options.limit is None and exploration.cluster.owned and why_lost is None
+    stale = found.stale() if whole else ()
     told = [*summary(found, len(numbered), seconds, exploration.asked_again, len(exploration.late))]
     told += [f"no longer true, take it out of {EXPLAINED.name}: {each.reason}" for each in stale]
     folder.add_to_run({"profile": asdict(profile), "seconds": round(seconds, 1), "summary": list(told)})
