@@ -18,7 +18,7 @@ from harness.explore.cell_exploration import Exploration, ExploreOptions, open_e
 from harness.explore.cell_results import CellOutcome, CellResult
 from harness.explore.drawn_walks import drawn_walks
 from harness.explore.findings import Findings
-from harness.model.protocol_profile import ProtocolProfile
+from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
 from harness.model.sketch import sketch
 from harness.model.walks import WalkAction, WalkStep, cell_of, requests_of
 
@@ -28,8 +28,6 @@ ROUND = 400
 AGAIN = 3
 """How often a walk that differed is asked again, to see whether it always does."""
 KEPT = "walks.jsonl"
-NEW_CLIENTS = 12
-"""Of Produce: the version of clients of the new protocol."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +94,7 @@ class WalkSearch:
 
     @property
     def _new(self) -> bool:
-        return self.exploration.offer.apis.get("Produce", (0, 0))[1] >= NEW_CLIENTS
+        return self.exploration.offer.apis.get("Produce", (0, 0))[1] >= NEW_PROTOCOL_PRODUCE
 
     def told(self) -> Iterator[str]:
         """What came of it, with the sketch of each walk that differs."""

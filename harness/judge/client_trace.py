@@ -21,6 +21,7 @@ from harness.model.model_requests import (
     ProduceAsked,
 )
 from harness.model.model_state import NONE
+from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE
 from harness.model.traces.trace_check import TracedRequest
 
 Row: TypeAlias = Mapping[str, Any]
@@ -76,14 +77,16 @@ class ClientTrace:
     """
 
     id: str
-    produce: int = 12
+    produce: int = NEW_PROTOCOL_PRODUCE
     repeated: Sequence[Window] = ()
     requests: list[TracedRequest] = field(default_factory=list)
     numbers: dict[TracedRequest, int] = field(default_factory=dict)
     handed_out: list[tuple[int, int]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, name: str, rows: Iterable[Row], *, produce: int = 12, repeated: Sequence[Window] = ()) -> "ClientTrace":
+    def of(
+        cls, name: str, rows: Iterable[Row], *, produce: int = NEW_PROTOCOL_PRODUCE, repeated: Sequence[Window] = ()
+    ) -> "ClientTrace":
         """Of all operations with a transactional id."""
         trace, clients = cls(id=name, produce=produce, repeated=repeated), defaultdict[str, _Client](_Client)
         for row in sorted(rows, key=lambda row: row["number"]):
@@ -117,7 +120,7 @@ class ClientTrace:
         tries = row["tries"] - (spent and not new)
         request = ProduceAsked(
             id=self.id,
-            version=min(12 if new else 11, self.produce),
+            version=min(NEW_PROTOCOL_PRODUCE if new else 11, self.produce),
             partition=partition,
             producer_id=client.producer_id,
             epoch=client.epoch,

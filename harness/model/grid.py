@@ -18,9 +18,11 @@ from harness.model.model_requests import (
     ProduceAsked,
 )
 from harness.model.model_state import NONE, Coordinated, ModelCluster, PartitionLog, fresh_cluster
-from harness.model.protocol_profile import ProtocolProfile
+from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
 from harness.model.protocol_step import outcomes, settled
 
+OTHER_BEGINS = InitProducerIdAsked(id=OTHER, version=4)
+"""Another id is initialised first, so that it can be mistaken."""
 DEPTH = 5
 """Requests of the longest path, the two first InitProducerId among them."""
 OLD_WRITE = 9
@@ -66,11 +68,15 @@ def _cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> 
             )
 
 
+def beginning(profile: ProtocolProfile) -> ModelCluster:
+    """The state after :data:`OTHER_BEGINS`, with which every path begins."""
+    return outcomes(fresh_cluster(*PARTITIONS), OTHER_BEGINS, profile)[0].after
+
+
 def reached_states(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Iterator[ReachedState]:
     """Breadth first, from ids that were never used; another id has been initialised, so that it can be mistaken."""
-    other = InitProducerIdAsked(id=OTHER, version=4)
-    start = outcomes(fresh_cluster(*PARTITIONS), other, profile)[0].after
-    queue = deque([ReachedState(name=state_name(start), path=(other,), cluster=start)])
+    start = beginning(profile)
+    queue = deque([ReachedState(name=state_name(start), path=(OTHER_BEGINS,), cluster=start)])
     seen = {queue[0].name}
     while queue:
         reached = queue.popleft()
@@ -90,13 +96,13 @@ def _moves(cluster: ModelCluster, offered: Mapping[str, tuple[int, int]]) -> Ite
     if known is None:
         return
     identity = {"id": OWN, "producer_id": known.producer_id, "epoch": known.epoch}
-    new = offered["Produce"][1] >= 12
+    new = offered["Produce"][1] >= NEW_PROTOCOL_PRODUCE
     yield InitProducerIdAsked(version=4, **identity)  # type: ignore[arg-type]
     for partition in PARTITIONS if _used(cluster, PARTITIONS[0], known) else PARTITIONS[:1]:
         sequence = cluster.log(partition).known(known.producer_id)
         following = sequence.last_sequence + 1 if sequence.epoch == known.epoch else 0
         yield AddPartitionsAsked(version=3, partitions=frozenset(partition), **identity)  # type: ignore[arg-type]
-        for version in (OLD_WRITE, 12) if new else (OLD_WRITE,):
+        for version in (OLD_WRITE, NEW_PROTOCOL_PRODUCE) if new else (OLD_WRITE,):
             yield ProduceAsked(version=version, partition=partition, sequence=following, **identity)  # type: ignore[arg-type]
     for version in (3, 5) if new else (3,):
         for commit in (True, False):

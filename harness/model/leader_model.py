@@ -11,10 +11,8 @@ from dataclasses import replace
 from harness.model.coordinator_model import NEW_PROTOCOL_ADD
 from harness.model.model_requests import AddPartitionsAsked, ModelAnswer, ProduceAsked, WriteMarkerAsked
 from harness.model.model_state import NONE, KnownProducer, LogEntry, PartitionLog, Verification
-from harness.model.protocol_profile import ProtocolProfile
+from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
 
-NEW_PROTOCOL_PRODUCE = 12
-"""Of Produce: the version by which a leader adds the partition for the client (KIP-890 part 2)."""
 KNOWS_ABORTABLE = 11
 """Of Produce: the first whose clients know TRANSACTION_ABORTABLE."""
 VERIFIES = 4

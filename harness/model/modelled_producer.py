@@ -17,6 +17,7 @@ from harness.model.model_requests import (
     ProduceAsked,
 )
 from harness.model.model_state import NONE
+from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE
 
 ASK_AGAIN = frozenset({"CONCURRENT_TRANSACTIONS", "NOT_ENOUGH_REPLICAS"})
 """Codes after which the same request is sent again."""
@@ -102,7 +103,7 @@ class ModelledProducer:
             )
         return ProduceAsked(
             id=self.id,
-            version=12 if self.new_protocol else 11,
+            version=NEW_PROTOCOL_PRODUCE if self.new_protocol else 11,
             partition=partition,
             producer_id=self.producer_id,
             epoch=self.epoch,

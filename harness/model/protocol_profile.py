@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+NEW_PROTOCOL_PRODUCE = 12
+"""Of Produce: the version by which a leader adds the partition for the client (KIP-890 part 2)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolProfile:
@@ -55,7 +58,7 @@ def profile_of(
 
     :param verification: Whether ``transaction.partition.verification.enable`` is on.
     """
-    new = produce >= 12
+    new = produce >= NEW_PROTOCOL_PRODUCE
     return ProtocolProfile(
         verifies=verification and add_partitions >= 4,
         level=level,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from harness.model.alphabet import OTHER, OWN, PARTITIONS
-from harness.model.grid import OLD_WRITE, GridCell, state_name
+from harness.model.alphabet import OWN, PARTITIONS
+from harness.model.grid import OLD_WRITE, OTHER_BEGINS, GridCell, beginning, state_name
 from harness.model.model_requests import (
     AddPartitionsAsked,
     EndTxnAsked,
@@ -20,8 +20,8 @@ from harness.model.model_requests import (
     ModelRequest,
     ProduceAsked,
 )
-from harness.model.model_state import NONE, ModelCluster, fresh_cluster
-from harness.model.protocol_profile import ProtocolProfile
+from harness.model.model_state import NONE, ModelCluster
+from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
 from harness.model.protocol_step import outcomes, settled
 
 
@@ -79,7 +79,7 @@ class WalkInstance:
                 return AddPartitionsAsked(version=3, partitions=frozenset({partition}), **identity)  # type: ignore[arg-type]
             case WalkAction.WRITE:
                 sequence = self.sequences.get(partition, 0)
-                version = 12 if new else OLD_WRITE
+                version = NEW_PROTOCOL_PRODUCE if new else OLD_WRITE
                 return ProduceAsked(version=version, partition=partition, sequence=sequence, **identity)  # type: ignore[arg-type]
             case _:
                 commit = step.action is WalkAction.COMMIT
@@ -107,10 +107,9 @@ def cell_of(steps: Sequence[WalkStep], profile: ProtocolProfile, *, new_protocol
     walked = [*_walked(steps, profile, new_protocol=new_protocol)]
     if not walked:
         return None
-    other = InitProducerIdAsked(id=OTHER, version=4)
-    before = walked[-2][1] if len(walked) > 1 else outcomes(fresh_cluster(*PARTITIONS), other, profile)[0].after
+    before = walked[-2][1] if len(walked) > 1 else beginning(profile)
     return GridCell(
-        path=(other, *(asked for asked, _ in walked[:-1])),
+        path=(OTHER_BEGINS, *(asked for asked, _ in walked[:-1])),
         before=before,
         asked=walked[-1][0],
         state=state_name(before),
@@ -131,8 +130,7 @@ def _walked(
     steps: Sequence[WalkStep], profile: ProtocolProfile, *, new_protocol: bool
 ) -> Iterator[tuple[ModelRequest, ModelCluster]]:
     """Each request, with the state that it leaves when all is settled."""
-    other = InitProducerIdAsked(id=OTHER, version=4)
-    cluster = outcomes(fresh_cluster(*PARTITIONS), other, profile)[0].after
+    cluster = beginning(profile)
     instances: dict[int, WalkInstance] = {}
     for step in steps:
         instance = instances.get(step.instance, WalkInstance())

@@ -1,21 +1,20 @@
 """``fencepost explore A`` with its page, and ``fencepost compare A B``: the same cells asked of two targets."""
 
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
-from pathlib import Path
 
 from harness.base.paths import WALKS
 from harness.base.user_error import ExitCode
 from harness.cluster.run_options import RunOptions
 from harness.evidence.run_folder import RunFolder
 from harness.explore.cell_exploration import ExploreOptions, explore
+from harness.explore.findings import CELLS
 from harness.explore.walk_exploration import explore_walks
 from harness.model.protocol_profile import ProtocolProfile
-from harness.report.model.coverage import CellLine
-from harness.report.model.publish_coverage import CELLS, publish_comparison, publish_coverage
+from harness.report.model.coverage import cell_lines
+from harness.report.model.publish_coverage import publish_comparison, publish_coverage
 from harness.report.model.two_targets import TargetDifference, TwoTargets, two_targets
 
 MOST_TOLD = 10
@@ -59,16 +58,11 @@ def compare_targets(options: CompareOptions) -> ExitCode:
     profile = ProtocolProfile(**RunFolder.open(first.run.folder, kind="explore").run()["profile"])  # type: ignore[arg-type]
     second = options.of(options.second, "second", profile)
     explore_target(second)
-    found = two_targets(_lines(first.run.folder), _lines(second.run.folder))
+    found = two_targets(cell_lines(first.run.folder), cell_lines(second.run.folder))
     names = (options.run.target, options.second)
     page = publish_comparison(found, options.run.folder, names=names, fencepost=installed_version("fencepost"))
     sys.stdout.write("\n".join([*_told(found, names), f"report  {page}"]) + "\n")
     return ExitCode.BROKEN if found.differences or not found.compared else ExitCode.KEPT
-
-
-def _lines(folder: Path) -> Iterator[CellLine]:
-    with (folder / CELLS).open(encoding="utf-8") as stream:
-        yield from map(json.loads, stream)
 
 
 def _told(found: TwoTargets, names: tuple[str, str]) -> Iterator[str]:

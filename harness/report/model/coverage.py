@@ -3,14 +3,20 @@
 Made of the lines of ``cells.jsonl`` alone, so that a page can be made again of any folder.
 """
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
+
+from harness.explore.cell_results import CellOutcome
+from harness.explore.findings import CELLS
 
 CellLine: TypeAlias = Mapping[str, Any]
 """A line of ``cells.jsonl``: ``cell``, ``state``, ``request``, ``outcome``, ``steps``, ``why``, ``differences``, …"""
-AGREES, DIFFERS, NOT_REACHED, EXPLAINED = "agrees", "differs", "not reached", "explained"
+AGREES, DIFFERS, NOT_REACHED = (each.value for each in CellOutcome)
+EXPLAINED = "explained"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,12 @@ class Coverage:
     rows: tuple[CoverageRow, ...]
     counts: Counter[str]
     told: Sequence[CellLine] = field(default_factory=tuple)
+
+
+def cell_lines(folder: Path) -> Iterator[CellLine]:
+    """Of an exploration's folder; :raises FileNotFoundError: when it is none."""
+    with (folder / CELLS).open(encoding="utf-8") as stream:
+        yield from map(json.loads, stream)
 
 
 def coverage(lines: Iterable[CellLine]) -> Coverage:

@@ -1,14 +1,12 @@
 """Writes the page of an exploration beside its results, and that of two."""
 
-import json
 from pathlib import Path
 
 from harness.base.atomic_write import write_atomically
-from harness.report.model.coverage import AGREES, DIFFERS, EXPLAINED, NOT_REACHED, coverage
+from harness.report.model.coverage import AGREES, DIFFERS, EXPLAINED, NOT_REACHED, cell_lines, coverage
 from harness.report.model.two_targets import TwoTargets
 from harness.report.shared.rendering import rendered
 
-CELLS = "cells.jsonl"
 MOST_TOLD = 200
 """Differences that the page tells; all stand in ``cells.jsonl``."""
 LEGEND = {
@@ -37,8 +35,7 @@ def publish_coverage(folder: Path, *, target: str, fencepost: str) -> Path:
 
     :raises FileNotFoundError: When the folder is of no exploration.
     """
-    with (folder / CELLS).open(encoding="utf-8") as stream:
-        shown = coverage(json.loads(line) for line in stream)
+    shown = coverage(cell_lines(folder))
     text = rendered(
         "model/coverage.html.j2",
         coverage=shown,
