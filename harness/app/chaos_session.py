@@ -135,4 +135,4 @@ class ChaosSession:
 
     def _new_environment(self) -> Environment:
         options = self.options
-        return Environment(wanted=options.run, spark_master=options.spark_master, clients=options.clients)
+        return Environment(wanted=options.run, spark_master=options.spark_master, programs=options.programs)

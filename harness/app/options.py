@@ -9,7 +9,7 @@ import re
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,8 +23,10 @@ from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
+from harness.chaos.plan.scenario import Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
-from harness.clients.stdio.adapter_name import adapter_command
+from harness.clients.stdio.adapter_name import AdapterCommand, adapter_command
+from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.cluster.cluster import ClusterOptions
 from harness.cluster.run_options import PREFIX, Permissions, RunOptions
 from harness.cluster.target import External, parse_target
@@ -79,16 +81,24 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     if run.permissions.topics:
         raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
     scenarios = select_scenarios(given.scenarios, find_scenarios(SCENARIOS))
-    clients = [adapter_command(name, print_progress) for name in _names(given.clients)]
-    played_by = [client.name for client in clients]
+    chosen = [adapter_command(name, print_progress) for name in _names(given.clients)]
+    clients = [client.name for client in chosen]
+    played = [scenario.played_by(clients) for scenario in scenarios] if clients else scenarios
     return ChaosOptions(
         run=run,
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         round_seconds=given.seconds,
-        scenarios=[scenario.played_by(played_by) for scenario in scenarios] if clients else scenarios,
+        scenarios=played,
         clients=clients,
+        programs={client.name: client for client in chosen} or _own_programs(scenarios),
         spark_master=given.spark_master,
     )
+
+
+def _own_programs(scenarios: Sequence[Scenario]) -> Mapping[str, AdapterCommand]:
+    """What starts the scenarios' own clients, but for those that live in our process."""
+    names = sorted({name for scenario in scenarios for name in scenario.clients} - ADAPTERS.keys())
+    return {name: adapter_command(name, print_progress) for name in names}
 
 
 def explore_options(given: Namespace) -> ExploreOptions:

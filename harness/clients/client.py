@@ -2,7 +2,7 @@
 
 An adapter makes clients of one library; each client is owned by one thread. A client never raises for what a broker or
 a network does: that is a result. Which error is which outcome stands in the library's own table, a reason a row
-(``wire/wire_outcomes.py``, ``librdkafka/librdkafka_outcomes.py``, ``stdio/stdio_outcomes.py``). The rules that every
+(``wire/wire_outcomes.py``, ``stdio/stdio_outcomes.py``). The rules that every
 table keeps:
 
 * *refused* only when the broker refused **and** no earlier try of the same operation went unanswered;
@@ -89,7 +89,7 @@ class Client(Protocol):
 
     @property
     def kind(self) -> str:
-        """The adapter's name: ``wire-v2``, ``wire-v1``, ``librdkafka``, ``java:4.3.1``."""
+        """The adapter's name: ``wire-v2``, ``wire-v1``, ``librdkafka:2.16.1``, ``java:4.3.1``."""
 
     @property
     def protocol(self) -> Literal["v1", "v2"] | None:
@@ -127,7 +127,7 @@ class Client(Protocol):
 
 
 class Adapter(Protocol):
-    """Makes clients of one library and one protocol; ``client_catalogue.py`` lists those in Fencepost's own process."""
+    """Makes clients of one library and one protocol; those of ``wire/`` live in Fencepost's own process."""
 
     @property
     def kind(self) -> str:

@@ -5,8 +5,8 @@ can be run again alone, by its scenario, its seed and its length.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
@@ -28,12 +28,14 @@ class ChaosOptions:
     :param budget_seconds: Seconds that the session may take; None for one pass over the scenarios.
     :param round_seconds: Length of each round; None for the scenarios' own, shortened where the budget is small.
     :param scenarios: Those to play, in this order.
-    :param clients: Who plays the roles instead of the scenarios' own clients; each is a process of its own.
+    :param clients: Who plays the roles instead of the scenarios' own clients, by exact names.
+    :param programs: What starts each client that is a process of its own, by the name that scenarios give it.
     """
 
     run: RunOptions
     scenarios: Sequence[Scenario] = ()
-    clients: Sequence[AdapterCommand] = ()
+    clients: Sequence[str] = ()
+    programs: Mapping[str, AdapterCommand] = field(default_factory=dict)
     budget_seconds: float | None = None
     round_seconds: float | None = None
     spark_master: str = "local[*]"
@@ -54,7 +56,7 @@ class ChaosOptions:
 
     def command(self, scenario: Scenario, seed: Seed, seconds: float) -> str:
         own = ("--scenarios", scenario.name, "--seed", str(seed.value), "--seconds", f"{seconds:g}")
-        clients = ("--clients", ",".join(client.name for client in self.clients)) if self.clients else ()
+        clients = ("--clients", ",".join(self.clients)) if self.clients else ()
         return self.run.command("chaos", *own, *clients)
 
     def seeds(self) -> Iterator[Seed]:

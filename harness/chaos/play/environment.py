@@ -4,7 +4,7 @@ The cluster serves every round until one leaves it unusable (a broker that stays
 up); then the next round gets a fresh one, and the folder notes it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from harness.base import wait
@@ -40,7 +40,7 @@ TIDY_SECONDS, TIDY_AGAIN_SECONDS = 10.0, 0.5
 class Environment:
     """The running cluster and Spark; end them by :meth:`close`.
 
-    :param clients: Who plays the roles as a process of its own; empty where the scenarios' own clients do.
+    :param programs: What starts each client that is a process of its own, by the name that scenarios give it.
     :param described: The cluster's part of ``run.json``.
     :param features: What the target's brokers offer.
     :param belongings: What of ours is on the cluster.
@@ -48,7 +48,7 @@ class Environment:
 
     wanted: RunOptions
     spark_master: str = "local[*]"
-    clients: Sequence[AdapterCommand] = ()
+    programs: Mapping[str, AdapterCommand] = field(default_factory=dict)
     described: dict[str, Json] = field(default_factory=dict)
     features: TargetFeatures | None = None
     _cluster: Cluster | None = None
@@ -88,7 +88,7 @@ class Environment:
         """
         if self._cluster is None:
             self._open()
-        if self._client_run is None and self.clients:
+        if self._client_run is None and self.programs:
             self._client_run = open_run_processes()
         assert self._cluster is not None
         return self._cluster
@@ -113,7 +113,7 @@ class Environment:
     @property
     def reach(self) -> frozenset[ToxicReach]:
         """What toxics may act on."""
-        return reach_of(self.open(), self.wanted.permissions, clients=bool(self.clients))
+        return reach_of(self.open(), self.wanted.permissions, clients=bool(self.programs))
 
     def tell_out_of_reach(self, lost: Mapping[str, str]) -> None:
         """Say of each toxic once in a session why it does not strike; ``lost`` is the reason by the toxic's name."""
@@ -146,7 +146,7 @@ class Environment:
             topics=topics,
             transactional_ids=transactional_ids,
             open_gate=self._open_gate,
-            clients=clients if self.clients else None,
+            clients=clients if self.programs else None,
         )
 
     def replace_cluster(self, why: str) -> None:

@@ -14,10 +14,10 @@ from harness.chaos.play.actor import Actor
 from harness.chaos.play.environment import Environment
 from harness.chaos.play.within_reach import lost, sentences
 from harness.clients.client import Adapter, ClientOptions
-from harness.clients.client_catalogue import ADAPTERS
 from harness.clients.recording_client import RecordingClient
 from harness.clients.stdio.client_processes import RunningClients
 from harness.clients.stdio.stdio_adapter import StdioAdapter
+from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
@@ -118,8 +118,9 @@ class RoundContext:
         """
         players: dict[str, Adapter] = {}
         turns: dict[str, int] = {}
+        programs = any(isinstance(adapter, StdioAdapter) for adapter in self.adapters)
         for index, role in enumerate(self.scenario.workload.roles(), start=1):
-            shared = role.group if role.group and self.environment.clients else role.name
+            shared = role.group if role.group and programs else role.name
             players[role.name] = self.adapters[turns.setdefault(shared, index) % len(self.adapters)]
         return players
 
@@ -138,11 +139,10 @@ class RoundContext:
             self.start_thread(f"role {role.name}", partial(self._run_role, index, role))
 
     def await_clients(self, timeout_seconds: float) -> None:
-        """Wait until a process plays each role, so that toxics strike what runs; not for one that failed.
-
-        Nothing is waited for where clients are in our own process.
+        """Wait until a process plays each role that one is to play, so that toxics strike what runs; not for one that
+        failed.
         """
-        wanted = len(self.scenario.workload.roles()) if self.environment.clients else 0
+        wanted = sum(isinstance(adapter, StdioAdapter) for adapter in self.players.values())
 
         def there() -> bool:
             return self.stop.is_set() or len(self.processes.running()) >= wanted or bool(self.processes.notes())
@@ -267,7 +267,7 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
     out_of_reach = _out_of_reach(environment, scenario)
     processes = RunningClients(record=environment.record_client)
     adapters = _offered(environment, scenario, processes)
-    if environment.clients:
+    if not any(adapter.kind in ADAPTERS for adapter in adapters):
         round_.seed.stream("clients").shuffle(adapters)
     topics = {topic: f"{name}-{topic}" for topic in scenario.workload.topics}
     ids = {role.transactional_id for role in scenario.workload.roles() if role.transactional_id is not None}
@@ -288,7 +288,7 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         fault_target=fault_target,
         history_journal=HistoryJournal(round_.folder / "history"),
         adapters=adapters,
-        prober=ADAPTERS[PROBER] if environment.clients else adapters[0],
+        prober=next((each for each in adapters if each.kind in ADAPTERS), ADAPTERS[PROBER]),
         processes=processes,
         reader=reader,
         facts={"clients": [adapter.kind for adapter in adapters], OUT_OF_REACH: dict(out_of_reach)},
@@ -318,8 +318,8 @@ def _out_of_reach(environment: Environment, scenario: Scenario) -> Mapping[str, 
 
 
 def _offered(environment: Environment, scenario: Scenario, processes: RunningClients) -> list[Adapter]:
-    stdio = [StdioAdapter(command=command, processes=processes) for command in environment.clients]
-    adapters: Mapping[str, Adapter] = {**ADAPTERS, **{adapter.kind: adapter for adapter in stdio}}
+    programs = {name: StdioAdapter(command=each, processes=processes) for name, each in environment.programs.items()}
+    adapters: Mapping[str, Adapter] = {**ADAPTERS, **programs}
     lacks = {name: _lacking(environment, scenario, adapters[name]) for name in scenario.clients}
     able = [adapters[name] for name, lack in lacks.items() if lack is None]
     if not able:

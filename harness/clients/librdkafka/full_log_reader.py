@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
 
-from harness.clients.librdkafka.librdkafka_consumer import delivered
 from harness.clients.librdkafka.librdkafka_security import security_settings
 from harness.evidence.history.delivered_record import DeliveredRecord
+from harness.wire.records.record_batch import text
 from harness.wire.security.security import PLAINTEXT, Security
 
 MESSAGES_PER_CALL = 2_000
@@ -63,7 +63,7 @@ def _take(
         partition = (message.topic(), message.partition())
         error = message.error()
         if error is None:
-            records.append(delivered(message))
+            records.append(DeliveredRecord(*partition, message.offset(), text(message.value())))
             ends[partition] = max(ends[partition], message.offset() + 1)
         elif error.code() == KafkaError._PARTITION_EOF:
             ends[partition] = max(ends[partition], message.offset())

@@ -1,9 +1,10 @@
 """The adapters ``wire-v2`` and ``wire-v1``."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.clients.client import Client, ClientOptions
+from harness.clients.client import Adapter, Client, ClientOptions
 from harness.clients.wire.protocol_client import ProtocolClient
 from harness.kafka.transaction_protocol import V1, V2, TransactionProtocol
 from harness.wire.offered import Offered
@@ -36,4 +37,5 @@ class WireAdapter:
         return ProtocolClient.of(options, self.transactions)
 
 
-ADAPTERS = (WireAdapter(V2), WireAdapter(V1))
+ADAPTERS: Mapping[str, Adapter] = {adapter.kind: adapter for adapter in (WireAdapter(V2), WireAdapter(V1))}
+"""By name; the only clients in Fencepost's own process."""

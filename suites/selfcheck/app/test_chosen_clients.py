@@ -13,6 +13,7 @@ from harness.base.paths import SCENARIOS
 from harness.base.user_error import ExitCode
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.scenario_catalogue import find_scenarios
+from harness.clients.stdio.adapter_name import AdapterCommand
 from suites.selfcheck.clients.stdio.programs import OBEDIENT
 from suites.selfcheck.fixtures.command import fencepost
 
@@ -58,7 +59,7 @@ def test_what_cannot_be_had_is_one_sentence_before_anything_is_started(
 
 def test_the_scenarios_are_played_by_those_that_are_named(adapter: str, tmp_path: Path) -> None:
     chosen = parsed(tmp_path, "--clients", f"{adapter}, {adapter}", "--scenarios", "zombies-return")
-    assert [client.name for client in chosen.clients] == ["./mine", "./mine"]
+    assert (chosen.clients, list(chosen.programs)) == (["./mine", "./mine"], ["./mine"])
     (scenario,) = chosen.scenarios
     assert scenario.clients == ["./mine", "./mine"]
     assert {toxic.name for toxic in scenario.toxics} == {"latency", "lost-response", "move-coordinator"} | OF_CLIENTS
@@ -70,9 +71,11 @@ def test_the_command_that_runs_a_round_again_names_the_clients(adapter: str, tmp
     assert "--seed 7 --seconds 8 --clients ./mine --backend" in again
 
 
-def test_without_the_option_all_is_as_the_scenarios_say(tmp_path: Path) -> None:
+def test_without_the_option_all_is_as_the_scenarios_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(options, "adapter_command", lambda name, _: AdapterCommand(name=f"{name}:1.0", command=[]))
     chosen = parsed(tmp_path)
     assert (chosen.clients, tuple(chosen.scenarios)) == ([], find_scenarios(SCENARIOS))
+    assert {name: program.name for name, program in chosen.programs.items()} == {"librdkafka": "librdkafka:1.0"}
     assert not any(OF_CLIENTS & {toxic.name for toxic in scenario.toxics} for scenario in chosen.scenarios)
     assert "--clients" not in chosen.command(chosen.scenarios[0], chosen.run.seed, 8)
 

@@ -1,6 +1,6 @@
 """Who plays which role: the scenario's own clients in turn, or those that were named, in an order from the seed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -30,7 +30,7 @@ CLUSTER = SimpleNamespace(topology=Topology(brokers=(1, 2, 3), controller=None, 
 THREE = tuple(AdapterCommand(name=name, command=["never started"]) for name in ("a", "b", "c"))
 
 
-def environment(clients: Sequence[AdapterCommand]) -> Any:
+def environment(programs: Mapping[str, AdapterCommand]) -> Any:
     def fault_target(topics: dict[str, str], ids: dict[str, str], processes: RunningClients) -> FaultTarget:
         cluster = cast(Any, CLUSTER)
         return FaultTarget(
@@ -38,7 +38,7 @@ def environment(clients: Sequence[AdapterCommand]) -> Any:
         )
 
     return SimpleNamespace(
-        clients=clients,
+        programs=programs,
         open=lambda: CLUSTER,
         reach=frozenset(ToxicReach),
         next_round=lambda seed: f"round-{seed}",
@@ -56,7 +56,7 @@ def context(name: str, folder: Path, clients: Sequence[AdapterCommand] = (), *, 
     scenario: Scenario = SCENARIO_FILES[name]
     played = scenario.played_by([client.name for client in clients]) if clients else scenario
     round_ = Round(target="t", scenario=played, seed=Seed(seed), seconds=8, folder=folder, command="again")
-    made = create_round(environment(clients), round_)
+    made = create_round(environment({client.name: client for client in clients}), round_)
     made.history_journal.close()
     return made
 

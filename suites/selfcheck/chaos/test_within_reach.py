@@ -168,7 +168,8 @@ def test_what_a_scenario_loses_is_told(tmp_path: Path) -> None:
 def test_a_scenario_of_transactions_v2_is_not_played_by_clients_of_whom_that_is_not_known(tmp_path: Path) -> None:
     scenario = SCENARIO_FILES["late-produce-v2"].played_by(["./mine"])
     played = environment([])
-    played.clients, played.lacking = (AdapterCommand(name="./mine", command=["./mine"]),), lambda _: None
+    played.programs = {"./mine": AdapterCommand(name="./mine", command=["./mine"])}
+    played.lacking = lambda _: None
     with pytest.raises(ClientsNotOffered, match=r"needs clients of Transactions V2, and of \./mine that is not known"):
         create_round(played, round_of(scenario, tmp_path))
 

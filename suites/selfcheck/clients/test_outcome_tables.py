@@ -1,21 +1,13 @@
 """The error tables: complete for what can be answered, a reason a row, and the law over all of them."""
 
 import pytest
-from confluent_kafka import KafkaError as LibrdkafkaError
 
 from harness.base.kafka_error import NAMES, KafkaError
-from harness.clients.librdkafka import librdkafka_outcomes
 from harness.clients.outcome_table import OutcomeRow, outcome_after, refused, unsure
 from harness.clients.wire import wire_outcomes
-from harness.evidence.history.operation import Outcome, Verb
+from harness.evidence.history.operation import Outcome
 
 WIRE_ROWS = [(api, code, row) for api, table in wire_outcomes.TABLES.items() for code, row in table.items()]
-LIBRARY_ROWS = [(verb, code, row) for verb, table in librdkafka_outcomes.TABLES.items() for code, row in table.items()]
-OWN_CODES = {
-    name: value
-    for name in dir(LibrdkafkaError)
-    if isinstance(value := getattr(LibrdkafkaError, name), int) and value < -1
-}
 
 
 def named(names: str) -> set[int]:
@@ -86,8 +78,6 @@ def test_what_a_broker_can_answer_is_listed(api: str) -> None:
 def test_an_error_code_outside_the_tables_is_unsure() -> None:
     for api in wire_outcomes.TABLES:
         assert wire_outcomes.row_of(api, 9_999).outcome is Outcome.UNSURE
-    for verb in librdkafka_outcomes.TABLES:
-        assert librdkafka_outcomes.row_of(verb, -9_999, retriable=False).outcome is Outcome.UNSURE
 
 
 def test_codes_that_may_come_after_the_append_are_never_refusals_of_a_write() -> None:
@@ -132,44 +122,5 @@ def test_only_a_duplicate_sequence_number_is_done_after_doubt() -> None:
     )
 
 
-def test_the_librdkafka_table_has_only_codes_of_the_library_and_gives_each_a_reason() -> None:
-    assert {code for _, code, _ in LIBRARY_ROWS} <= set(OWN_CODES.values())
-    assert all(len(row.reason.split()) > 2 for _, _, row in LIBRARY_ROWS)
-
-
-def test_a_retriable_error_of_librdkafka_goes_on_in_the_background_and_is_unsure() -> None:
-    verbs: tuple[Verb, ...] = ("init", "send_offsets", "commit", "abort")
-    for verb in verbs:
-        assert librdkafka_outcomes.row_of(verb, LibrdkafkaError._TIMED_OUT, retriable=True).outcome is Outcome.UNSURE
-        assert librdkafka_outcomes.row_of(verb, KafkaError.NOT_COORDINATOR, retriable=True).outcome is Outcome.UNSURE
-
-
-@pytest.mark.parametrize(
-    ("verb", "code", "outcome"),
-    [
-        ("produce", LibrdkafkaError._MSG_TIMED_OUT, Outcome.UNSURE),
-        ("produce", LibrdkafkaError._PURGE_INFLIGHT, Outcome.UNSURE),
-        ("produce", LibrdkafkaError._PURGE_QUEUE, Outcome.REFUSED),
-        ("produce", LibrdkafkaError._FENCED, Outcome.REFUSED),
-        ("produce", KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER, Outcome.REFUSED),
-        ("commit", LibrdkafkaError._INCONSISTENT, Outcome.REFUSED),
-        ("commit", LibrdkafkaError._STATE, Outcome.REFUSED),
-        ("commit", KafkaError.COORDINATOR_NOT_AVAILABLE, Outcome.UNSURE),
-        ("commit", KafkaError.INVALID_TXN_STATE, Outcome.REFUSED),
-        ("send_offsets", KafkaError.ILLEGAL_GENERATION, Outcome.REFUSED),
-    ],
-)
-def test_what_an_error_of_librdkafka_means(verb: Verb, code: int, outcome: Outcome) -> None:
-    assert librdkafka_outcomes.row_of(verb, code, retriable=False).outcome is outcome
-
-
-def test_codes_of_the_library_are_not_given_as_kafkas_save_fencing() -> None:
-    codes = {name: librdkafka_outcomes.kafka_code(code) for name, code in OWN_CODES.items()}
-    assert {name: code for name, code in codes.items() if code is not None} == {"_FENCED": KafkaError.PRODUCER_FENCED}
-    assert librdkafka_outcomes.kafka_code(LibrdkafkaError.INVALID_TXN_STATE) == KafkaError.INVALID_TXN_STATE
-
-
 def test_no_row_is_a_success() -> None:
-    assert all(
-        isinstance(row, OutcomeRow) and row.outcome is not Outcome.DONE for _, _, row in (*WIRE_ROWS, *LIBRARY_ROWS)
-    )
+    assert all(isinstance(row, OutcomeRow) and row.outcome is not Outcome.DONE for _, _, row in WIRE_ROWS)

@@ -6,7 +6,7 @@ import pytest
 
 from harness.base.bound_values import load_module
 from harness.base.paths import ROOT
-from harness.clients.client_catalogue import ADAPTERS
+from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.cluster.backend import Backend
 from harness.cluster.backend_catalogue import BACKENDS
 from harness.judge.all_checks import CHECKS

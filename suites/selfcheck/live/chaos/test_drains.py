@@ -26,8 +26,8 @@ from harness.chaos.observe.drain import Drained, Scope, drain
 from harness.chaos.observe.settle import settle
 from harness.chaos.observe.watermark_sampler import sampling
 from harness.clients.client import ClientOptions
-from harness.clients.client_catalogue import ADAPTERS
 from harness.clients.recording_client import RecordingClient
+from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.cluster.cluster import Cluster, Kill
 from harness.evidence.history.history_journal import TABLES, HistoryJournal
 from harness.evidence.json_codec import from_json

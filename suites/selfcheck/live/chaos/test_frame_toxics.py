@@ -12,13 +12,14 @@ import pytest
 
 from harness.base import wait
 from harness.base.json_value import Json
+from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.evidence.history.operation import Outcome, Value
 from harness.faults.fault_target import FaultTarget
 from harness.faults.frame_rule import Rule, Then, When
 from harness.faults.frame_toxic import EVERY_ID, FrameToxic, add_rule, lanes_of, links_of
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
 from harness.wire.requests.log.list_offsets import ListOffsets
-from suites.selfcheck.fixtures.live_clients import PARTITIONS, WIRE, BusyClients, fault_target_with_topic, options
+from suites.selfcheck.fixtures.live_clients import PARTITIONS, BusyClients, fault_target_with_topic, options
 from suites.selfcheck.fixtures.toxic_files import find_toxics
 
 pytestmark = pytest.mark.live
@@ -39,7 +40,7 @@ def fault_target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultTarg
 @pytest.fixture(scope="module")
 def clients(fault_target: FaultTarget) -> Iterator[BusyClients]:
     """Clients at work for the whole time."""
-    running = BusyClients(fault_target=fault_target, topic=TOPIC, adapters=WIRE)
+    running = BusyClients(fault_target=fault_target, topic=TOPIC, adapters=ADAPTERS)
     running.begin()
     running.goes_on(2, committed=True)
     yield running
@@ -98,7 +99,7 @@ def test_a_late_record_leaves_a_hanging_transaction_on_an_old_kafka(
         chosen: Mapping[str, Json] = {
             "transactional_id": "late", "seed": 0, "every": 1, "after_ms": 200, "persistent": True, "hang_up": True,
         }  # fmt: skip
-        client = WIRE["wire-v1"].open(options(fault_target, "late", "late"))
+        client = ADAPTERS["wire-v1"].open(options(fault_target, "late", "late"))
         assert client.init().done
         client.begin()
         with TOXICS["late-produce"].strike(fault_target, chosen) as strikes:

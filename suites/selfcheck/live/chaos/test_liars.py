@@ -21,6 +21,7 @@ from harness.base.clock import RunClock
 from harness.base.paths import ROOT
 from harness.chaos.observe.drain import Scope, drain
 from harness.clients.recording_client import RecordingClient
+from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.evidence.history.history_journal import CHAOS_FORMAT, HistoryJournal
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.status import Status
@@ -31,7 +32,7 @@ from harness.spark.history.history_frames import open_history
 from harness.spark.history.seal import seal
 from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.wire.requests.log.list_offsets import ListOffsets
-from suites.selfcheck.fixtures.live_clients import PARTITIONS, WIRE, fault_target_with_topic, options
+from suites.selfcheck.fixtures.live_clients import PARTITIONS, fault_target_with_topic, options
 from toxics.liars import (
     forged_acknowledgement,
     forgiven_fencing,
@@ -88,7 +89,9 @@ class LiarWorkload:
         """A client on the falsified lane, initialised."""
         actor, real = f"{self.topic}-{name}", f"{self.topic}-{transactional_id or name}"
         made = RecordingClient(
-            client=WIRE["wire-v1"].open(options(self.run.fault_target, actor, real, lane=FALSIFIED, request_ms=10_000)),
+            client=ADAPTERS["wire-v1"].open(
+                options(self.run.fault_target, actor, real, lane=FALSIFIED, request_ms=10_000)
+            ),
             actor=actor,
             transactional_id=real,
             clock=self.run.clock,

@@ -15,7 +15,7 @@ import pytest
 from harness.base import wait
 from harness.base.kafka_error import KafkaError
 from harness.clients.client import Adapter, CallResult, Client, ClientOptions
-from harness.clients.client_catalogue import ADAPTERS
+from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.cluster.cluster import Cluster, Links
 from harness.evidence.history.delivered_record import DeliveredRecord
 from harness.evidence.history.operation import Outcome, Value

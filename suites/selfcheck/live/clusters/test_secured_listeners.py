@@ -18,7 +18,7 @@ from harness.base.clock import RunClock
 from harness.base.user_error import ExitCode
 from harness.clients.client import Adapter, ClientOptions
 from harness.clients.librdkafka.full_log_reader import read_committed
-from harness.clients.librdkafka.librdkafka_adapter import ADAPTER as LIBRDKAFKA
+from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.cluster.broker_finding import find_brokers
 from harness.cluster.target import External
 from harness.evidence.history.delivered_record import DeliveredRecord
@@ -35,7 +35,6 @@ from harness.wire.security.security import Security, UnsecuredLogin
 from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import ConnectionClosed
 from suites.selfcheck.fixtures.command import fencepost
-from suites.selfcheck.fixtures.live_clients import WIRE
 from suites.selfcheck.fixtures.secured_cluster import (
     MODULES,
     OWN_PEM,
@@ -89,13 +88,13 @@ def test_every_client_goes_through(secured: SecuredCluster, way: str) -> None:
 
 
 def goes_through(secured: SecuredCluster, listener: str, security: Security, topic: str) -> None:
-    """Brokers are learned; a transaction of each library is committed, and each library reads both."""
+    """Brokers are learned; a transaction of each protocol is committed, and librdkafka reads both."""
     addresses = secured.addresses(listener)
     assert find_brokers(External(tuple(addresses.values())), security).addresses == addresses
     client = wire_client(addresses, security)
     assert not client.call(BROKER, CreateTopic(name=topic)).result.error
     client.close()
-    for number, adapter in enumerate((WIRE["wire-v2"], LIBRDKAFKA)):
+    for number, adapter in enumerate(ADAPTERS.values()):
         commit_one(adapter, addresses, security, topic, number)
     assert read_by_librdkafka(addresses, security, topic, 4) == [
         str(Value(txn=txn, ordinal=0, size=1)) for txn in (0, 1)
