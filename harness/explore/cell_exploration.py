@@ -123,7 +123,7 @@ class Exploration:
         with ThreadPoolExecutor(BATCHES_AT_ONCE, thread_name_prefix="cells") as threads:
             running = [
                 threads.submit(self._share, batches[share::BATCHES_AT_ONCE], share, profile, found)
-                for share in range(BATCHES_AT_ONCE)
+                for share in range(min(BATCHES_AT_ONCE, len(batches)))
             ]
             try:
                 whys = [_why_lost(each) for each in running]

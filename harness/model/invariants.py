@@ -14,27 +14,33 @@ class Intended:
 
     :param committed: Transactions whose commit a coordinator took.
     :param acknowledged: Records that a leader acknowledged while their writer waited.
-    :param identities: Producer ids and epochs that new instances were given.
+    :param identities: Producer ids with the epochs that new instances were given last.
     :param broken: Promises that an event broke: what a fenced producer wrote, an identity that was given twice.
+    :param readable: Committed records that consumers may have read, and that are no longer looked up in a log.
     """
 
     committed: frozenset[str] = frozenset()
     acknowledged: frozenset[str] = frozenset()
     identities: frozenset[tuple[int, int]] = frozenset()
     broken: frozenset[str] = frozenset()
+    readable: frozenset[str] = frozenset()
 
     def with_identity(self, given: ModelAnswer) -> "Intended":
-        """After a new instance was given an identity."""
+        """After a new instance was given an identity; an epoch that is not newer was given already."""
         identity = (given.producer_id, given.epoch)
-        twice = {f"identity is given twice: {identity}"} if identity in self.identities else set()
-        return replace(self, identities=self.identities | {identity}, broken=self.broken | twice)
+        older = {each for each in self.identities if each[0] == given.producer_id}
+        twice = {f"identity is given twice: {identity}"} if any(epoch >= given.epoch for _, epoch in older) else set()
+        return replace(self, identities=self.identities - older | {identity}, broken=self.broken | twice)
 
-    def with_record(self, written: ProduceAsked, *, appended: bool, acknowledged: bool) -> "Intended":
-        """After a write was accepted; ``appended`` unless it was a repetition."""
+    def with_record(self, written: ProduceAsked) -> "Intended":
+        """After a write was appended."""
         newer = any(id_ == written.producer_id and epoch > written.epoch for id_, epoch in self.identities)
-        late = {f"fenced producer wrote: {written.value} in {written.partition}"} if appended and newer else set()
-        known = self.acknowledged | ({written.value} if acknowledged else set())
-        return replace(self, acknowledged=known, broken=self.broken | late)
+        late = {f"fenced producer wrote: {written.value} in {written.partition}"} if newer else set()
+        return replace(self, broken=self.broken | late)
+
+    def with_acknowledged(self, value: str) -> "Intended":
+        """After a writer heard that its record is kept."""
+        return replace(self, acknowledged=self.acknowledged | {value})
 
 
 def broken_anywhere(cluster: ModelCluster, intended: Intended) -> Iterator[str]:
@@ -45,17 +51,17 @@ def broken_anywhere(cluster: ModelCluster, intended: Intended) -> Iterator[str]:
         for value, times in readable.items():
             if transaction_of(value) not in intended.committed:
                 yield f"aborted record is readable: {value} in {partition}"
-            if times > 1:
+            if times > 1 or value in intended.readable:
                 yield f"record is readable twice: {value} in {partition}"
 
 
 def broken_at_rest(cluster: ModelCluster, intended: Intended) -> Iterator[str]:
-    """What no state may show in which nothing is under way, and every client is silent."""
+    """What no state may show in which brokers have nothing left to do, and every client is silent from then on."""
     for partition, log in cluster.logs.items():
         if log.last_stable_offset < len(log.entries):
             yield f"transaction never ends: the last stable offset of {partition} stays at {log.last_stable_offset}"
     readable = {value for log in cluster.logs.values() for value in committed_values(log)}
-    for value in sorted(intended.acknowledged - readable):
+    for value in sorted(intended.acknowledged - readable - intended.readable):
         if transaction_of(value) in intended.committed:
             yield f"committed record is lost: {value}"
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from harness.model.exploration import SearchResult, explore
+from harness.model.search.exploration import SearchResult
 from suites.model.scopes import SCOPES, ModelScope
 
 
@@ -15,8 +15,9 @@ def main() -> int:
 
 
 def _explored(scope: ModelScope) -> SearchResult:
-    result = explore(scope.profile, scope.clients, repeats=scope.repeats, moves=scope.moves)
-    how = "whole" if result.whole else "until the first broken promise"
+    result = scope.explored()
+    nearest = "until the first broken promise" if result.broken else "the nearest of them: more than were searched"
+    how = "whole" if result.whole else nearest
     sys.stdout.write(
         f"{scope.name}\n  {result.states:,} states, {result.depth} events deep, {result.seconds:.1f} s, {how}\n"
     )

@@ -3,11 +3,12 @@
 Where the defences of KIP-890 are missing, the hole that it closes must be found; where they are there, nothing may be.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from harness.model.modelled_producer import ModelledProducer
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
+from harness.model.search.exploration import SearchedScope, SearchResult, explore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +17,7 @@ class ModelScope:
 
     :param breaks: How the sentence on the broken promise begins; None where every promise must hold.
     :param large: Too many states for every run of the tests.
+    :param most_states: Where the search ends; it is not called whole then.
     """
 
     name: str
@@ -25,17 +27,30 @@ class ModelScope:
     moves: int = 0
     breaks: str | None = None
     large: bool = False
+    most_states: int = 2_000_000
+
+    def explored(self) -> SearchResult:
+        """What a search comes to."""
+        scope = SearchedScope(clients=self.clients, repeats=self.repeats, moves=self.moves)
+        return explore(self.profile, scope, only=self.breaks or "", most_states=self.most_states)
 
 
-def old_client(name: str, *, transactions: int = 1, id_: str = "t") -> ModelledProducer:
-    """Of transactions of version 1, on one partition."""
-    return ModelledProducer(name=name, id=id_, new_protocol=False, partitions=("A",), transactions=transactions)
+def old_client(name: str, *partitions: str, transactions: int = 1, id_: str = "t") -> ModelledProducer:
+    """Of transactions of version 1."""
+    parts = partitions or ("A",)
+    return ModelledProducer(name=name, id=id_, new_protocol=False, partitions=parts, transactions=transactions)
 
 
 def new_client(name: str, *partitions: str, transactions: int = 1, id_: str = "t") -> ModelledProducer:
     """Of transactions of version 2."""
     parts = partitions or ("A",)
     return ModelledProducer(name=name, id=id_, new_protocol=True, partitions=parts, transactions=transactions)
+
+
+def two_ids(client: Callable[..., ModelledProducer]) -> tuple[ModelledProducer, ...]:
+    """Two instances each, all on two partitions."""
+    names = {"t": ("one", "two"), "u": ("three", "four")}
+    return tuple(client(name, "A", "B", id_=id_) for id_, own in names.items() for name in own)
 
 
 SCOPES: Sequence[ModelScope] = (
@@ -101,10 +116,45 @@ SCOPES: Sequence[ModelScope] = (
         repeats=1,
     ),
     ModelScope(
-        name="new protocol: two ids on one partition, a repeated message",
+        name="new protocol: two instances of one id, a repeated message, a coordinator or leader moves",
         profile=NEWEST,
-        clients=(new_client("one"), new_client("two", id_="u")),
+        clients=(new_client("one"), new_client("two")),
         repeats=1,
+        moves=1,
+        large=True,
+    ),
+    ModelScope(
+        name="an old client and a new one of one id, a coordinator or leader moves",
+        profile=NEWEST,
+        clients=(old_client("one"), new_client("two")),
+        moves=1,
+        large=True,
+    ),
+    ModelScope(
+        name="new protocol: two ids of two instances each, two partitions",
+        profile=NEWEST,
+        clients=two_ids(new_client),
+    ),
+    ModelScope(
+        name="new protocol: two ids of two instances each, two partitions, a coordinator or leader moves",
+        profile=NEWEST,
+        clients=two_ids(new_client),
+        moves=1,
+        large=True,
+    ),
+    ModelScope(
+        name="verification, old protocol: two ids of two instances each, two partitions, a coordinator or leader moves",
+        profile=OLD_PROTOCOL,
+        clients=two_ids(old_client),
+        moves=1,
+        large=True,
+    ),
+    ModelScope(
+        name="new protocol: two ids of two instances each, two partitions, a repeated message, a move",
+        profile=NEWEST,
+        clients=two_ids(new_client),
+        repeats=1,
+        moves=1,
         large=True,
     ),
 )

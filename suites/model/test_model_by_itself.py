@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from harness.model.exploration import explore
 from harness.model.grid import grid_cells, reached_states
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL
+from harness.model.search.exploration import SearchedScope, explore
 from suites.model.scopes import SCOPES, ModelScope, new_client
 
 OFFERED = {
@@ -19,7 +19,7 @@ OFFERED = {
 
 @pytest.mark.parametrize("scope", [each for each in SCOPES if not each.large], ids=lambda each: each.name)
 def test_a_scope_holds_or_breaks_as_it_must(scope: ModelScope) -> None:
-    result = explore(scope.profile, scope.clients, repeats=scope.repeats, moves=scope.moves)
+    result = scope.explored()
     if scope.breaks is None:
         assert (result.broken, result.whole) == (None, True)
     else:
@@ -29,12 +29,12 @@ def test_a_scope_holds_or_breaks_as_it_must(scope: ModelScope) -> None:
 
 
 def test_without_the_verification_of_part_1_the_new_protocol_has_a_hole_as_well() -> None:
-    result = explore(replace(NEWEST, verifies=False), (new_client("one"),))
+    result = explore(replace(NEWEST, verifies=False), SearchedScope(clients=(new_client("one"),)))
     assert result.broken is not None
 
 
 def test_a_scope_that_is_too_large_is_not_called_whole() -> None:
-    result = explore(NEWEST, (new_client("one"), new_client("two")), most_states=50)
+    result = explore(NEWEST, SearchedScope(clients=(new_client("one"), new_client("two"))), most_states=50)
     assert not result.whole
 
 

@@ -5,10 +5,10 @@ from functools import cache
 
 import pytest
 
-from harness.model.exploration import explore
 from harness.model.grid import GridCell, grid_cells
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL
 from harness.model.protocol_step import ModelOutcome, outcomes, settled
+from harness.model.search.exploration import SearchedScope, explore
 from suites.model.mutants import MUTANTS, Mutant
 from suites.model.scopes import old_client
 from suites.model.test_model_by_itself import OFFERED
@@ -39,7 +39,7 @@ def test_a_cell_tells_it_from_the_model(mutant: Mutant) -> None:
 @pytest.mark.parametrize("mutant", [each for each in MUTANTS if not each.in_order], ids=lambda each: each.says)
 def test_an_order_of_messages_tells_it_from_the_model(mutant: Mutant) -> None:
     with mutant.in_force():
-        assert explore(OLD_PROTOCOL, (old_client("one"),)).broken is not None
+        assert explore(OLD_PROTOCOL, SearchedScope(clients=(old_client("one"),))).broken is not None
 
 
 def test_the_model_is_whole_again_after_a_mutant() -> None:

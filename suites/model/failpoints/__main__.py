@@ -5,11 +5,14 @@ no reason in unseen.toml, or a reason fits none.
 """
 
 import argparse
+import math
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.base.paths import CONTRACT, ROOT
+from harness.chaos.plan.chaos_options import parse_seconds
 from suites.model.failpoints.broken_clusters import BrokenClusters
 from suites.model.failpoints.failpoint_page import page, unused, without_reason
 from suites.model.failpoints.known_failpoints import KnownFailpoint, known_failpoints
@@ -24,7 +27,7 @@ def main() -> int:
     given = _parser().parse_args()
     known, found = known_failpoints(CONTRACT), TriedFailpoints(given.into.absolute())
     wanted = [each for each in known if given.select in " ".join([each.key, *each.names, *each.places])]
-    _try(found.left(wanted)[: given.most], found, given.backend)
+    _try(found.left(wanted), found, given)
     reasons = read_reasons()
     given.page.write_text(page(found.lines, len(known), reasons), encoding="utf-8")
     lacking = without_reason(found.lines, reasons)
@@ -38,9 +41,13 @@ def main() -> int:
     return bool(lacking or stale)
 
 
-def _try(left: Sequence[KnownFailpoint], found: TriedFailpoints, backend: str) -> None:
-    with BrokenClusters(folder=found.folder, backend=backend) as clusters:
-        for failpoint in left:
+def _try(left: Sequence[KnownFailpoint], found: TriedFailpoints, given: argparse.Namespace) -> None:
+    """In an order of no meaning, so that the share of those that were tried is one of all."""
+    ends = time.monotonic() + (math.inf if given.budget is None else parse_seconds(given.budget))
+    with BrokenClusters(folder=found.folder, backend=given.backend) as clusters:
+        for failpoint in sorted(left, key=lambda each: (each.version, each.key)):
+            if time.monotonic() > ends:
+                return
             skipped = tried(failpoint, FailpointOutcome.OF_A_TOOL) if failpoint.of_a_tool else None
             line = skipped or clusters.tried(failpoint)
             found.add(line)
@@ -55,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--select", default="", metavar="TEXT", help="only those whose key, rule or place has this text"
     )
-    parser.add_argument("--most", type=int, metavar="N", help="at most so many more")
+    parser.add_argument("--budget", metavar="TIME", help="begin with no other one after that time (90s, 10m)")
     parser.add_argument("--page", type=Path, default=PAGE, help="where the page goes (default: reports/MODEL.md)")
     parser.add_argument("--backend", default="auto", help="auto, process or docker")
     return parser
