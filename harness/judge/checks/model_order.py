@@ -1,25 +1,35 @@
-"""The wire client's exchanges are a trace of the model: some order of the unsure ones explains every answer."""
+"""The wire client's exchanges are a trace of the model: some order of the unsure ones explains every answer.
+
+Ids are independent, so each is a group of its own, which one of Spark's executors searches whole. A small history is
+searched in the driver: starting Python in the executors takes longer.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.base.json_value import Json
 from harness.judge.check import FINDING, Check, Examined
-from harness.judge.client_trace import COLUMNS, SENDING, ClientTrace, Row
+from harness.judge.client_trace import COLUMNS, SENDING, Row
 from harness.judge.judge_context import JudgeContext
-from harness.model.model_requests import ModelAnswer
+from harness.judge.order_search import SEARCHED, OrderSearch, SearchedId
 from harness.model.protocol_profile import profile_of
-from harness.model.traces.trace_check import Explained, TraceVerdict, check_trace
+from harness.model.traces.trace_check import Explained
 from harness.spark.session.driver_rows import collect_rows
+from harness.spark.session.python_workers import with_our_python
 
-MOST_OPERATIONS = 100_000
-"""That are searched of a history: each takes about a millisecond, in the driver. Witnesses count the ids."""
+IN_DRIVER = 20_000
+"""Operations that the driver searches itself, at 0.15 to 1 ms each; ``suites/bench/test_order_search.py`` measures
+both ways."""
+TASKS_A_CORE = 4
+"""Ids are of different length: with several tasks a core none waits long for the last one."""
 CLOCK_SLACK_MS = 500
 """By which a broker's timeout may come too soon: its clock is another one than the run's."""
+SHOWN = 20
+"""Ids that are named of those that were not searched to the end."""
 REPEATED = "requests repeated"
 """What a fault counts that sends requests twice."""
 NAMED = ("Produce", "WriteTxnMarkers", "AddPartitionsToTxn")
@@ -30,22 +40,52 @@ def examine(context: JudgeContext) -> Examined:
     offered = _offered(context.history.run)
     if offered is None:
         return Examined(witnesses=0, reason="what the brokers offered is not known")
-    traces, profile = _traces(context, offered[0]), profile_of(*offered)
-    timeouts = _timeouts(context)
-    verdicts = {
-        name: check_trace(trace.requests, profile, timeout_ms=timeouts.get(name, 0)) for name, trace in traces.items()
-    }
-    given_up = [name for name, one in verdicts.items() if one.explained is Explained.GIVEN_UP]
-    broken = {name: one for name, one in verdicts.items() if one.explained is Explained.NO}
-    named = _named_already(context, traces) if broken else set()
-    rows = [_finding(traces[name], one) for name, one in broken.items() if name not in named]
+    search = OrderSearch(
+        profile=profile_of(*offered), produce=offered[0], repeated=_repeated(context), timeouts=_timeouts(context)
+    )
+    searched = search_all(_of_wire_clients(context), search)
+    given_up = [one.transactional_id for one in searched if one.explained == Explained.GIVEN_UP]
+    broken = [one for one in searched if one.explained == Explained.NO]
+    named = _named_already(context, searched) if broken else set()
+    rows = [_finding(one) for one in broken if one.transactional_id not in named]
     schema = ", ".join(f"{name} {kind}" for name, kind in FINDING.items())
     return Examined(
-        witnesses=len(verdicts) - len(given_up),
+        witnesses=len(searched) - len(given_up),
         findings=[context.history.spark.createDataFrame(rows, schema)] if rows else [],
-        undecided=f"too many orders to search: {', '.join(given_up)}" if given_up else "",
+        undecided=f"too many orders to search, {len(given_up)} ids: {', '.join(given_up[:SHOWN])}" if given_up else "",
         reason="no transactional id was used by wire clients alone",
     )
+
+
+def search_all(operations: DataFrame, search: OrderSearch, in_driver: int = IN_DRIVER) -> Sequence[SearchedId]:
+    """Every id's operations searched, by id. :param in_driver: Most operations that the driver searches itself."""
+    ours = operations.select("transactional_id", *COLUMNS)
+    if ours.limit(in_driver + 1).count() <= in_driver:
+        return _in_driver(ours, search)
+    return _in_executors(ours, search)
+
+
+def _in_driver(ours: DataFrame, search: OrderSearch) -> Sequence[SearchedId]:
+    several = defaultdict[str, list[Row]](list)
+    for row in collect_rows(ours):
+        several[row["transactional_id"]].append(row.asDict())
+    return [search.searched(name, rows) for name, rows in sorted(several.items())]
+
+
+def _in_executors(ours: DataFrame, search: OrderSearch) -> Sequence[SearchedId]:
+    """A plain function of Python on the rows of each id; it needs no pandas."""
+    spark = with_our_python(ours.sparkSession)
+    tasks = TASKS_A_CORE * spark.sparkContext.defaultParallelism
+    searched = F.udf(search.as_row, SEARCHED)
+    grouped = ours.repartition(tasks, "transactional_id").groupBy("transactional_id")
+    rows = grouped.agg(F.collect_list(F.struct(*COLUMNS)).alias("rows"))
+    found = rows.select(searched("transactional_id", "rows").alias("found")).select("found.*")
+    return sorted((_read(row.asDict()) for row in collect_rows(found)), key=lambda one: one.transactional_id)
+
+
+def _read(row: Mapping[str, Any]) -> SearchedId:
+    operations = row["operations"]
+    return SearchedId(**{**row, "operations": None if operations is None else tuple(operations)})
 
 
 def _offered(run: Mapping[str, Json]) -> Sequence[int] | None:
@@ -60,24 +100,13 @@ def _offered(run: Mapping[str, Json]) -> Sequence[int] | None:
     return numbers if len(numbers) == len(NAMED) + 1 else None
 
 
-def _traces(context: JudgeContext, produce: int) -> Mapping[str, ClientTrace]:
-    """By transactional id: as many ids as have :data:`MOST_OPERATIONS` together, the first ones by name."""
+def _of_wire_clients(context: JudgeContext) -> DataFrame:
+    """The operations of all ids that wire clients alone used."""
     sending = context.operations.where(F.col("transactional_id").isNotNull() & F.col("verb").isin(*SENDING))
     foreign = ~F.col("client").startswith("wire-") & (F.col("verb") != "begin")
     silent = F.expr("verb = 'init' AND outcome = 'done' AND (producer_id IS NULL OR epoch IS NULL)")
     others = sending.where(foreign | silent).select("transactional_id")
-    ours = sending.join(others.distinct(), "transactional_id", "left_anti")
-    by_id = collect_rows(ours.groupBy("transactional_id").count().orderBy("transactional_id"))
-    ends = accumulate(number for _, number in by_id)
-    searched = [name for (name, _), end in zip(by_id, ends, strict=True) if end <= MOST_OPERATIONS]
-    rows = collect_rows(ours.where(F.col("transactional_id").isin(searched)).select("transactional_id", *COLUMNS))
-    several = defaultdict[str, list[Row]](list)
-    for row in rows:
-        several[row["transactional_id"]].append(row.asDict())
-    repeated = _repeated(context)
-    return {
-        name: ClientTrace.of(name, each, produce=produce, repeated=repeated) for name, each in sorted(several.items())
-    }
+    return sending.join(others.distinct(), "transactional_id", "left_anti")
 
 
 def _repeated(context: JudgeContext) -> Sequence[tuple[float, float]]:
@@ -91,9 +120,9 @@ def _timeouts(context: JudgeContext) -> Mapping[str, float]:
     return {name: max(0.0, timeout - CLOCK_SLACK_MS) for name, timeout in collect_rows(kept)}
 
 
-def _named_already(context: JudgeContext, traces: Mapping[str, ClientTrace]) -> set[str]:
+def _named_already(context: JudgeContext, searched: Sequence[SearchedId]) -> set[str]:
     """Ids with an identity that was handed out twice, or with a fenced producer that was served: these have a name."""
-    twice = {name for name, trace in traces.items() if len(set(trace.handed_out)) < len(trace.handed_out)}
+    twice = {one.transactional_id for one in searched if one.twice}
     inits = context.operations.where("verb = 'init' AND outcome = 'done' AND producer_id IS NOT NULL")
     owners = inits.groupBy("producer_id").agg(F.collect_set("transactional_id").alias("owners"))
     shared = owners.where(F.size("owners") > 1).select(F.explode("owners"))
@@ -105,31 +134,15 @@ def _named_already(context: JudgeContext, traces: Mapping[str, ClientTrace]) -> 
     return twice
 
 
-def _finding(trace: ClientTrace, verdict: TraceVerdict) -> Mapping[str, Any]:
-    last = verdict.prefix[-1]
-    assert last.answer is not None, "what is not explained is an answer"
-    allowed = " or ".join(sorted(map(_words, verdict.allowed))) or "nothing"
-    asked = type(last.request).__name__.removesuffix("Asked")
-    told = f"in no order of the unsure requests of {trace.id} is {asked} v{last.request.version} answered "
-    numbers = [trace.numbers[one] for one in verdict.prefix[-10:]]
+def _finding(one: SearchedId) -> Mapping[str, Any]:
     return {
         **dict.fromkeys(FINDING),
         "anomaly": "no-order-explains-it",
-        "detail": f"{told}{_words(last.answer)}, as operation {numbers[-1]} was; allowed: {allowed}",
-        "actor": last.who,
-        "producer_id": last.request.producer_id if last.request.producer_id >= 0 else last.answer.producer_id,
-        "operations": numbers,
+        "detail": one.detail,
+        "actor": one.actor,
+        "producer_id": one.producer_id,
+        "operations": one.operations,
     }
-
-
-def _words(answer: ModelAnswer) -> str:
-    return " ".join(_parts(answer))
-
-
-def _parts(answer: ModelAnswer) -> Iterator[str]:
-    yield "success" if answer.accepted else answer.error
-    if answer.epoch >= 0:
-        yield f"with epoch {answer.epoch}"
 
 
 CHECK = Check(

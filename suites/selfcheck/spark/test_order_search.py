@@ -1,0 +1,50 @@
+"""The search for an order comes to the same in Spark's executors as in the driver, and leaves no id out."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from harness.judge.checks.model_order import search_all
+from harness.judge.order_search import OrderSearch
+from harness.model.protocol_profile import NEWEST
+from harness.model.traces.trace_check import Explained
+from harness.spark.session.spark_session import SparkHandle, open_session
+from suites.selfcheck.fixtures.histories.wire_operations import wire_operations
+
+SEARCH = OrderSearch(profile=NEWEST, produce=12, repeated=(), timeouts={})
+IDS = 8
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[SparkHandle]:
+    """One JVM for this file."""
+    with open_session(name="orders") as opened:
+        yield opened
+
+
+def test_executors_come_to_what_the_driver_comes_to(session: SparkHandle) -> None:
+    operations = wire_operations(session.spark, IDS, 5, skips_epoch=frozenset({3, 7}))
+    in_driver = search_all(operations, SEARCH, in_driver=10_000)
+    assert search_all(operations, SEARCH, in_driver=0) == in_driver
+    broken = {one.transactional_id for one in in_driver if one.explained == Explained.NO}
+    assert (len(in_driver), broken) == (IDS, {"id-3", "id-7"})
+
+
+def test_a_finding_of_an_executor_tells_its_operations(session: SparkHandle) -> None:
+    operations = wire_operations(session.spark, 2, 3, skips_epoch=frozenset({1}))
+    _, broken = search_all(operations, SEARCH, in_driver=0)
+    assert broken.operations is not None
+    assert broken.operations[-1] == 10_000_011
+    assert "success with epoch 3" in (broken.detail or "").partition("allowed: ")[2]
+
+
+def test_what_the_executors_are_told_reaches_them(session: SparkHandle) -> None:
+    operations = wire_operations(session.spark, 2, 2)
+    wrong = replace(SEARCH, profile=replace(NEWEST, verifies=False, level=0), timeouts={"id-0": 1e9})
+    assert search_all(operations, wrong, in_driver=0) == search_all(operations, wrong, in_driver=10_000)
+
+
+def test_a_history_without_wire_clients_is_searched_in_no_time(session: SparkHandle) -> None:
+    operations = wire_operations(session.spark, 1, 1).where("verb = 'none'")
+    assert [*search_all(operations, SEARCH, in_driver=0)] == []
