@@ -182,6 +182,9 @@ class RunRelease(Protocol):
         :raises UserError: NOT_READY, when it ends, or when it is not let in; it does not run then.
         """
 
+    def started_with(self, node: int) -> str | None:
+        """The release that a node was started with first; None where that is the target's own."""
+
     def altered(self) -> bool:
         """Whether a node runs another release now than the one that it was started with first."""
 
