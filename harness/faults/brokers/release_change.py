@@ -37,7 +37,7 @@ class FinalizedLevel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseChange:
-    """Fills :class:`harness.faults.toxic.Toxic`, and ``MinimumDuration``: its steps are never cut short.
+    """Fills :class:`harness.faults.toxic.Toxic`, and ``MinimumDuration``: so long that a round has one.
 
     :param steps: Done one after the other.
     """
@@ -47,7 +47,7 @@ class ReleaseChange:
     power: Power = Power.PROCESS
     acts_on: tuple[ToxicReach, ...] = (ToxicReach.RELEASES,)
     disrupts_broker: bool = True
-    seconds: float = 20.0
+    seconds: float = 60.0
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """``brokers`` in the order in which they change, and ``pause_ms`` after each node and each level."""

@@ -10,6 +10,6 @@ SCENARIO = Scenario(
     workload=Relay(),
     clients=("java",),
     toxics=(upgrade_and_back.TOXIC,),
-    seconds=75.0,
+    seconds=64.0,
     priority=6,
 )

@@ -10,6 +10,6 @@ SCENARIO = Scenario(
     workload=Transfer(tellers=4, request_ms=10_000),
     clients=("wire-v1", "java", "librdkafka"),
     toxics=(rolling_upgrade.TOXIC,),
-    seconds=60.0,
+    seconds=64.0,
     priority=6,
 )
