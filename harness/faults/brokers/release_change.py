@@ -82,11 +82,12 @@ class ReleaseChange:
 
 
 def _finalized(fault_target: FaultTarget, wanted: FinalizedLevel) -> Iterator[str]:
-    level = wanted.level
-    if level is None:
-        level = fault_target.admin.highest_level(wanted.feature)
-    fault_target.admin.finalize(wanted.feature, level)
-    yield f"{wanted.feature}={level}"
+    """Nothing where the release does not know the level."""
+    highest = fault_target.admin.highest_level(wanted.feature)
+    level = highest if wanted.level is None else wanted.level
+    if 0 < highest and level <= highest:
+        fault_target.admin.finalize(wanted.feature, level)
+        yield f"{wanted.feature}={level}"
 
 
 def _can_change_release(fault_target: FaultTarget) -> RunRelease:
