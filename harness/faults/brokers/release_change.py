@@ -85,7 +85,7 @@ def _finalized(fault_target: FaultTarget, wanted: FinalizedLevel) -> Iterator[st
     """Nothing where the release does not know the level."""
     highest = fault_target.admin.highest_level(wanted.feature)
     level = highest if wanted.level is None else wanted.level
-    if 0 < highest and level <= highest:
+    if highest > 0 and level <= highest:
         fault_target.admin.finalize(wanted.feature, level)
         yield f"{wanted.feature}={level}"
 
