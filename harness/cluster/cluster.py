@@ -215,6 +215,9 @@ class BreakCode(Protocol):
     def load_rules(self, rules: str) -> None:
         """Load the rules into all nodes; :raises RuntimeError: with Byteman's message when a rule does not apply."""
 
+    def entered_rules(self) -> frozenset[str]:
+        """The names of loaded rules whose place in the code was come to since."""
+
     def unload_rules(self) -> None:
         """Take all loaded rules out again."""
 
