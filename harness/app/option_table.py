@@ -88,6 +88,12 @@ OPTIONS = (
         " java:4.3.1,java:3.9.2,sarama, or ./a-program (default: the scenarios' own clients, in Fencepost's process)",
     ),
     Option(
+        "--plan",
+        ("chaos",),
+        {"type": Path, "metavar": "FILE", "dest": "plan_file"},
+        "play this plan (plan.toml of a round's folder, or what shrink has left of one) instead of what a seed draws",
+    ),
+    Option(
         "--seconds",
         CHAOS,
         {"type": float, "metavar": "S"},

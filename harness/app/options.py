@@ -10,6 +10,7 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
+from harness.chaos.plan.plan_file import read_plan, scenario_of
+from harness.chaos.plan.round_plan import RoundPlan
 from harness.chaos.plan.scenario import Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
 from harness.clients.stdio.adapter_name import AdapterCommand, adapter_command
@@ -80,6 +83,8 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     run = _run_options(given, target, folder_name=f"chaos-{target}")
     if run.permissions.topics:
         raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
+    if (file := getattr(given, "plan_file", None)) is not None:
+        return _planned_options(given, run, file)
     scenarios = select_scenarios(given.scenarios, find_scenarios(SCENARIOS))
     chosen = [adapter_command(name, print_progress) for name in _names(given.clients)]
     clients = [client.name for client in chosen]
@@ -91,6 +96,31 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
         scenarios=played,
         clients=clients,
         programs={client.name: client for client in chosen} or _own_programs(scenarios),
+        spark_master=given.spark_master,
+        chosen=bool(given.scenarios),
+    )
+
+
+def _planned_options(given: Namespace, run: RunOptions, file: Path) -> ChaosOptions:
+    fixed = ("seed", "scenarios", "clients", "seconds")
+    if also := [f"--{name}" for name in fixed if getattr(given, name) not in (None, "")]:
+        raise UserError(
+            f"{', '.join(also)}: the plan fixes scenario, seed, length and clients; change them in {file}",
+            exit=ExitCode.USAGE,
+        )
+    return planned_options(run, read_plan(file), file, given)
+
+
+def planned_options(run: RunOptions, plan: RoundPlan, file: Path | None, given: Namespace) -> ChaosOptions:
+    """The options of a session that plays a plan; :raises UserError: when a client of the plan cannot be had."""
+    scenario = scenario_of(plan)
+    return ChaosOptions(
+        run=replace(run, seed=Seed(plan.seed)),
+        plan=plan,
+        plan_file=file and file.absolute(),
+        budget_seconds=None if given.budget is None else parse_seconds(given.budget),
+        scenarios=(scenario,),
+        programs=_own_programs((scenario,)),
         spark_master=given.spark_master,
     )
 
