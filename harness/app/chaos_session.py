@@ -33,12 +33,14 @@ class Crashed(NotGreen):
 class ChaosSession:
     """The rounds of one session.
 
+    :param command: Runs it all again, where that is not fencepost chaos.
     :param ended: Each round that came to its end, judged or not.
     :param out_of_reach: Scenarios of which no toxic can strike on the target.
     :param rounds_in_all: How many items there are; the budget may not reach for all.
     """
 
     options: ChaosOptions
+    command: str = ""
     rounds_in_all: int = 0
     rounds_printed: int = 0
     ended: list[Round] = field(default_factory=list)
@@ -71,7 +73,7 @@ class ChaosSession:
         :raises Crashed: When that fails by a fault of ours; the next round begins with everything fresh.
         """
         if not self.ended:
-            keep_command(self.options.run.folder, self.options.session_command())
+            keep_command(self.options.run.folder, self.command or self.options.session_command())
         environment = self._environment = self._environment or self._new_environment()
         try:
             judgement = perform(environment, round_)

@@ -43,7 +43,7 @@ NAME = r"[a-zA-Z0-9._-]{1,100}"
 
 def contract_options(given: Namespace, *, target: str | None, falsify: bool = False) -> ContractOptions:
     """The options of a qualification; :raises UserError: when one of them is malformed."""
-    run = _run_options(given, target or "", folder_name=target or "falsify")
+    run = run_options(given, target or "", folder_name=target or "falsify")
     external = bool(target) and isinstance(parse_target(target or ""), External)
     profile = Profile(getattr(given, "profile", None) or (Profile.KIP if external else Profile.KAFKA))
     return ContractOptions(
@@ -68,7 +68,7 @@ def clients_options(given: Namespace, *, target: str) -> ClientsOptions:
     if not names or len(set(names)) < len(names):
         raise UserError("--clients: name one client or more, each once", exit=ExitCode.USAGE)
     return ClientsOptions(
-        run=_run_options(given, target, folder_name=f"clients-{target}"),
+        run=run_options(given, target, folder_name=f"clients-{target}"),
         clients=names,
         select=given.select,
         profile=Profile(given.profile or Profile.KIP),
@@ -80,7 +80,7 @@ def clients_options(given: Namespace, *, target: str) -> ClientsOptions:
 
 def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     """The options of a session of chaos; :raises UserError: when one of them is malformed."""
-    run = _run_options(given, target, folder_name=f"chaos-{target}")
+    run = run_options(given, target, folder_name=f"chaos-{target}")
     if run.permissions.topics:
         raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
     if (file := getattr(given, "plan_file", None)) is not None:
@@ -134,7 +134,7 @@ def _own_programs(scenarios: Sequence[Scenario]) -> Mapping[str, AdapterCommand]
 def explore_options(given: Namespace) -> ExploreOptions:
     """The options of an exploration; :raises UserError: when one of them is malformed."""
     return ExploreOptions(
-        run=_run_options(given, given.target, folder_name=f"{given.target}-explore"),
+        run=run_options(given, given.target, folder_name=f"{given.target}-explore"),
         limit=given.limit,
         defended=given.defended,
         walk_seconds=None if given.walks is None else parse_seconds(given.walks),
@@ -143,7 +143,7 @@ def explore_options(given: Namespace) -> ExploreOptions:
 
 def compare_options(given: Namespace) -> CompareOptions:
     """The options of a comparison; :raises UserError: when one of them is malformed."""
-    run = _run_options(given, given.first, folder_name=f"{given.first}-compare")
+    run = run_options(given, given.first, folder_name=f"{given.first}-compare")
     parse_target(given.second)
     return CompareOptions(run=run, second=given.second, limit=given.limit)
 
@@ -183,7 +183,8 @@ def print_progress(sentence: str) -> None:
     sys.stderr.write(sentence + "\n")
 
 
-def _run_options(given: Namespace, target: str, *, folder_name: str) -> RunOptions:
+def run_options(given: Namespace, target: str, *, folder_name: str) -> RunOptions:
+    """What every run is given; :raises UserError: when it is malformed."""
     if target:
         parse_target(target)
     return RunOptions(
