@@ -15,7 +15,7 @@ from harness.report.shared.words import count
 def smaller_words(whole: RoundPlan, plan: RoundPlan) -> str:
     """How much of a plan another one is: ``1 of 4 roles, 1 of 2 faults, 4.7 s, 1 transaction each``."""
     most = [role.transactions for role in plan.roles]
-    each = f", at most {max(map(int, filter(None, most)))} transactions each" if all(most) else ""
+    each = f", at most {_transactions(max(filter(None, most)))} each" if all(most) else ""
     faults = f"{len(plan.faults)} of {count(len(whole.faults), 'fault', 'faults')}"
     return f"{len(plan.roles)} of {count(len(whole.roles), 'role', 'roles')}, {faults}, {plan.seconds:g} s{each}"
 
@@ -48,10 +48,14 @@ def _most(plan: RoundPlan) -> str:
     return "as many as there is time for" if not all(most) else str(sum(map(int, filter(None, most))))
 
 
+def _transactions(number: int) -> str:
+    return count(number, "transaction", "transactions")
+
+
 def _role(role: PlannedRole) -> str:
     makes = "as many transactions as there is time for"
     if role.transactions:
-        makes = count(role.transactions, "transaction", "transactions")
+        makes = _transactions(role.transactions)
     since = f" from {role.at_ms / 1000:g} s on" if role.at_ms else ""
     return f"{role.name} ({role.client}) makes {makes}{since}"
 

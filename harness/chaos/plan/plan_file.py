@@ -8,11 +8,11 @@ from pathlib import Path
 from harness.base.atomic_write import write_atomically
 from harness.base.json_value import Json
 from harness.base.paths import SCENARIOS
-from harness.base.toml_text import toml
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.round_plan import PlannedRole, RoundPlan
 from harness.chaos.plan.scenario import PlannedFault, Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
+from harness.chaos.plan.toml_text import toml
 from harness.chaos.plan.toxic_catalogue import find_toxics
 from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.evidence.json_codec import Malformed, from_plain

@@ -15,13 +15,13 @@ from harness.app.cli import parser
 from harness.app.options import chaos_options
 from harness.base.paths import SCENARIOS
 from harness.base.seed import Seed
-from harness.base.toml_text import toml
 from harness.base.user_error import ExitCode
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.plan_file import plan_text, read_plan, scenario_of, write_plan
 from harness.chaos.plan.round_plan import PlannedRole, RoundPlan, cast_roles, draw_plan
 from harness.chaos.plan.scenario import Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
+from harness.chaos.plan.toml_text import toml
 from harness.chaos.play.actor import Actor
 from harness.chaos.play.round_context import RoundContext, create_round
 from harness.faults.toxic import ClusterShape
