@@ -1,0 +1,1 @@
+"""``fencepost shrink``: a red round made as small as it can be."""
