@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.wire_client import PendingResponse, WireClient
-from harness.wire.wire_errors import CannotBuild, NotOffered, WireError
+from harness.wire.wire_errors import CannotBuild, ConnectionClosed, NoAnswer, NotOffered, WireError
 
 ANSWER_SECONDS = 30.0
 """That an answer may take, with everything that is before it on its connection."""
@@ -56,6 +56,13 @@ def _answer(pending: PendingResponse[Any] | WireError) -> ApiResult | WireError:
     except WireError as error:
         return error
     return result
+
+
+def require_any(answers: Sequence[ApiResult | WireError]) -> None:
+    """One lost connection is its cells' loss; where none answers any more, the cluster is lost."""
+    lost = [each for each in answers if isinstance(each, ConnectionClosed | NoAnswer)]
+    if lost and len(lost) == len(answers):
+        raise lost[0]
 
 
 @contextmanager

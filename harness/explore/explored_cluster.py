@@ -1,6 +1,6 @@
 """The cluster as cells use it: coordinators worked out by hash, and a pool of partitions that many cells share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from threading import Lock
@@ -21,20 +21,33 @@ from harness.wire.wire_client import WireClient
 
 POOL = 24
 """Partitions of a pool."""
+NAMES_TRIED = 60
+"""Until one has a wanted coordinator: of three brokers with two partitions each, that it has not is one in 10¹⁰."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionPool:
-    """A topic whose neighbouring partitions are led by different brokers, as far as the cluster obeys."""
+    """A topic whose neighbouring partitions are led by different brokers, as far as the cluster obeys.
+
+    :param apart: No partition is one cell's first and another's second one.
+    """
 
     topic: str
     topic_id: UUID | None
     leaders: Mapping[TopicPartition, int]
+    apart: bool = False
 
     def places(self, number: int) -> Mapping[str, TopicPartition]:
         """The partitions of a cell, by their names in the model."""
         count = len(self.leaders)
+        if self.apart:
+            number = number * len(PARTITIONS)
         return {name: (self.topic, (number + index) % count) for index, name in enumerate(PARTITIONS)}
+
+    def named(self, name: str) -> Sequence[TopicPartition]:
+        """Those that are this one of the model to some cell, where they are kept apart."""
+        first = PARTITIONS.index(name)
+        return [(self.topic, index) for _, index in sorted(self.leaders) if index % len(PARTITIONS) == first]
 
     def by_leader(self) -> Mapping[int, Sequence[TopicPartition]]:
         """Its partitions by the broker that leads them."""
@@ -59,6 +72,7 @@ class ExploredCluster:
     verifying: Lock
     _state_partitions: Mapping[int, PartitionMetadata] = field(default_factory=dict)
     _found: dict[str, int] = field(default_factory=dict)
+    _drawn: Iterator[int] = field(default_factory=count)
 
     def prepare(self) -> None:
         """Wait until an id has a coordinator: the first question makes Kafka create ``__transaction_state``."""
@@ -76,6 +90,10 @@ class ExploredCluster:
         """The broker that coordinates the id."""
         kept = self._kept(transactional_id)
         return self._found[transactional_id] if kept is None else kept["leader"]
+
+    def state_places(self) -> Sequence[TopicPartition]:
+        """The partitions that keep transactional ids; none where those are not shown."""
+        return [(TOPIC, index) for index in sorted(self._state_partitions)]
 
     def names_of_each_partition(self) -> Sequence[str]:
         """An id that is never used for each partition that keeps ids; none where those are not shown."""
@@ -96,12 +114,31 @@ class ExploredCluster:
             self._ask_for_coordinators(tuple(real for each in made for real in each.ids.values()))
         return made
 
-    def _identities(self, number: int, pool: PartitionPool) -> CellIdentities:
-        ids = {name: self.belongings.name(f"c{number}", name) for name in (OWN, OTHER)}
-        self.belongings.transactional_ids += len(ids)
+    def id_coordinated_away_from(self, leaders: Collection[int], *parts: str) -> str:
+        """A fresh name whose coordinator is none of these brokers; any where there is no such coordinator."""
+        drawn = (self.belongings.name(*parts, str(next(self._drawn))) for _ in range(NAMES_TRIED))
+        fitting = (name for name in drawn if self.coordinator(name) not in leaders)
+        return next(fitting, self.belongings.name(*parts))
+
+    def id_coordinated_by(self, node: int, *parts: str) -> str:
+        """A fresh name with that coordinator."""
+        return self.id_coordinated_away_from(set(self.brokers) - {node}, *parts)
+
+    def coordinator_epochs(self, ids: Mapping[str, str]) -> Mapping[str, int]:
+        """Those of now, by the ids' names in the model; 0 where they are not shown."""
         kept = {name: self._kept(real) for name, real in ids.items()}
-        epochs = {name: 0 if each is None else each["leader_epoch"] for name, each in kept.items()}
-        return CellIdentities(number=number, ids=ids, places=pool.places(number), coordinator_epochs=epochs)
+        return {name: 0 if each is None else each["leader_epoch"] for name, each in kept.items()}
+
+    def _identities(self, number: int, pool: PartitionPool) -> CellIdentities:
+        places = pool.places(number)
+        leaders = {pool.leaders[place] for place in places.values()} if pool.apart else frozenset[int]()
+        names = (OWN, OTHER)
+        if pool.apart:
+            ids = {name: self.id_coordinated_away_from(leaders, f"c{number}", name) for name in names}
+        else:
+            ids = {name: self.belongings.name(f"c{number}", name) for name in names}
+        self.belongings.transactional_ids += len(ids)
+        return CellIdentities(number=number, ids=ids, places=places, coordinator_epochs=self.coordinator_epochs(ids))
 
     def _ask_for_coordinators(self, names: Sequence[str]) -> None:
         left = list(names)
@@ -112,15 +149,23 @@ class ExploredCluster:
             self._found |= found
             del left[:AT_ONCE]
 
-    def new_pool(self, number: int) -> PartitionPool:
-        """A topic that serves; one copy of each partition, because how copies are made is not what is asked."""
+    def new_pool(self, number: int, *, copies: int = 1, apart: bool = False) -> PartitionPool:
+        """A topic that serves; one copy of each partition, because how copies are made is not what is asked.
+
+        :param copies: More, where leaders are to move. :param apart: See :class:`PartitionPool`; the coordinators of a
+            cell then lead none of its partitions, as far as there are enough brokers.
+        """
         name = self.belongings.new_topic("pool", str(number))
         topics = Topics(self.any_broker)
-        assignment = {index: (self.brokers[index % len(self.brokers)],) for index in range(POOL)}
+        count = len(self.brokers)
+        assignment = {
+            index: tuple(self.brokers[(index + copy) % count] for copy in range(min(copies, count)))
+            for index in range(POOL)
+        }
         layout = topics.create(name, partitions=POOL, assignment=assignment)
         topics.await_served(layout, tuple(layout.partitions))
         leaders = {(name, index): layout.leader(index) for index in layout.partitions}
-        return PartitionPool(topic=name, topic_id=layout.topic_id, leaders=leaders)
+        return PartitionPool(topic=name, topic_id=layout.topic_id, leaders=leaders, apart=apart)
 
     def remove(self, pool: PartitionPool) -> None:
         """Remove its topic, once all markers to it are written; what cannot be removed now is tried again at the end.

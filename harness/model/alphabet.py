@@ -57,7 +57,7 @@ def alphabet(cluster: ModelCluster, offered: Mapping[str, tuple[int, int]]) -> I
     yield from _adds(spoken["AddPartitionsToTxn"], identities)
     yield from _produces(spoken["Produce"], identities, cluster)
     yield from _ends(spoken["EndTxn"], identities)
-    yield from _markers(spoken["WriteTxnMarkers"], identities)
+    yield from _markers(spoken["WriteTxnMarkers"], identities, cluster.coordinator_epoch)
 
 
 def _offers(versions: tuple[int, int] | None, version: int) -> bool:
@@ -128,7 +128,9 @@ def _ends(versions: Sequence[int], identities: Mapping[str, tuple[int, int]]) ->
         yield NamedRequest(f"EndTxn v{version}, {'commit' if commit else 'abort'}, {name}", asked)
 
 
-def _markers(versions: Sequence[int], identities: Mapping[str, tuple[int, int]]) -> Iterator[NamedRequest]:
+def _markers(
+    versions: Sequence[int], identities: Mapping[str, tuple[int, int]], coordinator_epoch: int
+) -> Iterator[NamedRequest]:
     coordinators = {"an older coordinator's": -1, "the coordinator's": 0, "a newer coordinator's": 1}
     for version, (name, (producer_id, epoch)), commit in product(versions, identities.items(), (True, False)):
         for (whose, by), level in product(coordinators.items(), (0, 2) if version >= 2 else (0,)):
@@ -137,7 +139,7 @@ def _markers(versions: Sequence[int], identities: Mapping[str, tuple[int, int]])
                 partition="A",
                 producer_id=producer_id,
                 epoch=epoch,
-                coordinator_epoch=by,
+                coordinator_epoch=coordinator_epoch + by,
                 commit=commit,
                 level=level,
             )
