@@ -90,13 +90,15 @@ def written(
 ) -> tuple[ModelAnswer, PartitionLog]:
     """The append, after the coordinator confirmed verification ``number``, or without one.
 
-    ``UnifiedLog.analyzeAndValidateProducerState``: repetitions first, then the transaction, the epoch, the sequence.
+    ``UnifiedLog.analyzeAndValidateProducerState``: repetitions first, then of a transaction that is not going on here
+    the epoch (KAFKA-19690) and the verification, then the epoch, the sequence.
     """
     known = log.known(asked.producer_id)
     if known.epoch == asked.epoch and any(asked.sequence == first for first, _ in known.batches):
         return ModelAnswer(), log
     if profile.verifies and not _ongoing(known, asked.epoch, profile) and not _confirmed(log, asked, number):
-        return NOT_ONGOING, log
+        stale = profile.appends_no_old_epoch and asked.epoch < known.epoch
+        return (OLD_EPOCH if stale else NOT_ONGOING), log
     if asked.epoch < known.epoch:
         return OLD_EPOCH, log
     if not _in_order(log, known, asked, profile):
@@ -127,7 +129,11 @@ def _in_order(log: PartitionLog, known: KnownProducer, asked: ProduceAsked, prof
 
 
 def marked(log: PartitionLog, asked: WriteMarkerAsked, profile: ProtocolProfile) -> tuple[ModelAnswer, PartitionLog]:
-    """A marker: refused in an old epoch, or from an old coordinator (``ProducerAppendInfo.appendEndTxnMarker``)."""
+    """A marker: refused in an old epoch, or from an old coordinator (``ProducerAppendInfo.appendEndTxnMarker``).
+
+    It ends the producer's verification, but for a new client's in the marker's own epoch: a new client's transaction is
+    marked in the epoch of its next one (``UnifiedLog.updateProducers``).
+    """
     known = log.known(asked.producer_id)
     strict = profile.strict_markers and asked.level >= 2
     repeated = strict and asked.epoch == known.epoch and known.open_since is None
@@ -136,4 +142,8 @@ def marked(log: PartitionLog, asked: WriteMarkerAsked, profile: ProtocolProfile)
     if asked.coordinator_epoch < known.coordinator_epoch:
         return ModelAnswer("TRANSACTION_COORDINATOR_FENCED"), log
     after = replace(known.in_epoch(asked.epoch), open_since=None, coordinator_epoch=asked.coordinator_epoch)
-    return ModelAnswer(), log.appended(LogEntry(asked.producer_id, asked.epoch, marker=asked.commit), after)
+    appended = log.appended(LogEntry(asked.producer_id, asked.epoch, marker=asked.commit), after)
+    verification = log.verifications.get(asked.producer_id)
+    if verification is None or not (verification.new_protocol and verification.epoch == asked.epoch):
+        return ModelAnswer(), appended
+    return ModelAnswer(), replace(appended, verifications=log.verifications)  # of the transaction after the marker's

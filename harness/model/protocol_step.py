@@ -32,7 +32,7 @@ def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfil
         case InitProducerIdAsked():
             return (_initialised(cluster, asked, profile),)
         case AddPartitionsAsked():
-            return (_added(cluster, asked),)
+            return (_added(cluster, asked, profile),)
         case EndTxnAsked():
             return (_ended(cluster, asked),)
         case ProduceAsked():
@@ -111,10 +111,10 @@ def _initialised(cluster: ModelCluster, asked: InitProducerIdAsked, profile: Pro
     return ModelOutcome(answer, after if known is None else after.with_id(asked.id, known))
 
 
-def _added(cluster: ModelCluster, asked: AddPartitionsAsked) -> ModelOutcome:
+def _added(cluster: ModelCluster, asked: AddPartitionsAsked, profile: ProtocolProfile) -> ModelOutcome:
     if not asked.partitions <= cluster.logs.keys():
         return ModelOutcome(ModelAnswer("UNKNOWN_TOPIC_OR_PARTITION"), cluster)
-    answer, known = coordinator_model.add_partitions(cluster.ids.get(asked.id), asked)
+    answer, known = coordinator_model.add_partitions(cluster.ids.get(asked.id), asked, profile)
     return ModelOutcome(answer, cluster if known is None else cluster.with_id(asked.id, known))
 
 
@@ -134,7 +134,7 @@ def _produced(cluster: ModelCluster, asked: ProduceAsked, profile: ProtocolProfi
         return begun
     cluster, number = begun
     if number != leader_model.UNVERIFIED:
-        told = _added(cluster, leader_model.question(asked))
+        told = _added(cluster, leader_model.question(asked), profile)
         if not told.answer.accepted:
             return ModelOutcome(leader_model.translated(asked, told.answer), told.after)
         cluster = told.after

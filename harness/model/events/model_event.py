@@ -79,7 +79,7 @@ def _asked_about(cluster: ModelCluster, event: WriteWaits, profile: ProtocolProf
     assert number != UNVERIFIED, "a write about which nobody is asked"
     if not event.confirmed:
         return cluster
-    answer, known = add_partitions(cluster.ids.get(event.asked.id), question(event.asked))
+    answer, known = add_partitions(cluster.ids.get(event.asked.id), question(event.asked), profile)
     assert answer.accepted, "a write that the coordinator refuses"
     assert known is not None
     return cluster.with_id(event.asked.id, known)
@@ -90,7 +90,7 @@ def may_wait(cluster: ModelCluster, event: WriteWaits, profile: ProtocolProfile)
     begun = step.begin_write(cluster, event.asked, profile)
     if isinstance(begun, step.ModelOutcome) or begun[1] == UNVERIFIED:
         return False
-    answer, _ = add_partitions(cluster.ids.get(event.asked.id), question(event.asked))
+    answer, _ = add_partitions(cluster.ids.get(event.asked.id), question(event.asked), profile)
     return answer.accepted or not event.confirmed
 
 
@@ -102,7 +102,7 @@ def let_go(began: ModelCluster, now: ModelCluster, event: WriteWaits, profile: P
     asked = event.asked
     number = began.log(asked.partition).verifications[asked.producer_id].number
     if not event.confirmed:
-        answer, known = add_partitions(now.ids.get(asked.id), question(asked))
+        answer, known = add_partitions(now.ids.get(asked.id), question(asked), profile)
         now = now if known is None else now.with_id(asked.id, known)
         if not answer.accepted:
             return step.ModelOutcome(translated(asked, answer), now)
