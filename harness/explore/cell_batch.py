@@ -63,6 +63,7 @@ class CellBatch:
                 self.events.await_waiting(self.runs, self.pool)
         self._let_go()
         look = look_at(self.cluster, self.pool, [each for run in self.runs for each in run.who.ids.values()])
+        self._note_late()
         seen = [run.seen(look) for run in self.runs]
         results = [self._result(run, each) for run, each in zip(self.runs, seen, strict=True)]
         self._abort_what_is_open(look)
@@ -230,7 +231,10 @@ def _with(result: CellResult, wrong: Difference | None) -> CellResult:
 def wrong_stable_offsets(runs: Sequence[CellRun], seen: PoolLook) -> Iterator[tuple[int, Difference]]:
     """Each partition whose last stable offset contradicts what its leader shows of producers, and the cell at fault."""
     owners = {producer_id: run for run in runs for producer_id in run.who.producer_ids}
+    unsettled = {place for run in runs if run.missed is not None for place in run.who.places.values()}
     for place, stable in seen.stable.items():
+        if place in unsettled:
+            continue  # a transaction may have ended while it was looked at
         opened = _open(seen, place)
         at = held_wrongly(seen.ends[place], stable, opened)
         if at is None:
