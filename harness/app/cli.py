@@ -158,7 +158,7 @@ def _falsify(command: argparse.ArgumentParser) -> None:
 
 
 def _chaos(command: argparse.ArgumentParser) -> None:
-    command.add_argument("target", help=TARGET_HELP)
+    command.add_argument("target", nargs="?", default="", help=f"{TARGET_HELP}; --upgrade FROM..TO names one by itself")
     declare("chaos", command.add_argument)
     command.set_defaults(run=_search)
 

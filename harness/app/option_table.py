@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.app.chaos.upgrade_option import upgrade_of
 from harness.app.side_by_side import JOBS, MOST_CLUSTERS, MOST_JOBS, PROCESSORS_FOR_TWO
 from harness.base.paths import CLIENTS, CONTRACT
 from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
@@ -73,6 +74,13 @@ OPTIONS = (
     Option("--target", ("pytest",), {}, TARGET_HELP),
     Option("--falsify", ("pytest",), {"action": "store_true"}, "run the live negative controls instead"),
     Option("--chaos", ("pytest",), {"metavar": "TARGET"}, "chaos on this target instead of the contract"),
+    Option(
+        "--upgrade",
+        CHAOS,
+        {"type": upgrade_of, "metavar": "FROM..TO"},
+        "start every node with one release, and upgrade the cluster to the other while clients work: 3.9.2..4.3.1, or"
+        " TARGET and 3.9.2.. (process backend; scenarios: those of upgrades)",
+    ),
     Option("--budget", CHAOS, {"metavar": "TIME"}, "how long it may take: 90s, 10m, 2h (default: every scenario once)"),
     Option(
         "--scenarios",
@@ -85,7 +93,7 @@ OPTIONS = (
         CHAOS,
         {"default": "", "metavar": "NAME,…"},
         "libraries that play the roles, in turn, each actor a process of its own that is also killed and paused:"
-        " java:4.3.1,java:3.9.2,sarama, or ./a-program (default: the scenarios' own clients, in Fencepost's process)",
+        " java:4.3.1,java:3.9.2,sarama, or ./a-program (default: the scenarios' own clients)",
     ),
     Option(
         "--seconds",

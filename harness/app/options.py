@@ -10,6 +10,7 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -77,10 +78,17 @@ def clients_options(given: Namespace, *, target: str) -> ClientsOptions:
 
 def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     """The options of a session of chaos; :raises UserError: when one of them is malformed."""
+    if given.upgrade is not None:
+        target = given.upgrade.target(target)
+    elif not target:
+        raise UserError("name a target: fencepost chaos kafka:4.3.1", exit=ExitCode.USAGE)
     run = _run_options(given, target, folder_name=f"chaos-{target}")
+    if given.upgrade is not None:
+        run = replace(run, cluster=given.upgrade.started(run.cluster, target=target, backend=run.backend))
     if run.permissions.topics:
         raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
-    scenarios = select_scenarios(given.scenarios, find_scenarios(SCENARIOS))
+    upgraded = [each for each in find_scenarios(SCENARIOS) if given.scenarios or each.upgrades == bool(given.upgrade)]
+    scenarios = select_scenarios(given.scenarios, upgraded)
     chosen = [adapter_command(name, print_progress) for name in _names(given.clients)]
     clients = [client.name for client in chosen]
     played = [scenario.played_by(clients) for scenario in scenarios] if clients else scenarios
@@ -88,6 +96,7 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
         run=run,
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         round_seconds=given.seconds,
+        upgrade=given.upgrade.first if given.upgrade else "",
         scenarios=played,
         clients=clients,
         programs={client.name: client for client in chosen} or _own_programs(scenarios),

@@ -14,12 +14,12 @@ from harness.explore.comparison import held_wrongly, stable_offset
 from harness.explore.events.cluster_events import SHORT_TIMEOUT_MS, ClusterEvents
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool
 from harness.explore.findings import FreshResult
-from harness.explore.pool_look import PoolLook, described_ids, look_at
+from harness.explore.looks.pool_look import PoolLook, described_ids, look_at
 from harness.explore.real_requests import RealRequest, answer_of, real_request
 from harness.model.events.model_event import TimeoutPasses
 from harness.model.grid import GridCell
-from harness.model.leader_model import KNOWS_ABORTABLE
-from harness.model.model_requests import ModelRequest, ProduceAsked
+from harness.model.leader_model import knows_abortable
+from harness.model.model_requests import ModelRequest, PartitionWrite
 from harness.model.protocol_profile import ProtocolProfile
 from harness.wire.api_request import ApiResult
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
@@ -62,7 +62,8 @@ class CellBatch:
             if self.events is not None:
                 self.events.await_waiting(self.runs, self.pool)
         self._let_go()
-        look = look_at(self.cluster, self.pool, [each for run in self.runs for each in run.who.ids.values()])
+        groups = {run.who.group: run.group(self.pool.groups) for run in self.runs if run.commits_offsets}
+        look = look_at(self.cluster, self.pool, [each for run in self.runs for each in run.who.ids.values()], groups)
         self._note_late()
         seen = [run.seen(look) for run in self.runs]
         results = [self._result(run, each) for run, each in zip(self.runs, seen, strict=True)]
@@ -75,7 +76,7 @@ class CellBatch:
         left = [(run, asked) for run in self.runs if (asked := run.next_request) is not None]
         for run, _ in left:
             run.began = time.monotonic()
-        self._until_answered([each for each in left if not isinstance(each[1], ProduceAsked)])
+        self._until_answered([each for each in left if not isinstance(each[1], PartitionWrite)])
         for old in (True, False):
             with self.cluster.verifying:
                 self._until_answered([each for each in left if _verified_as(each[1], old=old)])
@@ -144,7 +145,7 @@ class CellBatch:
         return Outgoing(lane=run.number, node=node, request=real.request, version=real.version)
 
     def _coordinator_or_leader(self, at: str | TopicPartition) -> int:
-        return self.cluster.coordinator(at) if isinstance(at, str) else self.pool.leaders[at]
+        return self.cluster.coordinator(at) if isinstance(at, str) else self.pool.everywhere[at]
 
     def _await_markers(self) -> None:
         """Until no id is in a Prepare state that the model says is left; later ones are told."""
@@ -203,6 +204,7 @@ def begun(
     for run in runs:
         if any(isinstance(one, TimeoutPasses) for one in run.cell.path):
             run.who.timeout_ms = SHORT_TIMEOUT_MS
+    cluster.belongings.groups += [run.who.group for run in runs if run.commits_offsets]
     return CellBatch(cluster=cluster, pool=pool, runs=runs, events=events)
 
 
@@ -213,7 +215,7 @@ def _verified_as(asked: ModelRequest, *, old: bool) -> bool:
     a coordinator about in one request, that of the first (``AddPartitionsToTxnManager.addTxnData``), and answers all of
     them by it.
     """
-    return isinstance(asked, ProduceAsked) and (asked.version < KNOWS_ABORTABLE) == old
+    return isinstance(asked, PartitionWrite) and knows_abortable(asked) != old
 
 
 def _with_stable_offsets(results: Sequence[CellResult], runs: Sequence[CellRun], seen: PoolLook) -> list[CellResult]:

@@ -1,9 +1,10 @@
 """What was answered and seen in a cell, in the model's words, and what came of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from harness.explore.looks.group_look import ShownOffset
 from harness.model.grid import GridCell
 from harness.model.model_requests import ModelAnswer
 from harness.model.model_state import NONE, LogEntry
@@ -50,12 +51,13 @@ class SeenLog:
 class CellSeen:
     """The answer to what was asked, and the look after it.
 
-    :param waited: The answer to a write that was under way meanwhile.
+    :param groups: Where the cell has one. :param waited: The answer to a write that was under way meanwhile.
     """
 
     answer: ModelAnswer
     ids: Mapping[str, SeenId]
     logs: Mapping[str, SeenLog]
+    groups: Mapping[str, ShownOffset] = field(default_factory=dict)
     waited: ModelAnswer | None = None
 
 
@@ -71,8 +73,8 @@ class KeptSeen:
 class Difference:
     """One thing that is not as the model says.
 
-    :param part: ``answer``, ``identity``, ``coordinator of own``, ``leader of A``, ``log of A``, ``LSO of A``, or
-        ``step 3`` of the path.
+    :param part: ``answer``, ``identity``, ``coordinator of own``, ``leader of A``, ``log of A``, ``LSO of A``,
+        ``offset of G``, or ``step 3`` of the path.
     """
 
     part: str

@@ -28,12 +28,14 @@ class ChaosOptions:
     :param budget_seconds: Seconds that the session may take; None for one pass over the scenarios.
     :param round_seconds: Length of each round; None for the scenarios' own, shortened where the budget is small.
     :param scenarios: Those to play, in this order.
+    :param upgrade: The release that nodes are started with; empty where that is the target's own.
     :param clients: Who plays the roles instead of the scenarios' own clients, by exact names.
     :param programs: What starts each client that is a process of its own, by the name that scenarios give it.
     """
 
     run: RunOptions
     scenarios: Sequence[Scenario] = ()
+    upgrade: str = ""
     clients: Sequence[str] = ()
     programs: Mapping[str, AdapterCommand] = field(default_factory=dict)
     budget_seconds: float | None = None
@@ -57,7 +59,8 @@ class ChaosOptions:
     def command(self, scenario: Scenario, seed: Seed, seconds: float) -> str:
         own = ("--scenarios", scenario.name, "--seed", str(seed.value), "--seconds", f"{seconds:g}")
         clients = ("--clients", ",".join(self.clients)) if self.clients else ()
-        return self.run.command("chaos", *own, *clients)
+        upgrade = ("--upgrade", f"{self.upgrade}..") if self.upgrade else ()
+        return self.run.command("chaos", *own, *upgrade, *clients)
 
     def seeds(self) -> Iterator[Seed]:
         number = self.run.seed.value

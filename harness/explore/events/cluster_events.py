@@ -9,7 +9,7 @@ from harness.explore.events.held_links import HeldLinks, HeldRequests
 from harness.explore.events.held_writes import HeldWrites
 from harness.explore.events.moved_leaders import MovedLeaders
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool
-from harness.explore.pool_look import await_loaded, described_ids
+from harness.explore.looks.pool_look import await_loaded, described_ids
 from harness.model.events.model_event import CoordinatorMoves, LeaderMoves, MarkersWait, TimeoutPasses, WriteWaits
 from harness.model.model_state import CoordinatorState
 from harness.wire.wire_client import WireClient

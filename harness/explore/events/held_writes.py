@@ -16,7 +16,7 @@ from harness.explore.asker import ANSWER_SECONDS, Outgoing
 from harness.explore.cell_identities import NOBODYS
 from harness.explore.cell_run import CellRun, answer_text, exchange
 from harness.explore.events.held_links import HeldLinks, HeldRequests
-from harness.explore.explored_cluster import ExploredCluster, PartitionPool
+from harness.explore.explored_cluster import ExploredCluster, PartitionPool, by_leader
 from harness.explore.real_requests import answer_of, real_request
 from harness.model.events.model_event import WriteWaits
 from harness.wire.api_request import ApiResult
@@ -128,7 +128,7 @@ class HeldWrites:
     def _pass_behind(self, pool: PartitionPool) -> None:
         """A question to each leader that came after the writes, and is answered: it has read them."""
         for leader in sorted(set(pool.leaders.values())):
-            place: TopicPartition = pool.by_leader()[leader][0]
+            place: TopicPartition = by_leader(pool.leaders)[leader][0]
             self.cluster.observer.call(leader, ListOffsets(topic=place[0], partition=place[1]))
 
     def _close(self) -> None:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from harness.model import protocol_step as step
 from harness.model.coordinator_model import add_partitions
 from harness.model.leader_model import UNVERIFIED, question, translated
-from harness.model.model_requests import ModelRequest, ProduceAsked
+from harness.model.model_requests import ModelRequest, PartitionWrite, ProduceAsked
 from harness.model.model_state import ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
 
@@ -85,10 +85,15 @@ def _asked_about(cluster: ModelCluster, event: WriteWaits, profile: ProtocolProf
     return cluster.with_id(event.asked.id, known)
 
 
+def is_asked_about(cluster: ModelCluster, asked: PartitionWrite, profile: ProtocolProfile) -> bool:
+    """Whether the leader asks the coordinator about the write."""
+    begun = step.begin_write(cluster, asked, profile)
+    return not isinstance(begun, step.ModelOutcome) and begun[1] != UNVERIFIED
+
+
 def may_wait(cluster: ModelCluster, event: WriteWaits, profile: ProtocolProfile) -> bool:
     """Whether the leader asks the coordinator about the write, and is told yes where that is what waits."""
-    begun = step.begin_write(cluster, event.asked, profile)
-    if isinstance(begun, step.ModelOutcome) or begun[1] == UNVERIFIED:
+    if not is_asked_about(cluster, event.asked, profile):
         return False
     answer, _ = add_partitions(cluster.ids.get(event.asked.id), question(event.asked), profile)
     return answer.accepted or not event.confirmed

@@ -18,11 +18,12 @@ from harness.model.events.model_event import (
     TimeoutPasses,
     WriteWaits,
     after_path,
+    is_asked_about,
     may_wait,
     waiting_write,
 )
 from harness.model.grid import OLD_WRITE, GridCell, ReachedState, reached_states, state_name
-from harness.model.model_requests import EndTxnAsked, ModelRequest, ProduceAsked
+from harness.model.model_requests import EndTxnAsked, ModelRequest, PartitionWrite, ProduceAsked
 from harness.model.model_state import CoordinatorState, ModelCluster
 from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
 
@@ -73,7 +74,7 @@ def _asked_in(
 
 
 def _would_wait(before: ModelCluster, asked: ModelRequest, profile: ProtocolProfile) -> bool:
-    return isinstance(asked, ProduceAsked) and may_wait(before, WriteWaits(asked, confirmed=False), profile)
+    return isinstance(asked, PartitionWrite) and is_asked_about(before, asked, profile)
 
 
 def _continued(

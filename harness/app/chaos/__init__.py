@@ -1,0 +1,1 @@
+"""Chaos in pytest: a session of rounds, its items, and its options."""
