@@ -6,15 +6,15 @@ from random import Random
 import pytest
 from hypothesis import Phase, find, given, settings
 
-from harness.explore.walks.drawn_walks import STEPS, WALK, drawn_walks
+from harness.explore.walks.drawn_walks import STEPS, WALK, drawn_walks, events_of_round, walks_with
 from harness.model.alphabet import OTHER, PARTITIONS
-from harness.model.events.model_event import ModelEvent, ModelStep, after_event
+from harness.model.events.model_event import ModelEvent, ModelStep, after_event, after_path, events_of
 from harness.model.model_requests import InitProducerIdAsked
 from harness.model.model_state import fresh_cluster
 from harness.model.protocol_profile import NEWEST
 from harness.model.protocol_step import ModelOutcome, outcomes, settled
 from harness.model.sketch import sketch
-from harness.model.walks import WalkAction, WalkStep, cut, path_of
+from harness.model.walks import WalkAction, WalkStep, cell_of, cut, path_of
 from suites.model.mutants import MUTANTS, Mutant
 
 OFFLINE = settings(max_examples=1_000, deadline=None, database=None, phases=(Phase.generate, Phase.shrink))
@@ -81,3 +81,31 @@ def test_walks_are_drawn_alike_for_the_same_number_and_not_for_another() -> None
     assert drawn_walks(7, 50) == drawn_walks(7, 50)
     assert drawn_walks(7, 50) != drawn_walks(8, 50)
     assert len(drawn_walks(7, 50)) > 40
+
+
+@settings(max_examples=100, deadline=None, database=None, derandomize=True)
+@given(walks_with((WalkAction.TIME_OUT, WalkAction.MOVE_COORDINATOR)))
+def test_all_walks_of_a_round_have_its_events_in_their_order(steps: list[WalkStep]) -> None:
+    cell = cell_of(steps, NEWEST, new_protocol=True)
+    assert cell is not None
+    assert events_of(cell.path) == ("TimeoutPasses", "CoordinatorMoves")
+    assert after_path(fresh_cluster(*cell.before.logs), cell.path, NEWEST) == cell.before
+
+
+def test_most_rounds_are_without_events_and_every_event_has_rounds() -> None:
+    rounds = [events_of_round(number) for number in range(100)]
+    assert rounds.count(()) >= 40
+    assert {event for events in rounds for event in events} == {
+        WalkAction.TIME_OUT,
+        WalkAction.MOVE_COORDINATOR,
+        WalkAction.MOVE_LEADER,
+    }
+
+
+def test_an_event_that_nobody_asks_after_is_no_part_of_a_walk() -> None:
+    steps = [WalkStep(WalkAction.START), WalkStep(WalkAction.MOVE_COORDINATOR)]
+    cell = cell_of(steps, NEWEST, new_protocol=True)
+    assert cell is not None
+    assert events_of(cell.path) == ()
+    assert cell_of(steps[1:], NEWEST, new_protocol=True) is None
+    assert "lab.moves.coordinator(own)" in sketch(path_of(steps, NEWEST, new_protocol=True))
