@@ -264,6 +264,19 @@ OPTIONS = (
         "suites/model/walks.jsonl first",
     ),
     Option(
+        "--slow",
+        ("explore",),
+        {"action": "store_true"},
+        "in place of the other cells those of timeouts, of moved coordinators and leaders, and of messages between "
+        "brokers that wait",
+    ),
+    Option(
+        "--resume",
+        ("explore",),
+        {"type": Path, "metavar": "RUN"},
+        "go on behind the last cell, or walk, of an exploration that was interrupted or lost",
+    ),
+    Option(
         "--defended",
         ("explore",),
         {"action": "store_true"},

@@ -35,7 +35,7 @@ from harness.cluster.run_options import PREFIX, Permissions, RunOptions
 from harness.cluster.target import External, parse_target
 from harness.cluster.topology import BROKERS
 from harness.contract.level import Profile
-from harness.explore.cell_exploration import ExploreOptions
+from harness.explore.explore_options import ExploreOptions
 
 NAME = r"[a-zA-Z0-9._-]{1,100}"
 """What names of ours may begin with (Kafka's ``Topic.LEGAL_CHARS``)."""
@@ -145,7 +145,9 @@ def explore_options(given: Namespace) -> ExploreOptions:
     return ExploreOptions(
         run=run_options(given, given.target, folder_name=f"{given.target}-explore"),
         limit=given.limit,
+        slow=given.slow,
         defended=given.defended,
+        resume=given.resume and given.resume.absolute(),
         walk_seconds=None if given.walks is None else parse_seconds(given.walks),
     )
 
