@@ -53,8 +53,10 @@ def perform(environment: Environment, round_: Round) -> Judgement:
     with connect(environment, round_) as context:
         drive(context, round_)
         heal(context)
-        settle(environment, context)
+        settle(context)
         drain(environment, context)
+    if why := context.spent:
+        environment.replace_cluster(why)
     seal(environment, round_, context)
     judgement = judge(environment.spark, round_.folder)
     round_.add({"seconds": round(time.monotonic() - started, 1)})
@@ -146,7 +148,7 @@ def heal(context: RoundContext) -> None:
         assert not links.disturbed(), "a toxic survived healing"
 
 
-def settle(environment: Environment, context: RoundContext) -> None:
+def settle(context: RoundContext) -> None:
     """Step 5: probes show whether it serves again; then wait, bounded, for rest. How long it took is evidence."""
     target, partitions = context.fault_target, context.partitions
     began_ms = target.clock.now()
@@ -160,8 +162,6 @@ def settle(environment: Environment, context: RoundContext) -> None:
     context.history_journal.write(Phase(name="heal", started=began_ms, ended=healed_ms))
     context.history_journal.write(Phase(name="settle", started=healed_ms, ended=target.clock.now()))
     context.facts["settle"] = settled
-    if context.unusable(settled):
-        environment.replace_cluster("this one did not come to rest")
 
 
 def drain(environment: Environment, context: RoundContext) -> None:

@@ -184,7 +184,7 @@ def _falsify(command: argparse.ArgumentParser) -> None:
 
 
 def _chaos(command: argparse.ArgumentParser) -> None:
-    command.add_argument("target", help=TARGET_HELP)
+    command.add_argument("target", nargs="?", default="", help=f"{TARGET_HELP}; --upgrade FROM..TO names one by itself")
     declare("chaos", command.add_argument)
     command.set_defaults(run=_search)
 
@@ -197,7 +197,7 @@ def _shrink(command: argparse.ArgumentParser) -> None:
 
 
 def _make_small(given: argparse.Namespace) -> int:
-    from harness.app.shrinking.shrink_command import shrink_round  # brings in Spark
+    from harness.app.chaos.shrink_command import shrink_round  # brings in Spark
 
     return shrink_round(given)
 

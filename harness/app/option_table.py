@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.app.chaos.upgrade_option import upgrade_of
 from harness.app.side_by_side import JOBS, MOST_CLUSTERS, MOST_JOBS, PROCESSORS_FOR_TWO
 from harness.base.paths import CLIENTS, CONTRACT
 from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
@@ -99,6 +100,13 @@ OPTIONS = (
         {"metavar": "NAME"},
         "the anomaly that must stay (default: the first that the report names)",
     ),
+    Option(
+        "--upgrade",
+        CHAOS,
+        {"type": upgrade_of, "metavar": "FROM..TO"},
+        "start every node with one release, and upgrade the cluster to the other while clients work: 3.9.2..4.3.1, or"
+        " TARGET and 3.9.2.. (process backend; scenarios: those of upgrades)",
+    ),
     Option("--budget", CHAOS, {"metavar": "TIME"}, "how long it may take: 90s, 10m, 2h (default: every scenario once)"),
     Option(
         "--scenarios",
@@ -111,7 +119,7 @@ OPTIONS = (
         CHAOS,
         {"default": "", "metavar": "NAME,…"},
         "libraries that play the roles, in turn, each actor a process of its own that is also killed and paused:"
-        " java:4.3.1,java:3.9.2,sarama, or ./a-program (default: the scenarios' own clients, in Fencepost's process)",
+        " java:4.3.1,java:3.9.2,sarama, or ./a-program (default: the scenarios' own clients)",
     ),
     Option(
         "--plan",

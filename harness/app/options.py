@@ -80,12 +80,11 @@ def clients_options(given: Namespace, *, target: str) -> ClientsOptions:
 
 def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     """The options of a session of chaos; :raises UserError: when one of them is malformed."""
-    run = run_options(given, target, folder_name=f"chaos-{target}")
-    if run.permissions.topics:
-        raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
+    run = chaos_run(given, target, folder_name="chaos")
     if (file := getattr(given, "plan_file", None)) is not None:
         return _planned_options(given, run, file)
-    scenarios = select_scenarios(given.scenarios, find_scenarios(SCENARIOS))
+    upgraded = [each for each in find_scenarios(SCENARIOS) if given.scenarios or each.upgrades == bool(given.upgrade)]
+    scenarios = select_scenarios(given.scenarios, upgraded)
     chosen = [adapter_command(name, print_progress) for name in _names(given.clients)]
     clients = [client.name for client in chosen]
     played = [scenario.played_by(clients) for scenario in scenarios] if clients else scenarios
@@ -93,12 +92,27 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
         run=run,
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         round_seconds=given.seconds,
+        upgrade=given.upgrade.first if given.upgrade else "",
         scenarios=played,
         clients=clients,
         programs={client.name: client for client in chosen} or _own_programs(scenarios),
         spark_master=given.spark_master,
         chosen=bool(given.scenarios),
     )
+
+
+def chaos_run(given: Namespace, target: str, *, folder_name: str) -> RunOptions:
+    """The target, the cluster and the folder of a session; :raises UserError: when one of them is malformed."""
+    if given.upgrade is not None:
+        target = given.upgrade.target(target)
+    elif not target:
+        raise UserError("name a target: fencepost chaos kafka:4.3.1", exit=ExitCode.USAGE)
+    run = run_options(given, target, folder_name=f"{folder_name}-{target}")
+    if given.upgrade is not None:
+        run = replace(run, cluster=given.upgrade.started(run.cluster, target=target, backend=run.backend))
+    if run.permissions.topics:
+        raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
+    return run
 
 
 def _planned_options(given: Namespace, run: RunOptions, file: Path) -> ChaosOptions:
@@ -120,6 +134,7 @@ def planned_options(run: RunOptions, plan: RoundPlan, file: Path | None, given: 
         plan_file=file and file.absolute(),
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         scenarios=(scenario,),
+        upgrade=given.upgrade.first if given.upgrade else "",
         programs=_own_programs((scenario,)),
         spark_master=given.spark_master,
     )

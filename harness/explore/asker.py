@@ -4,6 +4,7 @@ A broker works on one request of a connection at a time, and answers in order; s
 the same time, and a cell stays on one of them.
 """
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from harness.wire.wire_client import PendingResponse, WireClient
 from harness.wire.wire_errors import CannotBuild, NotOffered, WireError
 
 ANSWER_SECONDS = 30.0
-"""That an answer may take, with everything that is before it on its connection."""
+"""That the answers to requests which are asked together may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,8 @@ class Asker:
     def ask(self, requests: Sequence[Outgoing]) -> list[ApiResult | WireError]:
         """The answer to each, or why there is none."""
         pending = [self._sent(each) for each in requests]
-        return [_answer(each) for each in pending]
+        ends = time.monotonic() + ANSWER_SECONDS
+        return [_answer(each, ends) for each in pending]
 
     def _sent(self, each: Outgoing) -> PendingResponse[Any] | WireError:
         try:
@@ -48,11 +50,11 @@ class Asker:
             return error
 
 
-def _answer(pending: PendingResponse[Any] | WireError) -> ApiResult | WireError:
+def _answer(pending: PendingResponse[Any] | WireError, ends: float) -> ApiResult | WireError:
     if isinstance(pending, WireError):
         return pending
     try:
-        result: ApiResult = pending.wait(ANSWER_SECONDS).result
+        result: ApiResult = pending.wait(max(0.0, ends - time.monotonic())).result
     except WireError as error:
         return error
     return result

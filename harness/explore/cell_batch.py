@@ -12,11 +12,11 @@ from harness.explore.cell_run import CellRun, SentRequest, answer_text
 from harness.explore.comparison import held_wrongly, stable_offset
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool
 from harness.explore.findings import FreshResult
-from harness.explore.pool_look import PoolLook, described_ids, look_at
+from harness.explore.looks.pool_look import PoolLook, described_ids, look_at
 from harness.explore.real_requests import RealRequest, answer_of, real_request
 from harness.model.grid import GridCell
-from harness.model.leader_model import KNOWS_ABORTABLE
-from harness.model.model_requests import ModelRequest, ProduceAsked
+from harness.model.leader_model import knows_abortable
+from harness.model.model_requests import ModelRequest, PartitionWrite
 from harness.model.protocol_profile import ProtocolProfile
 from harness.wire.api_request import ApiResult
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
@@ -54,7 +54,8 @@ class CellBatch:
         for step in range(max(len(run.cell.path) for run in self.runs) + 1):
             self._ask(step)
             self._await_markers()
-        look = look_at(self.cluster, self.pool, [each for run in self.runs for each in run.who.ids.values()])
+        groups = {run.who.group: run.group(self.pool.groups) for run in self.runs if run.commits_offsets}
+        look = look_at(self.cluster, self.pool, [each for run in self.runs for each in run.who.ids.values()], groups)
         seen = [run.seen(look) for run in self.runs]
         results = [self._result(run, each) for run, each in zip(self.runs, seen, strict=True)]
         self._abort_what_is_open(look)
@@ -63,7 +64,7 @@ class CellBatch:
 
     def _ask(self, step: int) -> None:
         left = [(run, asked) for run in self.runs if (asked := run.request(step)) is not None]
-        self._until_answered(step, [each for each in left if not isinstance(each[1], ProduceAsked)])
+        self._until_answered(step, [each for each in left if not isinstance(each[1], PartitionWrite)])
         for old in (True, False):
             with self.cluster.verifying:
                 self._until_answered(step, [each for each in left if _verified_as(each[1], old=old)])
@@ -106,7 +107,7 @@ class CellBatch:
         return Outgoing(lane=run.number, node=node, request=real.request, version=real.version)
 
     def _coordinator_or_leader(self, at: str | TopicPartition) -> int:
-        return self.cluster.coordinator(at) if isinstance(at, str) else self.pool.leaders[at]
+        return self.cluster.coordinator(at) if isinstance(at, str) else self.pool.everywhere[at]
 
     def _await_markers(self) -> None:
         """Until no id is in a Prepare state that the model says is left; later ones are told."""
@@ -156,6 +157,7 @@ def begun(
     who = cluster.identities([number for number, _ in cells], pool)
     named = zip(cells, who, strict=True)
     runs = [CellRun(number=number, cell=cell, who=each, profile=profile) for (number, cell), each in named]
+    cluster.belongings.groups += [run.who.group for run in runs if run.commits_offsets]
     return CellBatch(cluster=cluster, pool=pool, runs=runs)
 
 
@@ -166,7 +168,7 @@ def _verified_as(asked: ModelRequest, *, old: bool) -> bool:
     a coordinator about in one request, that of the first (``AddPartitionsToTxnManager.addTxnData``), and answers all of
     them by it.
     """
-    return isinstance(asked, ProduceAsked) and (asked.version < KNOWS_ABORTABLE) == old
+    return isinstance(asked, PartitionWrite) and knows_abortable(asked) != old
 
 
 def _require_any(answers: Sequence[ApiResult | WireError]) -> None:

@@ -26,9 +26,9 @@ from harness.evidence.run_folder import RunFolder
 from harness.explore.asker import opened
 from harness.explore.cell_batch import begun
 from harness.explore.explained import read_explanations
-from harness.explore.explored_cluster import ExploredCluster, PartitionPool
+from harness.explore.explored_cluster import ExploredCluster, PartitionPool, group_partitions
 from harness.explore.findings import Findings, summary
-from harness.explore.pool_look import await_loaded
+from harness.explore.looks.pool_look import await_loaded
 from harness.kafka.administration import VERIFICATION, Administration
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
@@ -97,9 +97,10 @@ class Exploration:
             write_markers=self._highest("WriteTxnMarkers"),
             add_partitions=self._highest("AddPartitionsToTxn"),
             level=self.offer.finalized.get("transaction.version", 0),
+            offset_commit=self._highest("TxnOffsetCommit"),
             verification=self._verifies(),
         )
-        return replace(found, verifies=True) if self.options.defended else found
+        return replace(found, verifies=True, verifies_offsets=True) if self.options.defended else found
 
     def cells(self, profile: ProtocolProfile) -> Sequence[tuple[int, GridCell]]:
         """Numbered from 1 in the grid's order; the seed decides which of them share partitions."""
@@ -233,7 +234,7 @@ def open_exploration(options: ExploreOptions) -> Iterator[Exploration]:
         progress=options.run.progress,
     )
     with closing(cluster):
-        offer = read_target_features(cluster, clock, NullRecorder())
+        offer = _without_groups(cluster, clock, options, read_target_features(cluster, clock, NullRecorder()))
         folder.add_to_run(offer.described(cluster))
         _require_looks(cluster, offer)
         exploration = Exploration(options=options, folder=folder, cluster=cluster, offer=offer, clock=clock)
@@ -241,6 +242,17 @@ def open_exploration(options: ExploreOptions) -> Iterator[Exploration]:
             yield exploration
         finally:
             exploration.tidy()
+
+
+def _without_groups(
+    cluster: Cluster, clock: RunClock, options: ExploreOptions, offer: TargetFeatures
+) -> TargetFeatures:
+    """What is offered, without offsets in transactions where the partitions that keep groups are not shown."""
+    with closing(observer_client(cluster.topology, clock, offered=offer.brokers)) as client:
+        name = Belongings(permissions=options.run.permissions).name("first")
+        if group_partitions(AnyBroker(client, cluster.topology.brokers), name):
+            return offer
+    return replace(offer, apis={api: versions for api, versions in offer.apis.items() if api != "TxnOffsetCommit"})
 
 
 def _require_looks(cluster: Cluster, offer: TargetFeatures) -> None:

@@ -17,7 +17,9 @@ APART = 1 << 16
 class CellIdentities:
     """One cell's. The model numbers producer ids in the order in which they are given out, and so does this.
 
-    :param ids: Transactional ids by their names in the model. :param places: Partitions, likewise.
+    :param ids: Transactional ids by their names in the model. :param places: Partitions, likewise; where groups can be
+        looked at, also the partition of ``__consumer_offsets`` that keeps the group.
+    :param group: The consumer group.
     :param coordinator_epochs: Of each id's partition of ``__transaction_state``: the model's 0.
     """
 
@@ -25,6 +27,7 @@ class CellIdentities:
     ids: Mapping[str, str]
     places: Mapping[str, TopicPartition]
     coordinator_epochs: Mapping[str, int]
+    group: str = ""
     _real: dict[int, int] = field(default_factory=dict)
     _symbols: dict[int, int] = field(default_factory=dict)
     _owners: dict[int, str] = field(default_factory=dict)

@@ -1,9 +1,10 @@
 """What was answered and seen in a cell, in the model's words, and what came of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from harness.explore.looks.group_look import ShownOffset
 from harness.model.model_requests import ModelAnswer
 from harness.model.model_state import NONE, LogEntry
 
@@ -47,11 +48,12 @@ class SeenLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellSeen:
-    """The answer to what was asked, and the look after it."""
+    """The answer to what was asked, and the look after it. :param groups: Where the cell has one."""
 
     answer: ModelAnswer
     ids: Mapping[str, SeenId]
     logs: Mapping[str, SeenLog]
+    groups: Mapping[str, ShownOffset] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +68,8 @@ class KeptSeen:
 class Difference:
     """One thing that is not as the model says.
 
-    :param part: ``answer``, ``identity``, ``coordinator of own``, ``leader of A``, ``log of A``, ``LSO of A``, or
-        ``step 3`` of the path.
+    :param part: ``answer``, ``identity``, ``coordinator of own``, ``leader of A``, ``log of A``, ``LSO of A``,
+        ``offset of G``, or ``step 3`` of the path.
     """
 
     part: str

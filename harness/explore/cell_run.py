@@ -17,16 +17,18 @@ from harness.explore.cell_results import (
     SeenProducer,
 )
 from harness.explore.comparison import compare
-from harness.explore.pool_look import PoolLook
+from harness.explore.looks.group_look import GroupToLookAt, committed_offset
+from harness.explore.looks.pool_look import PoolLook
+from harness.model.alphabet import PARTITIONS
 from harness.model.grid import GridCell
-from harness.model.model_requests import ModelAnswer, ModelRequest
-from harness.model.model_state import LogEntry, ModelCluster, fresh_cluster
+from harness.model.model_requests import ModelAnswer, ModelRequest, TxnOffsetCommitAsked
+from harness.model.model_state import GROUP, NONE, LogEntry, ModelCluster, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.protocol_step import outcomes, settled
 from harness.wire.records.record_batch import LogBatch, text
 from harness.wire.requests.transactions.describe_producers import ActiveProducer
 from harness.wire.requests.transactions.describe_transactions import DescribedTransaction
-from harness.wire.topic_partitions import partition_name
+from harness.wire.topic_partitions import TopicPartition, partition_name
 
 PASSING = frozenset(
     {
@@ -124,6 +126,18 @@ class CellRun:
             self.expected = fitting.after
 
     @property
+    def commits_offsets(self) -> bool:
+        """Whether anything is committed in the cell's group."""
+        return any(isinstance(each, TxnOffsetCommitAsked) for each in (*self.cell.path, self.cell.asked))
+
+    def group(self, coordinators: Mapping[TopicPartition, int]) -> GroupToLookAt:
+        """The cell's. :param coordinators: By the partition that keeps the group."""
+        settled = not self.expected.groups[GROUP].pending
+        return GroupToLookAt(
+            coordinator=coordinators[self.who.places[GROUP]], place=self.who.places[PARTITIONS[0]], settled=settled
+        )
+
+    @property
     def beginning(self) -> tuple[ModelRequest, ...] | None:
         """Of the path, up to where it strayed; None where it did not."""
         return None if self.strayed is None else (*self.cell.path, self.cell.asked)[: len(self.sent)]
@@ -150,8 +164,9 @@ class CellRun:
         if answer is None:
             return None
         ids = {name: self._id(name, look.ids[real]) for name, real in self.who.ids.items()}
-        logs = {name: self._log(name, look) for name in self.cell.before.logs}
-        return CellSeen(answer=answer, ids=ids, logs=logs)
+        logs = {name: self._log(name, look) for name in self.cell.before.logs if name in self.who.places}
+        groups = {GROUP: look.groups[self.who.group]} if self.who.group in look.groups else {}
+        return CellSeen(answer=answer, ids=ids, logs=logs, groups=groups)
 
     def _id(self, name: str, shown: DescribedTransaction) -> SeenId:
         error = error_name(shown["error"])
@@ -172,7 +187,8 @@ class CellRun:
         batches.sort(key=lambda batch: batch.base_offset)
         offsets = {batch.base_offset: index for index, batch in enumerate(batches)}
         producers = tuple(self._producer(shown[each], offsets) for each in self.who.producer_ids if each in shown)
-        return SeenLog(producers=producers, entries=tuple(map(self._entry, batches)))
+        entries = tuple(self._entry(batch, of_group=name == GROUP) for batch in batches)
+        return SeenLog(producers=producers, entries=entries)
 
     def _producer(self, shown: ActiveProducer, offsets: Mapping[int, int]) -> SeenProducer:
         since = shown["current_txn_start_offset"]
@@ -185,18 +201,20 @@ class CellRun:
             coordinator_epoch=self.who.relative_coordinator_epoch(shown["coordinator_epoch"], producer_id),
         )
 
-    def _entry(self, batch: LogBatch) -> LogEntry:
+    def _entry(self, batch: LogBatch, *, of_group: bool) -> LogEntry:
         marker = None if batch.control is None else batch.control == "COMMIT"
+        value = None if marker is not None else batch.records[0].value
         return LogEntry(
             producer_id=self.who.symbol(batch.producer_id),
             epoch=batch.producer_epoch,
             sequence=batch.base_sequence,
             marker=marker,
-            value="" if marker is not None else text(batch.records[0].value),
+            value="" if value is None or of_group else text(value),
+            offset=NONE if value is None or not of_group else committed_offset(value),
         )
 
 
 def answer_text(answer: ModelAnswer) -> str:
     """The code, and the identity where it tells one."""
     told = f", producer {answer.producer_id} epoch {answer.epoch}" if answer.producer_id >= 0 else ""
-    return f"{answer.error}{told}"
+    return f"{answer.error}{told}{answer.state and ', '}{answer.state}"

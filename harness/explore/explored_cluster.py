@@ -4,44 +4,65 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from threading import Lock
+from typing import Any
 from uuid import UUID
 
+from harness.base import wait
 from harness.base.unprepared import Unprepared
-from harness.explore.asker import Asker
+from harness.explore.asker import Asker, at_highest
 from harness.explore.cell_identities import CellIdentities
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import AT_ONCE, Coordinators, coordinators_of
 from harness.kafka.topics import Topics
 from harness.model.alphabet import OTHER, OWN, PARTITIONS
+from harness.model.model_state import GROUP as MODEL_GROUP
 from harness.wire.records.transaction_state import TOPIC, state_partition
 from harness.wire.requests.cluster.metadata import Metadata, PartitionMetadata
+from harness.wire.requests.groups.find_coordinator import GROUP
+from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_client import WireClient
+from harness.wire.wire_errors import WireError
 
 POOL = 24
 """Partitions of a pool."""
+GROUPS_TOPIC = "__consumer_offsets"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionPool:
-    """A topic whose neighbouring partitions are led by different brokers, as far as the cluster obeys."""
+    """A topic whose neighbouring partitions are led by different brokers, as far as the cluster obeys.
+
+    :param groups: Leaders of the partitions of ``__consumer_offsets`` that keep the groups of its cells: others than
+        those of the pool before, because every look shows all producers that a partition ever had.
+    :param group_ends: Where those partitions ended when the pool was made.
+    """
 
     topic: str
     topic_id: UUID | None
     leaders: Mapping[TopicPartition, int]
+    groups: Mapping[TopicPartition, int] = field(default_factory=dict)
+    group_ends: Mapping[TopicPartition, int] = field(default_factory=dict)
 
     def places(self, number: int) -> Mapping[str, TopicPartition]:
         """The partitions of a cell, by their names in the model."""
-        count = len(self.leaders)
-        return {name: (self.topic, (number + index) % count) for index, name in enumerate(PARTITIONS)}
+        count, groups = len(self.leaders), tuple(self.groups)
+        named = {name: (self.topic, (number + index) % count) for index, name in enumerate(PARTITIONS)}
+        return {**named, MODEL_GROUP: groups[number % len(groups)]} if groups else named
 
-    def by_leader(self) -> Mapping[int, Sequence[TopicPartition]]:
-        """Its partitions by the broker that leads them."""
-        grouped: dict[int, list[TopicPartition]] = {}
-        for place, leader in self.leaders.items():
-            grouped.setdefault(leader, []).append(place)
-        return grouped
+    @property
+    def everywhere(self) -> Mapping[TopicPartition, int]:
+        """Leaders of its own partitions and of those that keep groups."""
+        return {**self.leaders, **self.groups}
+
+
+def by_leader(leaders: Mapping[TopicPartition, int]) -> Mapping[int, Sequence[TopicPartition]]:
+    """Partitions by the broker that leads them."""
+    grouped: dict[int, list[TopicPartition]] = {}
+    for place, leader in leaders.items():
+        grouped.setdefault(leader, []).append(place)
+    return grouped
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,12 +79,14 @@ class ExploredCluster:
     belongings: Belongings
     verifying: Lock
     _state_partitions: Mapping[int, PartitionMetadata] = field(default_factory=dict)
+    _group_partitions: Mapping[int, PartitionMetadata] = field(default_factory=dict)
     _found: dict[str, int] = field(default_factory=dict)
 
     def prepare(self) -> None:
         """Wait until an id has a coordinator: the first question makes Kafka create ``__transaction_state``."""
         Coordinators(self.any_broker).of(self.belongings.name("first"))
         self.look_up_coordinators()
+        self._group_partitions = group_partitions(self.any_broker, self.belongings.name("first"))
 
     def look_up_coordinators(self) -> None:
         """Learn who leads the partitions that keep transactional ids; a server that shows none is asked for each id."""
@@ -79,12 +102,21 @@ class ExploredCluster:
 
     def names_of_each_partition(self) -> Sequence[str]:
         """An id that is never used for each partition that keeps ids; none where those are not shown."""
-        wanted, found = len(self._state_partitions), dict[int, str]()
+        return tuple(self._hashed(len(self._state_partitions)).values())
+
+    def groups_of_each_partition(self) -> Mapping[str, int]:
+        """A group that is never used for each partition that keeps groups, with its leader; likewise."""
+        hashed = self._hashed(len(self._group_partitions))
+        return {name: self._group_partitions[index]["leader"] for index, name in hashed.items()}
+
+    def _hashed(self, wanted: int) -> Mapping[int, str]:
+        """A name that is never used for each of so many partitions."""
+        found = dict[int, str]()
         drawn = (self.belongings.name("never", str(number)) for number in count())
         while len(found) < wanted:
             name = next(drawn)
             found.setdefault(state_partition(name, wanted), name)
-        return tuple(found.values())
+        return found
 
     def identities(self, numbers: Sequence[int], pool: PartitionPool) -> Sequence[CellIdentities]:
         """Fresh names for each cell of a batch.
@@ -101,7 +133,14 @@ class ExploredCluster:
         self.belongings.transactional_ids += len(ids)
         kept = {name: self._kept(real) for name, real in ids.items()}
         epochs = {name: 0 if each is None else each["leader_epoch"] for name, each in kept.items()}
-        return CellIdentities(number=number, ids=ids, places=pool.places(number), coordinator_epochs=epochs)
+        places = pool.places(number)
+        group = self._group(number, places[MODEL_GROUP][1]) if pool.groups else ""
+        return CellIdentities(number=number, ids=ids, places=places, coordinator_epochs=epochs, group=group)
+
+    def _group(self, number: int, partition: int) -> str:
+        """A fresh name for a group that the partition keeps (``GroupCoordinatorService.partitionFor``)."""
+        drawn = (self.belongings.name(f"c{number}", "g", str(each)) for each in count())
+        return next(name for name in drawn if state_partition(name, len(self._group_partitions)) == partition)
 
     def _ask_for_coordinators(self, names: Sequence[str]) -> None:
         left = list(names)
@@ -120,7 +159,15 @@ class ExploredCluster:
         layout = topics.create(name, partitions=POOL, assignment=assignment)
         topics.await_served(layout, tuple(layout.partitions))
         leaders = {(name, index): layout.leader(index) for index in layout.partitions}
-        return PartitionPool(topic=name, topic_id=layout.topic_id, leaders=leaders)
+        groups = self._groups_of(number)
+        ends = ends_of(self.observer, groups)
+        return PartitionPool(topic=name, topic_id=layout.topic_id, leaders=leaders, groups=groups, group_ends=ends)
+
+    def _groups_of(self, number: int) -> Mapping[TopicPartition, int]:
+        """As many partitions as there are brokers, each pool's behind the ones of the pool before."""
+        shown, wanted = self._group_partitions, len(self.brokers)
+        indexes = {(number * wanted + each) % len(shown) for each in range(wanted)} if shown else ()
+        return {(GROUPS_TOPIC, index): shown[index]["leader"] for index in sorted(indexes)}
 
     def remove(self, pool: PartitionPool) -> None:
         """Remove its topic, once all markers to it are written; what cannot be removed now is tried again at the end.
@@ -141,3 +188,24 @@ class ExploredCluster:
         """Where the id is kept (``TransactionStateManager.partitionFor``); None where that is not shown."""
         count = len(self._state_partitions)
         return self._state_partitions[state_partition(transactional_id, count)] if count else None
+
+
+def group_partitions(cluster: AnyBroker, name: str) -> Mapping[int, PartitionMetadata]:
+    """What keeps groups, once there is a coordinator of the group ``name``; nothing where that is not shown."""
+    try:
+        Coordinators(cluster).of(name, GROUP)
+    except (Unprepared, WireError, wait.TimedOut):
+        return {}
+    shown = cluster.first(Metadata(topics=(GROUPS_TOPIC,))).topics.get(GROUPS_TOPIC)
+    return {} if shown is None else shown["partitions"]
+
+
+def ends_of(observer: WireClient, leaders: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+    """High watermarks."""
+    ordered = [place for places in by_leader(leaders).values() for place in places]
+    requests = {
+        leader: [ListOffsets(topic=topic, partition=index) for topic, index in places]
+        for leader, places in by_leader(leaders).items()
+    }
+    answers: Sequence[Any] = at_highest(observer, requests)
+    return {place: answer.offset for place, answer in zip(ordered, answers, strict=True)}

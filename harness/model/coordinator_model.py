@@ -8,7 +8,13 @@ follows the last of them. Sources: KIP-98, KIP-360, KIP-890; ``TransactionCoordi
 from dataclasses import replace
 from typing import TypeAlias
 
-from harness.model.model_requests import AddPartitionsAsked, EndTxnAsked, InitProducerIdAsked, ModelAnswer
+from harness.model.model_requests import (
+    AddPartitionsAsked,
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ListTransactionsAsked,
+    ModelAnswer,
+)
 from harness.model.model_state import LAST_EPOCH, NONE, Coordinated, CoordinatorState
 from harness.model.protocol_profile import ProtocolProfile
 
@@ -203,6 +209,21 @@ def completed(known: Coordinated) -> Coordinated:
     if known.next_id == NONE:
         return done
     return replace(done, producer_id=known.next_id, epoch=0, previous_id=known.producer_id)
+
+
+def listed(known: Known, asked: ListTransactionsAsked) -> ModelAnswer:
+    """The id in the list, if no filter leaves it out (``TransactionStateManager.listTransactionStates``).
+
+    :attr:`~ListTransactionsAsked.duration_ms` is longer than any transaction here. An id in Empty has no time at which
+    it began (-1), and so is told to be open for longer than that (KIP-994 speaks of transactions).
+    """
+    if known is None or asked.producer_id not in (NONE, known.producer_id):
+        return ModelAnswer()
+    if asked.states and known.state not in asked.states:
+        return ModelAnswer()
+    if asked.duration_ms != NONE and known.state is not CoordinatorState.EMPTY:
+        return ModelAnswer()
+    return ModelAnswer(producer_id=known.producer_id, state=str(known.state))
 
 
 def _named_for(answer: ModelAnswer, version: int, *, since: int) -> ModelAnswer:

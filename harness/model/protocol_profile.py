@@ -4,6 +4,10 @@ from dataclasses import dataclass
 
 NEW_PROTOCOL_PRODUCE = 12
 """Of Produce: the version by which a leader adds the partition for the client (KIP-890 part 2)."""
+NEW_PROTOCOL_OFFSETS = 5
+"""Of TxnOffsetCommit: likewise."""
+FIRST_WITH_VERIFIED_OFFSETS = 10
+"""Of Produce: the newest of the release in which offsets were verified first, 3.7 (KIP-951, KAFKA-15987)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +22,9 @@ class ProtocolProfile:
     :param first_sequence_is_zero: A new client's first write to a leader that has no batch of it must have sequence 0.
     :param strict_markers: A marker of transaction version 2 must have a newer epoch than its records (from
         WriteTxnMarkers v2 on); its repetition is written once more (KAFKA-19999).
+    :param verifies_offsets: The same of a group's offsets (KAFKA-15987, from 3.7 on).
+    :param new_group_coordinator: Groups are kept by the coordinator of KIP-848 (from 4.0 on), which undoes what it
+        could not append; the one before forgets what was pending.
     :param fence_bumps_twice: An abort that the coordinator begins bumps the epoch by two (KAFKA-19367, in 4.0.0).
     """
 
@@ -28,6 +35,8 @@ class ProtocolProfile:
     first_sequence_is_zero: bool = True
     strict_markers: bool = True
     fence_bumps_twice: bool = False
+    verifies_offsets: bool = True
+    new_group_coordinator: bool = True
 
 
 NEWEST = ProtocolProfile()
@@ -38,6 +47,7 @@ OLD_PROTOCOL = ProtocolProfile(
     refuses_old_epochs_first=False,
     first_sequence_is_zero=False,
     strict_markers=False,
+    new_group_coordinator=False,
 )
 """Kafka 3.9: verification, and nothing else of KIP-890."""
 UNDEFENDED = ProtocolProfile(
@@ -47,23 +57,34 @@ UNDEFENDED = ProtocolProfile(
     refuses_old_epochs_first=False,
     first_sequence_is_zero=False,
     strict_markers=False,
+    verifies_offsets=False,
+    new_group_coordinator=False,
 )
 """Kafka 3.5 and older."""
 
 
 def profile_of(
-    produce: int, write_markers: int, add_partitions: int, level: int, *, verification: bool = True
+    produce: int,
+    write_markers: int,
+    add_partitions: int,
+    level: int,
+    *,
+    offset_commit: int = NEW_PROTOCOL_OFFSETS,
+    verification: bool = True,
 ) -> ProtocolProfile:
     """By the newest version offered of Produce, WriteTxnMarkers and AddPartitionsToTxn, and the finalized level.
 
+    :param offset_commit: Of TxnOffsetCommit, which matters where groups do.
     :param verification: Whether ``transaction.partition.verification.enable`` is on.
     """
-    new = produce >= NEW_PROTOCOL_PRODUCE
+    new, verifies = produce >= NEW_PROTOCOL_PRODUCE, verification and add_partitions >= 4
     return ProtocolProfile(
-        verifies=verification and add_partitions >= 4,
+        verifies=verifies,
         level=level,
         compares_open_epoch=new,
         refuses_old_epochs_first=new,
         first_sequence_is_zero=new,
         strict_markers=write_markers >= 2,
+        verifies_offsets=verifies and produce >= FIRST_WITH_VERIFIED_OFFSETS,
+        new_group_coordinator=offset_commit >= NEW_PROTOCOL_OFFSETS,
     )

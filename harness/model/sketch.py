@@ -3,11 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from harness.model.model_requests import (
+    AddOffsetsAsked,
     AddPartitionsAsked,
     EndTxnAsked,
     InitProducerIdAsked,
+    ListTransactionsAsked,
     ModelRequest,
+    PartitionWrite,
     ProduceAsked,
+    TxnOffsetCommitAsked,
     WriteMarkerAsked,
 )
 from harness.model.model_state import NONE
@@ -42,10 +46,18 @@ def _line(asked: ModelRequest, started: set[str]) -> str:
             return f"{asked.id}.produce({asked.partition}, {_identity(asked)}, {how})"
         case EndTxnAsked():
             return f"{asked.id}.end(commit={asked.commit}, {_identity(asked)}, version={asked.version})"
+        case AddOffsetsAsked():
+            return f"{asked.id}.add_offsets({asked.group}, {_identity(asked)}, version={asked.version})"
+        case TxnOffsetCommitAsked():
+            how = f"offset={asked.offset}, generation={asked.generation}, version={asked.version}"
+            return f"{asked.id}.send_offsets({asked.group}, {_identity(asked)}, {how})"
+        case ListTransactionsAsked():
+            how = f"states={asked.states}, duration_ms={asked.duration_ms}, version={asked.version}"
+            return f"lab.list_transactions({asked.id}, producer_id={asked.producer_id}, {how})"
         case WriteMarkerAsked():
             how = f"commit={asked.commit}, coordinator_epoch={asked.coordinator_epoch}, level={asked.level}"
             return f"lab.write_marker({asked.partition}, {_identity(asked)}, {how}, version={asked.version})"
 
 
-def _identity(asked: AddPartitionsAsked | ProduceAsked | EndTxnAsked | WriteMarkerAsked) -> str:
+def _identity(asked: AddPartitionsAsked | AddOffsetsAsked | PartitionWrite | EndTxnAsked | WriteMarkerAsked) -> str:
     return f"producer_id={asked.producer_id}, epoch={asked.epoch}"

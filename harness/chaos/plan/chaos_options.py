@@ -31,6 +31,7 @@ class ChaosOptions:
     :param budget_seconds: Seconds that the session may take; None for one pass over the scenarios.
     :param round_seconds: Length of each round; None for the scenarios' own, shortened where the budget is small.
     :param scenarios: Those to play, in this order.
+    :param upgrade: The release that nodes are started with; empty where that is the target's own.
     :param clients: Who plays the roles instead of the scenarios' own clients, by exact names.
     :param plan: What every round plays instead of what a seed draws; it fixes scenario, seed, length and clients.
     :param plan_file: Where the plan was read.
@@ -40,6 +41,7 @@ class ChaosOptions:
 
     run: RunOptions
     scenarios: Sequence[Scenario] = ()
+    upgrade: str = ""
     clients: Sequence[str] = ()
     programs: Mapping[str, AdapterCommand] = field(default_factory=dict)
     plan: RoundPlan | None = None
@@ -68,11 +70,11 @@ class ChaosOptions:
     def command(self, scenario: Scenario, seed: Seed, seconds: float) -> str:
         own = ("--scenarios", scenario.name, "--seed", str(seed.value), "--seconds", f"{seconds:g}")
         clients = ("--clients", ",".join(self.clients)) if self.clients else ()
-        return self.run.command("chaos", *own, *clients)
+        return self.run.command("chaos", *own, *self._upgrade, *clients)
 
     def command_of_plan(self, folder: Path) -> str:
         """Plays again what a round played that was given a plan."""
-        return self.run.command("chaos", "--plan", str(folder / PLAN))
+        return self.run.command("chaos", "--plan", str(folder / PLAN), *self._upgrade)
 
     def session_command(self) -> str:
         """The one command that runs all rounds again."""
@@ -81,7 +83,11 @@ class ChaosOptions:
         own += ["--clients", ",".join(self.clients)] if self.clients else []
         own += [] if self.budget_seconds is None else ["--budget", f"{self.budget_seconds:g}s"]
         own += [] if self.round_seconds is None else ["--seconds", f"{self.round_seconds:g}"]
-        return self.run.command("chaos", *own)
+        return self.run.command("chaos", *own, *self._upgrade)
+
+    @property
+    def _upgrade(self) -> Sequence[str]:
+        return ("--upgrade", f"{self.upgrade}..") if self.upgrade else ()
 
     def seeds(self) -> Iterator[Seed]:
         """One a round: a plan's own each time."""

@@ -19,6 +19,7 @@ from harness.clients.recording_client import RecordingClient
 from harness.clients.stdio.client_processes import RunningClients
 from harness.clients.stdio.stdio_adapter import StdioAdapter
 from harness.clients.wire.wire_adapter import ADAPTERS
+from harness.cluster.cluster import RunRelease
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
@@ -195,10 +196,15 @@ class RoundContext:
         )
         return self._recording(self.prober, options)
 
-    def unusable(self, settled: Mapping[str, Json]) -> bool:
-        """Whether the cluster is not to be used again, by what settling found: a replica that is not in sync."""
-        found = settled.get("in_sync")
-        return isinstance(found, dict) and bool(found.get("not_yet"))
+    @property
+    def spent(self) -> str:
+        """Why the cluster is not to be used again, by what settling found and by its nodes; empty where it is."""
+        settled, cluster = self.facts.get("settle"), self.fault_target.cluster
+        in_sync = settled.get("in_sync") if isinstance(settled, dict) else None
+        if isinstance(in_sync, dict) and in_sync.get("not_yet"):
+            return "this one did not come to rest"
+        altered = isinstance(cluster, RunRelease) and cluster.altered()
+        return "nodes of this one run another release now" if altered else ""
 
     def close(self) -> None:
         """No client's process is left; of a cluster that is not ours all is removed that the round made there."""

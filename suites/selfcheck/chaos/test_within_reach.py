@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from harness.app.chaos_session import ChaosSession
+from harness.app.chaos.chaos_session import ChaosSession
 from harness.base.addresses import Address, Lane
 from harness.base.paths import ROOT, SCENARIOS
 from harness.base.seed import Seed
@@ -40,6 +40,7 @@ SCENARIO_FILES = {scenario.name: scenario for scenario in find_scenarios(SCENARI
 BEYOND = {
     *("kill", "pause", "restart", "rolling-restart", "isolate-from-controller", "slow-markers", "slow-verification"),
     *("move-coordinator", "move-leader"),
+    *("rolling-upgrade", "upgrade-and-back"),
 }
 OF_CLIENTS = {"client-killed", "client-paused"}
 LANES_ALONE: Mapping[tuple[Lane, int], str] = {
@@ -70,6 +71,15 @@ class Ours(Theirs):
     def resume(self) -> None: ...
 
 
+class Begun(Ours):
+    """One whose nodes were started with another release."""
+
+    def run_release(self) -> None: ...
+    def altered(self) -> None: ...
+    def started_with(self, _node: int) -> str:
+        return "3.9.2"
+
+
 def test_what_is_within_reach() -> None:
     allowed = Permissions(changes=True)
     assert reach_of(theirs(1, 2), Permissions()) == THEIRS.reach
@@ -77,8 +87,10 @@ def test_what_is_within_reach() -> None:
     assert reach_of(theirs(1), allowed) == THEIRS.reach, "one broker has nobody to hand a leadership to"
     assert reach_of(theirs(1, 2, proxies=False), Permissions()) == frozenset()
     ours = cast(Any, Ours(owned_topology(lambda *_: Address("127.0.0.1", 1)), owned=True))
-    assert reach_of(ours, Permissions(), clients=True) == OURS.reach
-    assert reach_of(ours, Permissions()) == OURS.reach - {ToxicReach.CLIENTS}
+    assert reach_of(ours, Permissions(), clients=True) == OURS.reach - {ToxicReach.RELEASES}
+    assert reach_of(ours, Permissions()) == OURS.reach - {ToxicReach.RELEASES, ToxicReach.CLIENTS}
+    older = cast(Any, Begun(ours.topology, owned=True))
+    assert reach_of(older, Permissions(), clients=True) == OURS.reach
 
 
 def test_on_a_cluster_that_is_not_ours_these_toxics_cannot_strike() -> None:
@@ -145,7 +157,7 @@ def environment(told: list[str]) -> Any:
         tell_out_of_reach=lambda found: told.extend(found),
         features=SimpleNamespace(brokers={}),
         lacking=lambda _: "nothing is offered here",
-        programs={},
+        programs={"librdkafka": AdapterCommand(name="librdkafka:1", command=[])},
         record_client=lambda _: None,
     )
 
@@ -184,7 +196,7 @@ def test_a_scenario_that_is_out_of_reach_is_counted_and_not_begun_again(
     def beyond(*_: object) -> None:
         raise ScenarioOutOfReach("the brokers are not ours to stop")
 
-    monkeypatch.setattr("harness.app.chaos_session.perform", beyond)
+    monkeypatch.setattr("harness.app.chaos.chaos_session.perform", beyond)
     options = ChaosOptions(run=RunOptions(target="external:x:1", folder=tmp_path), budget_seconds=3_600)
     session = ChaosSession(options=options)
     round_ = round_of(SCENARIO_FILES["transfer-through-crashes"], tmp_path / "001")

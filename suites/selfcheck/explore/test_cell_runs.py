@@ -6,7 +6,7 @@ from harness.explore.cell_batch import wrong_stable_offsets
 from harness.explore.cell_identities import CellIdentities
 from harness.explore.cell_results import Difference, SeenId, SeenLog, SeenProducer
 from harness.explore.cell_run import CellRun
-from harness.explore.pool_look import PoolLook
+from harness.explore.looks.pool_look import PoolLook
 from harness.model.grid import GridCell
 from harness.model.model_requests import EndTxnAsked, InitProducerIdAsked, ModelAnswer, ModelRequest, ProduceAsked
 from harness.model.model_state import LogEntry, fresh_cluster

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.app.chaos_session import ChaosSession
+from harness.app.chaos.chaos_session import ChaosSession
 from harness.app.judging_item import JudgingItem, NotGreen
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.play.casting import ClientsNotOffered, ScenarioOutOfReach
