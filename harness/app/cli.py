@@ -197,7 +197,7 @@ def _shrink(command: argparse.ArgumentParser) -> None:
 
 
 def _make_small(given: argparse.Namespace) -> int:
-    from harness.app.shrinking.shrink_command import shrink_round  # brings in Spark
+    from harness.app.chaos.shrink_command import shrink_round  # brings in Spark
 
     return shrink_round(given)
 

@@ -82,13 +82,6 @@ OPTIONS = (
     Option("--falsify", ("pytest",), {"action": "store_true"}, "run the live negative controls instead"),
     Option("--chaos", ("pytest",), {"metavar": "TARGET"}, "chaos on this target instead of the contract"),
     Option(
-        "--upgrade",
-        CHAOS,
-        {"type": upgrade_of, "metavar": "FROM..TO"},
-        "start every node with one release, and upgrade the cluster to the other while clients work: 3.9.2..4.3.1, or"
-        " TARGET and 3.9.2.. (process backend; scenarios: those of upgrades)",
-    ),
-    Option(
         "--budget",
         ("shrink",),
         {"default": "10m", "metavar": "TIME"},
@@ -106,6 +99,13 @@ OPTIONS = (
         ("shrink",),
         {"metavar": "NAME"},
         "the anomaly that must stay (default: the first that the report names)",
+    ),
+    Option(
+        "--upgrade",
+        CHAOS,
+        {"type": upgrade_of, "metavar": "FROM..TO"},
+        "start every node with one release, and upgrade the cluster to the other while clients work: 3.9.2..4.3.1, or"
+        " TARGET and 3.9.2.. (process backend; scenarios: those of upgrades)",
     ),
     Option("--budget", CHAOS, {"metavar": "TIME"}, "how long it may take: 90s, 10m, 2h (default: every scenario once)"),
     Option(
@@ -262,19 +262,6 @@ OPTIONS = (
         {"metavar": "TIME"},
         "in place of cells ask long random sequences of several instances for so long (90s, 10m); those of "
         "suites/model/walks.jsonl first",
-    ),
-    Option(
-        "--slow",
-        ("explore",),
-        {"action": "store_true"},
-        "in place of the other cells those of timeouts, of moved coordinators and leaders, and of messages between "
-        "brokers that wait",
-    ),
-    Option(
-        "--resume",
-        ("explore",),
-        {"type": Path, "metavar": "RUN"},
-        "go on behind the last cell, or walk, of an exploration that was interrupted or lost",
     ),
     Option(
         "--defended",

@@ -35,7 +35,7 @@ from harness.cluster.run_options import PREFIX, Permissions, RunOptions
 from harness.cluster.target import External, parse_target
 from harness.cluster.topology import BROKERS
 from harness.contract.level import Profile
-from harness.explore.explore_options import ExploreOptions
+from harness.explore.cell_exploration import ExploreOptions
 
 NAME = r"[a-zA-Z0-9._-]{1,100}"
 """What names of ours may begin with (Kafka's ``Topic.LEGAL_CHARS``)."""
@@ -80,15 +80,7 @@ def clients_options(given: Namespace, *, target: str) -> ClientsOptions:
 
 def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     """The options of a session of chaos; :raises UserError: when one of them is malformed."""
-    if given.upgrade is not None:
-        target = given.upgrade.target(target)
-    elif not target:
-        raise UserError("name a target: fencepost chaos kafka:4.3.1", exit=ExitCode.USAGE)
-    run = run_options(given, target, folder_name=f"chaos-{target}")
-    if given.upgrade is not None:
-        run = replace(run, cluster=given.upgrade.started(run.cluster, target=target, backend=run.backend))
-    if run.permissions.topics:
-        raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
+    run = chaos_run(given, target, folder_name="chaos")
     if (file := getattr(given, "plan_file", None)) is not None:
         return _planned_options(given, run, file)
     upgraded = [each for each in find_scenarios(SCENARIOS) if given.scenarios or each.upgrades == bool(given.upgrade)]
@@ -109,6 +101,20 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     )
 
 
+def chaos_run(given: Namespace, target: str, *, folder_name: str) -> RunOptions:
+    """The target, the cluster and the folder of a session; :raises UserError: when one of them is malformed."""
+    if given.upgrade is not None:
+        target = given.upgrade.target(target)
+    elif not target:
+        raise UserError("name a target: fencepost chaos kafka:4.3.1", exit=ExitCode.USAGE)
+    run = run_options(given, target, folder_name=f"{folder_name}-{target}")
+    if given.upgrade is not None:
+        run = replace(run, cluster=given.upgrade.started(run.cluster, target=target, backend=run.backend))
+    if run.permissions.topics:
+        raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
+    return run
+
+
 def _planned_options(given: Namespace, run: RunOptions, file: Path) -> ChaosOptions:
     fixed = ("seed", "scenarios", "clients", "seconds")
     if also := [f"--{name}" for name in fixed if getattr(given, name) not in (None, "")]:
@@ -126,9 +132,9 @@ def planned_options(run: RunOptions, plan: RoundPlan, file: Path | None, given: 
         run=replace(run, seed=Seed(plan.seed)),
         plan=plan,
         plan_file=file and file.absolute(),
-        upgrade=given.upgrade.first if getattr(given, "upgrade", None) else "",
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         scenarios=(scenario,),
+        upgrade=given.upgrade.first if given.upgrade else "",
         programs=_own_programs((scenario,)),
         spark_master=given.spark_master,
     )
@@ -145,9 +151,7 @@ def explore_options(given: Namespace) -> ExploreOptions:
     return ExploreOptions(
         run=run_options(given, given.target, folder_name=f"{given.target}-explore"),
         limit=given.limit,
-        slow=given.slow,
         defended=given.defended,
-        resume=given.resume and given.resume.absolute(),
         walk_seconds=None if given.walks is None else parse_seconds(given.walks),
     )
 

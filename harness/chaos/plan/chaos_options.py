@@ -86,7 +86,7 @@ class ChaosOptions:
         return self.run.command("chaos", *own, *self._upgrade)
 
     @property
-    def _upgrade(self) -> tuple[str, ...]:
+    def _upgrade(self) -> Sequence[str]:
         return ("--upgrade", f"{self.upgrade}..") if self.upgrade else ()
 
     def seeds(self) -> Iterator[Seed]:
