@@ -211,7 +211,7 @@ OLD_GROUPS = _with_profile(new_group_coordinator=False)
 FORGETS_LAST_EPOCH = _then(lambda known: replace(known, last_epoch=NONE))
 ANY_LOWEST = _then(lambda verification: replace(verification, lowest_sequence=99))
 
-MUTANTS: Sequence[Mutant] = (
+OF_PRODUCERS: Sequence[Mutant] = (
     Mutant("a new instance keeps the epoch", COORDINATOR, "_next_epoch", _replaced(_kept)),
     Mutant("a new instance does not end the open transaction", COORDINATOR, "fenced", _replaced(_bumped)),
     Mutant("an open transaction is ended without a new epoch", COORDINATOR, "fenced", _same_epoch),
@@ -246,6 +246,8 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("a marker forgets the batches", LEADER, "marked", _then(_forgets_batches)),
     Mutant("a marker may have the epoch of its records", LEADER, "marked", _with_profile(strict_markers=False)),
     Mutant("a marker of any coordinator is taken", LEADER, "marked", _any_coordinator),
+)
+OF_GROUPS_AND_LISTS: Sequence[Mutant] = (
     Mutant("an id is listed in every state", COORDINATOR, "listed", _asked_as(states=lambda _known: ())),
     Mutant("an id is listed for every producer id", COORDINATOR, "listed", OWN_ID),
     Mutant("an id is listed however short it is open", COORDINATOR, "listed", ANY_DURATION),
@@ -262,3 +264,4 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("a committed offset is not shown", GROUPS, "replayed", _replays_as(commit=False)),
     Mutant("an offset stays pending after its marker", GROUPS, "replayed", _leaves_pending),
 )
+MUTANTS: Sequence[Mutant] = (*OF_PRODUCERS, *OF_GROUPS_AND_LISTS)
