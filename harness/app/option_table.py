@@ -43,6 +43,13 @@ def count_of_cells(text: str) -> int:
     return int(text)
 
 
+def count_from_one(text: str) -> int:
+    """A number from 1 on; :raises ArgumentTypeError: for anything else."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is no number of tries: write 1 or more")
+    return int(text)
+
+
 class Option(NamedTuple):
     """One option: the commands that take it (``pytest`` is ``pytest suites``), and how ``argparse`` declares it."""
 
@@ -75,6 +82,25 @@ OPTIONS = (
     Option("--falsify", ("pytest",), {"action": "store_true"}, "run the live negative controls instead"),
     Option("--chaos", ("pytest",), {"metavar": "TARGET"}, "chaos on this target instead of the contract"),
     Option(
+        "--budget",
+        ("shrink",),
+        {"default": "10m", "metavar": "TIME"},
+        "how long it may take: 90s, 10m, 2h (default: %(default)s); then the smallest so far is the result",
+    ),
+    Option(
+        "--tries",
+        ("shrink",),
+        {"type": count_from_one, "default": 3, "metavar": "N"},
+        "how often a plan is tried before it counts as green, where the round is not red each time (default: "
+        "%(default)s)",
+    ),
+    Option(
+        "--anomaly",
+        ("shrink",),
+        {"metavar": "NAME"},
+        "the anomaly that must stay (default: the first that the report names)",
+    ),
+    Option(
         "--upgrade",
         CHAOS,
         {"type": upgrade_of, "metavar": "FROM..TO"},
@@ -96,6 +122,12 @@ OPTIONS = (
         " java:4.3.1,java:3.9.2,sarama, or ./a-program (default: the scenarios' own clients)",
     ),
     Option(
+        "--plan",
+        ("chaos",),
+        {"type": Path, "metavar": "FILE", "dest": "plan_file"},
+        "play this plan (plan.toml of a round's folder, or what shrink has left of one) instead of what a seed draws",
+    ),
+    Option(
         "--seconds",
         CHAOS,
         {"type": float, "metavar": "S"},
@@ -103,7 +135,7 @@ OPTIONS = (
     ),
     Option(
         "--spark-master",
-        (*CHAOS, "replay"),
+        (*CHAOS, "replay", "shrink"),
         {"default": "local[*]", "metavar": "URL"},
         "Spark's master for readers and judge: local[*] (default), spark://…, yarn, k8s://…",
     ),
@@ -232,19 +264,6 @@ OPTIONS = (
         "suites/model/walks.jsonl first",
     ),
     Option(
-        "--slow",
-        ("explore",),
-        {"action": "store_true"},
-        "in place of the other cells those of timeouts, of moved coordinators and leaders, and of messages between "
-        "brokers that wait",
-    ),
-    Option(
-        "--resume",
-        ("explore",),
-        {"type": Path, "metavar": "RUN"},
-        "go on behind the last cell, or walk, of an exploration that was interrupted or lost",
-    ),
-    Option(
         "--defended",
         ("explore",),
         {"action": "store_true"},
@@ -257,7 +276,12 @@ OPTIONS = (
         "only the first N cells, those of the states that are reached soonest (default: all; of a cluster that is not "
         "ours 2000, because each leaves two transactional ids)",
     ),
-    Option("--report-dir", RUN, {"type": Path, "metavar": "DIR"}, "the run folder (default: one in reports/runs)"),
+    Option(
+        "--report-dir",
+        (*RUN, "shrink"),
+        {"type": Path, "metavar": "DIR"},
+        "the run folder (default: one in reports/runs)",
+    ),
 )
 
 

@@ -88,6 +88,7 @@ class Exploration:
             add_partitions=self._highest("AddPartitionsToTxn"),
             level=self.offer.finalized.get("transaction.version", 0),
             offset_commit=self._highest("TxnOffsetCommit"),
+            list_transactions=self._highest("ListTransactions"),
             verification=self._verifies(),
         )
         return replace(found, verifies=True, verifies_offsets=True) if self.options.defended else found

@@ -214,19 +214,23 @@ def completed(known: Coordinated) -> Coordinated:
     return replace(done, producer_id=known.next_id, epoch=0, previous_id=known.producer_id)
 
 
-def listed(known: Known, asked: ListTransactionsAsked) -> ModelAnswer:
+def listed(known: Known, asked: ListTransactionsAsked, profile: ProtocolProfile) -> tuple[ModelAnswer, ...]:
     """The id in the list, if no filter leaves it out (``TransactionStateManager.listTransactionStates``).
 
-    :attr:`~ListTransactionsAsked.duration_ms` is longer than any transaction here. An id in Empty has no time at which
-    it began (-1), and so is told to be open for longer than that (KIP-994 speaks of transactions).
+    An hour is longer than any transaction here. An id in Empty has no time at which it began (-1), and so counts as
+    open for longer than that (KIP-994 speaks of transactions); before 4.1 it may have that of its last transaction
+    (``TransactionMetadata.completeTransitionTo``), so that both are allowed.
     """
     if known is None or asked.producer_id not in (NONE, known.producer_id):
-        return ModelAnswer()
+        return (ModelAnswer(),)
     if asked.states and known.state not in asked.states:
-        return ModelAnswer()
-    if asked.duration_ms != NONE and known.state is not CoordinatorState.EMPTY:
-        return ModelAnswer()
-    return ModelAnswer(producer_id=known.producer_id, state=str(known.state))
+        return (ModelAnswer(),)
+    here = ModelAnswer(producer_id=known.producer_id, state=str(known.state))
+    if asked.duration_ms == NONE:
+        return (here,)
+    if known.state is not CoordinatorState.EMPTY:
+        return (ModelAnswer(),)
+    return (here,) if profile.empty_has_no_begin else (here, ModelAnswer())
 
 
 def _named_for(answer: ModelAnswer, version: int, *, since: int) -> ModelAnswer:

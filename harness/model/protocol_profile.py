@@ -6,6 +6,8 @@ NEW_PROTOCOL_PRODUCE = 12
 """Of Produce: the version by which a leader adds the partition for the client (KIP-890 part 2)."""
 NEW_PROTOCOL_OFFSETS = 5
 """Of TxnOffsetCommit: likewise."""
+KNOWS_PATTERN = 2
+"""Of ListTransactions: KIP-1152, in 4.1."""
 FIRST_WITH_VERIFIED_OFFSETS = 10
 """Of Produce: the newest of the release in which offsets were verified first, 3.7 (KIP-951, KAFKA-15987)."""
 
@@ -29,6 +31,8 @@ class ProtocolProfile:
     :param verifies_offsets: The same of a group's offsets (KAFKA-15987, from 3.7 on).
     :param new_group_coordinator: Groups are kept by the coordinator of KIP-848 (from 4.0 on), which undoes what it
         could not append; the one before forgets what was pending.
+    :param empty_has_no_begin: ListTransactions takes an id in Empty for one without a begin, also when it has had a
+        transaction (from 4.1 on).
     :param fence_bumps_twice: An abort that the coordinator begins bumps the epoch by two (KAFKA-19367, in 4.0.0).
     """
 
@@ -43,6 +47,7 @@ class ProtocolProfile:
     fence_bumps_twice: bool = False
     verifies_offsets: bool = True
     new_group_coordinator: bool = True
+    empty_has_no_begin: bool = True
 
 
 NEWEST = ProtocolProfile()
@@ -55,6 +60,7 @@ OLD_PROTOCOL = ProtocolProfile(
     first_sequence_is_zero=False,
     strict_markers=False,
     new_group_coordinator=False,
+    empty_has_no_begin=False,
 )
 """Kafka 3.9: verification, and nothing else of KIP-890."""
 UNDEFENDED = ProtocolProfile(
@@ -67,6 +73,7 @@ UNDEFENDED = ProtocolProfile(
     strict_markers=False,
     verifies_offsets=False,
     new_group_coordinator=False,
+    empty_has_no_begin=False,
 )
 """Kafka 3.5 and older."""
 
@@ -78,11 +85,13 @@ def profile_of(
     level: int,
     *,
     offset_commit: int = NEW_PROTOCOL_OFFSETS,
+    list_transactions: int = KNOWS_PATTERN,
     verification: bool = True,
 ) -> ProtocolProfile:
     """By the newest version offered of Produce, WriteTxnMarkers and AddPartitionsToTxn, and the finalized level.
 
-    :param offset_commit: Of TxnOffsetCommit, which matters where groups do.
+    :param offset_commit: Of TxnOffsetCommit, :param list_transactions: of ListTransactions, which matter where they are
+        asked.
     :param verification: Whether ``transaction.partition.verification.enable`` is on.
     """
     new, verifies = produce >= NEW_PROTOCOL_PRODUCE, verification and add_partitions >= 4
@@ -96,4 +105,5 @@ def profile_of(
         strict_markers=write_markers >= 2,
         verifies_offsets=verifies and produce >= FIRST_WITH_VERIFIED_OFFSETS,
         new_group_coordinator=offset_commit >= NEW_PROTOCOL_OFFSETS,
+        empty_has_no_begin=list_transactions >= KNOWS_PATTERN,
     )

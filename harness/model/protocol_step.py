@@ -47,7 +47,8 @@ def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfil
         case WriteMarkerAsked():
             return (_marked(cluster, asked, profile),)
         case ListTransactionsAsked():
-            return (ModelOutcome(coordinator_model.listed(cluster.ids.get(asked.id), asked), cluster),)
+            answers = coordinator_model.listed(cluster.ids.get(asked.id), asked, profile)
+            return tuple(ModelOutcome(each, cluster) for each in answers)
 
 
 def settled(cluster: ModelCluster, profile: ProtocolProfile) -> ModelCluster:

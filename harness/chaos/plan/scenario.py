@@ -84,7 +84,6 @@ class Scenario:
     :param seconds: Length of fault windows and quiet periods together.
     :param priority: Scenarios with a lower number come first in a session whose budget does not reach for all.
     :param survivable: False where the faults go beyond what the cluster promises; then liveness is judged after heal.
-    :param plan: Fixed faults instead of drawn ones, to repeat what a red round found with fewer of them.
     """
 
     name: str
@@ -97,7 +96,6 @@ class Scenario:
     seconds: float = 20.0
     priority: int = 5
     survivable: bool = True
-    plan: Sequence[PlannedFault] = ()
 
     @property
     def upgrades(self) -> bool:

@@ -60,7 +60,7 @@ def session_page(session: SessionResults) -> SessionPage:
         versions=pairs(about.versions) if about else (),
         started=moment(about.started) if about and about.started else "",
         took=duration(seconds * 1000) if seconds else "",
-        command=about.command if about else "",
+        command=session.command,
         replay=replay_command(session.folder),
         rounds=tuple(
             _row(number, each, page)

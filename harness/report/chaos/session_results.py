@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.evidence.history.session_command import kept_command
 from harness.evidence.status import Status
 from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
 from harness.report.chaos.round_results import RoundResults, read_round
@@ -24,10 +25,14 @@ ORDER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionResults:
-    """A session's folder with its rounds, in the order in which they ran."""
+    """A session's folder with its rounds, in the order in which they ran.
+
+    :param command: Runs all of them again; empty where it was not kept.
+    """
 
     folder: Path
     rounds: tuple[RoundResults, ...]
+    command: str = ""
 
     @property
     def pages(self) -> tuple[str, ...]:
@@ -86,4 +91,5 @@ class SessionResults:
 
 def read_session(folder: Path, rounds: Sequence[Path]) -> SessionResults:
     """The session with the rounds in these folders; :raises UserError: when one cannot be read."""
-    return SessionResults(folder=folder.absolute(), rounds=tuple(read_round(each) for each in rounds))
+    read = tuple(read_round(each) for each in rounds)
+    return SessionResults(folder=folder.absolute(), rounds=read, command=kept_command(folder))

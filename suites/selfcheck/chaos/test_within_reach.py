@@ -17,10 +17,12 @@ from harness.base.seed import Seed
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.round_folders import rounds_of
+from harness.chaos.plan.round_plan import PlannedRole, RoundPlan
 from harness.chaos.plan.scenario import PlannedFault, Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
 from harness.chaos.plan.schedule import schedule
-from harness.chaos.play.round_context import ClientsNotOffered, ScenarioOutOfReach, create_round
+from harness.chaos.play.casting import ClientsNotOffered, ScenarioOutOfReach
+from harness.chaos.play.round_context import create_round
 from harness.chaos.play.within_reach import lost, on_external, reach_of
 from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.cluster.run_options import Permissions, RunOptions
@@ -143,8 +145,9 @@ def test_of_a_plan_only_what_is_within_reach_is_left() -> None:
         PlannedFault(toxic=TOXICS[name], at_ms=at_ms, duration_ms=1, chosen={})
         for at_ms, name in enumerate(("latency", "kill", "reset"))
     ]
-    planned = schedule(replace(SCENARIO_FILES["late-produce"], plan=faults), THEIRS, Random(1), 10)
-    assert [fault.toxic.name for fault in planned] == ["latency", "reset"]
+    role = PlannedRole(name="writer-0", client="wire-v1")
+    plan = RoundPlan(scenario="late-produce", seed=1, seconds=10, prober="wire-v1", roles=(role,), faults=tuple(faults))
+    assert [fault.toxic.name for fault in plan.within_reach(THEIRS).faults] == ["latency", "reset"]
 
 
 def environment(told: list[str]) -> Any:
@@ -174,8 +177,9 @@ def test_a_scenario_without_a_toxic_that_can_strike_is_out_of_reach_with_the_rea
 
 def test_what_a_scenario_loses_is_told(tmp_path: Path) -> None:
     told: list[str] = []
-    with pytest.raises(Exception, match="nothing is offered here"):
-        create_round(environment(told), round_of(SCENARIO_FILES["zombies-return"], tmp_path))
+    scenario = replace(SCENARIO_FILES["zombies-return"], clients=("wire-v1",))
+    with pytest.raises(ClientsNotOffered, match="nothing is offered here"):
+        create_round(environment(told), round_of(scenario, tmp_path))
     assert told == ["move-coordinator"]
 
 
