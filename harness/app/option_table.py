@@ -244,6 +244,12 @@ OPTIONS = (
         "an earlier run's folder: the report tells what is not as it was there",
     ),
     Option(
+        "--against",
+        ("chaos",),
+        {"type": Path, "metavar": "RUN", "dest": "earlier"},
+        "an earlier session's folder: the page tells whether rounds recover and settle slower than there, with a test",
+    ),
+    Option(
         "--jobs",
         (*JUDGED, "clients"),
         {"type": int, "metavar": "N", "choices": range(1, MOST_JOBS + 1)},

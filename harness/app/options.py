@@ -25,6 +25,7 @@ from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
 from harness.chaos.plan.plan_file import read_plan, scenario_of
+from harness.chaos.plan.round_folders import rounds_of
 from harness.chaos.plan.round_plan import RoundPlan
 from harness.chaos.plan.scenario import Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
@@ -96,6 +97,7 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
         scenarios=played,
         clients=clients,
         programs={client.name: client for client in chosen} or _own_programs(scenarios),
+        against=_earlier_rounds(given),
         spark_master=given.spark_master,
         chosen=bool(given.scenarios),
     )
@@ -136,8 +138,21 @@ def planned_options(run: RunOptions, plan: RoundPlan, file: Path | None, given: 
         scenarios=(scenario,),
         upgrade=given.upgrade.first if given.upgrade else "",
         programs=_own_programs((scenario,)),
+        against=_earlier_rounds(given),
         spark_master=given.spark_master,
     )
+
+
+def _earlier_rounds(given: Namespace) -> Sequence[Path]:
+    """The rounds of ``--against``; :raises UserError: when the folder holds none."""
+    folder = getattr(given, "earlier", None)
+    rounds = () if folder is None else rounds_of(folder.absolute())
+    if folder is not None and not rounds:
+        raise UserError(
+            f"--against {folder}: it holds no round of chaos; name the folder of an earlier session",
+            exit=ExitCode.EVIDENCE_UNREADABLE,
+        )
+    return rounds
 
 
 def _own_programs(scenarios: Sequence[Scenario]) -> Mapping[str, AdapterCommand]:

@@ -22,6 +22,23 @@ def shrink_round(given: Namespace) -> ExitCode:
 
     :raises UserError: When the folder holds no red round that could be shrunk, or its target cannot be had.
     """
+    search, shrinking = open_search(given)
+    try:
+        _search(search, shrinking)
+    except KeyboardInterrupt:
+        sys.stdout.write(_told(search, shrinking))
+        raise
+    finally:
+        shrinking.session.close()
+    sys.stdout.write(_told(search, shrinking))
+    return ExitCode.KEPT if shrinking.shown else ExitCode.BROKEN
+
+
+def open_search(given: Namespace) -> tuple[PlanSearch, ShrinkSession]:
+    """The search, and the session that plays its plans and is to be closed; nothing is started yet.
+
+    :raises UserError: When the folder holds no red round that could be shrunk.
+    """
     red = find_red_round(given.folder, given.round, given.anomaly)
     session = ChaosSession(options=_options(red, given), command=_command(given))
     shrinking = ShrinkSession(red=red, session=session, budget_seconds=parse_seconds(given.budget))
@@ -32,15 +49,7 @@ def shrink_round(given: Namespace) -> ExitCode:
         keep=shrinking.keep,
         most_tries=given.tries,
     )
-    try:
-        _search(search, shrinking)
-    except KeyboardInterrupt:
-        sys.stdout.write(_told(search, shrinking))
-        raise
-    finally:
-        session.close()
-    sys.stdout.write(_told(search, shrinking))
-    return ExitCode.KEPT if shrinking.shown else ExitCode.BROKEN
+    return search, shrinking
 
 
 def _search(search: PlanSearch, shrinking: ShrinkSession) -> None:
