@@ -82,13 +82,6 @@ OPTIONS = (
     Option("--falsify", ("pytest",), {"action": "store_true"}, "run the live negative controls instead"),
     Option("--chaos", ("pytest",), {"metavar": "TARGET"}, "chaos on this target instead of the contract"),
     Option(
-        "--upgrade",
-        CHAOS,
-        {"type": upgrade_of, "metavar": "FROM..TO"},
-        "start every node with one release, and upgrade the cluster to the other while clients work: 3.9.2..4.3.1, or"
-        " TARGET and 3.9.2.. (process backend; scenarios: those of upgrades)",
-    ),
-    Option(
         "--budget",
         ("shrink",),
         {"default": "10m", "metavar": "TIME"},
@@ -106,6 +99,13 @@ OPTIONS = (
         ("shrink",),
         {"metavar": "NAME"},
         "the anomaly that must stay (default: the first that the report names)",
+    ),
+    Option(
+        "--upgrade",
+        CHAOS,
+        {"type": upgrade_of, "metavar": "FROM..TO"},
+        "start every node with one release, and upgrade the cluster to the other while clients work: 3.9.2..4.3.1, or"
+        " TARGET and 3.9.2.. (process backend; scenarios: those of upgrades)",
     ),
     Option("--budget", CHAOS, {"metavar": "TIME"}, "how long it may take: 90s, 10m, 2h (default: every scenario once)"),
     Option(
@@ -242,6 +242,12 @@ OPTIONS = (
         JUDGED,
         {"type": Path, "metavar": "RUN"},
         "an earlier run's folder: the report tells what is not as it was there",
+    ),
+    Option(
+        "--against",
+        ("chaos",),
+        {"type": Path, "metavar": "RUN", "dest": "earlier"},
+        "an earlier session's folder: the page tells whether rounds recover and settle slower than there, with a test",
     ),
     Option(
         "--jobs",

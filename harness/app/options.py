@@ -25,6 +25,7 @@ from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
 from harness.chaos.plan.plan_file import read_plan, scenario_of
+from harness.chaos.plan.round_folders import rounds_of
 from harness.chaos.plan.round_plan import RoundPlan
 from harness.chaos.plan.scenario import Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
@@ -35,7 +36,7 @@ from harness.cluster.run_options import PREFIX, Permissions, RunOptions
 from harness.cluster.target import External, parse_target
 from harness.cluster.topology import BROKERS
 from harness.contract.level import Profile
-from harness.explore.cell_exploration import ExploreOptions
+from harness.explore.explore_options import ExploreOptions
 
 NAME = r"[a-zA-Z0-9._-]{1,100}"
 """What names of ours may begin with (Kafka's ``Topic.LEGAL_CHARS``)."""
@@ -80,15 +81,7 @@ def clients_options(given: Namespace, *, target: str) -> ClientsOptions:
 
 def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     """The options of a session of chaos; :raises UserError: when one of them is malformed."""
-    if given.upgrade is not None:
-        target = given.upgrade.target(target)
-    elif not target:
-        raise UserError("name a target: fencepost chaos kafka:4.3.1", exit=ExitCode.USAGE)
-    run = run_options(given, target, folder_name=f"chaos-{target}")
-    if given.upgrade is not None:
-        run = replace(run, cluster=given.upgrade.started(run.cluster, target=target, backend=run.backend))
-    if run.permissions.topics:
-        raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
+    run = chaos_run(given, target, folder_name="chaos")
     if (file := getattr(given, "plan_file", None)) is not None:
         return _planned_options(given, run, file)
     upgraded = [each for each in find_scenarios(SCENARIOS) if given.scenarios or each.upgrades == bool(given.upgrade)]
@@ -104,9 +97,24 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
         scenarios=played,
         clients=clients,
         programs={client.name: client for client in chosen} or _own_programs(scenarios),
+        against=_earlier_rounds(given),
         spark_master=given.spark_master,
         chosen=bool(given.scenarios),
     )
+
+
+def chaos_run(given: Namespace, target: str, *, folder_name: str) -> RunOptions:
+    """The target, the cluster and the folder of a session; :raises UserError: when one of them is malformed."""
+    if given.upgrade is not None:
+        target = given.upgrade.target(target)
+    elif not target:
+        raise UserError("name a target: fencepost chaos kafka:4.3.1", exit=ExitCode.USAGE)
+    run = run_options(given, target, folder_name=f"{folder_name}-{target}")
+    if given.upgrade is not None:
+        run = replace(run, cluster=given.upgrade.started(run.cluster, target=target, backend=run.backend))
+    if run.permissions.topics:
+        raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
+    return run
 
 
 def _planned_options(given: Namespace, run: RunOptions, file: Path) -> ChaosOptions:
@@ -126,12 +134,25 @@ def planned_options(run: RunOptions, plan: RoundPlan, file: Path | None, given: 
         run=replace(run, seed=Seed(plan.seed)),
         plan=plan,
         plan_file=file and file.absolute(),
-        upgrade=given.upgrade.first if getattr(given, "upgrade", None) else "",
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         scenarios=(scenario,),
+        upgrade=given.upgrade.first if given.upgrade else "",
         programs=_own_programs((scenario,)),
+        against=_earlier_rounds(given),
         spark_master=given.spark_master,
     )
+
+
+def _earlier_rounds(given: Namespace) -> Sequence[Path]:
+    """The rounds of ``--against``; :raises UserError: when the folder holds none."""
+    folder = getattr(given, "earlier", None)
+    rounds = () if folder is None else rounds_of(folder.absolute())
+    if folder is not None and not rounds:
+        raise UserError(
+            f"--against {folder}: it holds no round of chaos; name the folder of an earlier session",
+            exit=ExitCode.EVIDENCE_UNREADABLE,
+        )
+    return rounds
 
 
 def _own_programs(scenarios: Sequence[Scenario]) -> Mapping[str, AdapterCommand]:

@@ -21,6 +21,10 @@ class ProtocolProfile:
     :param compares_open_epoch: A transaction is going on for a write of its own epoch only (KIP-890 part 2).
     :param refuses_old_epochs_first: A write in an epoch that the leader knows to be over is refused before the
         coordinator is asked (KAFKA-18042, from 4.1 on).
+    :param ending_comes_first: Who adds partitions while a transaction ends is told to wait, whatever its identity (from
+        4.0 on: it may have the identity that follows).
+    :param appends_no_old_epoch: A write whose verification was ended meanwhile is refused for its epoch, where that is
+        over too (KAFKA-19690).
     :param first_sequence_is_zero: A new client's first write to a leader that has no batch of it must have sequence 0.
     :param strict_markers: A marker of transaction version 2 must have a newer epoch than its records (from
         WriteTxnMarkers v2 on); its repetition is written once more (KAFKA-19999).
@@ -36,6 +40,8 @@ class ProtocolProfile:
     level: int = 2
     compares_open_epoch: bool = True
     refuses_old_epochs_first: bool = True
+    ending_comes_first: bool = True
+    appends_no_old_epoch: bool = True
     first_sequence_is_zero: bool = True
     strict_markers: bool = True
     fence_bumps_twice: bool = False
@@ -50,6 +56,7 @@ OLD_PROTOCOL = ProtocolProfile(
     level=0,
     compares_open_epoch=False,
     refuses_old_epochs_first=False,
+    ending_comes_first=False,
     first_sequence_is_zero=False,
     strict_markers=False,
     new_group_coordinator=False,
@@ -61,6 +68,7 @@ UNDEFENDED = ProtocolProfile(
     level=0,
     compares_open_epoch=False,
     refuses_old_epochs_first=False,
+    ending_comes_first=False,
     first_sequence_is_zero=False,
     strict_markers=False,
     verifies_offsets=False,
@@ -92,6 +100,7 @@ def profile_of(
         level=level,
         compares_open_epoch=new,
         refuses_old_epochs_first=new,
+        ending_comes_first=new,
         first_sequence_is_zero=new,
         strict_markers=write_markers >= 2,
         verifies_offsets=verifies and produce >= FIRST_WITH_VERIFIED_OFFSETS,

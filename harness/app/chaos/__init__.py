@@ -1,1 +1,1 @@
-"""Chaos in pytest: a session of rounds, its items, and its options."""
+"""Chaos: a session of rounds, its items in pytest, its options, and the search that makes a red round small."""

@@ -18,8 +18,8 @@ from harness.chaos.plan.scenario import Scenario
 from harness.chaos.play.casting import ClientsNotOffered, ScenarioOutOfReach
 from harness.chaos.play.environment import Environment
 from harness.evidence.history.judgement import Judgement
-from harness.evidence.history.session_command import keep_command
-from harness.report.chaos import conclude_session, publish_session
+from harness.evidence.history.kept_session import keep_session
+from harness.report.chaos import conclude_session, earlier_session, publish_session
 from harness.run_chaos import perform, publish
 
 CRASH = "crash.txt"
@@ -73,7 +73,8 @@ class ChaosSession:
         :raises Crashed: When that fails by a fault of ours; the next round begins with everything fresh.
         """
         if not self.ended:
-            keep_command(self.options.run.folder, self.command or self.options.session_command())
+            command = self.command or self.options.session_command()
+            keep_session(self.options.run.folder, command, earlier_session(self.options.against))
         environment = self._environment = self._environment or self._new_environment()
         try:
             judgement = perform(environment, round_)

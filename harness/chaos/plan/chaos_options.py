@@ -33,6 +33,7 @@ class ChaosOptions:
     :param scenarios: Those to play, in this order.
     :param upgrade: The release that nodes are started with; empty where that is the target's own.
     :param clients: Who plays the roles instead of the scenarios' own clients, by exact names.
+    :param against: The rounds of the earlier session that this one is compared with.
     :param plan: What every round plays instead of what a seed draws; it fixes scenario, seed, length and clients.
     :param plan_file: Where the plan was read.
     :param chosen: Whether the scenarios were named one by one.
@@ -44,6 +45,7 @@ class ChaosOptions:
     upgrade: str = ""
     clients: Sequence[str] = ()
     programs: Mapping[str, AdapterCommand] = field(default_factory=dict)
+    against: Sequence[Path] = ()
     plan: RoundPlan | None = None
     plan_file: Path | None = None
     budget_seconds: float | None = None
@@ -86,7 +88,7 @@ class ChaosOptions:
         return self.run.command("chaos", *own, *self._upgrade)
 
     @property
-    def _upgrade(self) -> tuple[str, ...]:
+    def _upgrade(self) -> Sequence[str]:
         return ("--upgrade", f"{self.upgrade}..") if self.upgrade else ()
 
     def seeds(self) -> Iterator[Seed]:

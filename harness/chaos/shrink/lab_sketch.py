@@ -16,7 +16,7 @@ from harness.model.model_requests import (
 )
 from harness.model.sketch import sketch
 
-PRODUCE, END = {"v1": 11, "v2": 12}, {"v1": 3, "v2": 5}
+PRODUCE, END = {"v1": 9, "v2": 12}, {"v1": 3, "v2": 5}
 """Request versions of both protocols."""
 LETTERS = "ABCDEFGH"
 
@@ -52,8 +52,9 @@ class _SketchWriter:
         if actor not in self.names:
             self.names[actor] = f"txn{len(self.names) + 1}"
             yield f'{self.names[actor]} = lab.producer("{self.names[actor]}")  # {actor}, {row.get("client")}'
-        for asked in self._requests(row, self.names[actor]):
-            yield f"{sketch([asked])}  # {_outcome(row)}"
+        requests = list(self._requests(row, self.names[actor]))
+        yield from map(sketch, ([asked] for asked in requests[:-1]))
+        yield from (f"{sketch([asked])}  # {_outcome(row)}" for asked in requests[-1:])
 
     def _requests(self, row: Row, name: str) -> Iterator[ModelRequest]:
         protocol = str(row.get("protocol") or "v1")

@@ -16,6 +16,7 @@ from harness.chaos.shrink.smaller_plans import (
     brought_forward,
     one_transaction_each,
     shortened,
+    switched_off,
     with_roles,
     with_transactions,
 )
@@ -24,6 +25,8 @@ STEP_MS = 500
 """By which a fault's length is told apart from another."""
 PLAYS_AT_THE_END = 5
 """Of the smallest plan, to tell how often it is red."""
+SURE = 0.8
+"""Share of its plays in which the result should be red, unless the whole round was red less often."""
 
 
 class BudgetOver(Exception):
@@ -47,6 +50,8 @@ class PlanSearch:
     :param most_tries: How often a plan is tried where red rounds are not red each time.
     :param patience: How often a plan is tried before it counts as green.
     :param tallies: Of each plan, by its text, the plays.
+    :param red: The plans that were red, each smaller than the one before.
+    :param begun: How many transactions each role began in the last red round.
     """
 
     smallest: RoundPlan
@@ -56,6 +61,7 @@ class PlanSearch:
     most_tries: int = 3
     patience: int = 1
     tallies: dict[str, list[bool]] = field(default_factory=dict)
+    red: list[RoundPlan] = field(default_factory=list)
     begun: Mapping[str, int] = field(default_factory=dict)
 
     def share(self, plan: RoundPlan) -> tuple[int, int]:
@@ -82,12 +88,22 @@ class PlanSearch:
         self.fewer_roles()
         self.shows_if_other(brought_forward(self.smallest))
         self.fewer_transactions()
+        self.simpler_choices()
         self.shorter()
 
     def measure(self) -> None:
-        """Play the smallest plan some more times; :raises BudgetOver: when the time is over."""
-        while self.share(self.smallest)[1] < PLAYS_AT_THE_END:
-            self._play(self.smallest)
+        """Play the smallest plan some more times; one that is red too seldom gives way to the one before it.
+
+        :raises BudgetOver: When the time is over; then the one that was red most often is the result.
+        """
+        reds, plays = self.share(self.red[0])
+        wanted = min(SURE, reds / plays)
+        try:
+            for plan in reversed(self.red):
+                if self._is_red_in(plan, wanted):
+                    break
+        finally:
+            self._settle_on(max(reversed(self.red), key=self._how_sure))
 
     def fewer_faults(self) -> None:
         whole = self.smallest
@@ -105,6 +121,12 @@ class PlanSearch:
             return
         most = max((self.begun.get(role.name, 0) for role in whole.roles), default=0)
         smallest_number(1, most, lambda number: self.shows(with_transactions(whole, number)))
+
+    def simpler_choices(self) -> None:
+        """Whatever a fault's draws have switched on, off."""
+        for nth, fault in enumerate(self.smallest.faults):
+            for name in [name for name, value in fault.chosen.items() if value is True]:
+                self.shows(switched_off(self.smallest, nth, name))
 
     def shorter(self) -> None:
         """Shorter faults; where there are none, fewer seconds."""
@@ -125,9 +147,24 @@ class PlanSearch:
         while not red and plays < self.patience:
             red, plays = int(self._play(plan)), plays + 1
         if red:
-            self.smallest = plan
-            self.keep(plan)
+            self.red.append(plan)
+            self._settle_on(plan)
         return bool(red)
+
+    def _settle_on(self, plan: RoundPlan) -> None:
+        self.smallest = plan
+        self.keep(plan)
+
+    def _how_sure(self, plan: RoundPlan) -> float:
+        reds, plays = self.share(plan)
+        return reds / plays
+
+    def _is_red_in(self, plan: RoundPlan, wanted: float) -> bool:
+        """Whether that share of its plays is red; played until that is known, or can no more be."""
+        reds, plays = self.share(plan)
+        while plays < PLAYS_AT_THE_END and reds + PLAYS_AT_THE_END - plays >= wanted * PLAYS_AT_THE_END:
+            reds, plays = reds + self._play(plan), plays + 1
+        return reds >= wanted * PLAYS_AT_THE_END
 
     def _play(self, plan: RoundPlan) -> bool:
         if not self.has_time(plan):

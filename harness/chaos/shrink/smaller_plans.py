@@ -51,6 +51,13 @@ def shortened(plan: RoundPlan, most_ms: float) -> RoundPlan:
     return ending_soon(replace(plan, faults=tuple(_shortened(fault, most_ms) for fault in plan.faults)))
 
 
+def switched_off(plan: RoundPlan, nth: int, name: str) -> RoundPlan:
+    """With a choice of the ``nth`` fault that was drawn as true as false."""
+    faults = list(plan.faults)
+    faults[nth] = replace(faults[nth], chosen={**faults[nth].chosen, name: False})
+    return replace(plan, faults=tuple(faults))
+
+
 def with_roles(plan: RoundPlan, names: Sequence[str]) -> RoundPlan:
     """Only these roles play."""
     return replace(plan, roles=tuple(role for role in plan.roles if role.name in names))

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.app.chaos.red_round import find_red_round, options_of_round
+from harness.app.chaos.shrink_words import sizes, smaller_words, what_is_left
 from harness.app.cli import main
-from harness.app.shrinking.red_round import find_red_round, options_of_round
-from harness.app.shrinking.shrink_words import sizes, smaller_words, what_is_left
 from harness.base.user_error import ExitCode
 from harness.chaos.plan.plan_file import write_plan
 from harness.chaos.shrink.smaller_plans import brought_forward, one_transaction_each, with_roles

@@ -128,6 +128,37 @@ def test_a_search_ends_with_what_is_needed() -> None:
     assert all(needs_a_writer_and_a_fault(plan, 0) for plan in made_up.kept)
 
 
+def test_a_choice_that_is_not_needed_is_switched_off() -> None:
+    fault = replace(CAUSE, chosen={**CAUSE.chosen, "persistent": True, "hang_up": True})
+    made_up = MadeUp(lambda plan, _: any(each.chosen["persistent"] for each in plan.faults))
+    search = made_up.search(replace(PLAN, faults=(fault,)))
+    assert search.confirm()
+    search.search(())
+    assert [(each.chosen["persistent"], each.chosen["hang_up"]) for each in search.smallest.faults] == [(True, False)]
+
+
+def test_a_plan_that_is_red_too_seldom_gives_way_to_the_one_before_it() -> None:
+    made_up = MadeUp(lambda plan, nth: plan.seconds >= 3 or (plan.seconds == 2 and nth == 2))
+    search = made_up.search(replace(PLAN, faults=(), seconds=4))
+    assert search.confirm()
+    search.shows(replace(search.smallest, seconds=2))
+    assert search.smallest.seconds == 2
+    search.measure()
+    assert search.smallest == made_up.kept[-1]
+    assert search.smallest.seconds == 4
+    assert search.share(search.smallest) == (PLAYS_AT_THE_END, PLAYS_AT_THE_END)
+
+
+def test_when_the_time_is_over_the_plan_that_was_red_most_often_is_the_result() -> None:
+    made_up = MadeUp(lambda plan, nth: plan.seconds >= 3 or nth == 2, time_for=4)
+    search = made_up.search(replace(PLAN, faults=(), seconds=4))
+    assert search.confirm()
+    search.shows(replace(search.smallest, seconds=2))
+    with pytest.raises(BudgetOver):
+        search.measure()
+    assert (search.smallest.seconds, made_up.kept[-1].seconds) == (4, 4)
+
+
 def test_a_round_that_is_red_without_faults_ends_without_any() -> None:
     made_up = MadeUp(lambda plan, _: plan.seconds >= 4)
     search = made_up.search(PLAN)
@@ -251,9 +282,9 @@ def test_the_operations_of_a_finding_become_lines_of_the_lab() -> None:
     assert lab_sketch(rows).splitlines() == [
         'A = lab.partition("A")  # t-2',
         'txn1 = lab.producer("txn1")  # writer-2, wire-v1',
-        "txn1.add(A, producer_id=7, epoch=3, version=3)  # done",
-        "txn1.produce(A, producer_id=7, epoch=3, sequence=0, version=11)  # done",
-        "txn1.produce(A, producer_id=7, epoch=3, sequence=1, version=11)  # unsure: no answer",
+        "txn1.add(A, producer_id=7, epoch=3, version=3)",
+        "txn1.produce(A, producer_id=7, epoch=3, sequence=0, version=9)  # done",
+        "txn1.produce(A, producer_id=7, epoch=3, sequence=1, version=9)  # unsure: no answer",
         "txn1.end(commit=False, producer_id=7, epoch=3, version=3)  # done",
     ]
     assert lab_sketch([{**identity, "verb": "poll", "outcome": "done"}]).count("\n") == 0

@@ -9,7 +9,7 @@ from harness.chaos.shrink.lab_sketch import lab_sketch
 from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.evidence.history.judgement import HistoryFinding
 from harness.evidence.history.operation import FaultWindow
-from harness.report.shared.words import count
+from harness.report.shared.words import count, value
 
 
 def smaller_words(whole: RoundPlan, plan: RoundPlan) -> str:
@@ -61,7 +61,7 @@ def _role(role: PlannedRole) -> str:
 
 
 def _fault(fault: PlannedFault, window: FaultWindow | None) -> str:
-    chosen = ", ".join(f"{name} {value}" for name, value in fault.chosen.items())
+    chosen = ", ".join(f"{name} {value(each)}" for name, each in fault.chosen.items())
     when = f"from {fault.at_ms / 1000:g} s on for {fault.duration_ms / 1000:g} s"
     strikes = f", and struck {window.struck:,} ({window.how})" if window else ""
     return f"{fault.toxic.name} is on {when} ({chosen}){strikes}"

@@ -6,10 +6,10 @@ from argparse import Namespace
 from collections.abc import Iterator
 
 from harness.app.chaos.chaos_session import ChaosSession
-from harness.app.options import planned_options, run_options
-from harness.app.shrinking.red_round import RedRound, find_red_round, finding_of, options_of_round
-from harness.app.shrinking.shrink_session import ShrinkSession
-from harness.app.shrinking.shrink_words import sizes, sketch_of, what_is_left
+from harness.app.chaos.red_round import RedRound, find_red_round, finding_of, options_of_round
+from harness.app.chaos.shrink_session import ShrinkSession
+from harness.app.chaos.shrink_words import sizes, sketch_of, what_is_left
+from harness.app.options import chaos_run, planned_options
 from harness.base.user_error import ExitCode
 from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
 from harness.chaos.shrink.first_guesses import first_guesses
@@ -22,6 +22,23 @@ def shrink_round(given: Namespace) -> ExitCode:
 
     :raises UserError: When the folder holds no red round that could be shrunk, or its target cannot be had.
     """
+    search, shrinking = open_search(given)
+    try:
+        _search(search, shrinking)
+    except KeyboardInterrupt:
+        sys.stdout.write(_told(search, shrinking))
+        raise
+    finally:
+        shrinking.session.close()
+    sys.stdout.write(_told(search, shrinking))
+    return ExitCode.KEPT if shrinking.shown else ExitCode.BROKEN
+
+
+def open_search(given: Namespace) -> tuple[PlanSearch, ShrinkSession]:
+    """The search, and the session that plays its plans and is to be closed; nothing is started yet.
+
+    :raises UserError: When the folder holds no red round that could be shrunk.
+    """
     red = find_red_round(given.folder, given.round, given.anomaly)
     session = ChaosSession(options=_options(red, given), command=_command(given))
     shrinking = ShrinkSession(red=red, session=session, budget_seconds=parse_seconds(given.budget))
@@ -32,15 +49,7 @@ def shrink_round(given: Namespace) -> ExitCode:
         keep=shrinking.keep,
         most_tries=given.tries,
     )
-    try:
-        _search(search, shrinking)
-    except KeyboardInterrupt:
-        sys.stdout.write(_told(search, shrinking))
-        raise
-    finally:
-        session.close()
-    sys.stdout.write(_told(search, shrinking))
-    return ExitCode.KEPT if shrinking.shown else ExitCode.BROKEN
+    return search, shrinking
 
 
 def _search(search: PlanSearch, shrinking: ShrinkSession) -> None:
@@ -62,7 +71,7 @@ def _options(red: RedRound, given: Namespace) -> ChaosOptions:
     """As the round was run, into a folder of its own."""
     ran = options_of_round(red.results)
     ran.report_dir, ran.budget, ran.spark_master, ran.seed = given.report_dir, None, given.spark_master, red.plan.seed
-    run = run_options(ran, ran.target, folder_name=f"shrink-{ran.target}")
+    run = chaos_run(ran, ran.target, folder_name="shrink")
     return planned_options(run, red.plan, None, ran)
 
 

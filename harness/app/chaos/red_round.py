@@ -63,7 +63,7 @@ def options_of_round(results: RoundResults) -> argparse.Namespace:
     """
     words = shlex.split(results.again)
     parser = _CommandParser()
-    parser.add_argument("target")
+    parser.add_argument("target", nargs="?", default="")
     declare("chaos", parser.add_argument)
     if words[:2] != ["fencepost", "chaos"]:
         parser.error("no fencepost chaos")

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.app.chaos.chaos_session import ChaosSession, Crashed
-from harness.app.shrinking.red_round import RedRound
-from harness.app.shrinking.shrink_words import smaller_words
+from harness.app.chaos.red_round import RedRound
+from harness.app.chaos.shrink_words import smaller_words
 from harness.base.interrupts import is_interrupt
 from harness.base.seed import Seed
 from harness.chaos.plan.chaos_options import OVERHEAD_SECONDS

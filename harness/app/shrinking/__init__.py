@@ -1,1 +1,0 @@
-"""``fencepost shrink``: a red round made as small as it can be."""
