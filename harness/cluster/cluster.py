@@ -182,6 +182,9 @@ class RunRelease(Protocol):
         :raises UserError: NOT_READY, when it ends, or when it is not let in; it does not run then.
         """
 
+    def started_with(self, node: int) -> str | None:
+        """The release that a node was started with first; None where that is the target's own."""
+
     def altered(self) -> bool:
         """Whether a node runs another release now than the one that it was started with first."""
 
@@ -195,6 +198,17 @@ class Pause(Protocol):
 
     def resume(self, node: int) -> None:
         """SIGCONT."""
+
+
+@runtime_checkable
+class FillDisk(Protocol):
+    """Power: let a node's writes fail, as on a full disk."""
+
+    def fill_disk(self, node: int) -> None:
+        """Every write to a file fails until the node is started again."""
+
+    def ended(self, node: int) -> bool:
+        """Whether its process is gone."""
 
 
 @runtime_checkable

@@ -4,8 +4,9 @@ Where the defences of KIP-890 are missing, the hole that it closes must be found
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from harness.model.model_state import GROUP
 from harness.model.modelled_producer import ModelledProducer
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
 from harness.model.search.exploration import SearchedScope, SearchResult, explore
@@ -154,6 +155,44 @@ SCOPES: Sequence[ModelScope] = (
         profile=NEWEST,
         clients=two_ids(new_client),
         repeats=1,
+        moves=1,
+        large=True,
+    ),
+    ModelScope(
+        name="no verification: an offset that comes late after an abort",
+        profile=UNDEFENDED,
+        clients=(old_client("one", GROUP),),
+        breaks="transaction never ends",
+    ),
+    ModelScope(
+        name="the group coordinator before 4.0: a refused offset takes the accepted one with it",
+        profile=OLD_PROTOCOL,
+        clients=(old_client("one", GROUP), old_client("two", GROUP)),
+        breaks="committed offset is lost",
+        large=True,
+    ),
+    ModelScope(
+        name="the same clients and the group coordinator of 4.0",
+        profile=replace(OLD_PROTOCOL, new_group_coordinator=True),
+        clients=(old_client("one", GROUP), old_client("two", GROUP)),
+        large=True,
+    ),
+    ModelScope(
+        name="new protocol: two instances that commit offsets of a group",
+        profile=NEWEST,
+        clients=(new_client("one", GROUP), new_client("two", GROUP)),
+        large=True,
+    ),
+    ModelScope(
+        name="new protocol: a record and an offset, a repeated message",
+        profile=NEWEST,
+        clients=(new_client("one", "A", GROUP),),
+        repeats=1,
+    ),
+    ModelScope(
+        name="new protocol: two instances that commit offsets, a coordinator or leader moves",
+        profile=NEWEST,
+        clients=(new_client("one", GROUP), new_client("two", GROUP)),
         moves=1,
         large=True,
     ),

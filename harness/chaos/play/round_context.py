@@ -9,55 +9,48 @@ from harness.base import wait
 from harness.base.json_value import Json
 from harness.base.seed import Seed
 from harness.chaos.plan.chaos_round import Round
+from harness.chaos.plan.round_plan import PlannedRole, RoundPlan
 from harness.chaos.plan.scenario import Role, Scenario
 from harness.chaos.play.actor import Actor
+from harness.chaos.play.casting import beyond_reach, offered_clients, plan_of, shape_of
 from harness.chaos.play.environment import Environment
-from harness.chaos.play.within_reach import lost, sentences
 from harness.clients.client import Adapter, ClientOptions
 from harness.clients.recording_client import RecordingClient
 from harness.clients.stdio.client_processes import RunningClients
 from harness.clients.stdio.stdio_adapter import StdioAdapter
 from harness.clients.wire.wire_adapter import ADAPTERS
+from harness.cluster.cluster import RunRelease
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
-from harness.faults.toxic import ClusterShape
 from harness.spark.readers.resumable_reader import ResumableReader
 from harness.wire.security.security import PLAINTEXT
 
 REPLICAS = 3
 OUT_OF_REACH = "out_of_reach"
 """The fact that names toxics of the scenario which could not strike on this target."""
-PROBER = "wire-v1"
-"""The adapter that probes where libraries play the roles: whether the cluster serves must not depend on them."""
 READER = "spark"
 """The name of Spark's reader in the history."""
-
-
-class ScenarioOutOfReach(Exception):
-    """No toxic of the scenario can strike anything on this target; the text says why."""
-
-
-class ClientsNotOffered(Exception):
-    """The target does not offer what the scenario's clients need; the text names it."""
 
 
 @dataclass(slots=True, kw_only=True)
 class RoundContext:
     """What one round has; made by ``connect`` in :mod:`harness.run_chaos`.
 
-    :param adapters: The scenario's clients, given to the roles in turn.
+    :param adapters: The scenario's clients.
     :param prober: The client of probes.
     :param processes: Of the clients that are processes of their own.
     :param environment: The session's.
     :param name: Part of every topic, transactional id and group, so that rounds on one cluster do not meet.
     :param facts: The round's facts for ``run.json``.
     :param used_ids: Transactional ids of all clients so far.
+    :param transactions: How many each role has begun, once it has ended.
     :param failures: Errors of our own threads; a round with one proves nothing.
     """
 
     scenario: Scenario
     seed: Seed
+    plan: RoundPlan
     environment: Environment
     name: str
     fault_target: FaultTarget
@@ -72,6 +65,7 @@ class RoundContext:
     stop: Event = field(default_factory=Event)
     threads: list[Thread] = field(default_factory=list)
     failures: list[BaseException] = field(default_factory=list)
+    transactions: dict[str, int] = field(default_factory=dict)
 
     @property
     def topics(self) -> Mapping[str, str]:
@@ -85,25 +79,26 @@ class RoundContext:
         return [(self.topics[name], index) for name, count in topics for index in range(count)]
 
     @property
-    def transactional_ids(self) -> Sequence[str]:
-        """The real ones, each once; those of successors as far as they have come."""
-        ids = (role.transactional_id for role in self.scenario.workload.roles())
-        return list(dict.fromkeys([*(self.real_name(one) for one in ids if one is not None), *self.used_ids]))
+    def roles(self) -> Sequence[Role]:
+        """Those of the workload that play."""
+        playing = {role.name for role in self.plan.roles}
+        return [role for role in self.scenario.workload.roles() if role.name in playing]
 
     @property
-    def shape(self) -> ClusterShape:
-        """What the schedule may depend on."""
-        return shape_of(self.scenario, self.environment)
+    def transactional_ids(self) -> Sequence[str]:
+        """The real ones, each once; those of successors as far as they have come."""
+        ids = (role.transactional_id for role in self.roles)
+        return list(dict.fromkeys([*(self.real_name(one) for one in ids if one is not None), *self.used_ids]))
 
     @property
     def longest_timeout_seconds(self) -> float:
         """After which the coordinator must have ended every transaction that a role left open."""
-        return max(role.timeout_ms for role in self.scenario.workload.roles()) / 1000
+        return max(role.timeout_ms for role in self.roles) / 1000
 
     @property
     def groups(self) -> Sequence[str]:
         """The real ones, each once."""
-        groups = (role.group for role in self.scenario.workload.roles())
+        groups = (role.group for role in self.roles)
         return list(dict.fromkeys(self.real_name(one) for one in groups if one is not None))
 
     def real_name(self, name: str) -> str:
@@ -112,17 +107,9 @@ class RoundContext:
 
     @property
     def players(self) -> Mapping[str, Adapter]:
-        """The adapter of each role, in turn.
-
-        A group has one library: members must know one assignor in common, and what libraries offer by default differs.
-        """
-        players: dict[str, Adapter] = {}
-        turns: dict[str, int] = {}
-        programs = any(isinstance(adapter, StdioAdapter) for adapter in self.adapters)
-        for index, role in enumerate(self.scenario.workload.roles(), start=1):
-            shared = role.group if role.group and programs else role.name
-            players[role.name] = self.adapters[turns.setdefault(shared, index) % len(self.adapters)]
-        return players
+        """The adapter of each role."""
+        by_kind = {adapter.kind: adapter for adapter in self.adapters}
+        return {role.name: by_kind[role.client] for role in self.plan.roles}
 
     def create_topics(self) -> None:
         """Every topic, on all brokers, with its leaders on different ones."""
@@ -133,16 +120,21 @@ class RoundContext:
             self.environment.belongings.topics.append(self.topics[name])
             self.fault_target.admin.create_topic(self.topics[name], order)
 
-    def start_roles(self) -> None:
-        self.facts["played_by"] = {role: adapter.kind for role, adapter in self.players.items()}
+    def start_roles(self, *, later: bool = False) -> None:
+        """Those that begin at once, or those that begin ``later``, whose time counts from now."""
+        self.facts["played_by"] = {role.name: role.client for role in self.plan.roles}
+        # The index is that in the whole workload: transactions are numbered by it.
         for index, role in enumerate(self.scenario.workload.roles(), start=1):
-            self.start_thread(f"role {role.name}", partial(self._run_role, index, role))
+            planned = next((each for each in self.plan.roles if each.name == role.name), None)
+            if planned is not None and bool(planned.at_ms) == later:
+                self.start_thread(f"role {role.name}", partial(self._run_role, index, role, planned))
 
     def await_clients(self, timeout_seconds: float) -> None:
         """Wait until a process plays each role that one is to play, so that toxics strike what runs; not for one that
         failed.
         """
-        wanted = sum(isinstance(adapter, StdioAdapter) for adapter in self.players.values())
+        at_once = [self.players[role.name] for role in self.plan.roles if not role.at_ms]
+        wanted = sum(isinstance(adapter, StdioAdapter) for adapter in at_once)
 
         def there() -> bool:
             return self.stop.is_set() or len(self.processes.running()) >= wanted or bool(self.processes.notes())
@@ -204,10 +196,15 @@ class RoundContext:
         )
         return self._recording(self.prober, options)
 
-    def unusable(self, settled: Mapping[str, Json]) -> bool:
-        """Whether the cluster is not to be used again, by what settling found: a replica that is not in sync."""
-        found = settled.get("in_sync")
-        return isinstance(found, dict) and bool(found.get("not_yet"))
+    @property
+    def spent(self) -> str:
+        """Why the cluster is not to be used again, by what settling found and by its nodes; empty where it is."""
+        settled, cluster = self.facts.get("settle"), self.fault_target.cluster
+        in_sync = settled.get("in_sync") if isinstance(settled, dict) else None
+        if isinstance(in_sync, dict) and in_sync.get("not_yet"):
+            return "this one did not come to rest"
+        altered = isinstance(cluster, RunRelease) and cluster.altered()
+        return "nodes of this one run another release now" if altered else ""
 
     def close(self) -> None:
         """No client's process is left; of a cluster that is not ours all is removed that the round made there."""
@@ -243,17 +240,21 @@ class RoundContext:
             group=options.group,
         )
 
-    def _run_role(self, index: int, role: Role) -> None:
+    def _run_role(self, index: int, role: Role, planned: PlannedRole) -> None:
+        if self.stop.wait(planned.at_ms / 1000):
+            return
         actor = Actor(
             role=role,
             index=index,
             open_client=lambda name: self.client(role, name),
             topics=dict(self.topics),
             stop=self.stop,
+            most_txns=planned.transactions,
         )
         try:
             role.run(actor, self.seed.stream(f"{self.scenario.name}/{role.name}"))
         finally:
+            self.transactions[role.name] = actor.txns
             actor.close()
 
 
@@ -264,11 +265,10 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
     :raises ClientsNotOffered: When the target offers none of the scenario's clients what they need.
     """
     scenario, name = round_.scenario, environment.next_round(round_.seed.value)
-    out_of_reach = _out_of_reach(environment, scenario)
+    out_of_reach = beyond_reach(environment, scenario)
     processes = RunningClients(record=environment.record_client)
-    adapters = _offered(environment, scenario, processes)
-    if not any(adapter.kind in ADAPTERS for adapter in adapters):
-        round_.seed.stream("clients").shuffle(adapters)
+    adapters = offered_clients(environment, round_, processes)
+    plan = plan_of(round_, shape_of(scenario, environment), adapters)
     topics = {topic: f"{name}-{topic}" for topic in scenario.workload.topics}
     ids = {role.transactional_id for role in scenario.workload.roles() if role.transactional_id is not None}
     fault_target = environment.fault_target(topics, {each: f"{name}-{each}" for each in ids}, processes)
@@ -288,50 +288,12 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         fault_target=fault_target,
         history_journal=HistoryJournal(round_.folder / "history"),
         adapters=adapters,
-        prober=next((each for each in adapters if each.kind in ADAPTERS), ADAPTERS[PROBER]),
+        plan=plan,
+        prober=ADAPTERS[plan.prober],
         processes=processes,
         reader=reader,
         facts={"clients": [adapter.kind for adapter in adapters], OUT_OF_REACH: dict(out_of_reach)},
     )
-
-
-def shape_of(scenario: Scenario, environment: Environment) -> ClusterShape:
-    """What the schedule may depend on; a fault on a lane without clients would strike nothing."""
-    roles, topology = scenario.workload.roles(), environment.open().topology
-    ids = dict.fromkeys(role.transactional_id for role in roles if role.transactional_id)
-    return ClusterShape(
-        brokers=topology.brokers,
-        lanes=tuple(dict.fromkeys(role.lane for role in roles)),
-        topics=scenario.workload.topics,
-        transactional_ids=tuple(ids),
-        reach=environment.reach,
-    )
-
-
-def _out_of_reach(environment: Environment, scenario: Scenario) -> Mapping[str, str]:
-    """The toxics that can strike nothing on this target, with the reason, which is told once in a session."""
-    found = lost(scenario.toxics, shape_of(scenario, environment))
-    if scenario.toxics and len(found) == len(scenario.toxics):
-        raise ScenarioOutOfReach("; ".join(sentences(found)).replace("out of reach: ", ""))
-    environment.tell_out_of_reach(found)
-    return found
-
-
-def _offered(environment: Environment, scenario: Scenario, processes: RunningClients) -> list[Adapter]:
-    programs = {name: StdioAdapter(command=each, processes=processes) for name, each in environment.programs.items()}
-    adapters: Mapping[str, Adapter] = {**ADAPTERS, **programs}
-    lacks = {name: _lacking(environment, scenario, adapters[name]) for name in scenario.clients}
-    able = [adapters[name] for name, lack in lacks.items() if lack is None]
-    if not able:
-        raise ClientsNotOffered("; ".join(filter(None, lacks.values())))
-    return able
-
-
-def _lacking(environment: Environment, scenario: Scenario, adapter: Adapter) -> str | None:
-    if scenario.protocol is not None and adapter.protocol != scenario.protocol:
-        needed = f"{scenario.name} needs clients of Transactions {scenario.protocol.upper()}"
-        return f"{needed}, and of {adapter.kind} that is not known"
-    return environment.lacking(adapter)
 
 
 def _rotated(brokers: Sequence[int], by: int) -> tuple[int, ...]:

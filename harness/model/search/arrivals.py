@@ -6,7 +6,15 @@ from harness.model import protocol_step as step
 from harness.model.coordinator_model import add_partitions
 from harness.model.invariants import Intended
 from harness.model.leader_model import UNVERIFIED, question, translated
-from harness.model.model_requests import EndTxnAsked, InitProducerIdAsked, ModelAnswer, ModelRequest, ProduceAsked
+from harness.model.model_requests import (
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ModelAnswer,
+    ModelRequest,
+    PartitionWrite,
+    ProduceAsked,
+    TxnOffsetCommitAsked,
+)
 from harness.model.model_state import CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.search.search_state import ASKED, CONFIRMED, SENT, MessageUnderWay, SearchState
@@ -17,17 +25,17 @@ def arrived(
 ) -> tuple[SearchState, ModelAnswer | None]:
     """The state without the message and with its effect, and the answer; None where the write goes on under way."""
     taken, request = state.without(message), message.request
-    if not isinstance(request, ProduceAsked):
+    if not isinstance(request, PartitionWrite):
         return _answered(taken, message, step.outcomes(taken.cluster, request, profile)[0])
     if message.stage == SENT:
         return _received(taken, message, request, profile)
     if message.stage == ASKED:
-        return _coordinator_asked(taken, message, request)
+        return _coordinator_asked(taken, message, request, profile)
     return _answered(taken, message, step.finish_write(taken.cluster, request, message.number, profile))
 
 
 def _received(
-    taken: SearchState, message: MessageUnderWay, request: ProduceAsked, profile: ProtocolProfile
+    taken: SearchState, message: MessageUnderWay, request: PartitionWrite, profile: ProtocolProfile
 ) -> tuple[SearchState, ModelAnswer | None]:
     begun = step.begin_write(taken.cluster, request, profile)
     if isinstance(begun, step.ModelOutcome):
@@ -40,9 +48,9 @@ def _received(
 
 
 def _coordinator_asked(
-    taken: SearchState, message: MessageUnderWay, request: ProduceAsked
+    taken: SearchState, message: MessageUnderWay, request: PartitionWrite, profile: ProtocolProfile
 ) -> tuple[SearchState, ModelAnswer | None]:
-    answer, known = add_partitions(taken.cluster.ids.get(request.id), question(request))
+    answer, known = add_partitions(taken.cluster.ids.get(request.id), question(request), profile)
     cluster = taken.cluster if known is None else taken.cluster.with_id(request.id, known)
     if not answer.accepted:
         return _answered(taken, message, step.ModelOutcome(translated(request, answer), cluster))
@@ -61,7 +69,7 @@ def heard(state: SearchState, message: MessageUnderWay, answer: ModelAnswer) -> 
     """The client that waits for the answer has it."""
     client, request = state.clients[message.client], message.request
     after = state.with_client(message.client, client.answered(answer))
-    if isinstance(request, ProduceAsked) and answer.accepted:
+    if isinstance(request, PartitionWrite) and answer.accepted:
         return replace(after, intended=state.intended.with_acknowledged(request.value))
     return after
 
@@ -71,7 +79,7 @@ def _intended(state: SearchState, request: ModelRequest, outcome: step.ModelOutc
     match request:
         case EndTxnAsked(commit=True) if _begins_to_commit(state.cluster, outcome.after, request.id):
             return replace(intended, committed=intended.committed | {transaction})
-        case ProduceAsked() if outcome.answer.accepted:
+        case ProduceAsked() | TxnOffsetCommitAsked() if outcome.answer.accepted:
             appended = outcome.after.log(request.partition).entries != state.cluster.log(request.partition).entries
             return intended.with_record(request) if appended else intended
         case InitProducerIdAsked() if outcome.answer.accepted:

@@ -14,11 +14,14 @@ from harness.model.search.search_state import SENT, MessageUnderWay, SearchState
 
 def compact(state: SearchState, profile: ProtocolProfile) -> SearchState:
     """Without settled entries of logs, messages that can do nothing, and what nothing can contradict any more."""
-    cluster, intended = _settled(state.cluster, state.intended)
     messages = frozenset(each for each in state.messages if not is_dead(each, state.cluster, profile))
     sending = {each.client for each in messages}
     clients = tuple(_done(each, late=index in sending) for index, each in enumerate(state.clients))
-    after = replace(state, cluster=cluster, clients=clients, messages=messages)
+    after = replace(state, clients=clients, messages=messages)
+    if state.cluster.groups:
+        return renumbered(after)  # a group knows its offsets by their places in the log
+    cluster, intended = _settled(state.cluster, state.intended)
+    after = replace(after, cluster=cluster)
     return renumbered(replace(after, intended=_still_open(intended, after)))
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeAlias
 
 from harness.model.invariants import broken_anywhere, broken_at_rest
-from harness.model.model_state import fresh_cluster
+from harness.model.model_state import GROUP, fresh_cluster
 from harness.model.modelled_producer import ModelledProducer
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.search.compact import compact, renumbered
@@ -123,6 +123,9 @@ class SearchedScope:
         back, so that less is readable; at rest none is open. A move strikes all ids, and is one event for each. So what
         happens to one id beside the others happens to it alone as well, and what breaks a promise there breaks it here.
         """
+        if any(GROUP in client.partitions for client in self.clients):
+            yield self  # a group is shared
+            return
         told = set[tuple[ModelledProducer, ...]]()
         for name in dict.fromkeys(client.id for client in self.clients):
             own = tuple(client for client in self.clients if client.id == name)

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field, replace
 from harness.model import protocol_step as step
 from harness.model.invariants import Intended
 from harness.model.leader_model import UNVERIFIED
-from harness.model.model_requests import EndTxnAsked, InitProducerIdAsked, ModelRequest, ProduceAsked
+from harness.model.model_requests import (
+    AddOffsetsAsked,
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ModelRequest,
+    ProduceAsked,
+    TxnOffsetCommitAsked,
+)
 from harness.model.model_state import ModelCluster
 from harness.model.modelled_producer import ModelledProducer
 from harness.model.protocol_profile import ProtocolProfile
@@ -90,6 +97,10 @@ def words(request: ModelRequest) -> str:
             return f"EndTxn v{request.version}, {'commit' if request.commit else 'abort'}, epoch {request.epoch}"
         case InitProducerIdAsked():
             return f"InitProducerId v{request.version}"
+        case TxnOffsetCommitAsked():
+            return f"TxnOffsetCommit v{request.version} of {request.value}, epoch {request.epoch}"
+        case AddOffsetsAsked():
+            return f"AddOffsetsToTxn v{request.version}"
         case _:
             return f"AddPartitionsToTxn v{request.version}"
 
