@@ -88,11 +88,13 @@ stands in suites/model/explained.toml. cells.jsonl in the run folder has a line 
   fencepost explore kafka:4.3.1                  every cell
   fencepost explore kafka:4.3.1 --limit 2000     the states that are reached soonest, in about a minute
   fencepost explore kafka:4.3.1 --walks 90s      random sequences, each difference cut to the shortest
+  fencepost explore kafka:4.3.1 --slow           timeouts, moved coordinators and leaders, messages that wait
+  fencepost explore kafka:4.3.1 --resume RUN     go on behind the last cell of one that was interrupted
   fencepost explore kafka:3.5.2 --defended       what KIP-890 closes, found
   fencepost explore external:host:9092           a running cluster; markers are written with --allow-changes alone
 
 exit codes: 0 no difference that is not explained, 1 one, or an explanation that is no longer true,
-12 lost on the way"""
+12 lost on the way, 130 interrupted; what was compared before is told and kept"""
 
 
 SHRINKING = """\

@@ -36,7 +36,7 @@ from harness.cluster.run_options import PREFIX, Permissions, RunOptions
 from harness.cluster.target import External, parse_target
 from harness.cluster.topology import BROKERS
 from harness.contract.level import Profile
-from harness.explore.cell_exploration import ExploreOptions
+from harness.explore.explore_options import ExploreOptions
 
 NAME = r"[a-zA-Z0-9._-]{1,100}"
 """What names of ours may begin with (Kafka's ``Topic.LEGAL_CHARS``)."""

@@ -201,6 +201,17 @@ class Pause(Protocol):
 
 
 @runtime_checkable
+class FillDisk(Protocol):
+    """Power: let a node's writes fail, as on a full disk."""
+
+    def fill_disk(self, node: int) -> None:
+        """Every write to a file fails until the node is started again."""
+
+    def ended(self, node: int) -> bool:
+        """Whether its process is gone."""
+
+
+@runtime_checkable
 class ReadMetrics(Protocol):
     """Power: read a JMX metric of a node."""
 

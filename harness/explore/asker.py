@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.wire_client import PendingResponse, WireClient
-from harness.wire.wire_errors import CannotBuild, NotOffered, WireError
+from harness.wire.wire_errors import CannotBuild, ConnectionClosed, NoAnswer, NotOffered, WireError
 
 ANSWER_SECONDS = 30.0
 """That the answers to requests which are asked together may take."""
@@ -58,6 +58,13 @@ def _answer(pending: PendingResponse[Any] | WireError, ends: float) -> ApiResult
     except WireError as error:
         return error
     return result
+
+
+def require_any(answers: Sequence[ApiResult | WireError]) -> None:
+    """One lost connection is its cells' loss; where none answers any more, the cluster is lost."""
+    lost = [each for each in answers if isinstance(each, ConnectionClosed | NoAnswer)]
+    if lost and len(lost) == len(answers):
+        raise lost[0]
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from harness.explore.looks.group_look import ShownOffset
+from harness.model.grid import GridCell
 from harness.model.model_requests import ModelAnswer
 from harness.model.model_state import NONE, LogEntry
 
@@ -48,12 +49,16 @@ class SeenLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellSeen:
-    """The answer to what was asked, and the look after it. :param groups: Where the cell has one."""
+    """The answer to what was asked, and the look after it.
+
+    :param groups: Where the cell has one. :param waited: The answer to a write that was under way meanwhile.
+    """
 
     answer: ModelAnswer
     ids: Mapping[str, SeenId]
     logs: Mapping[str, SeenLog]
     groups: Mapping[str, ShownOffset] = field(default_factory=dict)
+    waited: ModelAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +90,7 @@ class CellOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellExchange:
-    """A request as it was sent, and the answer to it.
+    """A request as it was sent, and the answer to it; or what happened beside requests, which was sent to nobody.
 
     :param asked: In the model's words. :param sent: With real names and numbers.
     :param tries: How often it was sent, after answers that pass.
@@ -116,3 +121,15 @@ class CellResult:
     differences: tuple[Difference, ...] = ()
     exchanges: tuple[CellExchange, ...] = ()
     explained: str | None = None
+
+
+def not_reached(number: int, cell: GridCell, why: str) -> CellResult:
+    """Of a cell in which nothing could be compared."""
+    return CellResult(
+        cell=number,
+        state=cell.state,
+        request=cell.request,
+        outcome=CellOutcome.NOT_REACHED,
+        steps=len(cell.path),
+        why=why,
+    )

@@ -4,23 +4,43 @@ from collections.abc import Iterator, Mapping
 
 from harness.explore.cell_results import CellSeen, Difference, SeenId, SeenProducer
 from harness.explore.looks.group_look import ShownOffset
+from harness.model.events.model_event import WriteWaits, let_go
 from harness.model.groups import group_model
 from harness.model.model_requests import ModelAnswer, ModelRequest
 from harness.model.model_state import NONE, LogEntry, ModelCluster, PartitionLog
 from harness.model.protocol_profile import ProtocolProfile
-from harness.model.protocol_step import outcomes, settled
+from harness.model.protocol_step import ModelOutcome, outcomes, settled
 
 UNKNOWN = "TRANSACTIONAL_ID_NOT_FOUND"
 NOTHING = "nothing"
 
 
 def compare(
-    before: ModelCluster, asked: ModelRequest, profile: ProtocolProfile, seen: CellSeen
+    before: ModelCluster,
+    asked: ModelRequest,
+    profile: ProtocolProfile,
+    seen: CellSeen,
+    waits: WriteWaits | None = None,
 ) -> tuple[Difference, ...]:
-    """What the allowed outcome that fits best does not explain; () where one explains all."""
+    """What the allowed outcome that fits best does not explain; () where one explains all.
+
+    :param waits: The write that was under way meanwhile.
+    """
     allowed = outcomes(before, asked, profile)
-    found = (tuple(_differences(each.answer, settled(each.after, profile), seen)) for each in allowed)
+    found = (tuple(_outcome_differences(before, each, profile, seen, waits)) for each in allowed)
     return min(found, key=len)
+
+
+def _outcome_differences(
+    before: ModelCluster, outcome: ModelOutcome, profile: ProtocolProfile, seen: CellSeen, waits: WriteWaits | None
+) -> Iterator[Difference]:
+    after = settled(outcome.after, profile)
+    if waits is not None:
+        finished = let_go(before, after, waits, profile)
+        after = settled(finished.after, profile)
+        told = NOTHING if seen.waited is None else seen.waited.error
+        yield from _unequal("answer of the write that waited", finished.answer.error, told)
+    yield from _differences(outcome.answer, after, seen)
 
 
 def _differences(answer: ModelAnswer, after: ModelCluster, seen: CellSeen) -> Iterator[Difference]:

@@ -33,9 +33,6 @@ from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
 from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
 from harness.wire.topic_partitions import TopicPartition
 
-TIMEOUT_MS = 600_000
-"""Of a transaction: longer than any cell takes, and no more than brokers allow (``transaction.max.timeout.ms``)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RealRequest:
@@ -66,7 +63,7 @@ def _request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) ->
         case InitProducerIdAsked():
             return InitProducerId(
                 transactional_id=who.ids[asked.id],
-                timeout_ms=TIMEOUT_MS,
+                timeout_ms=who.timeout_ms,
                 producer_id=producer_id,
                 producer_epoch=asked.epoch,
             )

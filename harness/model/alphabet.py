@@ -73,7 +73,8 @@ def alphabet(cluster: ModelCluster, offered: Mapping[str, tuple[int, int]]) -> I
     yield from _adds(spoken["AddPartitionsToTxn"], identities, partitions)
     yield from _produces(spoken["Produce"], identities, cluster, partitions)
     yield from _ends(spoken["EndTxn"], identities)
-    yield from _markers(spoken["WriteTxnMarkers"], identities, GROUP if is_used(cluster, GROUP) else PARTITIONS[0])
+    marked = GROUP if is_used(cluster, GROUP) else PARTITIONS[0]
+    yield from _markers(spoken["WriteTxnMarkers"], identities, marked, cluster.coordinator_epoch)
     if offers_groups(offered):
         yield from _offset_adds(spoken["AddOffsetsToTxn"], identities)
         yield from _offset_commits(spoken["TxnOffsetCommit"], identities, cluster)
@@ -167,7 +168,7 @@ def _ends(versions: Sequence[int], identities: Mapping[str, tuple[int, int]]) ->
 
 
 def _markers(
-    versions: Sequence[int], identities: Mapping[str, tuple[int, int]], partition: str
+    versions: Sequence[int], identities: Mapping[str, tuple[int, int]], partition: str, coordinator_epoch: int
 ) -> Iterator[NamedRequest]:
     coordinators = {"an older coordinator's": -1, "the coordinator's": 0, "a newer coordinator's": 1}
     for version, (name, (producer_id, epoch)), commit in product(versions, identities.items(), (True, False)):
@@ -177,7 +178,7 @@ def _markers(
                 partition=partition,
                 producer_id=producer_id,
                 epoch=epoch,
-                coordinator_epoch=by,
+                coordinator_epoch=coordinator_epoch + by,
                 commit=commit,
                 level=level,
             )

@@ -192,12 +192,14 @@ def _arrived(state: SearchState, message: MessageUnderWay, profile: ProtocolProf
             return _answered(after, message, step.finish_write(cluster, request, number, profile))
         return _on_its_way(after, replace(message, stage=ASKED, number=number))
     if message.stage == ASKED:
-        return _coordinator_asked(state, message, request)
+        return _coordinator_asked(state, message, request, profile)
     return _answered(state, message, step.finish_write(state.cluster, request, message.number, profile))
 
 
-def _coordinator_asked(state: SearchState, message: MessageUnderWay, request: PartitionWrite) -> SearchState:
-    answer, known = add_partitions(state.cluster.ids.get(request.id), question(request))
+def _coordinator_asked(
+    state: SearchState, message: MessageUnderWay, request: PartitionWrite, profile: ProtocolProfile
+) -> SearchState:
+    answer, known = add_partitions(state.cluster.ids.get(request.id), question(request), profile)
     cluster = state.cluster if known is None else state.cluster.with_id(request.id, known)
     if not answer.accepted:
         return _answered(state, message, step.ModelOutcome(translated(request, answer), cluster))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from harness.model.alphabet import OTHER, OWN, PARTITIONS, alphabet, is_used, offers_groups
+from harness.model.events.model_event import ModelStep
 from harness.model.groups.group_model import next_offset
 from harness.model.model_requests import (
     AddOffsetsAsked,
@@ -36,11 +37,12 @@ OLD_WRITE, OLD_OFFSETS = 9, 3
 class GridCell:
     """One question to a real cluster.
 
-    :param path: What leads a fresh transactional id to the state; every step is accepted or told to wait.
-    :param before: The state, settled. :param state: In words: a row. :param request: In words: a column.
+    :param path: What leads a fresh transactional id to the state; every request is accepted or told to wait.
+    :param before: The state, settled unless the path holds something.
+    :param state: In words: a row. :param request: In words: a column.
     """
 
-    path: tuple[ModelRequest, ...]
+    path: tuple[ModelStep, ...]
     before: ModelCluster
     asked: ModelRequest
     state: str

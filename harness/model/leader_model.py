@@ -125,10 +125,13 @@ def written(
 def not_part_of_it(
     log: PartitionLog, asked: PartitionWrite, number: int, profile: ProtocolProfile
 ) -> ModelAnswer | None:
-    """The refusal of what is in no transaction that the leader knows to be open, or in an old epoch."""
+    """The refusal of what is in no transaction that the leader knows to be open, or in an old epoch.
+
+    Of a transaction that is not going on here the epoch is looked at before the verification (KAFKA-19690).
+    """
     known = log.known(asked.producer_id)
     if verified(asked, profile) and not _ongoing(known, asked.epoch, profile) and not _confirmed(log, asked, number):
-        return NOT_ONGOING
+        return OLD_EPOCH if profile.appends_no_old_epoch and asked.epoch < known.epoch else NOT_ONGOING
     return OLD_EPOCH if asked.epoch < known.epoch else None
 
 
@@ -154,7 +157,11 @@ def _in_order(log: PartitionLog, known: KnownProducer, asked: ProduceAsked, prof
 
 
 def marked(log: PartitionLog, asked: WriteMarkerAsked, profile: ProtocolProfile) -> tuple[ModelAnswer, PartitionLog]:
-    """A marker: refused in an old epoch, or from an old coordinator (``ProducerAppendInfo.appendEndTxnMarker``)."""
+    """A marker: refused in an old epoch, or from an old coordinator (``ProducerAppendInfo.appendEndTxnMarker``).
+
+    It ends the producer's verification, but for a new client's in the marker's own epoch: a new client's transaction is
+    marked in the epoch of its next one (``UnifiedLog.updateProducers``).
+    """
     known = log.known(asked.producer_id)
     strict = profile.strict_markers and asked.level >= 2
     repeated = strict and asked.epoch == known.epoch and known.open_since is None
@@ -163,4 +170,8 @@ def marked(log: PartitionLog, asked: WriteMarkerAsked, profile: ProtocolProfile)
     if asked.coordinator_epoch < known.coordinator_epoch:
         return ModelAnswer("TRANSACTION_COORDINATOR_FENCED"), log
     after = replace(known.in_epoch(asked.epoch), open_since=None, coordinator_epoch=asked.coordinator_epoch)
-    return ModelAnswer(), log.appended(LogEntry(asked.producer_id, asked.epoch, marker=asked.commit), after)
+    appended = log.appended(LogEntry(asked.producer_id, asked.epoch, marker=asked.commit), after)
+    verification = log.verifications.get(asked.producer_id)
+    if verification is None or not (verification.new_protocol and verification.epoch == asked.epoch):
+        return ModelAnswer(), appended
+    return ModelAnswer(), replace(appended, verifications=log.verifications)  # of the transaction after the marker's

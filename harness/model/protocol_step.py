@@ -37,9 +37,9 @@ def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfil
         case InitProducerIdAsked():
             return (_initialised(cluster, asked, profile),)
         case AddPartitionsAsked():
-            return (_added(cluster, asked),)
+            return (_added(cluster, asked, profile),)
         case AddOffsetsAsked():
-            return (_offsets_added(cluster, asked),)
+            return (_offsets_added(cluster, asked, profile),)
         case EndTxnAsked():
             return (_ended(cluster, asked),)
         case ProduceAsked() | TxnOffsetCommitAsked():
@@ -47,7 +47,8 @@ def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfil
         case WriteMarkerAsked():
             return (_marked(cluster, asked, profile),)
         case ListTransactionsAsked():
-            return (ModelOutcome(coordinator_model.listed(cluster.ids.get(asked.id), asked), cluster),)
+            answers = coordinator_model.listed(cluster.ids.get(asked.id), asked, profile)
+            return tuple(ModelOutcome(each, cluster) for each in answers)
 
 
 def settled(cluster: ModelCluster, profile: ProtocolProfile) -> ModelCluster:
@@ -122,15 +123,15 @@ def _initialised(cluster: ModelCluster, asked: InitProducerIdAsked, profile: Pro
     return ModelOutcome(answer, after if known is None else after.with_id(asked.id, known))
 
 
-def _added(cluster: ModelCluster, asked: AddPartitionsAsked) -> ModelOutcome:
+def _added(cluster: ModelCluster, asked: AddPartitionsAsked, profile: ProtocolProfile) -> ModelOutcome:
     if not asked.partitions <= cluster.logs.keys():
         return ModelOutcome(ModelAnswer("UNKNOWN_TOPIC_OR_PARTITION"), cluster)
-    answer, known = coordinator_model.add_partitions(cluster.ids.get(asked.id), asked)
+    answer, known = coordinator_model.add_partitions(cluster.ids.get(asked.id), asked, profile)
     return ModelOutcome(answer, cluster if known is None else cluster.with_id(asked.id, known))
 
 
-def _offsets_added(cluster: ModelCluster, asked: AddOffsetsAsked) -> ModelOutcome:
-    answer, known = group_model.add_offsets(cluster.ids.get(asked.id), asked)
+def _offsets_added(cluster: ModelCluster, asked: AddOffsetsAsked, profile: ProtocolProfile) -> ModelOutcome:
+    answer, known = group_model.add_offsets(cluster.ids.get(asked.id), asked, profile)
     return ModelOutcome(answer, cluster if known is None else cluster.with_id(asked.id, known))
 
 
@@ -150,7 +151,7 @@ def _written(cluster: ModelCluster, asked: PartitionWrite, profile: ProtocolProf
         return begun
     cluster, number = begun
     if number != leader_model.UNVERIFIED:
-        told = _added(cluster, leader_model.question(asked))
+        told = _added(cluster, leader_model.question(asked), profile)
         if not told.answer.accepted:
             return ModelOutcome(leader_model.translated(asked, told.answer), told.after)
         cluster = told.after

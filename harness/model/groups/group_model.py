@@ -28,7 +28,7 @@ NO_SUCH_GENERATION = ModelAnswer("ILLEGAL_GENERATION")
 UNSTABLE = "UNSTABLE_OFFSET_COMMIT"
 
 
-def add_offsets(known: Known, asked: AddOffsetsAsked) -> Ruled:
+def add_offsets(known: Known, asked: AddOffsetsAsked, profile: ProtocolProfile) -> Ruled:
     """A partition is added, as by AddPartitionsToTxn of an old client (``KafkaApis.handleAddOffsetsToTxnRequest``)."""
     added = AddPartitionsAsked(
         id=asked.id,
@@ -37,7 +37,7 @@ def add_offsets(known: Known, asked: AddOffsetsAsked) -> Ruled:
         epoch=asked.epoch,
         partitions=frozenset({asked.group}),
     )
-    return add_partitions(known, added)
+    return add_partitions(known, added, profile)
 
 
 def committed(

@@ -253,7 +253,9 @@ class _Search:
         self, without: _Configuration, write: _UnderWay, asked: PartitionWrite
     ) -> Iterator[_Configuration]:
         cluster = without.cluster
-        answer, known = coordinator_model.add_partitions(cluster.ids.get(asked.id), leader_model.question(asked))
+        answer, known = coordinator_model.add_partitions(
+            cluster.ids.get(asked.id), leader_model.question(asked), self.profile
+        )
         after = cluster if known is None else cluster.with_id(asked.id, known)
         if not answer.accepted:
             yield from self._answered(

@@ -9,7 +9,8 @@ from types import TracebackType
 from harness.base.seed import Seed
 from harness.cluster.cluster import ClusterOptions
 from harness.cluster.run_options import RunOptions
-from harness.explore.cell_exploration import ExploreOptions, open_exploration
+from harness.explore.cell_exploration import open_exploration
+from harness.explore.explore_options import ExploreOptions
 from suites.model.failpoints.failpoint_trials import FailpointTrials, trials_on
 from suites.model.failpoints.known_failpoints import KnownFailpoint
 from suites.model.failpoints.tried_failpoints import TriedFailpoint

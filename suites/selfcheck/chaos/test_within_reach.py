@@ -39,7 +39,7 @@ TOXICS = find_toxics()
 SCENARIO_FILES = {scenario.name: scenario for scenario in find_scenarios(SCENARIOS)}
 BEYOND = {
     *("kill", "pause", "restart", "rolling-restart", "isolate-from-controller", "slow-markers", "slow-verification"),
-    *("move-coordinator", "move-leader"),
+    *("move-coordinator", "move-leader", "one-replica", "full-disk"),
     *("rolling-upgrade", "upgrade-and-back"),
 }
 OF_CLIENTS = {"client-killed", "client-paused"}
@@ -69,6 +69,8 @@ class Ours(Theirs):
     def stop(self) -> None: ...
     def pause(self) -> None: ...
     def resume(self) -> None: ...
+    def fill_disk(self) -> None: ...
+    def ended(self) -> None: ...
 
 
 class Begun(Ours):
@@ -97,7 +99,7 @@ def test_on_a_cluster_that_is_not_ours_these_toxics_cannot_strike() -> None:
     toxics = list(TOXICS.values())
     assert lost(toxics, OURS) == {}
     assert set(lost(toxics, THEIRS)) == BEYOND | OF_CLIENTS
-    assert set(lost(toxics, CHANGED)) == (BEYOND | OF_CLIENTS) - {"move-coordinator", "move-leader"}
+    assert set(lost(toxics, CHANGED)) == (BEYOND | OF_CLIENTS) - {"move-coordinator", "move-leader", "one-replica"}
     with_processes = replace(THEIRS, reach=THEIRS.reach | {ToxicReach.CLIENTS})
     assert set(lost(toxics, with_processes)) == BEYOND
 
