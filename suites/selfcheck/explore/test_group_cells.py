@@ -87,9 +87,9 @@ def test_a_group_is_looked_at_once_something_is_committed_in_it() -> None:
     assert not run(INIT, asked=COMMIT).commits_offsets
     one = run(INIT, asked=OFFSET)
     assert one.commits_offsets
-    one.take(0, INIT, ModelAnswer(producer_id=0, epoch=0))
+    one.take(INIT, ModelAnswer(producer_id=0, epoch=0))
     assert one.group({PLACE: 2}).settled
-    one.take(1, OFFSET, ModelAnswer())
+    one.take(OFFSET, ModelAnswer())
     looked = one.group({PLACE: 2})
     assert (looked.coordinator, looked.place, looked.settled) == (2, ("t", 0), False)
 
