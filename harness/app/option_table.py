@@ -270,6 +270,18 @@ OPTIONS = (
         "suites/model/walks.jsonl first",
     ),
     Option(
+        "--slow",
+        ("explore",),
+        {"action": "store_true"},
+        "in place of the other cells those of timeouts, moved coordinators and leaders, and messages that wait",
+    ),
+    Option(
+        "--resume",
+        ("explore",),
+        {"type": Path, "metavar": "RUN"},
+        "go on behind the last cell, or walk, of an exploration that was interrupted or lost",
+    ),
+    Option(
         "--defended",
         ("explore",),
         {"action": "store_true"},

@@ -166,7 +166,9 @@ def explore_options(given: Namespace) -> ExploreOptions:
     return ExploreOptions(
         run=run_options(given, given.target, folder_name=f"{given.target}-explore"),
         limit=given.limit,
+        slow=given.slow,
         defended=given.defended,
+        resume=given.resume and given.resume.absolute(),
         walk_seconds=None if given.walks is None else parse_seconds(given.walks),
     )
 

@@ -23,6 +23,8 @@ from harness.model.model_requests import AddPartitionsAsked, EndTxnAsked, InitPr
 from harness.model.model_state import NONE, CoordinatorState, ModelCluster, fresh_cluster
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, ProtocolProfile
 from harness.model.protocol_step import outcomes
+from suites.model.mutants import MUTANTS
+from suites.model.refuted import replayed
 
 OFFERED = {"InitProducerId": (0, 5), "AddPartitionsToTxn": (0, 5), "Produce": (3, 12), "EndTxn": (0, 5)}
 MARKERS = {**OFFERED, "WriteTxnMarkers": (1, 2)}
@@ -129,3 +131,16 @@ def test_what_would_wait_itself_is_not_asked() -> None:
         if isinstance(cell.asked, ProduceAsked):
             assert not may_wait(cell.before, WriteWaits(cell.asked, confirmed=False), NEWEST)
     assert all(cell.before.ids["own"].state.preparing for cell in cells_by_event(NEWEST, OFFERED)["MarkersWait"])
+
+
+def test_a_path_with_events_is_replayed_by_the_model_in_force() -> None:
+    for cell in [*slow_cells(NEWEST, OFFERED, 3_000)][::50]:
+        assert replayed(cell, NEWEST)[1] == cell.before
+
+
+def test_a_write_that_waits_shows_that_a_marker_leaves_the_verification() -> None:
+    began = after(ADD, waits := WriteWaits(OLD_WRITE, confirmed=True))
+    mutant = next(each for each in MUTANTS if each.says == "a marker leaves the verification")
+    with mutant.in_force():
+        now = after_path(began, (OLD_COMMIT,), NEWEST)
+        assert let_go(began, now, waits, NEWEST).answer.error == "NONE"

@@ -25,12 +25,9 @@ def shrink_round(given: Namespace) -> ExitCode:
     search, shrinking = open_search(given)
     try:
         _search(search, shrinking)
-    except KeyboardInterrupt:
-        sys.stdout.write(_told(search, shrinking))
-        raise
     finally:
+        sys.stdout.write(_told(search, shrinking) if search.plays else "")
         shrinking.session.close()
-    sys.stdout.write(_told(search, shrinking))
     return ExitCode.KEPT if shrinking.shown else ExitCode.BROKEN
 
 

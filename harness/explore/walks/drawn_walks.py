@@ -42,8 +42,8 @@ LAST_STEP = st.builds(
 NOTHING, TIME_OUT = (), (WalkAction.TIME_OUT,)
 COORDINATOR, LEADER = (WalkAction.MOVE_COORDINATOR,), (WalkAction.MOVE_LEADER,)
 ROUNDS: Sequence[tuple[WalkAction, ...]] = (
-    *(NOTHING, NOTHING, TIME_OUT, NOTHING, COORDINATOR, NOTHING, LEADER),
-    *(NOTHING, (*TIME_OUT, *COORDINATOR), NOTHING, (*COORDINATOR, *LEADER)),
+    *(NOTHING, TIME_OUT, COORDINATOR, NOTHING, LEADER, NOTHING),
+    *((*TIME_OUT, *COORDINATOR), NOTHING, (*COORDINATOR, *LEADER), NOTHING),
 )
 """What happens in each walk of a round, in this order, round after round. A move strikes all walks that are under way,
 and a timeout is waited for by all, so all walks of a round have the same events, between steps of their own."""

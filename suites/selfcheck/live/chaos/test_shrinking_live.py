@@ -1,4 +1,4 @@
-"""Plans are played on an old Kafka: one writer and one held Produce are enough, and without the fault all holds."""
+"""Plans are played on an old Kafka: one writer with one held Produce is enough, and without the fault all holds."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +31,8 @@ PLAN = RoundPlan(
     faults=(PlannedFault(toxic=late_produce.TOXIC, at_ms=500, duration_ms=4_000, chosen=EVERY_PRODUCE),),
 )
 """Each writer has a single transaction while requests are held."""
+MOST_TRIES = 4
+"""Of the one Produce that is held: its client sends it again within ``request_ms``, and each try is held."""
 
 
 def test_one_writer_and_one_held_produce_are_red_and_without_the_fault_they_are_not(tmp_path: Path) -> None:
@@ -45,6 +47,6 @@ def test_one_writer_and_one_held_produce_are_red_and_without_the_fault_they_are_
         shrinking.session.close()
     assert shrinking.shown is not None
     assert shrinking.shown.anomalies.keys() == {"hanging-transaction", "stuck-lso"}
-    assert [window.struck for window in shrinking.shown.faults] == [1]
+    assert [0 < window.struck <= MOST_TRIES for window in shrinking.shown.faults] == [True]
     assert shrinking.shown.run["transactions"] == {"writer-1": 1}
     assert [role.name for role in read_plan(shrinking.place).roles] == ["writer-1"]
