@@ -68,7 +68,8 @@ class ClusterEvents:
         if self._markers is None:
             return
         ways = {run.number: self._ways(run, pool) for run in runs if run.held and run.missed is None}
-        held = self._markers.await_held({way for each in ways.values() for way in each})
+        linked = {way for each in ways.values() for way in each if way in self._markers.between}
+        held = self._markers.await_held(linked)
         for run in runs:
             if not ways.get(run.number, set()) <= {*held}:
                 run.missed = NOT_HELD
@@ -120,7 +121,7 @@ class ClusterEvents:
     def _ways(self, run: CellRun, pool: PartitionPool) -> set[tuple[int, int]]:
         """From the coordinator to the leaders of partitions to which the model says that markers are under way."""
         return {
-            (self.cluster.coordinator(run.who.ids[name]), pool.leaders[run.who.places[partition]])
+            (self.cluster.coordinator(run.who.ids[name]), pool.everywhere[run.who.places[partition]])
             for name, known in run.expected.ids.items()
             if known.state.preparing
             for partition in known.partitions

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from harness.base.unprepared import Unprepared
 from harness.explore.asker import ANSWER_SECONDS, Outgoing
 from harness.explore.cell_identities import NOBODYS
 from harness.explore.cell_run import CellRun, answer_text, exchange
@@ -28,6 +27,7 @@ from harness.wire.wire_client import PendingResponse, WireClient
 from harness.wire.wire_errors import WireError
 
 QUESTION = "AddPartitionsToTxn"
+NOBODY_ASKED = "leaders ask coordinators nothing about writes"
 NOT_ASKED = "its leader's question was not among those that waited"
 
 
@@ -55,17 +55,16 @@ class HeldWrites:
         return self._held is not None and self._held.overdue
 
     def hold(self, runs: Sequence[CellRun], pool: PartitionPool) -> None:
-        """Send the write of each cell; one whose question does not come to be held is missed.
-
-        :raises Unprepared: When no link holds anything.
-        """
+        """Send the write of each cell; one whose question does not come to be held is missed."""
         writes = {run.number: _write(run) for run in runs}
         ways = {run.number: self._way(run, writes[run.number], pool) for run in runs}
         first = self.links.hold(QUESTION, "hold")
         for way in sorted(set(ways.values())):
             self._send_nobodys(way, writes[runs[0].number], pool)
-        if missing := {*ways.values()} - {*first.await_held({*ways.values()})}:
-            raise Unprepared(f"no question from broker {min(missing)[0]} to {min(missing)[1]} came to the gate")
+        if {*ways.values()} - {*first.await_held({*ways.values()})}:
+            first.let_go()
+            _miss(runs, NOBODY_ASKED)
+            return
         for run in runs:
             self._send(run, writes[run.number], pool)
         self._pass_behind(pool)
@@ -76,8 +75,8 @@ class HeldWrites:
 
     def let_go(self) -> None:
         """The questions, or the answers; then each write is answered."""
-        assert self._held is not None, "nothing was held"
-        self._held.let_go()
+        if self._held is not None:
+            self._held.let_go()
         for each in self._waiting:
             self._take(each)
         self._close()
@@ -137,6 +136,11 @@ class HeldWrites:
                 pass
         self._clients.clear()
         self._waiting.clear()
+
+
+def _miss(runs: Sequence[CellRun], why: str) -> None:
+    for run in runs:
+        run.missed = why
 
 
 def _write(run: CellRun) -> WriteWaits:
