@@ -20,7 +20,8 @@ from harness.chaos.plan.schedule import schedule
 from harness.chaos.play.environment import Environment
 from harness.chaos.play.fault_runner import run_faults
 from harness.chaos.play.judgement_limits import CLIENT_NOTES, DRAIN_NOTES, GATE_ERRORS, limited
-from harness.chaos.play.round_context import OUT_OF_REACH, RoundContext, ScenarioOutOfReach, create_round
+from harness.chaos.play.round_context import OUT_OF_REACH, RoundContext, ScenarioOutOfReach
+from harness.chaos.play.round_creation import create_round
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.history.operation import Phase
 from harness.faults.fault_target import Powerless
@@ -115,6 +116,7 @@ def drive(context: RoundContext, round_: Round) -> None:
         context.stop.wait(max(0.0, round_.seconds - (clock.now() - ready_ms) / 1000))
         context.stop_threads(LAST_TRANSACTION_SECONDS)
         context.history_journal.write(*phases(context.faults, began_ms, clock.now()))
+        context.note_crowd()
 
 
 def sampled(context: RoundContext) -> AbstractContextManager[object]:

@@ -8,16 +8,15 @@ from threading import Event, Thread
 from harness.base import wait
 from harness.base.json_value import Json
 from harness.base.seed import Seed
-from harness.chaos.plan.chaos_round import Round
+from harness.chaos.plan.crowd import TOPIC_CONFIGS
 from harness.chaos.plan.scenario import Role, Scenario
 from harness.chaos.play.actor import Actor
 from harness.chaos.play.environment import Environment
-from harness.chaos.play.within_reach import lost, sentences
+from harness.chaos.play.round_crowd import RoundCrowd
 from harness.clients.client import Adapter, ClientOptions
 from harness.clients.recording_client import RecordingClient
 from harness.clients.stdio.client_processes import RunningClients
 from harness.clients.stdio.stdio_adapter import StdioAdapter
-from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
@@ -54,6 +53,7 @@ class RoundContext:
     :param facts: The round's facts for ``run.json``.
     :param used_ids: Transactional ids of all clients so far.
     :param failures: Errors of our own threads; a round with one proves nothing.
+    :param crowd: The producers beside the roles; None where there are none.
     """
 
     scenario: Scenario
@@ -72,6 +72,7 @@ class RoundContext:
     stop: Event = field(default_factory=Event)
     threads: list[Thread] = field(default_factory=list)
     failures: list[BaseException] = field(default_factory=list)
+    crowd: RoundCrowd | None = None
 
     @property
     def topics(self) -> Mapping[str, str]:
@@ -86,9 +87,10 @@ class RoundContext:
 
     @property
     def transactional_ids(self) -> Sequence[str]:
-        """The real ones, each once; those of successors as far as they have come."""
+        """The real ones, each once; those of successors as far as they have come, and some of a crowd's."""
         ids = (role.transactional_id for role in self.scenario.workload.roles())
-        return list(dict.fromkeys([*(self.real_name(one) for one in ids if one is not None), *self.used_ids]))
+        some = self.crowd.some_ids() if self.crowd else ()
+        return list(dict.fromkeys([*(self.real_name(one) for one in ids if one is not None), *self.used_ids, *some]))
 
     @property
     def shape(self) -> ClusterShape:
@@ -131,12 +133,20 @@ class RoundContext:
         for first, (name, count) in enumerate(self.scenario.workload.topics.items()):
             order = {index: _rotated(brokers, index + first)[:REPLICAS] for index in range(count)}
             self.environment.belongings.topics.append(self.topics[name])
-            self.fault_target.admin.create_topic(self.topics[name], order)
+            configs = TOPIC_CONFIGS if self.crowd else None
+            self.fault_target.admin.create_topic(self.topics[name], order, configs)
 
     def start_roles(self) -> None:
         self.facts["played_by"] = {role: adapter.kind for role, adapter in self.players.items()}
         for index, role in enumerate(self.scenario.workload.roles(), start=1):
             self.start_thread(f"role {role.name}", partial(self._run_role, index, role))
+        if self.crowd is not None:
+            self.start_thread("crowd", self.crowd.run)
+
+    def note_crowd(self) -> None:
+        """Who the crowd were, for the round's facts."""
+        if self.crowd is not None:
+            self.facts["crowd"] = self.crowd.facts()
 
     def await_clients(self, timeout_seconds: float) -> None:
         """Wait until a process plays each role that one is to play, so that toxics strike what runs; not for one that
@@ -257,44 +267,6 @@ class RoundContext:
             actor.close()
 
 
-def create_round(environment: Environment, round_: Round) -> RoundContext:
-    """The context of a round in the session's environment; nothing is created on the cluster yet.
-
-    :raises ScenarioOutOfReach: When no toxic of the scenario can strike there.
-    :raises ClientsNotOffered: When the target offers none of the scenario's clients what they need.
-    """
-    scenario, name = round_.scenario, environment.next_round(round_.seed.value)
-    out_of_reach = _out_of_reach(environment, scenario)
-    processes = RunningClients(record=environment.record_client)
-    adapters = _offered(environment, scenario, processes)
-    if not any(adapter.kind in ADAPTERS for adapter in adapters):
-        round_.seed.stream("clients").shuffle(adapters)
-    topics = {topic: f"{name}-{topic}" for topic in scenario.workload.topics}
-    ids = {role.transactional_id for role in scenario.workload.roles() if role.transactional_id is not None}
-    fault_target = environment.fault_target(topics, {each: f"{name}-{each}" for each in ids}, processes)
-    reader = ResumableReader(
-        spark=environment.spark.spark,
-        bootstrap=environment.reading.bootstrap,
-        topics=list(topics.values()),
-        folder=round_.folder / "spark" / READER,
-        security=environment.reading.security,
-        group=f"{name}-spark",
-    )
-    return RoundContext(
-        scenario=scenario,
-        seed=round_.seed,
-        environment=environment,
-        name=name,
-        fault_target=fault_target,
-        history_journal=HistoryJournal(round_.folder / "history"),
-        adapters=adapters,
-        prober=next((each for each in adapters if each.kind in ADAPTERS), ADAPTERS[PROBER]),
-        processes=processes,
-        reader=reader,
-        facts={"clients": [adapter.kind for adapter in adapters], OUT_OF_REACH: dict(out_of_reach)},
-    )
-
-
 def shape_of(scenario: Scenario, environment: Environment) -> ClusterShape:
     """What the schedule may depend on; a fault on a lane without clients would strike nothing."""
     roles, topology = scenario.workload.roles(), environment.open().topology
@@ -306,32 +278,6 @@ def shape_of(scenario: Scenario, environment: Environment) -> ClusterShape:
         transactional_ids=tuple(ids),
         reach=environment.reach,
     )
-
-
-def _out_of_reach(environment: Environment, scenario: Scenario) -> Mapping[str, str]:
-    """The toxics that can strike nothing on this target, with the reason, which is told once in a session."""
-    found = lost(scenario.toxics, shape_of(scenario, environment))
-    if scenario.toxics and len(found) == len(scenario.toxics):
-        raise ScenarioOutOfReach("; ".join(sentences(found)).replace("out of reach: ", ""))
-    environment.tell_out_of_reach(found)
-    return found
-
-
-def _offered(environment: Environment, scenario: Scenario, processes: RunningClients) -> list[Adapter]:
-    programs = {name: StdioAdapter(command=each, processes=processes) for name, each in environment.programs.items()}
-    adapters: Mapping[str, Adapter] = {**ADAPTERS, **programs}
-    lacks = {name: _lacking(environment, scenario, adapters[name]) for name in scenario.clients}
-    able = [adapters[name] for name, lack in lacks.items() if lack is None]
-    if not able:
-        raise ClientsNotOffered("; ".join(filter(None, lacks.values())))
-    return able
-
-
-def _lacking(environment: Environment, scenario: Scenario, adapter: Adapter) -> str | None:
-    if scenario.protocol is not None and adapter.protocol != scenario.protocol:
-        needed = f"{scenario.name} needs clients of Transactions {scenario.protocol.upper()}"
-        return f"{needed}, and of {adapter.kind} that is not known"
-    return environment.lacking(adapter)
 
 
 def _rotated(brokers: Sequence[int], by: int) -> tuple[int, ...]:

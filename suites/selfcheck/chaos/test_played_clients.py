@@ -14,7 +14,8 @@ from harness.base.seed import Seed
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.scenario import Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
-from harness.chaos.play.round_context import PROBER, RoundContext, create_round
+from harness.chaos.play.round_context import PROBER, RoundContext
+from harness.chaos.play.round_creation import create_round
 from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.clients.stdio.client_processes import RunningClients
 from harness.cluster.topology import Topology

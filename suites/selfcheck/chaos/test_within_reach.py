@@ -20,7 +20,8 @@ from harness.chaos.plan.round_folders import rounds_of
 from harness.chaos.plan.scenario import PlannedFault, Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
 from harness.chaos.plan.schedule import schedule
-from harness.chaos.play.round_context import ClientsNotOffered, ScenarioOutOfReach, create_round
+from harness.chaos.play.round_context import ClientsNotOffered, ScenarioOutOfReach
+from harness.chaos.play.round_creation import create_round
 from harness.chaos.play.within_reach import lost, on_external, reach_of
 from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.cluster.run_options import Permissions, RunOptions
