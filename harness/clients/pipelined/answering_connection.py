@@ -10,6 +10,7 @@ from harness.base.addresses import Address
 from harness.base.kafka_error import KafkaError, error_name
 from harness.wire.api_names import key_of, known_versions
 from harness.wire.api_request import ApiRequest
+from harness.wire.byte_stream import CONNECT_WITHIN
 from harness.wire.frames import decode, encode
 from harness.wire.offered import Offered
 from harness.wire.requests.cluster.api_versions import ApiVersions
@@ -39,13 +40,15 @@ class AnsweringConnection(asyncio.Protocol):
 
         :raises ConnectionClosed, UnreadableAnswer: When that did not come about; nothing is left open.
         """
-        loop = asyncio.get_running_loop()
+        connection = cls(actor)
         try:
-            _, connection = await loop.create_connection(lambda: cls(actor), address.host, address.port)
-        except OSError as error:
-            raise ConnectionClosed(f"{address} cannot be reached: {error}") from error
-        try:
-            await connection.learn()
+            async with asyncio.timeout(CONNECT_WITHIN):
+                loop = asyncio.get_running_loop()
+                await loop.create_connection(lambda: connection, address.host, address.port)
+                await connection.learn()
+        except OSError as error:  # a TimeoutError too
+            connection.abort()
+            raise ConnectionClosed(f"{address} cannot be reached: {error or 'no answer'}") from error
         except BaseException:
             connection.abort()
             raise

@@ -87,16 +87,22 @@ class OutgoingBatches:
             return False
         return self.broken or not any(self._waiting.values())
 
+    @property
+    def undecided(self) -> int:
+        """How many have no result yet, sent or not."""
+        sent = sum(map(len, self._undecided.values()))
+        return sent + sum(1 for _ in self.left())
+
     def ready(self, now: float) -> Iterator[OutgoingBatch]:
         """Batches whose turn it is, at most one a partition."""
         for partition, waiting in self._waiting.items():
             if waiting and self._may_go(waiting[0], self._undecided[partition], now):
                 yield waiting[0]
 
-    def next_moment(self) -> float | None:
+    def next_moment(self, now: float) -> float | None:
         """When the first of those may go that wait before they are sent again; None where none does."""
         heads = (waiting[0].not_before for waiting in self._waiting.values() if waiting)
-        return min((moment for moment in heads if moment), default=None)
+        return min((moment for moment in heads if moment > now), default=None)
 
     def take(self, batch: OutgoingBatch) -> int:
         """It is sent now; its sequence."""

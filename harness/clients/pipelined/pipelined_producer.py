@@ -150,8 +150,9 @@ class PipelinedProducer:
         while not outgoing.over and not deadline.over:
             while more := await self._send_ready(outgoing):
                 sending |= more
-            done, sending = await _some(sending, outgoing, deadline)
-            if done:
+            undecided = outgoing.undecided
+            sending = await _some(sending, outgoing, deadline)
+            if outgoing.undecided < undecided:
                 deadline = self._deadline()
         if not outgoing.over:
             outgoing.give_up()
@@ -162,7 +163,8 @@ class PipelinedProducer:
     async def _send_ready(self, outgoing: OutgoingBatches) -> "set[asyncio.Task[None]]":
         """A Produce to each leader that has room for one more, with the batches whose turn it is."""
         started: set[asyncio.Task[None]] = set()
-        for node, batches in (await self._by_leader(outgoing)).items():
+        await self._find_leaders(outgoing)
+        for node, batches in self._by_leader(outgoing).items():
             if self._in_flight.get(node, 0) < self.habits.in_flight:
                 for batch in (some := batches[: self.habits.partitions_a_request]):
                     outgoing.take(batch)
@@ -172,14 +174,19 @@ class PipelinedProducer:
                 started.add(asyncio.create_task(self._produce(node, outgoing, some)))
         return started
 
-    async def _by_leader(self, outgoing: OutgoingBatches) -> Mapping[int, list[OutgoingBatch]]:
-        by_leader: dict[int, list[OutgoingBatch]] = {}
+    async def _find_leaders(self, outgoing: OutgoingBatches) -> None:
+        """Of all whose turn it is; those that have none now are asked about again later."""
         for batch in list(outgoing.ready(time.monotonic())):
-            node = await self.retry.routes.leader(batch.partition)
-            if node is None:
+            if await self.retry.routes.leader(batch.partition) is None:
                 self.retry.routes.forget("Produce")
                 batch.wait_longer()
-            else:
+
+    def _by_leader(self, outgoing: OutgoingBatches) -> Mapping[int, list[OutgoingBatch]]:
+        """Nothing is awaited here: an answer may change whose turn it is."""
+        by_leader: dict[int, list[OutgoingBatch]] = {}
+        for batch in outgoing.ready(time.monotonic()):
+            node = self.retry.routes.known_leader(batch.partition)
+            if node is not None:
                 by_leader.setdefault(node, []).append(batch)
         return by_leader
 
@@ -222,18 +229,19 @@ class PipelinedProducer:
 
 async def _some(
     sending: "set[asyncio.Task[None]]", outgoing: OutgoingBatches, deadline: Deadline
-) -> "tuple[set[asyncio.Task[None]], set[asyncio.Task[None]]]":
-    """Wait until an answer has come, or something may be sent again: what has come, and what is under way."""
-    moment, timeout = outgoing.next_moment(), deadline.left
+) -> "set[asyncio.Task[None]]":
+    """Wait until an answer has come, or something may be sent again; what is still under way."""
+    now, timeout = time.monotonic(), deadline.left
+    moment = outgoing.next_moment(now)
     if moment is not None:
-        timeout = min(timeout, max(SHORTEST_SECONDS, moment - time.monotonic()))
+        timeout = min(timeout, max(SHORTEST_SECONDS, moment - now))
     if not sending:
         await asyncio.sleep(min(timeout, LONGEST_PAUSE_SECONDS))
-        return set(), set()
+        return set()
     done, left = await asyncio.wait(sending, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
     for task in done:
         task.result()
-    return done, left
+    return left
 
 
 def _never_sent(added: CallResult) -> CallResult:

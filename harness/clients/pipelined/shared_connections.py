@@ -79,14 +79,9 @@ class SharedConnections:
             async with asyncio.timeout(timeout_seconds):
                 return await asyncio.shield(task)
         except TimeoutError as error:
-            task.cancel()
             raise NotSent(f"no connection to node {node} within {timeout_seconds:g} s") from error
         except WireError as error:
             raise NotSent(f"no connection to node {node}: {error}") from error
-        except asyncio.CancelledError as error:
-            if task.cancelled():  # by another who had waited long enough
-                raise NotSent(f"no connection to node {node} in time") from error
-            raise
 
     def _leave(self, node: int, connection: AnsweringConnection) -> None:
         """A broker works on one request of a connection at a time: nothing must wait behind one without an answer."""

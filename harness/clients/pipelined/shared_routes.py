@@ -31,6 +31,10 @@ class SharedRoutes:
             await self._once(partition[0], self._refresh(partition[0]))
         return self._reachable(self._table.known_leader(partition))
 
+    def known_leader(self, partition: TopicPartition) -> int | None:
+        """As :meth:`leader`, where it is known; nothing is asked."""
+        return self._reachable(self._table.known_leader(partition))
+
     async def coordinator(self, transactional_id: str) -> int | None:
         """The node that coordinates the id; None when no broker answers, or none does."""
         if self._table.known_coordinator(transactional_id, TRANSACTION) is None:

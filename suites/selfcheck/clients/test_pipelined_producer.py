@@ -71,7 +71,7 @@ class ScriptedLeaders:
             error=first, error_message=None, base_offset=-1, log_start_offset=0, partitions=cast(Any, answers)
         )
 
-    def _appended(self, part: Any, error: int) -> dict[str, object]:
+    def _appended(self, part: Any, error: int) -> dict[str, int]:
         place, sequence = (part.topic, part.partition), part.batch.base_sequence
         expected = self.expected.get(place, sequence if sequence == 0 else 0)
         if not error and sequence != expected:
@@ -187,7 +187,7 @@ def test_a_fenced_producer_is_refused_and_what_was_not_sent_is_told_as_such(tmp_
 
 
 def test_silence_until_the_bound_is_unsure_for_every_record_in_flight(tmp_path: Path) -> None:
-    trial, whole = played(tmp_path, written(4), *[SILENCE] * 1_000, request_ms=100, batch_records=2)
+    trial, whole = played(tmp_path, written(4), *[SILENCE] * 100_000, request_ms=100, batch_records=2)
     assert not whole
     assert {row["outcome"] for row in trial.rows("produce")} == {Outcome.UNSURE.value}
 
