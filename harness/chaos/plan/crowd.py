@@ -74,8 +74,8 @@ class Crowd:
     :param per_second: Transactions that all together begin in a second, at most.
     :param seats_a_connection: Seats that share their connections.
     :param request_ms: What a seat gives one operation, retries included.
-    :param before, during: Committed transactions that the round must have in the second before a fault, and
-        while one is on, or else it has shown nothing.
+    :param before: Transactions that must have been committed in the seconds before a fault, and ``during``:
+        writes and commits that must be under way while it is on, or else the fault has shown nothing.
     """
 
     seats: int = 48
@@ -84,7 +84,7 @@ class Crowd:
     request_ms: int = 3_000
     timeout_ms: int = 6_000
     before: int = 20
-    during: int = 1
+    during: int = 20
 
 
 class CrowdedWorkload(Protocol):

@@ -147,6 +147,7 @@ class RoundContext:
         """Who the crowd were, for the round's facts."""
         if self.crowd is not None:
             self.facts["crowd"] = self.crowd.facts()
+            self.facts["minimum_traffic"] = self.crowd.minimum()
 
     def await_clients(self, timeout_seconds: float) -> None:
         """Wait until a process plays each role that one is to play, so that toxics strike what runs; not for one that

@@ -61,6 +61,10 @@ class RoundCrowd:
         """Those that coordinators are asked about one by one: the last ones, since thousands may have come and gone."""
         return [*self.ids][-MOST_ASKED:]
 
+    def minimum(self) -> dict[str, Json]:
+        """The traffic without which the round shows nothing."""
+        return {"before": self.crowd.before, "during": self.crowd.during}
+
     def facts(self) -> dict[str, Json]:
         """Who they were, for ``run.json``."""
         return {
