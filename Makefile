@@ -31,8 +31,11 @@ check: lint types laws offline ## the part of the tests that needs no broker, en
 
 test: lint types laws $(LIVE) offline ## all tests of Fencepost itself; make -k -j2 -O test: two parts at a time
 
-falsify: $(READY) ## prove on broken Kafkas that every requirement can fail
-	@$(BIN)/fencepost falsify --backend $(BACKEND) $(ARGS)
+falsify: $(READY) ## prove on broken Kafkas that every requirement can fail, two parts beside each other
+	@$(MAKE) --no-print-directory -k -j2 falsify.1 falsify.2
+
+falsify.%: $(READY)
+	@$(BIN)/fencepost falsify --backend $(BACKEND) --part $*/2 $(ARGS)
 
 bench: $(READY) ## measure start-up and requirements, as ratios in one run
 	@$(BIN)/python -m pytest suites/bench -p no:randomly --benchmark-only --benchmark-columns=min,median,max,rounds $(ARGS)

@@ -16,12 +16,12 @@ from harness.chaos.observe.settle import settle as wait_for_rest
 from harness.chaos.observe.watermark_sampler import sampling
 from harness.chaos.plan.chaos_round import Round, save_results
 from harness.chaos.plan.phases import phases
-from harness.chaos.plan.schedule import schedule
+from harness.chaos.plan.plan_file import PLAN, write_plan
+from harness.chaos.play.casting import ScenarioOutOfReach
 from harness.chaos.play.environment import Environment
 from harness.chaos.play.fault_runner import run_faults
 from harness.chaos.play.judgement_limits import CLIENT_NOTES, DRAIN_NOTES, GATE_ERRORS, limited
-from harness.chaos.play.round_context import OUT_OF_REACH, RoundContext, ScenarioOutOfReach
-from harness.chaos.play.round_creation import create_round
+from harness.chaos.play.round_context import OUT_OF_REACH, RoundContext, create_round
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.history.operation import Phase
 from harness.faults.fault_target import Powerless
@@ -53,8 +53,10 @@ def perform(environment: Environment, round_: Round) -> Judgement:
     with connect(environment, round_) as context:
         drive(context, round_)
         heal(context)
-        settle(environment, context)
+        settle(context)
         drain(environment, context)
+    if why := context.spent:
+        environment.replace_cluster(why)
     seal(environment, round_, context)
     judgement = judge(environment.spark, round_.folder)
     round_.add({"seconds": round(time.monotonic() - started, 1)})
@@ -78,6 +80,7 @@ def connect(environment: Environment, round_: Round) -> Iterator[RoundContext]:
         publish(round_.folder)
         raise
     try:
+        write_plan(round_.folder / PLAN, context.plan)
         context.create_topics()
         prepare(context)
         yield context
@@ -103,7 +106,6 @@ def prepare(context: RoundContext) -> None:
 
 def drive(context: RoundContext, round_: Round) -> None:
     """Step 3: roles run while toxics strike; watermarks are sampled, and Spark is killed once and goes on."""
-    planned_faults = schedule(round_.scenario, context.shape, round_.seed.stream("schedule"), round_.seconds)
     clock = context.fault_target.clock
     with sampled(context):
         began_ms = clock.now()
@@ -111,8 +113,9 @@ def drive(context: RoundContext, round_: Round) -> None:
         context.start_roles()
         context.await_clients(CLIENTS_SECONDS)
         ready_ms = clock.now()
+        context.start_roles(later=True)
         context.start_thread("Spark's restart", lambda: restart_halfway(context, round_.seconds))
-        run_faults(planned_faults, context.fault_target, context.stop, context.note_fault)
+        run_faults(context.plan.faults, context.fault_target, context.stop, context.note_fault)
         context.stop.wait(max(0.0, round_.seconds - (clock.now() - ready_ms) / 1000))
         context.stop_threads(LAST_TRANSACTION_SECONDS)
         context.history_journal.write(*phases(context.faults, began_ms, clock.now()))
@@ -146,7 +149,7 @@ def heal(context: RoundContext) -> None:
         assert not links.disturbed(), "a toxic survived healing"
 
 
-def settle(environment: Environment, context: RoundContext) -> None:
+def settle(context: RoundContext) -> None:
     """Step 5: probes show whether it serves again; then wait, bounded, for rest. How long it took is evidence."""
     target, partitions = context.fault_target, context.partitions
     began_ms = target.clock.now()
@@ -160,8 +163,6 @@ def settle(environment: Environment, context: RoundContext) -> None:
     context.history_journal.write(Phase(name="heal", started=began_ms, ended=healed_ms))
     context.history_journal.write(Phase(name="settle", started=healed_ms, ended=target.clock.now()))
     context.facts["settle"] = settled
-    if context.unusable(settled):
-        environment.replace_cluster("this one did not come to rest")
 
 
 def drain(environment: Environment, context: RoundContext) -> None:
@@ -189,7 +190,7 @@ def drain(environment: Environment, context: RoundContext) -> None:
 
 def seal(environment: Environment, round_: Round, context: RoundContext) -> None:
     """Step 7: the history as Parquet; from here nothing touches the network. A failure of ours ends the round here."""
-    round_.add({"facts": context.facts})
+    round_.add({"facts": context.facts, "transactions": dict(context.transactions)})
     if context.failures:
         raise context.failures[0]
     seal_history(environment.spark.spark, round_.folder)

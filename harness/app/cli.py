@@ -52,6 +52,7 @@ examples:
   fencepost qualify kafka:3.5.2 --select VERIFY  one group only
   fencepost chaos kafka:4.3.1 --budget 10m       search for anomalies under faults
   fencepost chaos kafka:4.3.1 --clients java,sarama   the same with these libraries
+  fencepost shrink reports/runs/…                the smallest plan of a red round of chaos
   fencepost list --json                          the catalogue, for machines
   fencepost replay reports/runs/…                judge last week's evidence again, offline
   fencepost clients --clients java:4.3.1,franz-go:1.22,./my-adapter
@@ -87,11 +88,30 @@ stands in suites/model/explained.toml. cells.jsonl in the run folder has a line 
   fencepost explore kafka:4.3.1                  every cell
   fencepost explore kafka:4.3.1 --limit 2000     the states that are reached soonest, in about a minute
   fencepost explore kafka:4.3.1 --walks 90s      random sequences, each difference cut to the shortest
+  fencepost explore kafka:4.3.1 --slow           timeouts, moved coordinators and leaders, messages that wait
+  fencepost explore kafka:4.3.1 --resume RUN     go on behind the last cell of one that was interrupted
   fencepost explore kafka:3.5.2 --defended       what KIP-890 closes, found
   fencepost explore external:host:9092           a running cluster; markers are written with --allow-changes alone
 
 exit codes: 0 no difference that is not explained, 1 one, or an explanation that is no longer true,
-12 lost on the way"""
+12 lost on the way, 130 interrupted; what was compared before is told and kept"""
+
+
+SHRINKING = """\
+Takes a red round of chaos and finds the smallest plan that still shows the same anomaly: fewer faults, roles,
+transactions, seconds. Each try is a round on the round's own target from the same draws, with something left out
+(delta debugging); the cluster and Spark stay up between tries. First the whole round is played again. What the finding
+names is tried first, then halves and quarters. Ctrl-C and the end of the budget keep the smallest so far.
+
+The result is smallest.toml in the run folder, the command that plays it, in how many of its plays it was red, a
+paragraph on what is left, and, where wire clients alone are left, a sketch of a requirement's stimulus.
+
+  fencepost shrink reports/runs/…                the red round of a session
+  fencepost shrink reports/runs/… 3              its third round, where several are red
+  fencepost shrink reports/runs/… --anomaly stuck-lso --budget 30m
+
+exit codes: 0 a plan was red again, and the smallest is written, 1 the round was not red again, 2 it is not red,
+16 no round of chaos"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -118,6 +138,14 @@ def parser() -> argparse.ArgumentParser:
     _qualify(commands.add_parser("qualify", help="judge a Kafka, requirement by requirement"))
     _chaos(
         commands.add_parser("chaos", help="several clients, many transactions, faults: is every record accounted for")
+    )
+    _shrink(
+        commands.add_parser(
+            "shrink",
+            help="make a red round of chaos as small as it can be",
+            description=SHRINKING,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
     )
     _falsify(commands.add_parser("falsify", help="prove on broken Kafkas that every requirement can fail"))
     _list(commands.add_parser("list", help="print the catalogue"))
@@ -158,9 +186,22 @@ def _falsify(command: argparse.ArgumentParser) -> None:
 
 
 def _chaos(command: argparse.ArgumentParser) -> None:
-    command.add_argument("target", help=TARGET_HELP)
+    command.add_argument("target", nargs="?", default="", help=f"{TARGET_HELP}; --upgrade FROM..TO names one by itself")
     declare("chaos", command.add_argument)
     command.set_defaults(run=_search)
+
+
+def _shrink(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", type=Path, metavar="RUN", help="the folder of a session of chaos, or of a round")
+    command.add_argument("round", nargs="?", metavar="ROUND", help="the round, by its number or name: 3, 003-relay")
+    declare("shrink", command.add_argument)
+    command.set_defaults(run=_make_small)
+
+
+def _make_small(given: argparse.Namespace) -> int:
+    from harness.app.chaos.shrink_command import shrink_round  # brings in Spark
+
+    return shrink_round(given)
 
 
 def _list(command: argparse.ArgumentParser) -> None:

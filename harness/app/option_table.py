@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.app.chaos.upgrade_option import upgrade_of
 from harness.app.side_by_side import JOBS, MOST_CLUSTERS, MOST_JOBS, PROCESSORS_FOR_TWO
 from harness.base.paths import CLIENTS, CONTRACT
 from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
@@ -42,6 +43,13 @@ def count_of_cells(text: str) -> int:
     return int(text)
 
 
+def count_from_one(text: str) -> int:
+    """A number from 1 on; :raises ArgumentTypeError: for anything else."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is no number of tries: write 1 or more")
+    return int(text)
+
+
 class Option(NamedTuple):
     """One option: the commands that take it (``pytest`` is ``pytest suites``), and how ``argparse`` declares it."""
 
@@ -73,6 +81,32 @@ OPTIONS = (
     Option("--target", ("pytest",), {}, TARGET_HELP),
     Option("--falsify", ("pytest",), {"action": "store_true"}, "run the live negative controls instead"),
     Option("--chaos", ("pytest",), {"metavar": "TARGET"}, "chaos on this target instead of the contract"),
+    Option(
+        "--budget",
+        ("shrink",),
+        {"default": "10m", "metavar": "TIME"},
+        "how long it may take: 90s, 10m, 2h (default: %(default)s); then the smallest so far is the result",
+    ),
+    Option(
+        "--tries",
+        ("shrink",),
+        {"type": count_from_one, "default": 3, "metavar": "N"},
+        "how often a plan is tried before it counts as green, where the round is not red each time (default: "
+        "%(default)s)",
+    ),
+    Option(
+        "--anomaly",
+        ("shrink",),
+        {"metavar": "NAME"},
+        "the anomaly that must stay (default: the first that the report names)",
+    ),
+    Option(
+        "--upgrade",
+        CHAOS,
+        {"type": upgrade_of, "metavar": "FROM..TO"},
+        "start every node with one release, and upgrade the cluster to the other while clients work: 3.9.2..4.3.1, or"
+        " TARGET and 3.9.2.. (process backend; scenarios: those of upgrades)",
+    ),
     Option("--budget", CHAOS, {"metavar": "TIME"}, "how long it may take: 90s, 10m, 2h (default: every scenario once)"),
     Option(
         "--scenarios",
@@ -85,7 +119,13 @@ OPTIONS = (
         CHAOS,
         {"default": "", "metavar": "NAME,…"},
         "libraries that play the roles, in turn, each actor a process of its own that is also killed and paused:"
-        " java:4.3.1,java:3.9.2,sarama, or ./a-program (default: the scenarios' own clients, in Fencepost's process)",
+        " java:4.3.1,java:3.9.2,sarama, or ./a-program (default: the scenarios' own clients)",
+    ),
+    Option(
+        "--plan",
+        ("chaos",),
+        {"type": Path, "metavar": "FILE", "dest": "plan_file"},
+        "play this plan (plan.toml of a round's folder, or what shrink has left of one) instead of what a seed draws",
     ),
     Option(
         "--seconds",
@@ -95,7 +135,7 @@ OPTIONS = (
     ),
     Option(
         "--spark-master",
-        (*CHAOS, "replay"),
+        (*CHAOS, "replay", "shrink"),
         {"default": "local[*]", "metavar": "URL"},
         "Spark's master for readers and judge: local[*] (default), spark://…, yarn, k8s://…",
     ),
@@ -204,6 +244,12 @@ OPTIONS = (
         "an earlier run's folder: the report tells what is not as it was there",
     ),
     Option(
+        "--against",
+        ("chaos",),
+        {"type": Path, "metavar": "RUN", "dest": "earlier"},
+        "an earlier session's folder: the page tells whether rounds recover and settle slower than there, with a test",
+    ),
+    Option(
         "--jobs",
         (*JUDGED, "clients"),
         {"type": int, "metavar": "N", "choices": range(1, MOST_JOBS + 1)},
@@ -236,7 +282,12 @@ OPTIONS = (
         "only the first N cells, those of the states that are reached soonest (default: all; of a cluster that is not "
         "ours 2000, because each leaves two transactional ids)",
     ),
-    Option("--report-dir", RUN, {"type": Path, "metavar": "DIR"}, "the run folder (default: one in reports/runs)"),
+    Option(
+        "--report-dir",
+        (*RUN, "shrink"),
+        {"type": Path, "metavar": "DIR"},
+        "the run folder (default: one in reports/runs)",
+    ),
 )
 
 

@@ -10,6 +10,7 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,6 +24,9 @@ from harness.base.property_lines import parse_properties
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
+from harness.chaos.plan.plan_file import read_plan, scenario_of
+from harness.chaos.plan.round_folders import rounds_of
+from harness.chaos.plan.round_plan import RoundPlan
 from harness.chaos.plan.scenario import Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
 from harness.clients.stdio.adapter_name import AdapterCommand, adapter_command
@@ -32,7 +36,7 @@ from harness.cluster.run_options import PREFIX, Permissions, RunOptions
 from harness.cluster.target import External, parse_target
 from harness.cluster.topology import BROKERS
 from harness.contract.level import Profile
-from harness.explore.cell_exploration import ExploreOptions
+from harness.explore.explore_options import ExploreOptions
 
 NAME = r"[a-zA-Z0-9._-]{1,100}"
 """What names of ours may begin with (Kafka's ``Topic.LEGAL_CHARS``)."""
@@ -40,7 +44,7 @@ NAME = r"[a-zA-Z0-9._-]{1,100}"
 
 def contract_options(given: Namespace, *, target: str | None, falsify: bool = False) -> ContractOptions:
     """The options of a qualification; :raises UserError: when one of them is malformed."""
-    run = _run_options(given, target or "", folder_name=target or "falsify")
+    run = run_options(given, target or "", folder_name=target or "falsify")
     external = bool(target) and isinstance(parse_target(target or ""), External)
     profile = Profile(getattr(given, "profile", None) or (Profile.KIP if external else Profile.KAFKA))
     return ContractOptions(
@@ -65,7 +69,7 @@ def clients_options(given: Namespace, *, target: str) -> ClientsOptions:
     if not names or len(set(names)) < len(names):
         raise UserError("--clients: name one client or more, each once", exit=ExitCode.USAGE)
     return ClientsOptions(
-        run=_run_options(given, target, folder_name=f"clients-{target}"),
+        run=run_options(given, target, folder_name=f"clients-{target}"),
         clients=names,
         select=given.select,
         profile=Profile(given.profile or Profile.KIP),
@@ -77,10 +81,11 @@ def clients_options(given: Namespace, *, target: str) -> ClientsOptions:
 
 def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
     """The options of a session of chaos; :raises UserError: when one of them is malformed."""
-    run = _run_options(given, target, folder_name=f"chaos-{target}")
-    if run.permissions.topics:
-        raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
-    scenarios = select_scenarios(given.scenarios, find_scenarios(SCENARIOS))
+    run = chaos_run(given, target, folder_name="chaos")
+    if (file := getattr(given, "plan_file", None)) is not None:
+        return _planned_options(given, run, file)
+    upgraded = [each for each in find_scenarios(SCENARIOS) if given.scenarios or each.upgrades == bool(given.upgrade)]
+    scenarios = select_scenarios(given.scenarios, upgraded)
     chosen = [adapter_command(name, print_progress) for name in _names(given.clients)]
     clients = [client.name for client in chosen]
     played = [scenario.played_by(clients) for scenario in scenarios] if clients else scenarios
@@ -88,11 +93,66 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
         run=run,
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         round_seconds=given.seconds,
+        upgrade=given.upgrade.first if given.upgrade else "",
         scenarios=played,
         clients=clients,
         programs={client.name: client for client in chosen} or _own_programs(scenarios),
+        against=_earlier_rounds(given),
+        spark_master=given.spark_master,
+        chosen=bool(given.scenarios),
+    )
+
+
+def chaos_run(given: Namespace, target: str, *, folder_name: str) -> RunOptions:
+    """The target, the cluster and the folder of a session; :raises UserError: when one of them is malformed."""
+    if given.upgrade is not None:
+        target = given.upgrade.target(target)
+    elif not target:
+        raise UserError("name a target: fencepost chaos kafka:4.3.1", exit=ExitCode.USAGE)
+    run = run_options(given, target, folder_name=f"{folder_name}-{target}")
+    if given.upgrade is not None:
+        run = replace(run, cluster=given.upgrade.started(run.cluster, target=target, backend=run.backend))
+    if run.permissions.topics:
+        raise UserError("chaos makes topics of its own, and cannot run on given ones (--topics)", exit=ExitCode.USAGE)
+    return run
+
+
+def _planned_options(given: Namespace, run: RunOptions, file: Path) -> ChaosOptions:
+    fixed = ("seed", "scenarios", "clients", "seconds")
+    if also := [f"--{name}" for name in fixed if getattr(given, name) not in (None, "")]:
+        raise UserError(
+            f"{', '.join(also)}: the plan fixes scenario, seed, length and clients; change them in {file}",
+            exit=ExitCode.USAGE,
+        )
+    return planned_options(run, read_plan(file), file, given)
+
+
+def planned_options(run: RunOptions, plan: RoundPlan, file: Path | None, given: Namespace) -> ChaosOptions:
+    """The options of a session that plays a plan; :raises UserError: when a client of the plan cannot be had."""
+    scenario = scenario_of(plan)
+    return ChaosOptions(
+        run=replace(run, seed=Seed(plan.seed)),
+        plan=plan,
+        plan_file=file and file.absolute(),
+        budget_seconds=None if given.budget is None else parse_seconds(given.budget),
+        scenarios=(scenario,),
+        upgrade=given.upgrade.first if given.upgrade else "",
+        programs=_own_programs((scenario,)),
+        against=_earlier_rounds(given),
         spark_master=given.spark_master,
     )
+
+
+def _earlier_rounds(given: Namespace) -> Sequence[Path]:
+    """The rounds of ``--against``; :raises UserError: when the folder holds none."""
+    folder = getattr(given, "earlier", None)
+    rounds = () if folder is None else rounds_of(folder.absolute())
+    if folder is not None and not rounds:
+        raise UserError(
+            f"--against {folder}: it holds no round of chaos; name the folder of an earlier session",
+            exit=ExitCode.EVIDENCE_UNREADABLE,
+        )
+    return rounds
 
 
 def _own_programs(scenarios: Sequence[Scenario]) -> Mapping[str, AdapterCommand]:
@@ -104,7 +164,7 @@ def _own_programs(scenarios: Sequence[Scenario]) -> Mapping[str, AdapterCommand]
 def explore_options(given: Namespace) -> ExploreOptions:
     """The options of an exploration; :raises UserError: when one of them is malformed."""
     return ExploreOptions(
-        run=_run_options(given, given.target, folder_name=f"{given.target}-explore"),
+        run=run_options(given, given.target, folder_name=f"{given.target}-explore"),
         limit=given.limit,
         defended=given.defended,
         walk_seconds=None if given.walks is None else parse_seconds(given.walks),
@@ -113,7 +173,7 @@ def explore_options(given: Namespace) -> ExploreOptions:
 
 def compare_options(given: Namespace) -> CompareOptions:
     """The options of a comparison; :raises UserError: when one of them is malformed."""
-    run = _run_options(given, given.first, folder_name=f"{given.first}-compare")
+    run = run_options(given, given.first, folder_name=f"{given.first}-compare")
     parse_target(given.second)
     return CompareOptions(run=run, second=given.second, limit=given.limit)
 
@@ -153,7 +213,8 @@ def print_progress(sentence: str) -> None:
     sys.stderr.write(sentence + "\n")
 
 
-def _run_options(given: Namespace, target: str, *, folder_name: str) -> RunOptions:
+def run_options(given: Namespace, target: str, *, folder_name: str) -> RunOptions:
+    """What every run is given; :raises UserError: when it is malformed."""
     if target:
         parse_target(target)
     return RunOptions(

@@ -2,7 +2,7 @@
 
 ``pytest suites`` registers it by ``conftest.py``; the command hands its own options to it (:class:`GivenOptions`).
 Without ``--target``, ``--falsify`` and ``--chaos`` only the offline controls appear and no broker starts. What is
-collected and in which order: :mod:`harness.app.contract_plugin`, :mod:`harness.app.chaos_plugin`.
+collected and in which order: :mod:`harness.app.contract_plugin`, :mod:`harness.app.chaos.chaos_plugin`.
 """
 
 import signal
@@ -92,7 +92,7 @@ def _open(config: pytest.Config, options: SessionOptions) -> None:
         config.stash[SESSIONS].append(clients)
         config.pluginmanager.register(ClientsPlugin(clients), "fencepost-clients")
     else:
-        from harness.app import chaos_plugin, chaos_session  # brings in Spark, which nothing else needs
+        from harness.app.chaos import chaos_plugin, chaos_session  # brings in Spark, which nothing else needs
 
         chaos = chaos_session.ChaosSession(options=options)
         config.stash[SESSIONS].append(chaos)

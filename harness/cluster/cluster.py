@@ -182,6 +182,9 @@ class RunRelease(Protocol):
         :raises UserError: NOT_READY, when it ends, or when it is not let in; it does not run then.
         """
 
+    def started_with(self, node: int) -> str | None:
+        """The release that a node was started with first; None where that is the target's own."""
+
     def altered(self) -> bool:
         """Whether a node runs another release now than the one that it was started with first."""
 
@@ -198,6 +201,17 @@ class Pause(Protocol):
 
 
 @runtime_checkable
+class FillDisk(Protocol):
+    """Power: let a node's writes fail, as on a full disk."""
+
+    def fill_disk(self, node: int) -> None:
+        """Every write to a file fails until the node is started again."""
+
+    def ended(self, node: int) -> bool:
+        """Whether its process is gone."""
+
+
+@runtime_checkable
 class ReadMetrics(Protocol):
     """Power: read a JMX metric of a node."""
 
@@ -211,6 +225,9 @@ class BreakCode(Protocol):
 
     def load_rules(self, rules: str) -> None:
         """Load the rules into all nodes; :raises RuntimeError: with Byteman's message when a rule does not apply."""
+
+    def entered_rules(self) -> frozenset[str]:
+        """The names of loaded rules whose place in the code was come to since."""
 
     def unload_rules(self) -> None:
         """Take all loaded rules out again."""

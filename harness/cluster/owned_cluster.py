@@ -80,6 +80,9 @@ class OwnedCluster(Generic[AnyNode, AnyBlock]):
     def load_rules(self, rules: str) -> None:
         self.failpoints.load(self._running(), rules)
 
+    def entered_rules(self) -> frozenset[str]:
+        return self.failpoints.entered(self._running())
+
     def unload_rules(self) -> None:
         self.failpoints.unload(self._running())
 

@@ -4,6 +4,7 @@ A broker works on one request of a connection at a time, and answers in order; s
 the same time, and a cell stays on one of them.
 """
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -11,10 +12,10 @@ from typing import Any
 
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.wire_client import PendingResponse, WireClient
-from harness.wire.wire_errors import CannotBuild, NotOffered, WireError
+from harness.wire.wire_errors import CannotBuild, ConnectionClosed, NoAnswer, NotOffered, WireError
 
 ANSWER_SECONDS = 30.0
-"""That an answer may take, with everything that is before it on its connection."""
+"""That the answers to requests which are asked together may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,8 @@ class Asker:
     def ask(self, requests: Sequence[Outgoing]) -> list[ApiResult | WireError]:
         """The answer to each, or why there is none."""
         pending = [self._sent(each) for each in requests]
-        return [_answer(each) for each in pending]
+        ends = time.monotonic() + ANSWER_SECONDS
+        return [_answer(each, ends) for each in pending]
 
     def _sent(self, each: Outgoing) -> PendingResponse[Any] | WireError:
         try:
@@ -48,14 +50,21 @@ class Asker:
             return error
 
 
-def _answer(pending: PendingResponse[Any] | WireError) -> ApiResult | WireError:
+def _answer(pending: PendingResponse[Any] | WireError, ends: float) -> ApiResult | WireError:
     if isinstance(pending, WireError):
         return pending
     try:
-        result: ApiResult = pending.wait(ANSWER_SECONDS).result
+        result: ApiResult = pending.wait(max(0.0, ends - time.monotonic())).result
     except WireError as error:
         return error
     return result
+
+
+def require_any(answers: Sequence[ApiResult | WireError]) -> None:
+    """One lost connection is its cells' loss; where none answers any more, the cluster is lost."""
+    lost = [each for each in answers if isinstance(each, ConnectionClosed | NoAnswer)]
+    if lost and len(lost) == len(answers):
+        raise lost[0]
 
 
 @contextmanager

@@ -1,27 +1,30 @@
 """Some hundred cells side by side: each step of their paths, what is asked, one look, and what came of each."""
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from harness.base import wait
-from harness.explore.asker import Outgoing
-from harness.explore.cell_results import CellOutcome, CellResult, CellSeen, Difference
-from harness.explore.cell_run import CellRun, SentRequest, answer_text
+from harness.explore.asker import Outgoing, require_any
+from harness.explore.cell_results import CellOutcome, CellResult, CellSeen, Difference, not_reached
+from harness.explore.cell_run import CellRun, answer_text, exchange
 from harness.explore.comparison import held_wrongly, stable_offset
+from harness.explore.events.cluster_events import SHORT_TIMEOUT_MS, ClusterEvents
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool
 from harness.explore.findings import FreshResult
-from harness.explore.pool_look import PoolLook, described_ids, look_at
+from harness.explore.looks.pool_look import PoolLook, described_ids, look_at
 from harness.explore.real_requests import RealRequest, answer_of, real_request
+from harness.model.events.model_event import TimeoutPasses
 from harness.model.grid import GridCell
-from harness.model.leader_model import KNOWS_ABORTABLE
-from harness.model.model_requests import ModelRequest, ProduceAsked
+from harness.model.leader_model import knows_abortable
+from harness.model.model_requests import ModelRequest, PartitionWrite
 from harness.model.protocol_profile import ProtocolProfile
 from harness.wire.api_request import ApiResult
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
 from harness.wire.topic_partitions import TopicPartition
-from harness.wire.wire_errors import ConnectionClosed, NoAnswer, WireError
+from harness.wire.wire_errors import WireError
 
 TRIES = 20
 """How often a request is sent, while it is answered with an error that passes."""
@@ -30,19 +33,22 @@ OF_A_NEW_INSTANCE = 2
 """The version of InitProducerId that carries no identity; every release of Kafka with transactions takes it."""
 ENDED_SECONDS = 10.0
 """Within which a transaction that ends has its markers."""
+TOO_SLOW = "this machine was too slow: the transaction may have timed out before that was due"
 Asked: TypeAlias = tuple[CellRun, ModelRequest]
 
 
 @dataclass(slots=True, kw_only=True)
 class CellBatch:
-    """Used by one thread.
+    """Used by one thread. All its cells have the same events on their paths.
 
+    :param events: How they are brought about; None where there is none.
     :param asked_again: How often an answer passed that the model does not expect, by its error.
     """
 
     cluster: ExploredCluster
     pool: PartitionPool
     runs: Sequence[CellRun]
+    events: ClusterEvents | None = None
     asked_again: Counter[str] = field(default_factory=Counter)
     late: list[str] = field(default_factory=list)
 
@@ -51,54 +57,87 @@ class CellBatch:
 
         :raises WireError, Unprepared: When the cluster is lost.
         """
-        for step in range(max(len(run.cell.path) for run in self.runs) + 1):
-            self._ask(step)
+        while self._ask() or self._let_happen():
             self._await_markers()
-        look = look_at(self.cluster, self.pool, [each for run in self.runs for each in run.who.ids.values()])
+            if self.events is not None:
+                self.events.await_waiting(self.runs, self.pool)
+        self._let_go()
+        groups = {run.who.group: run.group(self.pool.groups) for run in self.runs if run.commits_offsets}
+        look = look_at(self.cluster, self.pool, [each for run in self.runs for each in run.who.ids.values()], groups)
+        self._note_late()
         seen = [run.seen(look) for run in self.runs]
         results = [self._result(run, each) for run, each in zip(self.runs, seen, strict=True)]
         self._abort_what_is_open(look)
         told = _with_stable_offsets(results, self.runs, look)
         return [FreshResult(one, saw, run.beginning) for one, saw, run in zip(told, seen, self.runs, strict=True)]
 
-    def _ask(self, step: int) -> None:
-        left = [(run, asked) for run in self.runs if (asked := run.request(step)) is not None]
-        self._until_answered(step, [each for each in left if not isinstance(each[1], ProduceAsked)])
+    def _ask(self) -> bool:
+        """The next request of each cell that has one before its next event; whether there was any."""
+        left = [(run, asked) for run in self.runs if (asked := run.next_request) is not None]
+        for run, _ in left:
+            run.began = time.monotonic()
+        self._until_answered([each for each in left if not isinstance(each[1], PartitionWrite)])
         for old in (True, False):
             with self.cluster.verifying:
-                self._until_answered(step, [each for each in left if _verified_as(each[1], old=old)])
+                self._until_answered([each for each in left if _verified_as(each[1], old=old)])
+        self._note_late()
+        return bool(left)
 
-    def _until_answered(self, step: int, left: Sequence[Asked]) -> None:
+    def _let_happen(self) -> bool:
+        """The next event of the cells, which is the same of all that are still on their way; whether there is one."""
+        runs = [run for run in self.runs if run.next_event is not None]
+        if not runs:
+            return False
+        assert self.events is not None, "events on a cluster that knows none"
+        self.pool = self.events.bring_about(runs, self.pool)
+        return True
+
+    def _let_go(self) -> None:
+        """What the events of the cells hold until now."""
+        if self.events is None:
+            return
+        self.events.let_go(self.runs)
+        for run in self.runs:
+            run.let_go()
+        self._await_markers()
+        self._note_late()
+
+    def _note_late(self) -> None:
+        for run in self.runs:
+            if run.missed is None and run.is_late():
+                run.missed = TOO_SLOW
+
+    def _until_answered(self, left: Sequence[Asked]) -> None:
         for tries in range(1, TRIES + 1):
             if not left:
                 return
             if tries > 1:
                 wait.pause(AGAIN_SECONDS)
                 self.cluster.look_up_coordinators()
-            left = self._once(step, left, tries)
+            left = self._once(left, tries)
 
-    def _once(self, step: int, asked: Sequence[Asked], tries: int) -> Sequence[Asked]:
+    def _once(self, asked: Sequence[Asked], tries: int) -> Sequence[Asked]:
         """Those that must be asked again."""
         real = [real_request(request, run.who, self.pool.topic_id) for run, request in asked]
         sent = [self._outgoing(run, each) for (run, _), each in zip(asked, real, strict=True)]
         answers = self.cluster.asker.ask(sent)
-        _require_any(answers)
+        require_any(answers)
         triples = zip(asked, sent, answers, strict=True)
-        return [one for one, out, result in triples if not self._taken(step, *one, out, result, tries)]
+        return [one for one, out, result in triples if not self._taken(*one, out, result, tries)]
 
     def _taken(
-        self, step: int, run: CellRun, asked: ModelRequest, out: Outgoing, result: ApiResult | WireError, tries: int
+        self, run: CellRun, asked: ModelRequest, out: Outgoing, result: ApiResult | WireError, tries: int
     ) -> bool:
         if isinstance(result, WireError):
-            run.sent.append(SentRequest(asked, out, f"no answer: {result}", tries))
-            run.strayed = Difference(part=f"step {step + 1}", expected="an answer", seen=str(result))
+            run.sent.append(exchange(asked, out, f"no answer: {result}", tries))
+            run.stray("an answer", str(result))
             return True
         answer = answer_of(asked, result, run.who)
         if tries < TRIES and run.passing(asked, answer):
             self.asked_again[answer.error] += 1
             return False
-        run.sent.append(SentRequest(asked, out, answer_text(answer), tries))
-        run.take(step, asked, answer)
+        run.sent.append(exchange(asked, out, answer_text(answer), tries))
+        run.take(asked, answer)
         return True
 
     def _outgoing(self, run: CellRun, real: RealRequest) -> Outgoing:
@@ -106,7 +145,7 @@ class CellBatch:
         return Outgoing(lane=run.number, node=node, request=real.request, version=real.version)
 
     def _coordinator_or_leader(self, at: str | TopicPartition) -> int:
-        return self.cluster.coordinator(at) if isinstance(at, str) else self.pool.leaders[at]
+        return self.cluster.coordinator(at) if isinstance(at, str) else self.pool.everywhere[at]
 
     def _await_markers(self) -> None:
         """Until no id is in a Prepare state that the model says is left; later ones are told."""
@@ -125,6 +164,8 @@ class CellBatch:
             run.ending = frozenset()
 
     def _result(self, run: CellRun, seen: CellSeen | None) -> CellResult:
+        if run.missed is not None:
+            return not_reached(run.number, run.cell, run.missed)
         strayed = () if run.strayed is None else (run.strayed,)
         differences = strayed or (() if seen is None else run.compared(seen))
         return CellResult(
@@ -134,7 +175,7 @@ class CellBatch:
             outcome=CellOutcome.DIFFERS if differences else CellOutcome.AGREES,
             steps=len(run.cell.path),
             differences=differences,
-            exchanges=tuple(run.exchanges()) if differences else (),
+            exchanges=tuple(run.sent) if differences else (),
         )
 
     def _abort_what_is_open(self, seen: PoolLook) -> None:
@@ -146,17 +187,25 @@ class CellBatch:
             )
             for lane, name in enumerate(ongoing)
         ]
-        _require_any(self.cluster.asker.ask(requests))
+        require_any(self.cluster.asker.ask(requests))
 
 
 def begun(
-    cells: Sequence[tuple[int, GridCell]], cluster: ExploredCluster, pool: PartitionPool, profile: ProtocolProfile
+    cells: Sequence[tuple[int, GridCell]],
+    cluster: ExploredCluster,
+    pool: PartitionPool,
+    profile: ProtocolProfile,
+    events: ClusterEvents | None = None,
 ) -> CellBatch:
     """A batch of numbered cells, with fresh names."""
     who = cluster.identities([number for number, _ in cells], pool)
     named = zip(cells, who, strict=True)
     runs = [CellRun(number=number, cell=cell, who=each, profile=profile) for (number, cell), each in named]
-    return CellBatch(cluster=cluster, pool=pool, runs=runs)
+    for run in runs:
+        if any(isinstance(one, TimeoutPasses) for one in run.cell.path):
+            run.who.timeout_ms = SHORT_TIMEOUT_MS
+    cluster.belongings.groups += [run.who.group for run in runs if run.commits_offsets]
+    return CellBatch(cluster=cluster, pool=pool, runs=runs, events=events)
 
 
 def _verified_as(asked: ModelRequest, *, old: bool) -> bool:
@@ -166,14 +215,7 @@ def _verified_as(asked: ModelRequest, *, old: bool) -> bool:
     a coordinator about in one request, that of the first (``AddPartitionsToTxnManager.addTxnData``), and answers all of
     them by it.
     """
-    return isinstance(asked, ProduceAsked) and (asked.version < KNOWS_ABORTABLE) == old
-
-
-def _require_any(answers: Sequence[ApiResult | WireError]) -> None:
-    """One lost connection is its cells' loss; where none answers any more, the cluster is lost."""
-    lost = [each for each in answers if isinstance(each, ConnectionClosed | NoAnswer)]
-    if lost and len(lost) == len(answers):
-        raise lost[0]
+    return isinstance(asked, PartitionWrite) and knows_abortable(asked) != old
 
 
 def _with_stable_offsets(results: Sequence[CellResult], runs: Sequence[CellRun], seen: PoolLook) -> list[CellResult]:
@@ -191,7 +233,10 @@ def _with(result: CellResult, wrong: Difference | None) -> CellResult:
 def wrong_stable_offsets(runs: Sequence[CellRun], seen: PoolLook) -> Iterator[tuple[int, Difference]]:
     """Each partition whose last stable offset contradicts what its leader shows of producers, and the cell at fault."""
     owners = {producer_id: run for run in runs for producer_id in run.who.producer_ids}
+    unsettled = {place for run in runs if run.missed is not None for place in run.who.places.values()}
     for place, stable in seen.stable.items():
+        if place in unsettled:
+            continue  # a transaction may have ended while it was looked at
         opened = _open(seen, place)
         at = held_wrongly(seen.ends[place], stable, opened)
         if at is None:

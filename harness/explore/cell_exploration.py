@@ -7,40 +7,54 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from itertools import count
 from threading import Lock
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
 
 from harness.base import wait
 from harness.base.clock import RunClock
-from harness.base.json_value import Json
 from harness.base.paths import EXPLAINED
 from harness.base.unprepared import Unprepared
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster.cluster import Cluster
 from harness.cluster.observer_client import observer_client
 from harness.cluster.opening import choose_backend, open_cluster
-from harness.cluster.run_options import RunOptions
 from harness.cluster.target import parse_target
 from harness.evidence.recorder import NullRecorder
 from harness.evidence.run_folder import RunFolder
 from harness.explore.asker import opened
 from harness.explore.cell_batch import begun
+from harness.explore.cell_results import not_reached
+from harness.explore.events.cluster_events import ClusterEvents
+from harness.explore.events.held_links import HeldLinks
+from harness.explore.events.moved_leaders import MovedLeaders
+from harness.explore.events.planned_batches import PlannedBatch, planned
+from harness.explore.events.reach import EventReach
 from harness.explore.explained import read_explanations
-from harness.explore.explored_cluster import ExploredCluster, PartitionPool
-from harness.explore.findings import Findings, summary
-from harness.explore.pool_look import await_loaded
+from harness.explore.explore_options import ExploreOptions, read_earlier_cells
+from harness.explore.explored_cluster import ExploredCluster, PartitionPool, group_partitions
+from harness.explore.findings import Findings, FreshResult, summary
+from harness.explore.looks.pool_look import await_loaded
+from harness.faults.frame_gate import GateFailed
+from harness.faults.gate.gate import open_gate
 from harness.kafka.administration import VERIFICATION, Administration
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
+from harness.kafka.coordinators import Coordinators
+from harness.kafka.leaders.brokers_view import BrokersView
 from harness.kafka.target_features import TargetFeatures, read_target_features
+from harness.model.events.model_event import events_of
+from harness.model.events.slow_cells import slow_cells
 from harness.model.grid import GridCell, grid_cells
 from harness.model.model_requests import WriteMarkerAsked
 from harness.model.protocol_profile import ProtocolProfile, profile_of
+from harness.wire.records.transaction_state import TOPIC
+from harness.wire.requests.cluster.metadata import Metadata
 from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import WireError
 
-BATCH = 600
-"""Cells side by side."""
+COPIES_TO_MOVE = 2
+"""Of partitions whose leaders move."""
 LANES = 12
 """Connections to each broker, for each batch that is under way."""
 ON_OTHERS = 2_000
@@ -49,31 +63,6 @@ BATCHES_AT_ONCE = 2
 """While one waits for its last answers, or for a topic, another one asks."""
 LOOKS = ("DescribeProducers", "DescribeTransactions", "Fetch", "ListOffsets")
 """APIs without which nothing can be compared."""
-Batches: TypeAlias = Sequence[Sequence[tuple[int, GridCell]]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExploreOptions:
-    """What the command line gives.
-
-    :param limit: Of cells, those of the nearest states; None for all.
-    :param profile: What the target must do; None for what its brokers advertise.
-    :param defended: Whether it must have the defence of KIP-890 part 1, advertised or not.
-    :param walk_seconds: Walks are asked for so long, in place of cells.
-    """
-
-    run: RunOptions
-    limit: int | None = None
-    profile: ProtocolProfile | None = None
-    defended: bool = False
-    walk_seconds: float | None = None
-
-    def command(self) -> str:
-        """The one command that does the same again."""
-        own = ["--seed", str(self.run.seed.value), *(["--limit", str(self.limit)] if self.limit is not None else [])]
-        own += ["--defended"] if self.defended else []
-        own += ["--walks", f"{self.walk_seconds:g}s"] if self.walk_seconds is not None else []
-        return self.run.command("explore", *own)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,6 +78,7 @@ class Exploration:
     asked_again: Counter[str] = field(default_factory=Counter)
     late: list[str] = field(default_factory=list)
     verifying: Lock = field(default_factory=Lock)
+    pools: Iterator[int] = field(default_factory=count)
 
     def profile(self) -> ProtocolProfile:
         """What is asked for, else by what brokers advertise, and by the switch of verification."""
@@ -97,9 +87,11 @@ class Exploration:
             write_markers=self._highest("WriteTxnMarkers"),
             add_partitions=self._highest("AddPartitionsToTxn"),
             level=self.offer.finalized.get("transaction.version", 0),
+            offset_commit=self._highest("TxnOffsetCommit"),
+            list_transactions=self._highest("ListTransactions"),
             verification=self._verifies(),
         )
-        return replace(found, verifies=True) if self.options.defended else found
+        return replace(found, verifies=True, verifies_offsets=True) if self.options.defended else found
 
     def cells(self, profile: ProtocolProfile) -> Sequence[tuple[int, GridCell]]:
         """Numbered from 1 in the grid's order; the seed decides which of them share partitions."""
@@ -109,7 +101,8 @@ class Exploration:
                 f"the first {ON_OTHERS} cells: each leaves two transactional ids (--limit for more)"
             )
             limit = ON_OTHERS
-        numbered = list(enumerate(grid_cells(profile, self.offer.apis, limit), start=1))
+        cells = slow_cells if self.options.slow else grid_cells
+        numbered = list(enumerate(cells(profile, self.offer.apis, limit), start=1))
         if not (self.cluster.owned or self.options.run.permissions.changes):
             numbered = [(number, cell) for number, cell in numbered if not isinstance(cell.asked, WriteMarkerAsked)]
         self.options.run.seed.stream("cells").shuffle(numbered)
@@ -119,12 +112,18 @@ class Exploration:
         self, numbered: Sequence[tuple[int, GridCell]], profile: ProtocolProfile, found: Findings
     ) -> str | None:
         """Every cell, batch by batch; why it ended early, or None. What was compared before that is kept."""
-        batches = [numbered[at : at + BATCH] for at in range(0, len(numbered), BATCH)]
+        batches = planned(self._within_reach(numbered, found))
+        some = [each for each in batches if not each.alone]
+        shares = [some[share::BATCHES_AT_ONCE] for share in range(BATCHES_AT_ONCE)]
+        one_by_one = [each for each in batches if each.alone]
+        return self._in_shares(shares, profile, found) or self._in_shares([one_by_one], profile, found)
+
+    def _in_shares(
+        self, shares: Sequence[Sequence[PlannedBatch]], profile: ProtocolProfile, found: Findings
+    ) -> str | None:
+        """Side by side, each in a thread of its own."""
         with ThreadPoolExecutor(BATCHES_AT_ONCE, thread_name_prefix="cells") as threads:
-            running = [
-                threads.submit(self._share, batches[share::BATCHES_AT_ONCE], share, profile, found)
-                for share in range(BATCHES_AT_ONCE)
-            ]
+            running = [threads.submit(self._share, batches, profile, found) for batches in shares if batches]
             try:
                 whys = [_why_lost(each) for each in running]
             except BaseException:
@@ -132,27 +131,57 @@ class Exploration:
                 raise
         return next(filter(None, whys), None)
 
-    def _share(self, batches: Batches, share: int, profile: ProtocolProfile, found: Findings) -> None:
+    def _share(self, batches: Sequence[PlannedBatch], profile: ProtocolProfile, found: Findings) -> None:
         try:
-            self._explore(batches, share, profile, found)
+            self._explore(batches, profile, found)
         except BaseException:
             found.lost = True
             raise
 
-    def _explore(self, batches: Batches, share: int, profile: ProtocolProfile, found: Findings) -> None:
-        with self._explored() as explored:
+    def _explore(self, batches: Sequence[PlannedBatch], profile: ProtocolProfile, found: Findings) -> None:
+        with self._explored() as explored, self._events(explored) as events:
             before: PartitionPool | None = None
-            for index, cells in enumerate(batches):
+            for planned_batch in batches:
                 if found.lost:
                     return
-                pool = explored.new_pool(index * BATCHES_AT_ONCE + share)
-                batch = begun(cells, explored, pool, profile)
+                copies = COPIES_TO_MOVE if planned_batch.moves_leaders else 1
+                pool = explored.new_pool(next(self.pools), copies=copies, apart=planned_batch.apart)
+                batch = begun(planned_batch.cells, explored, pool, profile, events)
                 found.add(batch.explore())
                 self.asked_again.update(batch.asked_again)
                 self.late += batch.late
                 if before is not None:
                     explored.remove(before)
                 before = pool
+
+    def _within_reach(
+        self, numbered: Sequence[tuple[int, GridCell]], found: Findings
+    ) -> Sequence[tuple[int, GridCell]]:
+        """What the target allows; the others are told with their reasons."""
+        if all(not events_of(cell.path) for _, cell in numbered):
+            return numbered
+        reach = self._reach()
+        reasons = {number: reach.why_not(cell.path) for number, cell in numbered}
+        left = [not_reached(number, cell, why) for number, cell in numbered if (why := reasons[number])]
+        found.add(map(FreshResult, left))
+        return [(number, cell) for number, cell in numbered if reasons[number] is None]
+
+    def _reach(self) -> EventReach:
+        brokers = self.cluster.topology.brokers
+        with closing(self._client()) as client:
+            Coordinators(AnyBroker(client, brokers)).of(f"{self.options.run.permissions.prefix}first")
+            shown = AnyBroker(client, brokers).first(Metadata(topics=(TOPIC,))).topics.get(TOPIC)
+        kept = () if shown is None else shown["partitions"].values()
+        return EventReach(
+            brokers=len(brokers),
+            changes=self.cluster.owned or self.options.run.permissions.changes,
+            state_copies=min((len(each["replicas"]) for each in kept), default=0),
+            links=self.cluster.links is not None and bool(self._links_between_brokers()),
+        )
+
+    def _links_between_brokers(self) -> Mapping[tuple[int, int], str]:
+        brokers = {*self.cluster.topology.brokers}
+        return {ends: proxy for ends, proxy in self.cluster.topology.links.items() if {*ends} <= brokers}
 
     @contextmanager
     def _explored(self) -> Iterator[ExploredCluster]:
@@ -166,6 +195,22 @@ class Exploration:
             explored.prepare()
             await_loaded(explored)
             yield explored
+
+    @contextmanager
+    def _events(self, explored: ExploredCluster) -> Iterator[ClusterEvents]:
+        between, links = self._links_between_brokers(), self.cluster.links
+        held = HeldLinks(links=links, between=between, open_gate=open_gate) if links is not None and between else None
+        events = ClusterEvents(
+            cluster=explored,
+            moved=MovedLeaders(view=BrokersView(explored.observer, explored.brokers)),
+            held_links=held,
+            connect=self._client,
+            lives_on=not self.cluster.owned,
+        )
+        try:
+            yield events
+        finally:
+            events.end()
 
     def lost(self, compared: int, why: str) -> NoReturn:
         """:raises UserError: that the target was lost."""
@@ -201,17 +246,17 @@ class Exploration:
 def _why_lost(share: Future[None]) -> str | None:
     try:
         share.result()
-    except (WireError, Unprepared, wait.TimedOut) as lost:
+    except (WireError, Unprepared, wait.TimedOut, GateFailed) as lost:
         return str(lost)
     return None
 
 
 def explore(options: ExploreOptions) -> ExitCode:
-    """Open the target, ask it every cell, tell what came of it.
+    """Open the target, ask it every cell, tell what came of it, also of what was compared before an interrupt.
 
     :raises UserError: When the target cannot be had, or knows no transactions.
     """
-    with open_exploration(options) as exploration:
+    with open_exploration(options.continued()) as exploration:
         return _explored(exploration)
 
 
@@ -221,7 +266,7 @@ def open_exploration(options: ExploreOptions) -> Iterator[Exploration]:
 
     :raises UserError: When the target cannot be had, or knows no transactions.
     """
-    folder = RunFolder.create(options.run.folder, _described(options))
+    folder = RunFolder.create(options.run.folder, options.described())
     clock, target = RunClock(), parse_target(options.run.target)
     choice = choose_backend(target, options.run.backend)
     options.run.progress(f"{target} on the {choice.backend} backend ({choice.why}), seed {options.run.seed.value}")
@@ -233,7 +278,7 @@ def open_exploration(options: ExploreOptions) -> Iterator[Exploration]:
         progress=options.run.progress,
     )
     with closing(cluster):
-        offer = read_target_features(cluster, clock, NullRecorder())
+        offer = _without_groups(cluster, clock, options, read_target_features(cluster, clock, NullRecorder()))
         folder.add_to_run(offer.described(cluster))
         _require_looks(cluster, offer)
         exploration = Exploration(options=options, folder=folder, cluster=cluster, offer=offer, clock=clock)
@@ -241,6 +286,17 @@ def open_exploration(options: ExploreOptions) -> Iterator[Exploration]:
             yield exploration
         finally:
             exploration.tidy()
+
+
+def _without_groups(
+    cluster: Cluster, clock: RunClock, options: ExploreOptions, offer: TargetFeatures
+) -> TargetFeatures:
+    """What is offered, without offsets in transactions where the partitions that keep groups are not shown."""
+    with closing(observer_client(cluster.topology, clock, offered=offer.brokers)) as client:
+        name = Belongings(permissions=options.run.permissions).name("first")
+        if group_partitions(AnyBroker(client, cluster.topology.brokers), name):
+            return offer
+    return replace(offer, apis={api: versions for api, versions in offer.apis.items() if api != "TxnOffsetCommit"})
 
 
 def _require_looks(cluster: Cluster, offer: TargetFeatures) -> None:
@@ -252,29 +308,42 @@ def _require_looks(cluster: Cluster, offer: TargetFeatures) -> None:
 def _explored(exploration: Exploration) -> ExitCode:
     options, folder = exploration.options, exploration.folder
     profile = exploration.profile()
+    folder.add_to_run({"profile": asdict(profile)})
     found = Findings(folder=folder.path, explanations=read_explanations(EXPLAINED, profile))
     numbered = exploration.cells(profile)
-    options.run.progress(f"{len(numbered)} cells, by the profile {profile}")
-    started = time.monotonic()
-    why_lost = exploration.explore(numbered, profile, found)
-    seconds = time.monotonic() - started
-    whole = options.limit is None and exploration.cluster.owned and why_lost is None
-    stale = found.stale() if whole else ()
-    told = [*summary(found, len(numbered), seconds, exploration.asked_again, len(exploration.late))]
-    told += [f"no longer true, take it out of {EXPLAINED.name}: {each.reason}" for each in stale]
-    folder.add_to_run({"profile": asdict(profile), "seconds": round(seconds, 1), "summary": list(told)})
-    folder.seal()
-    sys.stdout.write("\n".join([*told, f"all of it: {folder.path}"]) + "\n")
-    if why_lost is not None:
+    left = _not_yet(numbered, options, found)
+    options.run.progress(f"{len(left)} cells, by the profile {profile}")
+    started, why_lost = time.monotonic(), "interrupted"
+    try:
+        why_lost = exploration.explore(left, profile, found) or ""
+    finally:
+        seconds = time.monotonic() - started
+        whole = options.limit is None and exploration.cluster.owned and not (options.slow or why_lost)
+        stale = found.stale() if whole else ()
+        told = [*summary(found, len(numbered), seconds, exploration.asked_again, len(exploration.late))]
+        told += [f"no longer true, take it out of {EXPLAINED.name}: {each.reason}" for each in stale]
+        told += [how_to_resume(options)] if why_lost else []
+        folder.add_to_run({"seconds": round(seconds, 1), "summary": list(told)})
+        folder.seal()
+        sys.stdout.write("\n".join([*told, f"all of it: {folder.path}"]) + "\n")
+    if why_lost:
         exploration.lost(found.compared, why_lost)
-    return ExitCode.BROKEN if stale or found.unexplained() or not found.compared else ExitCode.KEPT
+    return ExitCode.BROKEN if stale or found.unexplained() or not found.reached else ExitCode.KEPT
 
 
-def _described(options: ExploreOptions) -> Mapping[str, Json]:
-    return {
-        "kind": "explore",
-        "target": options.run.target,
-        "seed": options.run.seed.value,
-        "limit": options.limit,
-        "command": options.command(),
-    }
+def _not_yet(
+    numbered: Sequence[tuple[int, GridCell]], options: ExploreOptions, found: Findings
+) -> Sequence[tuple[int, GridCell]]:
+    """Without those that the exploration which is resumed has compared; its results are kept here."""
+    if options.resume is None:
+        return numbered
+    earlier = read_earlier_cells(options.resume)
+    found.keep_earlier(earlier.results.values(), earlier.seen)
+    options.run.progress(f"{len(earlier.results)} cells are of {options.resume}")
+    return [(number, cell) for number, cell in numbered if number not in earlier.results]
+
+
+def how_to_resume(options: ExploreOptions) -> str:
+    """The command that goes on behind what this one has compared."""
+    walks = f" --walks {options.walk_seconds:g}s" if options.walk_seconds is not None else ""
+    return f"to go on: fencepost explore {options.run.target}{walks} --resume {options.run.folder}"

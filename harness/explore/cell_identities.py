@@ -9,6 +9,10 @@ from harness.wire.topic_partitions import TopicPartition
 
 NOBODYS = 1 << 52
 """Kafka gives out producer ids from 0 on, in blocks of a thousand (``ProducerIdsBlock``): this far none will be."""
+TIMEOUT_MS = 600_000
+"""Of a transaction: longer than any cell takes, and no more than brokers allow (``transaction.max.timeout.ms``)."""
+NO_COORDINATORS = -1_000
+"""For a coordinator epoch between two that a cell has seen."""
 APART = 1 << 16
 """Between the numbers of two cells that nobody has: a cell shares its partitions with others."""
 
@@ -17,14 +21,20 @@ APART = 1 << 16
 class CellIdentities:
     """One cell's. The model numbers producer ids in the order in which they are given out, and so does this.
 
-    :param ids: Transactional ids by their names in the model. :param places: Partitions, likewise.
+    :param ids: Transactional ids by their names in the model. :param places: Partitions, likewise; where groups can be
+        looked at, also the partition of ``__consumer_offsets`` that keeps the group.
+    :param group: The consumer group.
     :param coordinator_epochs: Of each id's partition of ``__transaction_state``: the model's 0.
+    :param timeout_ms: Of its transactions.
     """
 
     number: int
     ids: Mapping[str, str]
     places: Mapping[str, TopicPartition]
     coordinator_epochs: Mapping[str, int]
+    group: str = ""
+    timeout_ms: int = TIMEOUT_MS
+    _later_epochs: list[Mapping[str, int]] = field(default_factory=list)
     _real: dict[int, int] = field(default_factory=dict)
     _symbols: dict[int, int] = field(default_factory=dict)
     _owners: dict[int, str] = field(default_factory=dict)
@@ -57,13 +67,26 @@ class CellIdentities:
         """All real ones that the cell has been given, or has used."""
         return tuple(self._symbols)
 
+    def coordinators_moved(self, epochs: Mapping[str, int]) -> None:
+        """Their epochs from now on, by id: the model's next."""
+        self._later_epochs.append(epochs)
+
     def real_coordinator_epoch(self, relative: int, producer: int) -> int:
         """Of the coordinator of that producer; the own one's for a producer that nobody has."""
-        return self._base(producer) + relative
+        known = self._epochs(producer)
+        newest = len(known) - 1
+        return known[0] + relative if relative < 0 else known[min(relative, newest)] + max(0, relative - newest)
 
     def relative_coordinator_epoch(self, real: int, producer: int) -> int:
         """The opposite; of no coordinator there is none."""
-        return NONE if real == NONE else real - self._base(producer)
+        known = self._epochs(producer)
+        if real == NONE or real in known:
+            return NONE if real == NONE else known.index(real)
+        if real > known[-1]:
+            return len(known) - 1 + real - known[-1]
+        return real - known[0] if real < known[0] else NO_COORDINATORS
 
-    def _base(self, producer: int) -> int:
-        return self.coordinator_epochs.get(self._owners.get(producer, OWN), 0)
+    def _epochs(self, producer: int) -> list[int]:
+        """In the order of the moves."""
+        name = self._owners.get(producer, OWN)
+        return [each.get(name, 0) for each in (self.coordinator_epochs, *self._later_epochs)]

@@ -1,9 +1,11 @@
 """What was answered and seen in a cell, in the model's words, and what came of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from harness.explore.looks.group_look import ShownOffset
+from harness.model.grid import GridCell
 from harness.model.model_requests import ModelAnswer
 from harness.model.model_state import NONE, LogEntry
 
@@ -47,11 +49,16 @@ class SeenLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellSeen:
-    """The answer to what was asked, and the look after it."""
+    """The answer to what was asked, and the look after it.
+
+    :param groups: Where the cell has one. :param waited: The answer to a write that was under way meanwhile.
+    """
 
     answer: ModelAnswer
     ids: Mapping[str, SeenId]
     logs: Mapping[str, SeenLog]
+    groups: Mapping[str, ShownOffset] = field(default_factory=dict)
+    waited: ModelAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +73,8 @@ class KeptSeen:
 class Difference:
     """One thing that is not as the model says.
 
-    :param part: ``answer``, ``identity``, ``coordinator of own``, ``leader of A``, ``log of A``, ``LSO of A``, or
-        ``step 3`` of the path.
+    :param part: ``answer``, ``identity``, ``coordinator of own``, ``leader of A``, ``log of A``, ``LSO of A``,
+        ``offset of G``, or ``step 3`` of the path.
     """
 
     part: str
@@ -83,7 +90,7 @@ class CellOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellExchange:
-    """A request as it was sent, and the answer to it.
+    """A request as it was sent, and the answer to it; or what happened beside requests, which was sent to nobody.
 
     :param asked: In the model's words. :param sent: With real names and numbers.
     :param tries: How often it was sent, after answers that pass.
@@ -114,3 +121,15 @@ class CellResult:
     differences: tuple[Difference, ...] = ()
     exchanges: tuple[CellExchange, ...] = ()
     explained: str | None = None
+
+
+def not_reached(number: int, cell: GridCell, why: str) -> CellResult:
+    """Of a cell in which nothing could be compared."""
+    return CellResult(
+        cell=number,
+        state=cell.state,
+        request=cell.request,
+        outcome=CellOutcome.NOT_REACHED,
+        steps=len(cell.path),
+        why=why,
+    )

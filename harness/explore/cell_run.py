@@ -1,6 +1,7 @@
 """One cell on its way: what it asks next, what the model says to it, and what was answered."""
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -17,16 +18,27 @@ from harness.explore.cell_results import (
     SeenProducer,
 )
 from harness.explore.comparison import compare
-from harness.explore.pool_look import PoolLook
+from harness.explore.looks.group_look import GroupToLookAt, committed_offset
+from harness.explore.looks.pool_look import PoolLook
+from harness.model.alphabet import PARTITIONS
+from harness.model.events.model_event import (
+    MarkersWait,
+    ModelEvent,
+    ModelStep,
+    WriteWaits,
+    after_event,
+    let_go,
+    waiting_write,
+)
 from harness.model.grid import GridCell
-from harness.model.model_requests import ModelAnswer, ModelRequest
-from harness.model.model_state import LogEntry, ModelCluster, fresh_cluster
+from harness.model.model_requests import ModelAnswer, ModelRequest, TxnOffsetCommitAsked
+from harness.model.model_state import GROUP, NONE, CoordinatorState, LogEntry, ModelCluster, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.protocol_step import outcomes, settled
 from harness.wire.records.record_batch import LogBatch, text
 from harness.wire.requests.transactions.describe_producers import ActiveProducer
 from harness.wire.requests.transactions.describe_transactions import DescribedTransaction
-from harness.wire.topic_partitions import partition_name
+from harness.wire.topic_partitions import TopicPartition, partition_name
 
 PASSING = frozenset(
     {
@@ -54,104 +66,167 @@ class AllowedStep:
 
 
 @lru_cache(maxsize=1 << 16)
-def allowed_steps(before: ModelCluster, asked: ModelRequest, profile: ProtocolProfile) -> tuple[AllowedStep, ...]:
-    """What a request may answer in a settled state; many cells have the same beginning."""
-    return tuple(
-        _step(each.answer, each.after, settled(each.after, profile)) for each in outcomes(before, asked, profile)
-    )
+def allowed_steps(
+    before: ModelCluster, asked: ModelRequest, profile: ProtocolProfile, *, held: bool = False
+) -> tuple[AllowedStep, ...]:
+    """What a request may answer in a state; many cells have the same beginning.
+
+    :param held: Markers lie on their links, so that nothing settles.
+    """
+    found = outcomes(before, asked, profile)
+    return tuple(_step(each.answer, each.after, each.after if held else settled(each.after, profile)) for each in found)
 
 
 def _step(answer: ModelAnswer, after: ModelCluster, done: ModelCluster) -> AllowedStep:
+    return AllowedStep(answer, done, completed_between(after, done))
+
+
+def completed_between(after: ModelCluster, done: ModelCluster) -> frozenset[str]:
+    """Ids whose transactions were ending, and are not any more."""
     ending = {name for name, known in after.ids.items() if known.state.preparing and not done.ids[name].state.preparing}
-    return AllowedStep(answer, done, frozenset(ending))
-
-
-@dataclass(frozen=True, slots=True)
-class SentRequest:
-    """A request, as the model has it and as it was sent last, and the answer to it."""
-
-    asked: ModelRequest
-    outgoing: Outgoing
-    answered: str
-    tries: int
+    return frozenset(ending)
 
 
 @dataclass(slots=True, kw_only=True)
 class CellRun:
     """A cell with its real names.
 
-    :param expected: The state in which the model is, settled. :param ending: Ids whose markers are under way.
+    :param step: How far it is on its path; what is asked is behind the last.
+    :param expected: The state in which the model is. :param ending: Ids whose markers are under way.
+    :param held: Markers lie on their links.
+    :param began: When its last request was sent first. :param opened: That of the one that began its transaction.
     :param strayed: The first step of the path that was answered otherwise than the model says.
-    :param answer: To what was asked.
+    :param missed: Why it was not reached although nothing was answered otherwise.
+    :param answer: To what was asked. :param waited: To the write that was under way meanwhile.
     """
 
     number: int
     cell: GridCell
     who: CellIdentities
     profile: ProtocolProfile
+    step: int = 0
     expected: ModelCluster = field(init=False)
     ending: frozenset[str] = frozenset()
+    held: bool = False
+    began: float = 0.0
+    opened: float | None = None
     strayed: Difference | None = None
+    missed: str | None = None
     answer: ModelAnswer | None = None
-    sent: list["SentRequest"] = field(default_factory=list)
+    waited: ModelAnswer | None = None
+    sent: list[CellExchange] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Nothing was asked yet."""
         self.expected = fresh_cluster(*sorted(self.cell.before.logs))
 
-    def request(self, step: int) -> ModelRequest | None:
-        """Of the path, or behind it what is asked; None where nothing is left to ask."""
-        if self.strayed is not None or step > len(self.cell.path):
+    @property
+    def next_step(self) -> ModelStep | None:
+        """Of the path, or behind it what is asked; None where nothing is left."""
+        if self.strayed is not None or self.missed is not None or self.step > len(self.cell.path):
             return None
-        return self.cell.asked if step == len(self.cell.path) else self.cell.path[step]
+        return self.cell.asked if self.step == len(self.cell.path) else self.cell.path[self.step]
+
+    @property
+    def next_request(self) -> ModelRequest | None:
+        """None where an event comes first, or nothing is left."""
+        following = self.next_step
+        return None if isinstance(following, ModelEvent) else following
+
+    @property
+    def next_event(self) -> ModelEvent | None:
+        """None where a request comes first, or nothing is left."""
+        following = self.next_step
+        return following if isinstance(following, ModelEvent) else None
+
+    @property
+    def waiting(self) -> WriteWaits | None:
+        """The write of its path that is under way when it is asked."""
+        return waiting_write(self.cell.path)
 
     def passing(self, asked: ModelRequest, answer: ModelAnswer) -> bool:
         """Whether the answer is one that passes, and the model does not expect it."""
-        steps = allowed_steps(self.expected, asked, self.profile)
+        steps = allowed_steps(self.expected, asked, self.profile, held=self.held)
         return answer.error in PASSING and all(each.answer.error != answer.error for each in steps)
 
-    def take(self, step: int, asked: ModelRequest, answer: ModelAnswer) -> None:
+    def take(self, asked: ModelRequest, answer: ModelAnswer) -> None:
         """Go on in the state that the answer leads to."""
-        steps = allowed_steps(self.expected, asked, self.profile)
+        steps = allowed_steps(self.expected, asked, self.profile, held=self.held)
         fitting = next((each for each in steps if each.answer == answer), None)
         self.ending = frozenset() if fitting is None else fitting.ending
-        if step == len(self.cell.path):
+        if self.step == len(self.cell.path):
             self.answer = answer
         elif fitting is None:
-            expected = " or ".join(answer_text(each.answer) for each in steps)
-            self.strayed = Difference(part=f"step {step + 1}", expected=expected, seen=answer_text(answer))
+            self.stray(" or ".join(answer_text(each.answer) for each in steps), answer_text(answer))
+            return
+        self.step += 1
         if fitting is not None:
-            self.expected = fitting.after
+            self._go_on(fitting.after)
+
+    def stray(self, expected: str, seen: str) -> None:
+        """The step was answered otherwise than the model says; nothing more is asked."""
+        self.strayed = Difference(part=f"step {self.step + 1}", expected=expected, seen=seen)
+
+    def happened(self) -> None:
+        """The next step is an event, and has come about."""
+        event = self.next_event
+        assert event is not None, "an event that is no step of this cell"
+        self.sent.append(CellExchange(asked=str(event), sent="", node=NONE, version=NONE, answered="it has come about"))
+        self.held = self.held or isinstance(event, MarkersWait)
+        self.step += 1
+        self._go_on(after_event(self.expected, event, self.profile))
+
+    def let_go(self) -> None:
+        """What was held until now is not any more."""
+        before, write = self.expected, self.waiting
+        if self.answer is not None and write is not None:
+            before = let_go(self.cell.before, before, write, self.profile).after
+        done = settled(before, self.profile)
+        self.held, self.ending = False, completed_between(before, done)
+        self._go_on(done)
+
+    def is_late(self) -> bool:
+        """Whether its open transaction may have outlived its timeout, unasked."""
+        return self.opened is not None and (time.monotonic() - self.opened) * 1000 >= self.who.timeout_ms
+
+    def _go_on(self, after: ModelCluster) -> None:
+        open_now = _is_open(after)
+        if not open_now:
+            self.opened = None
+        elif not _is_open(self.expected):
+            self.opened = self.began
+        self.expected = after
 
     @property
-    def beginning(self) -> tuple[ModelRequest, ...] | None:
-        """Of the path, up to where it strayed; None where it did not."""
-        return None if self.strayed is None else (*self.cell.path, self.cell.asked)[: len(self.sent)]
+    def commits_offsets(self) -> bool:
+        """Whether anything is committed in the cell's group."""
+        return any(isinstance(each, TxnOffsetCommitAsked) for each in (*self.cell.path, self.cell.asked))
 
-    def exchanges(self) -> Iterator[CellExchange]:
-        """What was sent and answered, for a person."""
-        for each in self.sent:
-            yield CellExchange(
-                asked=str(each.asked),
-                sent=str(each.outgoing.request),
-                node=each.outgoing.node,
-                version=each.outgoing.version,
-                answered=each.answered,
-                tries=each.tries,
-            )
+    def group(self, coordinators: Mapping[TopicPartition, int]) -> GroupToLookAt:
+        """The cell's. :param coordinators: By the partition that keeps the group."""
+        settled = not self.expected.groups[GROUP].pending
+        return GroupToLookAt(
+            coordinator=coordinators[self.who.places[GROUP]], place=self.who.places[PARTITIONS[0]], settled=settled
+        )
+
+    @property
+    def beginning(self) -> tuple[ModelStep, ...] | None:
+        """Of the path, up to where it strayed; None where it did not."""
+        return None if self.strayed is None else (*self.cell.path, self.cell.asked)[: self.step + 1]
 
     def compared(self, seen: CellSeen) -> tuple[Difference, ...]:
         """What was answered and seen with all that the model allows."""
-        return compare(self.cell.before, self.cell.asked, self.profile, seen)
+        return compare(self.cell.before, self.cell.asked, self.profile, seen, self.waiting)
 
     def seen(self, look: PoolLook) -> CellSeen | None:
         """The answer and the look, in the model's words; None where what is asked was not reached."""
         answer = self.answer
-        if answer is None:
+        if answer is None or self.missed is not None:
             return None
         ids = {name: self._id(name, look.ids[real]) for name, real in self.who.ids.items()}
-        logs = {name: self._log(name, look) for name in self.cell.before.logs}
-        return CellSeen(answer=answer, ids=ids, logs=logs)
+        logs = {name: self._log(name, look) for name in self.cell.before.logs if name in self.who.places}
+        groups = {GROUP: look.groups[self.who.group]} if self.who.group in look.groups else {}
+        return CellSeen(answer=answer, ids=ids, logs=logs, groups=groups, waited=self.waited)
 
     def _id(self, name: str, shown: DescribedTransaction) -> SeenId:
         error = error_name(shown["error"])
@@ -172,7 +247,8 @@ class CellRun:
         batches.sort(key=lambda batch: batch.base_offset)
         offsets = {batch.base_offset: index for index, batch in enumerate(batches)}
         producers = tuple(self._producer(shown[each], offsets) for each in self.who.producer_ids if each in shown)
-        return SeenLog(producers=producers, entries=tuple(map(self._entry, batches)))
+        entries = tuple(self._entry(batch, of_group=name == GROUP) for batch in batches)
+        return SeenLog(producers=producers, entries=entries)
 
     def _producer(self, shown: ActiveProducer, offsets: Mapping[int, int]) -> SeenProducer:
         since = shown["current_txn_start_offset"]
@@ -185,18 +261,31 @@ class CellRun:
             coordinator_epoch=self.who.relative_coordinator_epoch(shown["coordinator_epoch"], producer_id),
         )
 
-    def _entry(self, batch: LogBatch) -> LogEntry:
+    def _entry(self, batch: LogBatch, *, of_group: bool) -> LogEntry:
         marker = None if batch.control is None else batch.control == "COMMIT"
+        value = None if marker is not None else batch.records[0].value
         return LogEntry(
             producer_id=self.who.symbol(batch.producer_id),
             epoch=batch.producer_epoch,
             sequence=batch.base_sequence,
             marker=marker,
-            value="" if marker is not None else text(batch.records[0].value),
+            value="" if value is None or of_group else text(value),
+            offset=NONE if value is None or not of_group else committed_offset(value),
         )
+
+
+def exchange(asked: ModelRequest, out: Outgoing, answered: str, tries: int = 1) -> CellExchange:
+    """What was sent and answered, for a person."""
+    return CellExchange(
+        asked=str(asked), sent=str(out.request), node=out.node, version=out.version, answered=answered, tries=tries
+    )
 
 
 def answer_text(answer: ModelAnswer) -> str:
     """The code, and the identity where it tells one."""
     told = f", producer {answer.producer_id} epoch {answer.epoch}" if answer.producer_id >= 0 else ""
-    return f"{answer.error}{told}"
+    return f"{answer.error}{told}{answer.state and ', '}{answer.state}"
+
+
+def _is_open(cluster: ModelCluster) -> bool:
+    return any(known.state is CoordinatorState.ONGOING for known in cluster.ids.values())

@@ -3,27 +3,51 @@
 from collections.abc import Iterator, Mapping
 
 from harness.explore.cell_results import CellSeen, Difference, SeenId, SeenProducer
+from harness.explore.looks.group_look import ShownOffset
+from harness.model.events.model_event import WriteWaits, let_go
+from harness.model.groups import group_model
 from harness.model.model_requests import ModelAnswer, ModelRequest
-from harness.model.model_state import LogEntry, ModelCluster, PartitionLog
+from harness.model.model_state import NONE, LogEntry, ModelCluster, PartitionLog
 from harness.model.protocol_profile import ProtocolProfile
-from harness.model.protocol_step import outcomes, settled
+from harness.model.protocol_step import ModelOutcome, outcomes, settled
 
 UNKNOWN = "TRANSACTIONAL_ID_NOT_FOUND"
 NOTHING = "nothing"
 
 
 def compare(
-    before: ModelCluster, asked: ModelRequest, profile: ProtocolProfile, seen: CellSeen
+    before: ModelCluster,
+    asked: ModelRequest,
+    profile: ProtocolProfile,
+    seen: CellSeen,
+    waits: WriteWaits | None = None,
 ) -> tuple[Difference, ...]:
-    """What the allowed outcome that fits best does not explain; () where one explains all."""
+    """What the allowed outcome that fits best does not explain; () where one explains all.
+
+    :param waits: The write that was under way meanwhile.
+    """
     allowed = outcomes(before, asked, profile)
-    found = (tuple(_differences(each.answer, settled(each.after, profile), seen)) for each in allowed)
+    found = (tuple(_outcome_differences(before, each, profile, seen, waits)) for each in allowed)
     return min(found, key=len)
+
+
+def _outcome_differences(
+    before: ModelCluster, outcome: ModelOutcome, profile: ProtocolProfile, seen: CellSeen, waits: WriteWaits | None
+) -> Iterator[Difference]:
+    after = settled(outcome.after, profile)
+    if waits is not None:
+        finished = let_go(before, after, waits, profile)
+        after = settled(finished.after, profile)
+        told = NOTHING if seen.waited is None else seen.waited.error
+        yield from _unequal("answer of the write that waited", finished.answer.error, told)
+    yield from _differences(outcome.answer, after, seen)
 
 
 def _differences(answer: ModelAnswer, after: ModelCluster, seen: CellSeen) -> Iterator[Difference]:
     yield from _unequal("answer", answer.error, seen.answer.error)
     yield from _unequal("identity", _identity(answer), _identity(seen.answer))
+    for name, offset in sorted(seen.groups.items()):
+        yield from _unequal(f"offset of {name}", _offset_text(expected_offset(after, name)), _offset_text(offset))
     for name, shown in sorted(seen.ids.items()):
         yield from _unequal(f"coordinator of {name}", _id_text(_expected_id(after, name)), _id_text(shown))
     for name, log in sorted(seen.logs.items()):
@@ -35,6 +59,19 @@ def _differences(answer: ModelAnswer, after: ModelCluster, seen: CellSeen) -> It
 def _unequal(part: str, expected: str, seen: str) -> Iterator[Difference]:
     if expected != seen:
         yield Difference(part=part, expected=expected, seen=seen)
+
+
+def expected_offset(after: ModelCluster, name: str) -> ShownOffset:
+    """What OffsetFetch shows in the model."""
+    group = after.groups[name]
+    error, _ = group_model.shown(group, stable=True)
+    _, offset = group_model.shown(group, stable=False)
+    return ShownOffset(offset=offset, stable=error == "NONE")
+
+
+def _offset_text(shown: ShownOffset) -> str:
+    offset = NOTHING if shown.offset == NONE else str(shown.offset)
+    return offset if shown.stable else f"{offset}, {group_model.UNSTABLE} with require_stable"
 
 
 def _expected_id(after: ModelCluster, name: str) -> SeenId:
@@ -68,7 +105,7 @@ def _expected_producer(log: PartitionLog, producer_id: int) -> SeenProducer | No
 
 
 def _identity(answer: ModelAnswer) -> str:
-    return f"producer {answer.producer_id} epoch {answer.epoch}"
+    return f"producer {answer.producer_id} epoch {answer.epoch}{answer.state and ', '}{answer.state}"
 
 
 def _id_text(shown: SeenId) -> str:
@@ -96,6 +133,7 @@ def entry_text(entry: LogEntry) -> str:
     """A batch or a marker, in words."""
     if entry.marker is None:
         value = f" {entry.value!r}" if entry.value else ""
+        value += "" if entry.offset == NONE else f" offset {entry.offset}"
         return f"{entry.producer_id}/{entry.epoch} #{entry.sequence}{value}"
     return f"{entry.producer_id}/{entry.epoch} {'COMMIT' if entry.marker else 'ABORT'}"
 

@@ -1,47 +1,82 @@
 """The cluster as cells use it: coordinators worked out by hash, and a pool of partitions that many cells share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from threading import Lock
+from typing import Any
 from uuid import UUID
 
+from harness.base import wait
 from harness.base.unprepared import Unprepared
-from harness.explore.asker import Asker
+from harness.explore.asker import Asker, at_highest
 from harness.explore.cell_identities import CellIdentities
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import AT_ONCE, Coordinators, coordinators_of
 from harness.kafka.topics import Topics
 from harness.model.alphabet import OTHER, OWN, PARTITIONS
+from harness.model.model_state import GROUP as MODEL_GROUP
 from harness.wire.records.transaction_state import TOPIC, state_partition
 from harness.wire.requests.cluster.metadata import Metadata, PartitionMetadata
+from harness.wire.requests.groups.find_coordinator import GROUP
+from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_client import WireClient
+from harness.wire.wire_errors import WireError
 
 POOL = 24
 """Partitions of a pool."""
+NAMES_TRIED = 60
+"""Until one has a wanted coordinator: of three brokers with two partitions each, that it has not is one in 10¹⁰."""
+GROUPS_TOPIC = "__consumer_offsets"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionPool:
-    """A topic whose neighbouring partitions are led by different brokers, as far as the cluster obeys."""
+    """A topic whose neighbouring partitions are led by different brokers, as far as the cluster obeys.
+
+    :param groups: Leaders of the partitions of ``__consumer_offsets`` that keep the groups of its cells: others than
+        those of the pool before, because every look shows all producers that a partition ever had.
+    :param group_ends: Where those partitions ended when the pool was made.
+    :param apart: No partition is one cell's first and another's second one, and the cell's group is with the first.
+    """
 
     topic: str
     topic_id: UUID | None
     leaders: Mapping[TopicPartition, int]
+    groups: Mapping[TopicPartition, int] = field(default_factory=dict)
+    group_ends: Mapping[TopicPartition, int] = field(default_factory=dict)
+    apart: bool = False
 
     def places(self, number: int) -> Mapping[str, TopicPartition]:
         """The partitions of a cell, by their names in the model."""
-        count = len(self.leaders)
-        return {name: (self.topic, (number + index) % count) for index, name in enumerate(PARTITIONS)}
+        count, first = len(self.leaders), number * len(PARTITIONS) if self.apart else number
+        named = {name: (self.topic, (first + index) % count) for index, name in enumerate(PARTITIONS)}
+        groups = tuple(self._groups_beside(self.leaders[named[PARTITIONS[0]]]) if self.apart else self.groups)
+        return {**named, MODEL_GROUP: groups[number % len(groups)]} if groups else named
 
-    def by_leader(self) -> Mapping[int, Sequence[TopicPartition]]:
-        """Its partitions by the broker that leads them."""
-        grouped: dict[int, list[TopicPartition]] = {}
-        for place, leader in self.leaders.items():
-            grouped.setdefault(leader, []).append(place)
-        return grouped
+    def _groups_beside(self, leader: int) -> Collection[TopicPartition]:
+        """Those that the leader of a cell's partition leads too, so that its coordinator may be yet another broker."""
+        return [place for place, led_by in self.groups.items() if led_by == leader] or self.groups
+
+    def named(self, name: str) -> Sequence[TopicPartition]:
+        """Those that are this one of the model to some cell, where they are kept apart."""
+        first = PARTITIONS.index(name)
+        return [(self.topic, index) for _, index in sorted(self.leaders) if index % len(PARTITIONS) == first]
+
+    @property
+    def everywhere(self) -> Mapping[TopicPartition, int]:
+        """Leaders of its own partitions and of those that keep groups."""
+        return {**self.leaders, **self.groups}
+
+
+def by_leader(leaders: Mapping[TopicPartition, int]) -> Mapping[int, Sequence[TopicPartition]]:
+    """Partitions by the broker that leads them."""
+    grouped: dict[int, list[TopicPartition]] = {}
+    for place, leader in leaders.items():
+        grouped.setdefault(leader, []).append(place)
+    return grouped
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,12 +93,15 @@ class ExploredCluster:
     belongings: Belongings
     verifying: Lock
     _state_partitions: Mapping[int, PartitionMetadata] = field(default_factory=dict)
+    _group_partitions: Mapping[int, PartitionMetadata] = field(default_factory=dict)
     _found: dict[str, int] = field(default_factory=dict)
+    _drawn: Iterator[int] = field(default_factory=count)
 
     def prepare(self) -> None:
         """Wait until an id has a coordinator: the first question makes Kafka create ``__transaction_state``."""
         Coordinators(self.any_broker).of(self.belongings.name("first"))
         self.look_up_coordinators()
+        self._group_partitions = group_partitions(self.any_broker, self.belongings.name("first"))
 
     def look_up_coordinators(self) -> None:
         """Learn who leads the partitions that keep transactional ids; a server that shows none is asked for each id."""
@@ -77,14 +115,27 @@ class ExploredCluster:
         kept = self._kept(transactional_id)
         return self._found[transactional_id] if kept is None else kept["leader"]
 
+    def state_places(self) -> Sequence[TopicPartition]:
+        """The partitions that keep transactional ids; none where those are not shown."""
+        return [(TOPIC, index) for index in sorted(self._state_partitions)]
+
     def names_of_each_partition(self) -> Sequence[str]:
         """An id that is never used for each partition that keeps ids; none where those are not shown."""
-        wanted, found = len(self._state_partitions), dict[int, str]()
+        return tuple(self._hashed(len(self._state_partitions)).values())
+
+    def groups_of_each_partition(self) -> Mapping[str, int]:
+        """A group that is never used for each partition that keeps groups, with its leader; likewise."""
+        hashed = self._hashed(len(self._group_partitions))
+        return {name: self._group_partitions[index]["leader"] for index, name in hashed.items()}
+
+    def _hashed(self, wanted: int) -> Mapping[int, str]:
+        """A name that is never used for each of so many partitions."""
+        found = dict[int, str]()
         drawn = (self.belongings.name("never", str(number)) for number in count())
         while len(found) < wanted:
             name = next(drawn)
             found.setdefault(state_partition(name, wanted), name)
-        return tuple(found.values())
+        return found
 
     def identities(self, numbers: Sequence[int], pool: PartitionPool) -> Sequence[CellIdentities]:
         """Fresh names for each cell of a batch.
@@ -96,12 +147,38 @@ class ExploredCluster:
             self._ask_for_coordinators(tuple(real for each in made for real in each.ids.values()))
         return made
 
-    def _identities(self, number: int, pool: PartitionPool) -> CellIdentities:
-        ids = {name: self.belongings.name(f"c{number}", name) for name in (OWN, OTHER)}
-        self.belongings.transactional_ids += len(ids)
+    def id_coordinated_away_from(self, leaders: Collection[int], *parts: str) -> str:
+        """A fresh name whose coordinator is none of these brokers; any where there is no such coordinator."""
+        drawn = (self.belongings.name(*parts, str(next(self._drawn))) for _ in range(NAMES_TRIED))
+        fitting = (name for name in drawn if self.coordinator(name) not in leaders)
+        return next(fitting, self.belongings.name(*parts))
+
+    def id_coordinated_by(self, node: int, *parts: str) -> str:
+        """A fresh name with that coordinator."""
+        return self.id_coordinated_away_from(set(self.brokers) - {node}, *parts)
+
+    def coordinator_epochs(self, ids: Mapping[str, str]) -> Mapping[str, int]:
+        """Those of now, by the ids' names in the model; 0 where they are not shown."""
         kept = {name: self._kept(real) for name, real in ids.items()}
-        epochs = {name: 0 if each is None else each["leader_epoch"] for name, each in kept.items()}
-        return CellIdentities(number=number, ids=ids, places=pool.places(number), coordinator_epochs=epochs)
+        return {name: 0 if each is None else each["leader_epoch"] for name, each in kept.items()}
+
+    def _identities(self, number: int, pool: PartitionPool) -> CellIdentities:
+        places = pool.places(number)
+        group = self._group(number, places[MODEL_GROUP][1]) if pool.groups else ""
+        leaders = {pool.everywhere[place] for place in places.values()} if pool.apart else frozenset[int]()
+        names = (OWN, OTHER)
+        if pool.apart:
+            ids = {name: self.id_coordinated_away_from(leaders, f"c{number}", name) for name in names}
+        else:
+            ids = {name: self.belongings.name(f"c{number}", name) for name in names}
+        self.belongings.transactional_ids += len(ids)
+        epochs = self.coordinator_epochs(ids)
+        return CellIdentities(number=number, ids=ids, places=places, coordinator_epochs=epochs, group=group)
+
+    def _group(self, number: int, partition: int) -> str:
+        """A fresh name for a group that the partition keeps (``GroupCoordinatorService.partitionFor``)."""
+        drawn = (self.belongings.name(f"c{number}", "g", str(each)) for each in count())
+        return next(name for name in drawn if state_partition(name, len(self._group_partitions)) == partition)
 
     def _ask_for_coordinators(self, names: Sequence[str]) -> None:
         left = list(names)
@@ -112,15 +189,33 @@ class ExploredCluster:
             self._found |= found
             del left[:AT_ONCE]
 
-    def new_pool(self, number: int) -> PartitionPool:
-        """A topic that serves; one copy of each partition, because how copies are made is not what is asked."""
+    def new_pool(self, number: int, *, copies: int = 1, apart: bool = False) -> PartitionPool:
+        """A topic that serves; one copy of each partition, because how copies are made is not what is asked.
+
+        :param copies: More, where leaders are to move. :param apart: See :class:`PartitionPool`; the coordinators of a
+            cell then lead none of its partitions, as far as there are enough brokers.
+        """
         name = self.belongings.new_topic("pool", str(number))
         topics = Topics(self.any_broker)
-        assignment = {index: (self.brokers[index % len(self.brokers)],) for index in range(POOL)}
+        count = len(self.brokers)
+        assignment = {
+            index: tuple(self.brokers[(index + copy) % count] for copy in range(min(copies, count)))
+            for index in range(POOL)
+        }
         layout = topics.create(name, partitions=POOL, assignment=assignment)
         topics.await_served(layout, tuple(layout.partitions))
         leaders = {(name, index): layout.leader(index) for index in layout.partitions}
-        return PartitionPool(topic=name, topic_id=layout.topic_id, leaders=leaders)
+        groups = self._groups_of(number)
+        ends = ends_of(self.observer, groups)
+        return PartitionPool(
+            topic=name, topic_id=layout.topic_id, leaders=leaders, groups=groups, group_ends=ends, apart=apart
+        )
+
+    def _groups_of(self, number: int) -> Mapping[TopicPartition, int]:
+        """As many partitions as there are brokers, each pool's behind the ones of the pool before."""
+        shown, wanted = self._group_partitions, len(self.brokers)
+        indexes = {(number * wanted + each) % len(shown) for each in range(wanted)} if shown else ()
+        return {(GROUPS_TOPIC, index): shown[index]["leader"] for index in sorted(indexes)}
 
     def remove(self, pool: PartitionPool) -> None:
         """Remove its topic, once all markers to it are written; what cannot be removed now is tried again at the end.
@@ -141,3 +236,24 @@ class ExploredCluster:
         """Where the id is kept (``TransactionStateManager.partitionFor``); None where that is not shown."""
         count = len(self._state_partitions)
         return self._state_partitions[state_partition(transactional_id, count)] if count else None
+
+
+def group_partitions(cluster: AnyBroker, name: str) -> Mapping[int, PartitionMetadata]:
+    """What keeps groups, once there is a coordinator of the group ``name``; nothing where that is not shown."""
+    try:
+        Coordinators(cluster).of(name, GROUP)
+    except (Unprepared, WireError, wait.TimedOut):
+        return {}
+    shown = cluster.first(Metadata(topics=(GROUPS_TOPIC,))).topics.get(GROUPS_TOPIC)
+    return {} if shown is None else shown["partitions"]
+
+
+def ends_of(observer: WireClient, leaders: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+    """High watermarks."""
+    ordered = [place for places in by_leader(leaders).values() for place in places]
+    requests = {
+        leader: [ListOffsets(topic=topic, partition=index) for topic, index in places]
+        for leader, places in by_leader(leaders).items()
+    }
+    answers: Sequence[Any] = at_highest(observer, requests)
+    return {place: answer.offset for place, answer in zip(ordered, answers, strict=True)}

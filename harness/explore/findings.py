@@ -11,12 +11,12 @@ from typing import TypeAlias
 from harness.evidence.json_codec import to_json_lines
 from harness.explore.cell_results import CellOutcome, CellResult, CellSeen, KeptSeen
 from harness.explore.explained import ExplainedDifference, explanation_of
-from harness.model.model_requests import ModelRequest
+from harness.model.events.model_event import ModelStep
 
 SHOWN = 12
 """Differences that are told whole."""
 CELLS, SEEN = "cells.jsonl", "seen.jsonl"
-Beginning: TypeAlias = tuple[ModelRequest, ...]
+Beginning: TypeAlias = tuple[ModelStep, ...]
 """Of a path, up to the step that was answered otherwise than the model says."""
 
 
@@ -34,6 +34,7 @@ class Findings:
     """Used by several threads.
 
     :param folder: Where the results go, a line each, and what was seen.
+    :param missed: Cells that were not reached although every answer on the way was as the model says, by the reason.
     :param lost: Whether the cluster does not answer any more.
     """
 
@@ -42,6 +43,7 @@ class Findings:
     counts: Counter[CellOutcome] = field(default_factory=Counter)
     explained: Counter[str] = field(default_factory=Counter)
     differing: list[CellResult] = field(default_factory=list)
+    missed: Counter[str] = field(default_factory=Counter)
     lost: bool = False
     _first_strayed: dict[Beginning, int] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
@@ -57,9 +59,24 @@ class Findings:
         with (self.folder / name).open("ab") as stream:
             stream.write(to_json_lines(lines))
 
+    def keep_earlier(self, results: Iterable[CellResult], seen: Sequence[str]) -> None:
+        """What an exploration that is resumed had compared."""
+        with self._lock:
+            known = list(results)
+            self._append(CELLS, known)
+            (self.folder / SEEN).write_text("".join(seen), encoding="utf-8")
+            self.counts.update(each.outcome for each in known)
+            self.differing += [each for each in known if each.outcome is CellOutcome.DIFFERS]
+            self.explained.update(reason for each in known for reason in (each.explained or "").split("; ") if reason)
+
     @property
     def compared(self) -> int:
         return sum(self.counts.values())
+
+    @property
+    def reached(self) -> int:
+        """Cells in which something was compared."""
+        return self.compared - self.counts[CellOutcome.NOT_REACHED]
 
     def unexplained(self) -> Sequence[CellResult]:
         """Shortest first."""
@@ -74,6 +91,8 @@ class Findings:
     def _counted(self, fresh: FreshResult) -> CellResult:
         result = self._not_reached(fresh) or self._explained(fresh.result)
         self.counts[result.outcome] += 1
+        if result.outcome is CellOutcome.NOT_REACHED and fresh.strayed is None:
+            self.missed[result.why] += 1
         if result.outcome is CellOutcome.DIFFERS:
             self.differing.append(result)
         return result
@@ -111,6 +130,8 @@ def summary(found: Findings, total: int, seconds: float, asked_again: Mapping[st
         yield f"asked again {times} times after {error}"
     if late:
         yield f"{late} transactions had not ended when they were looked at"
+    for reason, cells in sorted(found.missed.items()):
+        yield f"not reached, {cells} cells: {reason}"
     for reason, cells in sorted(found.explained.items()):
         yield f"explained, {cells} cells: {reason}"
     yield from _differences(found.unexplained())

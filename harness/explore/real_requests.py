@@ -6,13 +6,17 @@ from uuid import UUID
 
 from harness.base.kafka_error import KafkaError, error_name
 from harness.explore.cell_identities import CellIdentities
+from harness.model.alphabet import PARTITIONS
 from harness.model.model_requests import (
+    AddOffsetsAsked,
     AddPartitionsAsked,
     EndTxnAsked,
     InitProducerIdAsked,
+    ListTransactionsAsked,
     ModelAnswer,
     ModelRequest,
     ProduceAsked,
+    TxnOffsetCommitAsked,
     WriteMarkerAsked,
 )
 from harness.wire.api_request import ApiRequest, ApiResult
@@ -20,19 +24,22 @@ from harness.wire.api_results import PartitionErrors, ProducerIdAndEpoch
 from harness.wire.codec.response_fields import first_error
 from harness.wire.records.record_batch import NewBatch
 from harness.wire.requests.log.produce import PartitionBatch, Produce
+from harness.wire.requests.transactions.add_offsets_to_txn import AddOffsetsToTxn
 from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
 from harness.wire.requests.transactions.end_txn import EndTxn
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
+from harness.wire.requests.transactions.list_transactions import ListTransactions, ListTransactionsResult
+from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
 from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
 from harness.wire.topic_partitions import TopicPartition
-
-TIMEOUT_MS = 600_000
-"""Of a transaction: longer than any cell takes, and no more than brokers allow (``transaction.max.timeout.ms``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RealRequest:
-    """What is sent, and to whom: the coordinator of a transactional id, or the leader of a partition."""
+    """What is sent, and to whom: the coordinator of a transactional id, or the leader of a partition.
+
+    A group's coordinator is the leader of the partition that keeps the group.
+    """
 
     request: ApiRequest[Any]
     version: int
@@ -43,7 +50,7 @@ def real_request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None
     """The request with the cell's names and numbers."""
     at: str | TopicPartition
     match asked:
-        case ProduceAsked() | WriteMarkerAsked():
+        case ProduceAsked() | TxnOffsetCommitAsked() | WriteMarkerAsked():
             at = who.places[asked.partition]
         case _:
             at = who.ids[asked.id]
@@ -56,7 +63,7 @@ def _request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) ->
         case InitProducerIdAsked():
             return InitProducerId(
                 transactional_id=who.ids[asked.id],
-                timeout_ms=TIMEOUT_MS,
+                timeout_ms=who.timeout_ms,
                 producer_id=producer_id,
                 producer_epoch=asked.epoch,
             )
@@ -68,8 +75,17 @@ def _request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) ->
                 partitions=tuple(who.places[name] for name in sorted(asked.partitions)),
                 verify_only=asked.verify_only,
             )
+        case AddOffsetsAsked():
+            return AddOffsetsToTxn(
+                transactional_id=who.ids[asked.id],
+                producer_id=producer_id,
+                producer_epoch=asked.epoch,
+                group=who.group,
+            )
         case ProduceAsked():
             return _produce(asked, who, topic_id)
+        case TxnOffsetCommitAsked():
+            return _commit_offset(asked, who)
         case EndTxnAsked():
             return EndTxn(
                 transactional_id=who.ids[asked.id],
@@ -86,6 +102,21 @@ def _request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) ->
                 coordinator_epoch=who.real_coordinator_epoch(asked.coordinator_epoch, asked.producer_id),
                 transaction_version=asked.level,
             )
+        case ListTransactionsAsked():
+            return ListTransactions(states=asked.states, producer_ids=(producer_id,), duration_ms=asked.duration_ms)
+
+
+def _commit_offset(asked: TxnOffsetCommitAsked, who: CellIdentities) -> TxnOffsetCommit:
+    """Of the first partition: offsets of several are kept alike."""
+    return TxnOffsetCommit(
+        transactional_id=who.ids[asked.id],
+        group=who.group,
+        producer_id=who.producer_id(asked.producer_id),
+        producer_epoch=asked.epoch,
+        offsets={who.places[PARTITIONS[0]]: asked.offset},
+        generation=asked.generation,
+        member=asked.member,
+    )
 
 
 def _produce(asked: ProduceAsked, who: CellIdentities, topic_id: UUID | None) -> Produce:
@@ -105,6 +136,16 @@ def answer_of(asked: ModelRequest, result: ApiResult, who: CellIdentities) -> Mo
     error = error_name(_error(result))
     if isinstance(result, ProducerIdAndEpoch) and isinstance(asked, InitProducerIdAsked | EndTxnAsked):
         return ModelAnswer(error, who.given(result.producer_id, asked.id), result.producer_epoch)
+    if isinstance(result, ListTransactionsResult) and isinstance(asked, ListTransactionsAsked):
+        return _listed(error, result, asked.id, who)
+    return ModelAnswer(error)
+
+
+def _listed(error: str, result: ListTransactionsResult, name: str, who: CellIdentities) -> ModelAnswer:
+    """The id in the list, where it is in it."""
+    for each in result.transactions:
+        if each["transactional_id"] == who.ids[name]:
+            return ModelAnswer(error, who.given(each["producer_id"], name), state=each["state"])
     return ModelAnswer(error)
 
 

@@ -7,8 +7,8 @@ from random import Random
 
 from harness.base.json_value import Json
 from harness.cluster.topology import CONTROLLER
+from harness.faults.brokers.leadership import await_recovery
 from harness.faults.fault_target import FaultTarget
-from harness.faults.leadership import await_recovery
 from harness.faults.proxy_faults import DIRECTIONS, Counted, ToxicSpec, draw_proxy, with_toxics
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number, text

@@ -34,6 +34,8 @@ class ToxicReach(StrEnum):
     PROCESSES = "processes"  # of brokers
     LEADERS = "leaders"  # by Kafka's own administration
     CLIENTS = "clients"  # that are processes of their own
+    DISKS = "disks"  # that brokers write to
+    RELEASES = "releases"  # that the nodes of the cluster are started with
 
 
 LACKS: Mapping[ToxicReach, str] = {
@@ -43,6 +45,8 @@ LACKS: Mapping[ToxicReach, str] = {
     ToxicReach.LEADERS: "leaders cannot be moved: that takes a second broker, and on a cluster that is not ours"
     " --allow-changes",
     ToxicReach.CLIENTS: "no client is a process of its own",
+    ToxicReach.DISKS: "writes of the brokers cannot be let fail (only those of processes of ours)",
+    ToxicReach.RELEASES: "nothing is to be upgraded (--upgrade 3.9.2..4.3.1, on the process backend)",
 }
 """Why something is out of reach, as a clause."""
 

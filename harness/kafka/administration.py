@@ -137,6 +137,21 @@ class Administration:
             undoing.callback(self._undo, lambda: self._finalize(name, self._level(name), before))
             yield before
 
+    def finalize(self, name: str, level: int) -> None:
+        """Put a feature at this level, for good.
+
+        :raises Unprepared: When the controller refuses.
+        :raises TimedOut: When a broker does not show it in time.
+        """
+        self.before_change(f"changing the level of {name}")
+        self._finalize(name, self._level(name), level)
+        self._until_finalized(name, level)
+
+    def highest_level(self, name: str) -> int:
+        """The highest that every broker supports."""
+        ranges = (self.client.refresh(broker).supported_features for broker in self.brokers)
+        return min(supported.get(name, (0, 0))[1] for supported in ranges)
+
     def _dynamic(self, key: str) -> Mapping[str, str | None]:
         """The dynamic value of all brokers (``""``; None when there is none), and of each one that has its own."""
         default: str | None = None

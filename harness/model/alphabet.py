@@ -1,22 +1,27 @@
 """Every request that is asked in a state: versions, identities, sequences, partitions, epochs of markers.
 
 Identities are told by what they are in that state, and the requests carry the numbers: the id's own, its previous
-epoch, an older and a newer one, another id's, and one that nobody has.
+epoch, an older and a newer one, another id's, and one that nobody has. DescribeTransactions, DescribeProducers and
+OffsetFetch are no part of it: by them every cell is looked at, whatever was asked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from harness.model.groups.group_model import next_offset
 from harness.model.model_requests import (
+    AddOffsetsAsked,
     AddPartitionsAsked,
     EndTxnAsked,
     InitProducerIdAsked,
+    ListTransactionsAsked,
     ModelRequest,
     ProduceAsked,
+    TxnOffsetCommitAsked,
     WriteMarkerAsked,
 )
-from harness.model.model_state import NONE, ModelCluster
+from harness.model.model_state import GROUP, NONE, CoordinatorState, ModelCluster
 
 OWN, OTHER = "own", "other"
 """The transactional ids of a cell."""
@@ -29,8 +34,18 @@ VERSIONS: Mapping[str, Sequence[int]] = {
     "Produce": (9, 10, 11, 12),
     "EndTxn": (1, 3, 4, 5),
     "WriteTxnMarkers": (1, 2),
+    "AddOffsetsToTxn": (1, 3, 4),
+    "TxnOffsetCommit": (2, 3, 4, 5),
+    "ListTransactions": (0, 1),
 }
 """On both sides of every version in which the protocol changed, where the broker offers it."""
+NAMES_MEMBERS = 3
+"""Of TxnOffsetCommit: from this version on it names a member and a generation (KIP-447)."""
+KNOWS_DURATION = 1
+"""Of ListTransactions: the first that can ask for those that are open for long (KIP-994)."""
+STRICT_MARKERS = 2
+"""Of WriteTxnMarkers: the first that names a transaction version."""
+AN_HOUR_MS = 3_600_000
 FIRST_OF_BROKERS = 4
 """Of AddPartitionsToTxn: from this version on brokers send it."""
 
@@ -49,19 +64,37 @@ def alphabet(cluster: ModelCluster, offered: Mapping[str, tuple[int, int]]) -> I
     :param offered: Lowest and highest version by API, as brokers advertise them; what is missing is not asked.
     """
     identities = _identities(cluster)
+    partitions = PARTITIONS[:1] if is_used(cluster, GROUP) else PARTITIONS
     spoken = {
         api: [v for v in VERSIONS[api] if api in offered and offered[api][0] <= v <= offered[api][1]]
         for api in VERSIONS
     }
     yield from _inits(spoken["InitProducerId"], identities)
-    yield from _adds(spoken["AddPartitionsToTxn"], identities)
-    yield from _produces(spoken["Produce"], identities, cluster)
+    yield from _adds(spoken["AddPartitionsToTxn"], identities, partitions)
+    yield from _produces(spoken["Produce"], identities, cluster, partitions)
     yield from _ends(spoken["EndTxn"], identities)
-    yield from _markers(spoken["WriteTxnMarkers"], identities)
+    marked = GROUP if is_used(cluster, GROUP) else PARTITIONS[0]
+    yield from _markers(spoken["WriteTxnMarkers"], identities, marked, cluster.coordinator_epoch)
+    if offers_groups(offered):
+        yield from _offset_adds(spoken["AddOffsetsToTxn"], identities)
+        yield from _offset_commits(spoken["TxnOffsetCommit"], identities, cluster)
+    yield from _lists(spoken["ListTransactions"], identities, cluster)
 
 
-def _offers(versions: tuple[int, int] | None, version: int) -> bool:
-    return versions is not None and versions[0] <= version <= versions[1]
+def offers_groups(offered: Mapping[str, tuple[int, int]]) -> bool:
+    """Whether offsets can be part of a transaction, and be looked at."""
+    return offered.keys() >= {"AddOffsetsToTxn", "TxnOffsetCommit", "OffsetFetch"}
+
+
+def is_used(cluster: ModelCluster, partition: str) -> bool:
+    """Whether the id has anything on a partition, or in the group.
+
+    Where it has in the group, markers go to the group, and the second partition is asked nothing.
+    """
+    known, log = cluster.ids.get(OWN), cluster.log(partition)
+    if known is None:
+        return False
+    return partition in known.partitions or known.producer_id in {*log.producers, *log.verifications}
 
 
 def _identities(cluster: ModelCluster) -> Mapping[str, tuple[int, int]]:
@@ -83,25 +116,31 @@ def _inits(versions: Sequence[int], identities: Mapping[str, tuple[int, int]]) -
         yield NamedRequest(f"InitProducerId v{version}, {name}", asked)
 
 
-def _adds(versions: Sequence[int], identities: Mapping[str, tuple[int, int]]) -> Iterator[NamedRequest]:
-    for version, (name, (producer_id, epoch)), partitions in product(versions, identities.items(), ("A", "B", "AB")):
+def _adds(
+    versions: Sequence[int], identities: Mapping[str, tuple[int, int]], partitions: Sequence[str]
+) -> Iterator[NamedRequest]:
+    sets = dict.fromkeys((*partitions, "".join(partitions)))
+    for version, (name, (producer_id, epoch)), added in product(versions, identities.items(), sets):
         for verify_only in (False, True) if version >= FIRST_OF_BROKERS else (False,):
             asked = AddPartitionsAsked(
                 id=OWN,
                 version=version,
                 producer_id=producer_id,
                 epoch=epoch,
-                partitions=frozenset(partitions),
+                partitions=frozenset(added),
                 verify_only=verify_only,
             )
             how = "verify" if verify_only else "add"
-            yield NamedRequest(f"AddPartitionsToTxn v{version}, {how} {'+'.join(partitions)}, {name}", asked)
+            yield NamedRequest(f"AddPartitionsToTxn v{version}, {how} {'+'.join(added)}, {name}", asked)
 
 
 def _produces(
-    versions: Sequence[int], identities: Mapping[str, tuple[int, int]], cluster: ModelCluster
+    versions: Sequence[int],
+    identities: Mapping[str, tuple[int, int]],
+    cluster: ModelCluster,
+    partitions: Sequence[str],
 ) -> Iterator[NamedRequest]:
-    for version, (name, (producer_id, epoch)), partition in product(versions, identities.items(), PARTITIONS):
+    for version, (name, (producer_id, epoch)), partition in product(versions, identities.items(), partitions):
         for which, sequence in _sequences(cluster, partition, producer_id, epoch).items():
             asked = ProduceAsked(
                 id=OWN, version=version, partition=partition, producer_id=producer_id, epoch=epoch, sequence=sequence
@@ -128,18 +167,68 @@ def _ends(versions: Sequence[int], identities: Mapping[str, tuple[int, int]]) ->
         yield NamedRequest(f"EndTxn v{version}, {'commit' if commit else 'abort'}, {name}", asked)
 
 
-def _markers(versions: Sequence[int], identities: Mapping[str, tuple[int, int]]) -> Iterator[NamedRequest]:
+def _markers(
+    versions: Sequence[int], identities: Mapping[str, tuple[int, int]], partition: str, coordinator_epoch: int
+) -> Iterator[NamedRequest]:
     coordinators = {"an older coordinator's": -1, "the coordinator's": 0, "a newer coordinator's": 1}
     for version, (name, (producer_id, epoch)), commit in product(versions, identities.items(), (True, False)):
-        for (whose, by), level in product(coordinators.items(), (0, 2) if version >= 2 else (0,)):
+        for (whose, by), level in product(coordinators.items(), (0, 2) if version >= STRICT_MARKERS else (0,)):
             asked = WriteMarkerAsked(
                 version=version,
-                partition="A",
+                partition=partition,
                 producer_id=producer_id,
                 epoch=epoch,
-                coordinator_epoch=by,
+                coordinator_epoch=coordinator_epoch + by,
                 commit=commit,
                 level=level,
             )
             kind = "COMMIT" if commit else "ABORT"
             yield NamedRequest(f"WriteTxnMarkers v{version}, {kind} of level {level}, {name}, {whose}", asked)
+
+
+def _offset_adds(versions: Sequence[int], identities: Mapping[str, tuple[int, int]]) -> Iterator[NamedRequest]:
+    for version, (name, (producer_id, epoch)) in product(versions, identities.items()):
+        asked = AddOffsetsAsked(id=OWN, version=version, producer_id=producer_id, epoch=epoch)
+        yield NamedRequest(f"AddOffsetsToTxn v{version}, {name}", asked)
+
+
+def _offset_commits(
+    versions: Sequence[int], identities: Mapping[str, tuple[int, int]], cluster: ModelCluster
+) -> Iterator[NamedRequest]:
+    offset = next_offset(cluster.log(GROUP))
+    members = {"": (NONE, ""), ", of a member": (NONE, "m"), ", of a member's generation": (0, "m")}
+    for version, (name, (producer_id, epoch)), (member, (generation, member_id)) in product(
+        versions, identities.items(), members.items()
+    ):
+        if member and (version < NAMES_MEMBERS or name != "own"):
+            continue
+        asked = TxnOffsetCommitAsked(
+            id=OWN,
+            version=version,
+            producer_id=producer_id,
+            epoch=epoch,
+            offset=offset,
+            generation=generation,
+            member=member_id,
+        )
+        yield NamedRequest(f"TxnOffsetCommit v{version}, {name}{member}", asked)
+
+
+def _lists(
+    versions: Sequence[int], identities: Mapping[str, tuple[int, int]], cluster: ModelCluster
+) -> Iterator[NamedRequest]:
+    """By a producer id always, because the list is of every id that the coordinator has."""
+    known = cluster.ids.get(OWN)
+    here = CoordinatorState.EMPTY if known is None else known.state
+    elsewhere = tuple(str(state) for state in CoordinatorState if state is not here)
+    filters = {"": (), ", in its state": (str(here),), ", in another state": elsewhere, ", in no state": ("Nonsense",)}
+    for version, whose in product(versions, ("own", "another id's", "nobody's")):
+        if whose not in identities:
+            continue
+        producer_id, _ = identities[whose]
+        for name, states in filters.items() if whose == "own" else [("", ())]:
+            asked = ListTransactionsAsked(id=OWN, version=version, producer_id=producer_id, states=states)
+            yield NamedRequest(f"ListTransactions v{version}, {whose}{name}", asked)
+        if version >= KNOWS_DURATION and whose == "own":
+            asked = ListTransactionsAsked(id=OWN, version=version, producer_id=producer_id, duration_ms=AN_HOUR_MS)
+            yield NamedRequest(f"ListTransactions v{version}, own, open for an hour", asked)

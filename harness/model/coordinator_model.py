@@ -1,14 +1,21 @@
 """What a transaction coordinator answers, and what it then knows of the transactional id.
 
 Each rule takes what the coordinator knows of the id (None before its first InitProducerId) and gives an answer with
-what it knows after it. An id in PrepareCommit or PrepareAbort has its markers under way: :func:`completed` is what
-follows the last of them. Sources: KIP-98, KIP-360, KIP-890; ``TransactionCoordinator``, ``TransactionMetadata``.
+what it knows after it. An id in PrepareCommit or PrepareAbort has its markers under way, and its next transition is
+pending (``TransactionMetadata.pendingTransitionInProgress``): :func:`completed` is what follows the last of them.
+Sources: KIP-98, KIP-360, KIP-890; ``TransactionCoordinator``, ``TransactionMetadata``.
 """
 
 from dataclasses import replace
 from typing import TypeAlias
 
-from harness.model.model_requests import AddPartitionsAsked, EndTxnAsked, InitProducerIdAsked, ModelAnswer
+from harness.model.model_requests import (
+    AddPartitionsAsked,
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ListTransactionsAsked,
+    ModelAnswer,
+)
 from harness.model.model_state import LAST_EPOCH, NONE, Coordinated, CoordinatorState
 from harness.model.protocol_profile import ProtocolProfile
 
@@ -42,10 +49,10 @@ def _init(known: Known, asked: InitProducerIdAsked, fresh: int, profile: Protoco
     if known is None:
         made = Coordinated(CoordinatorState.EMPTY, producer_id=fresh, epoch=0)
         return ModelAnswer(producer_id=fresh, epoch=0), made
+    if known.state.preparing:
+        return BUSY, known  # first of all: a transition is pending
     if identified and not _may_claim(known, asked):
         return FENCED, known
-    if known.state.preparing:
-        return BUSY, known
     if known.state is CoordinatorState.ONGOING:
         return BUSY, fenced(known, profile)
     return _next_epoch(known, asked, fresh, identified=identified)
@@ -86,15 +93,17 @@ def fenced(known: Coordinated, profile: ProtocolProfile) -> Coordinated:
     return replace(known, state=state, epoch=known.epoch + bumps, last_epoch=last, ending=ending, new_protocol=new)
 
 
-def add_partitions(known: Known, asked: AddPartitionsAsked) -> Ruled:
+def add_partitions(known: Known, asked: AddPartitionsAsked, profile: ProtocolProfile) -> Ruled:
     """Of a client, or of a leader for a new client's first write (``handleAddPartitionsToTransaction``)."""
-    answer, after = _verified(known, asked) if asked.verify_only else _added(known, asked)
+    answer, after = _verified(known, asked) if asked.verify_only else _added(known, asked, profile)
     return _named_for(answer, asked.version, since=2), after
 
 
-def _added(known: Known, asked: AddPartitionsAsked) -> Ruled:
+def _added(known: Known, asked: AddPartitionsAsked, profile: ProtocolProfile) -> Ruled:
     if known is None:
         return UNKNOWN_ID, known
+    if profile.ending_comes_first and known.state.preparing:
+        return BUSY, known
     if refused := _refused(known, asked):
         return refused, known
     if known.state is CoordinatorState.ONGOING and asked.partitions <= known.partitions:
@@ -137,6 +146,8 @@ def _ended_old(known: Coordinated, asked: EndTxnAsked) -> Ruled:
         return UNKNOWN_ID, known
     if known.epoch != asked.epoch:
         return FENCED, known
+    if known.state.preparing:
+        return BUSY, known
     if known.state is CoordinatorState.ONGOING:
         state = _prepare(commit=asked.commit)
         return ModelAnswer(), replace(known, state=state, ending=known.partitions, new_protocol=False)
@@ -148,10 +159,10 @@ def _ended_new(known: Coordinated, asked: EndTxnAsked, fresh: int) -> Ruled:
     own_id, own_epoch = known.producer_id == asked.producer_id, known.epoch == asked.epoch
     overflowed = known.previous_id == asked.producer_id and asked.epoch == LAST_EPOCH - 1 and known.epoch == 0
     repeated = overflowed or known.epoch == asked.epoch + 1
+    if known.state.preparing:
+        return BUSY, known
     if not own_id and not overflowed:
         return UNKNOWN_ID, known
-    if known.state.preparing:
-        return (_repeated(known, commit=asked.commit) if known.epoch == asked.epoch + 1 else FENCED), known
     if not own_epoch and not (repeated and known.state.complete):
         return FENCED, known
     if repeated:
@@ -184,11 +195,9 @@ def _told(known: Coordinated) -> ModelAnswer:
 
 
 def _repeated(known: Coordinated, *, commit: bool) -> ModelAnswer:
-    """The same end again: while the markers are under way, after them; anything else is no transition that there is."""
-    ends = {CoordinatorState.PREPARE_COMMIT: True, CoordinatorState.COMPLETE_COMMIT: True}
-    if known.state is CoordinatorState.EMPTY or ends.get(known.state, False) != commit:
-        return WRONG_STATE
-    return BUSY if known.state.preparing else ModelAnswer()
+    """The same end again, once the markers are written; anything else is no transition that there is."""
+    same = CoordinatorState.COMPLETE_COMMIT if commit else CoordinatorState.COMPLETE_ABORT
+    return ModelAnswer() if known.state is same else WRONG_STATE
 
 
 def _prepare(*, commit: bool) -> CoordinatorState:
@@ -203,6 +212,25 @@ def completed(known: Coordinated) -> Coordinated:
     if known.next_id == NONE:
         return done
     return replace(done, producer_id=known.next_id, epoch=0, previous_id=known.producer_id)
+
+
+def listed(known: Known, asked: ListTransactionsAsked, profile: ProtocolProfile) -> tuple[ModelAnswer, ...]:
+    """The id in the list, if no filter leaves it out (``TransactionStateManager.listTransactionStates``).
+
+    An hour is longer than any transaction here. An id in Empty has no time at which it began (-1), and so counts as
+    open for longer than that (KIP-994 speaks of transactions); before 4.1 it may have that of its last transaction
+    (``TransactionMetadata.completeTransitionTo``), so that both are allowed.
+    """
+    if known is None or asked.producer_id not in (NONE, known.producer_id):
+        return (ModelAnswer(),)
+    if asked.states and known.state not in asked.states:
+        return (ModelAnswer(),)
+    here = ModelAnswer(producer_id=known.producer_id, state=str(known.state))
+    if asked.duration_ms == NONE:
+        return (here,)
+    if known.state is not CoordinatorState.EMPTY:
+        return (ModelAnswer(),)
+    return (here,) if profile.empty_has_no_begin else (here, ModelAnswer())
 
 
 def _named_for(answer: ModelAnswer, version: int, *, since: int) -> ModelAnswer:

@@ -14,7 +14,15 @@ from harness.model import protocol_step as step
 from harness.model.coordinator_model import add_partitions
 from harness.model.invariants import Intended, broken_anywhere, broken_at_rest
 from harness.model.leader_model import UNVERIFIED, question, translated
-from harness.model.model_requests import EndTxnAsked, InitProducerIdAsked, ModelRequest, ProduceAsked
+from harness.model.model_requests import (
+    AddOffsetsAsked,
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ModelRequest,
+    PartitionWrite,
+    ProduceAsked,
+    TxnOffsetCommitAsked,
+)
 from harness.model.model_state import CoordinatorState, ModelCluster, fresh_cluster
 from harness.model.modelled_producer import ModelledProducer
 from harness.model.protocol_profile import ProtocolProfile
@@ -171,7 +179,7 @@ def _arrivals(
 
 def _arrived(state: SearchState, message: MessageUnderWay, profile: ProtocolProfile) -> SearchState:
     request = message.request
-    if not isinstance(request, ProduceAsked):
+    if not isinstance(request, PartitionWrite):
         outcome = step.outcomes(state.cluster, request, profile)[0]
         return _answered(state, message, outcome)
     if message.stage == SENT:
@@ -184,12 +192,14 @@ def _arrived(state: SearchState, message: MessageUnderWay, profile: ProtocolProf
             return _answered(after, message, step.finish_write(cluster, request, number, profile))
         return _on_its_way(after, replace(message, stage=ASKED, number=number))
     if message.stage == ASKED:
-        return _coordinator_asked(state, message, request)
+        return _coordinator_asked(state, message, request, profile)
     return _answered(state, message, step.finish_write(state.cluster, request, message.number, profile))
 
 
-def _coordinator_asked(state: SearchState, message: MessageUnderWay, request: ProduceAsked) -> SearchState:
-    answer, known = add_partitions(state.cluster.ids.get(request.id), question(request))
+def _coordinator_asked(
+    state: SearchState, message: MessageUnderWay, request: PartitionWrite, profile: ProtocolProfile
+) -> SearchState:
+    answer, known = add_partitions(state.cluster.ids.get(request.id), question(request), profile)
     cluster = state.cluster if known is None else state.cluster.with_id(request.id, known)
     if not answer.accepted:
         return _answered(state, message, step.ModelOutcome(translated(request, answer), cluster))
@@ -216,7 +226,7 @@ def _intended(
     match request:
         case EndTxnAsked(commit=True) if _begins_to_commit(state.cluster, outcome.after, request.id):
             return replace(intended, committed=intended.committed | {client.transaction})
-        case ProduceAsked() if outcome.answer.accepted:
+        case ProduceAsked() | TxnOffsetCommitAsked() if outcome.answer.accepted:
             appended = outcome.after.log(request.partition).entries != state.cluster.log(request.partition).entries
             return intended.with_record(request, appended=appended, acknowledged=waits)
         case InitProducerIdAsked() if outcome.answer.accepted:
@@ -261,5 +271,9 @@ def _words(request: ModelRequest) -> str:
             return f"EndTxn v{request.version}, {'commit' if request.commit else 'abort'}, epoch {request.epoch}"
         case InitProducerIdAsked():
             return f"InitProducerId v{request.version}"
+        case TxnOffsetCommitAsked():
+            return f"TxnOffsetCommit v{request.version} of {request.value}, epoch {request.epoch}"
+        case AddOffsetsAsked():
+            return f"AddOffsetsToTxn v{request.version}"
         case _:
             return f"AddPartitionsToTxn v{request.version}"

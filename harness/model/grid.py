@@ -9,35 +9,40 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from harness.model.alphabet import OTHER, OWN, PARTITIONS, alphabet
+from harness.model.alphabet import OTHER, OWN, PARTITIONS, alphabet, is_used, offers_groups
+from harness.model.events.model_event import ModelStep
+from harness.model.groups.group_model import next_offset
 from harness.model.model_requests import (
+    AddOffsetsAsked,
     AddPartitionsAsked,
     EndTxnAsked,
     InitProducerIdAsked,
     ModelRequest,
     ProduceAsked,
+    TxnOffsetCommitAsked,
 )
-from harness.model.model_state import NONE, Coordinated, ModelCluster, PartitionLog, fresh_cluster
-from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
+from harness.model.model_state import GROUP, NONE, GroupOffsets, ModelCluster, PartitionLog, fresh_cluster
+from harness.model.protocol_profile import NEW_PROTOCOL_OFFSETS, NEW_PROTOCOL_PRODUCE, ProtocolProfile
 from harness.model.protocol_step import outcomes, settled
 
 OTHER_BEGINS = InitProducerIdAsked(id=OTHER, version=4)
 """Another id is initialised first, so that it can be mistaken."""
 DEPTH = 5
 """Requests of the longest path, the two first InitProducerId among them."""
-OLD_WRITE = 9
-"""The version of Produce by which an old client writes on the way: every release that is compared offers it."""
+OLD_WRITE, OLD_OFFSETS = 9, 3
+"""Versions of Produce and TxnOffsetCommit by which an old client writes on the way: all releases offer them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridCell:
     """One question to a real cluster.
 
-    :param path: What leads a fresh transactional id to the state; every step is accepted or told to wait.
-    :param before: The state, settled. :param state: In words: a row. :param request: In words: a column.
+    :param path: What leads a fresh transactional id to the state; every request is accepted or told to wait.
+    :param before: The state, settled unless the path holds something.
+    :param state: In words: a row. :param request: In words: a column.
     """
 
-    path: tuple[ModelRequest, ...]
+    path: tuple[ModelStep, ...]
     before: ModelCluster
     asked: ModelRequest
     state: str
@@ -98,7 +103,9 @@ def _moves(cluster: ModelCluster, offered: Mapping[str, tuple[int, int]]) -> Ite
     identity = {"id": OWN, "producer_id": known.producer_id, "epoch": known.epoch}
     new = offered["Produce"][1] >= NEW_PROTOCOL_PRODUCE
     yield InitProducerIdAsked(version=4, **identity)  # type: ignore[arg-type]
-    for partition in PARTITIONS if _used(cluster, PARTITIONS[0], known) else PARTITIONS[:1]:
+    if offers_groups(offered) and not any(is_used(cluster, each) for each in PARTITIONS):
+        yield from _offset_moves(cluster, identity, new=new)
+    for partition in _next_partitions(cluster):
         sequence = cluster.log(partition).known(known.producer_id)
         following = sequence.last_sequence + 1 if sequence.epoch == known.epoch else 0
         yield AddPartitionsAsked(version=3, partitions=frozenset(partition), **identity)  # type: ignore[arg-type]
@@ -109,9 +116,17 @@ def _moves(cluster: ModelCluster, offered: Mapping[str, tuple[int, int]]) -> Ite
             yield EndTxnAsked(version=version, commit=commit, **identity)  # type: ignore[arg-type]
 
 
-def _used(cluster: ModelCluster, partition: str, known: Coordinated) -> bool:
-    log = cluster.log(partition)
-    return partition in known.partitions or known.producer_id in {*log.producers, *log.verifications}
+def _offset_moves(cluster: ModelCluster, identity: Mapping[str, object], *, new: bool) -> Iterator[ModelRequest]:
+    yield AddOffsetsAsked(version=3, **identity)  # type: ignore[arg-type]
+    for version in (OLD_OFFSETS, NEW_PROTOCOL_OFFSETS) if new else (OLD_OFFSETS,):
+        yield TxnOffsetCommitAsked(version=version, offset=next_offset(cluster.log(GROUP)), **identity)  # type: ignore[arg-type]
+
+
+def _next_partitions(cluster: ModelCluster) -> tuple[str, ...]:
+    """The second once the first is used, and none once the group is: what is mixed is a matter of walks."""
+    if is_used(cluster, GROUP):
+        return ()
+    return PARTITIONS if is_used(cluster, PARTITIONS[0]) else PARTITIONS[:1]
 
 
 def state_name(cluster: ModelCluster) -> str:
@@ -124,7 +139,23 @@ def state_name(cluster: ModelCluster) -> str:
     young = f", epoch {known.epoch}" if known.epoch < 2 else ""  # whether an older and a previous one exist
     logs = [_log_name(name, cluster.log(name), known.producer_id, known.epoch) for name in PARTITIONS]
     head = f"{known.state}{f' {added}' if added else ''}{young}{last}"
-    return "; ".join([head, *filter(None, logs)])
+    group = _group_name(cluster.groups[GROUP], cluster.log(GROUP), known.producer_id, known.epoch)
+    return "; ".join([head, *filter(None, [*logs, group])])
+
+
+def _group_name(group: GroupOffsets, log: PartitionLog, producer_id: int, epoch: int) -> str:
+    """How many batches there are makes no difference to a group."""
+    waiting = ", unverified write" if producer_id in log.verifications else ""
+    if producer_id not in log.producers:
+        return f"{GROUP}:{waiting[1:]}" if waiting else ""
+    known = log.known(producer_id)
+    offsets = {"offset shown": group.committed, "offset pending": group.pending, "marked": known.coordinator_epoch + 1}
+    told = ", ".join(name for name, there in offsets.items() if there)
+    return f"{GROUP}: {_open(log, producer_id)}, epoch {known.epoch - epoch:+d}{told and ', '}{told}{waiting}"
+
+
+def _open(log: PartitionLog, producer_id: int) -> str:
+    return "open" if log.known(producer_id).open_since is not None else "closed"
 
 
 def _log_name(name: str, log: PartitionLog, producer_id: int, epoch: int) -> str:
@@ -133,6 +164,6 @@ def _log_name(name: str, log: PartitionLog, producer_id: int, epoch: int) -> str
     if producer_id not in log.producers:
         return f"{name}:{waiting[1:]}" if waiting else ""
     known = log.known(producer_id)
-    open_ = "open" if known.open_since is not None else "closed"
-    told = f"{name}: {open_}, {len(known.batches)} batches, epoch {known.epoch - epoch:+d}"
+    batches = f"{len(known.batches)} batch{'' if len(known.batches) == 1 else 'es'}"
+    told = f"{name}: {_open(log, producer_id)}, {batches}, epoch {known.epoch - epoch:+d}"
     return told + waiting + ("" if known.coordinator_epoch == NONE else ", marked")

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from harness.model.model_requests import ModelAnswer, ProduceAsked
-from harness.model.model_state import ModelCluster, PartitionLog
+from harness.model.model_requests import ModelAnswer, PartitionWrite
+from harness.model.model_state import NONE, KeptOffset, ModelCluster, PartitionLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Intended:
         twice = {f"identity is given twice: {identity}"} if identity in self.identities else set()
         return replace(self, identities=self.identities | {identity}, broken=self.broken | twice)
 
-    def with_record(self, written: ProduceAsked, *, appended: bool, acknowledged: bool) -> "Intended":
+    def with_record(self, written: PartitionWrite, *, appended: bool, acknowledged: bool) -> "Intended":
         """After a write was accepted; ``appended`` unless it was a repetition."""
         newer = any(id_ == written.producer_id and epoch > written.epoch for id_, epoch in self.identities)
         late = {f"fenced producer wrote: {written.value} in {written.partition}"} if appended and newer else set()
@@ -38,15 +38,24 @@ class Intended:
 
 
 def broken_anywhere(cluster: ModelCluster, intended: Intended) -> Iterator[str]:
-    """What no state may show: a readable record of a transaction that was not committed, or a record twice."""
+    """What no state may show: a readable record or offset that was not committed, or a record twice.
+
+    An offset may be written twice: it says the same again.
+    """
     yield from sorted(intended.broken)
     for partition, log in cluster.logs.items():
         readable = Counter(committed_values(log))
         for value, times in readable.items():
             if transaction_of(value) not in intended.committed:
                 yield f"aborted record is readable: {value} in {partition}"
-            if times > 1:
+            if times > 1 and partition not in cluster.groups:
                 yield f"record is readable twice: {value} in {partition}"
+    for name, group in cluster.groups.items():
+        if (
+            group.committed
+            and transaction_of(value := _value_of(cluster, name, group.committed)) not in intended.committed
+        ):
+            yield f"offset of an aborted transaction is shown: {value}"
 
 
 def broken_at_rest(cluster: ModelCluster, intended: Intended) -> Iterator[str]:
@@ -58,6 +67,22 @@ def broken_at_rest(cluster: ModelCluster, intended: Intended) -> Iterator[str]:
     for value in sorted(intended.acknowledged - readable):
         if transaction_of(value) in intended.committed:
             yield f"committed record is lost: {value}"
+    yield from _groups_at_rest(cluster, intended)
+
+
+def _groups_at_rest(cluster: ModelCluster, intended: Intended) -> Iterator[str]:
+    """A group shows the newest offset that was committed, and has none pending."""
+    for name, group in cluster.groups.items():
+        for pending in group.pending.values():
+            yield f"offset is unstable for ever: {_value_of(cluster, name, pending)}"
+        newest = NONE if group.committed is None else group.committed.at
+        for entry in cluster.log(name).entries[newest + 1 :]:
+            if entry.value in intended.acknowledged and transaction_of(entry.value) in intended.committed:
+                yield f"committed offset is lost: {entry.value}"
+
+
+def _value_of(cluster: ModelCluster, name: str, offset: KeptOffset) -> str:
+    return cluster.log(name).entries[offset.at].value
 
 
 def committed_values(log: PartitionLog) -> list[str]:

@@ -9,12 +9,19 @@ verification (KIP-890 part 1). Sources: KIP-98, KIP-890; ``ReplicaManager.handle
 from dataclasses import replace
 
 from harness.model.coordinator_model import NEW_PROTOCOL_ADD
-from harness.model.model_requests import AddPartitionsAsked, ModelAnswer, ProduceAsked, WriteMarkerAsked
+from harness.model.model_requests import (
+    AddPartitionsAsked,
+    ModelAnswer,
+    PartitionWrite,
+    ProduceAsked,
+    TxnOffsetCommitAsked,
+    WriteMarkerAsked,
+)
 from harness.model.model_state import NONE, KnownProducer, LogEntry, PartitionLog, Verification
-from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
+from harness.model.protocol_profile import NEW_PROTOCOL_OFFSETS, NEW_PROTOCOL_PRODUCE, ProtocolProfile
 
-KNOWS_ABORTABLE = 11
-"""Of Produce: the first whose clients know TRANSACTION_ABORTABLE."""
+PRODUCE_KNOWS_ABORTABLE, OFFSETS_KNOW_ABORTABLE = 11, 4
+"""Of Produce and TxnOffsetCommit: the first whose clients know TRANSACTION_ABORTABLE."""
 VERIFIES = 4
 """Of AddPartitionsToTxn: the version by which a leader verifies for an old client."""
 UNVERIFIED = NONE
@@ -24,13 +31,25 @@ OUT_OF_ORDER = ModelAnswer("OUT_OF_ORDER_SEQUENCE_NUMBER")
 NOT_ONGOING = ModelAnswer("INVALID_TXN_STATE")
 
 
-def is_new(asked: ProduceAsked) -> bool:
-    """Whether the client speaks the new protocol."""
-    return asked.version >= NEW_PROTOCOL_PRODUCE
+def is_new(asked: PartitionWrite) -> bool:
+    """Whether the client speaks the new protocol (``AddPartitionsToTxnManager``)."""
+    offsets = isinstance(asked, TxnOffsetCommitAsked)
+    return asked.version >= (NEW_PROTOCOL_OFFSETS if offsets else NEW_PROTOCOL_PRODUCE)
+
+
+def knows_abortable(asked: PartitionWrite) -> bool:
+    """Whether the client knows TRANSACTION_ABORTABLE (``AddPartitionsToTxnManager``)."""
+    offsets = isinstance(asked, TxnOffsetCommitAsked)
+    return asked.version >= (OFFSETS_KNOW_ABORTABLE if offsets else PRODUCE_KNOWS_ABORTABLE)
+
+
+def verified(asked: PartitionWrite, profile: ProtocolProfile) -> bool:
+    """Whether the leader has it verified."""
+    return profile.verifies_offsets if isinstance(asked, TxnOffsetCommitAsked) else profile.verifies
 
 
 def received(
-    log: PartitionLog, asked: ProduceAsked, number: int, profile: ProtocolProfile
+    log: PartitionLog, asked: PartitionWrite, number: int, profile: ProtocolProfile
 ) -> ModelAnswer | tuple[PartitionLog, int]:
     """An answer at once, or the log with the verification that is begun, and its number: ``UNVERIFIED`` if none is.
 
@@ -38,10 +57,10 @@ def received(
 
     :param number: That a new verification gets.
     """
-    known = log.known(asked.producer_id)
-    if profile.verifies and profile.refuses_old_epochs_first and asked.epoch < known.epoch:
+    known, verifies = log.known(asked.producer_id), verified(asked, profile)
+    if verifies and profile.refuses_old_epochs_first and asked.epoch < known.epoch:
         return OLD_EPOCH
-    if not profile.verifies or _ongoing(known, asked.epoch, profile):
+    if not verifies or _ongoing(known, asked.epoch, profile):
         return log, UNVERIFIED
     begun = _begun(log.verifications.get(asked.producer_id), asked, number)
     return replace(log, verifications=log.verifications.put(asked.producer_id, begun)), begun.number
@@ -52,7 +71,7 @@ def _ongoing(known: KnownProducer, epoch: int, profile: ProtocolProfile) -> bool
     return known.open_since is not None and (known.epoch == epoch or not profile.compares_open_epoch)
 
 
-def _begun(before: Verification | None, asked: ProduceAsked, number: int) -> Verification:
+def _begun(before: Verification | None, asked: PartitionWrite, number: int) -> Verification:
     """One verification a producer: the lowest sequence of the newest epoch is kept (``VerificationStateEntry``)."""
     if before is None:
         return Verification(asked.sequence, asked.epoch, is_new(asked), number)
@@ -62,7 +81,7 @@ def _begun(before: Verification | None, asked: ProduceAsked, number: int) -> Ver
     return replace(before, lowest_sequence=lowest)
 
 
-def question(asked: ProduceAsked) -> AddPartitionsAsked:
+def question(asked: PartitionWrite) -> AddPartitionsAsked:
     """What the leader asks the coordinator: to add for a new client, only to verify for an old one."""
     return AddPartitionsAsked(
         id=asked.id,
@@ -74,13 +93,13 @@ def question(asked: ProduceAsked) -> AddPartitionsAsked:
     )
 
 
-def translated(asked: ProduceAsked, refused: ModelAnswer) -> ModelAnswer:
+def translated(asked: PartitionWrite, refused: ModelAnswer) -> ModelAnswer:
     """A coordinator's refusal as the writer's version knows it (``AddPartitionsToTxnManager``, ``ReplicaManager``)."""
     if refused.error == "PRODUCER_FENCED":
         return OLD_EPOCH
-    if refused.error == "TRANSACTION_ABORTABLE" and asked.version < KNOWS_ABORTABLE:
+    if refused.error == "TRANSACTION_ABORTABLE" and not knows_abortable(asked):
         return NOT_ONGOING
-    if refused.error == "CONCURRENT_TRANSACTIONS" and not is_new(asked):
+    if refused.error == "CONCURRENT_TRANSACTIONS" and isinstance(asked, ProduceAsked) and not is_new(asked):
         return ModelAnswer("NOT_ENOUGH_REPLICAS")
     return refused
 
@@ -95,17 +114,28 @@ def written(
     known = log.known(asked.producer_id)
     if known.epoch == asked.epoch and any(asked.sequence == first for first, _ in known.batches):
         return ModelAnswer(), log
-    if profile.verifies and not _ongoing(known, asked.epoch, profile) and not _confirmed(log, asked, number):
-        return NOT_ONGOING, log
-    if asked.epoch < known.epoch:
-        return OLD_EPOCH, log
+    if refused := not_part_of_it(log, asked, number, profile):
+        return refused, log
     if not _in_order(log, known, asked, profile):
         return OUT_OF_ORDER, log
     entry = LogEntry(asked.producer_id, asked.epoch, sequence=asked.sequence, value=asked.value)
     return ModelAnswer(), log.appended(entry, known.with_batch(asked.epoch, asked.sequence, len(log.entries)))
 
 
-def _confirmed(log: PartitionLog, asked: ProduceAsked, number: int) -> bool:
+def not_part_of_it(
+    log: PartitionLog, asked: PartitionWrite, number: int, profile: ProtocolProfile
+) -> ModelAnswer | None:
+    """The refusal of what is in no transaction that the leader knows to be open, or in an old epoch.
+
+    Of a transaction that is not going on here the epoch is looked at before the verification (KAFKA-19690).
+    """
+    known = log.known(asked.producer_id)
+    if verified(asked, profile) and not _ongoing(known, asked.epoch, profile) and not _confirmed(log, asked, number):
+        return OLD_EPOCH if profile.appends_no_old_epoch and asked.epoch < known.epoch else NOT_ONGOING
+    return OLD_EPOCH if asked.epoch < known.epoch else None
+
+
+def _confirmed(log: PartitionLog, asked: PartitionWrite, number: int) -> bool:
     verification = log.verifications.get(asked.producer_id)
     return verification is not None and verification.number == number != UNVERIFIED
 
@@ -127,7 +157,11 @@ def _in_order(log: PartitionLog, known: KnownProducer, asked: ProduceAsked, prof
 
 
 def marked(log: PartitionLog, asked: WriteMarkerAsked, profile: ProtocolProfile) -> tuple[ModelAnswer, PartitionLog]:
-    """A marker: refused in an old epoch, or from an old coordinator (``ProducerAppendInfo.appendEndTxnMarker``)."""
+    """A marker: refused in an old epoch, or from an old coordinator (``ProducerAppendInfo.appendEndTxnMarker``).
+
+    It ends the producer's verification, but for a new client's in the marker's own epoch: a new client's transaction is
+    marked in the epoch of its next one (``UnifiedLog.updateProducers``).
+    """
     known = log.known(asked.producer_id)
     strict = profile.strict_markers and asked.level >= 2
     repeated = strict and asked.epoch == known.epoch and known.open_since is None
@@ -136,4 +170,8 @@ def marked(log: PartitionLog, asked: WriteMarkerAsked, profile: ProtocolProfile)
     if asked.coordinator_epoch < known.coordinator_epoch:
         return ModelAnswer("TRANSACTION_COORDINATOR_FENCED"), log
     after = replace(known.in_epoch(asked.epoch), open_since=None, coordinator_epoch=asked.coordinator_epoch)
-    return ModelAnswer(), log.appended(LogEntry(asked.producer_id, asked.epoch, marker=asked.commit), after)
+    appended = log.appended(LogEntry(asked.producer_id, asked.epoch, marker=asked.commit), after)
+    verification = log.verifications.get(asked.producer_id)
+    if verification is None or not (verification.new_protocol and verification.epoch == asked.epoch):
+        return ModelAnswer(), appended
+    return ModelAnswer(), replace(appended, verifications=log.verifications)  # of the transaction after the marker's

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from harness.model.model_state import NONE
+from harness.model.model_state import GROUP, NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +45,45 @@ class ProduceAsked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AddOffsetsAsked:
+    """AddOffsetsToTxn of a client of the old protocol: the partition of a group's offsets enters the transaction."""
+
+    id: str
+    version: int
+    producer_id: int
+    epoch: int
+    group: str = GROUP
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TxnOffsetCommitAsked:
+    """An offset of a group, which holds once the transaction commits (KIP-98; KIP-447 for member and generation).
+
+    :param value: Names the transaction that it is meant for, as a record's does.
+    """
+
+    id: str
+    version: int
+    producer_id: int
+    epoch: int
+    offset: int
+    generation: int = NONE
+    member: str = ""
+    group: str = GROUP
+    value: str = ""
+
+    @property
+    def partition(self) -> str:
+        """In whose log it lies."""
+        return self.group
+
+    @property
+    def sequence(self) -> int:
+        """None: the group's coordinator has its transaction verified without (``CoordinatorPartitionWriter``)."""
+        return NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EndTxnAsked:
     """The client commits or aborts."""
 
@@ -71,16 +110,42 @@ class WriteMarkerAsked:
     level: int = 0
 
 
-ModelRequest: TypeAlias = InitProducerIdAsked | AddPartitionsAsked | ProduceAsked | EndTxnAsked | WriteMarkerAsked
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListTransactionsAsked:
+    """ListTransactions, of the coordinator of an id: whether the id is in the list, and how.
+
+    :param producer_id: Only of this one. :param states: Only in these; () for all.
+    :param duration_ms: Only those that are open for longer (KIP-994), unless NONE.
+    """
+
+    id: str
+    version: int
+    producer_id: int
+    states: tuple[str, ...] = ()
+    duration_ms: int = NONE
+
+
+PartitionWrite: TypeAlias = ProduceAsked | TxnOffsetCommitAsked
+"""What a leader appends as part of a transaction."""
+ModelRequest: TypeAlias = (
+    InitProducerIdAsked
+    | AddPartitionsAsked
+    | AddOffsetsAsked
+    | PartitionWrite
+    | EndTxnAsked
+    | WriteMarkerAsked
+    | ListTransactionsAsked
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """A code, by its name in ``Errors`` of Kafka, and the identity, where the answer tells one."""
+    """A code, by its name in ``Errors`` of Kafka, and the identity and the state, where the answer tells them."""
 
     error: str = "NONE"
     producer_id: int = NONE
     epoch: int = NONE
+    state: str = ""
 
     @property
     def accepted(self) -> bool:

@@ -15,6 +15,8 @@ REMEMBERED_BATCHES = 5
 """Of a producer on a partition, to know repetitions (``ProducerStateEntry.NUM_BATCHES_TO_RETAIN``)."""
 LAST_EPOCH = 32767
 """``Short.MAX_VALUE``: never a client's."""
+GROUP = "G"
+"""The consumer group, and the partition of ``__consumer_offsets`` that keeps it."""
 
 
 class CoordinatorState(StrEnum):
@@ -111,6 +113,7 @@ class LogEntry:
 
     :param marker: None of a data batch; of a marker, whether it commits.
     :param value: The record's, which names the transaction that its writer meant it for.
+    :param offset: That a group's record commits.
     """
 
     producer_id: int
@@ -118,6 +121,7 @@ class LogEntry:
     sequence: int = NONE
     marker: bool | None = None
     value: str = ""
+    offset: int = NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +153,38 @@ class PartitionLog:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptOffset:
+    """:param at: Where its record lies in the group's log (``OffsetAndMetadata.recordOffset``)."""
+
+    offset: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOffsets:
+    """What a group's coordinator keeps of one partition (``OffsetMetadataManager``); the group has no members.
+
+    :param exists: Whether the coordinator has made a group for offsets that it was given.
+    :param pending: Of transactions that are open, by producer id.
+    """
+
+    exists: bool = False
+    committed: KeptOffset | None = None
+    pending: FrozenMap[int, KeptOffset] = field(default_factory=FrozenMap)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCluster:
     """Everything that brokers know.
 
-    :param ids: By transactional id. :param logs: By partition.
+    :param ids: By transactional id. :param logs: By partition. :param groups: By the partition that keeps the group.
     :param producer_ids: How many were given out. :param verifications: How many were begun.
     :param coordinator_epoch: How often coordinators moved; their markers carry it.
     """
 
     ids: FrozenMap[str, Coordinated] = field(default_factory=FrozenMap)
     logs: FrozenMap[str, PartitionLog] = field(default_factory=FrozenMap)
+    groups: FrozenMap[str, GroupOffsets] = field(default_factory=FrozenMap)
     producer_ids: int = 0
     verifications: int = 0
     coordinator_epoch: int = 0
@@ -175,7 +201,12 @@ class ModelCluster:
         """With what a leader now has."""
         return replace(self, logs=self.logs.put(partition, log))
 
+    def with_group(self, name: str, offsets: GroupOffsets) -> "ModelCluster":
+        """With what the group's coordinator now keeps."""
+        return replace(self, groups=self.groups.put(name, offsets))
+
 
 def fresh_cluster(*partitions: str) -> ModelCluster:
-    """With empty partitions, before the first producer."""
-    return ModelCluster(logs=FrozenMap({partition: PartitionLog() for partition in partitions}))
+    """With empty partitions, before the first producer; there always is a group that may be given offsets."""
+    logs = {partition: PartitionLog() for partition in (*partitions, GROUP)}
+    return ModelCluster(logs=FrozenMap(logs), groups=FrozenMap({GROUP: GroupOffsets()}))

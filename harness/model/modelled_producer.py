@@ -1,6 +1,7 @@
 """A producer of the model, as an application drives one: what it sends next, and what an answer makes of it.
 
-It begins with InitProducerId, then runs transactions of one record on each of its partitions. When a write is not
+It begins with InitProducerId, then runs transactions of one record on each of its partitions, which for the group's is
+an offset. When a write is not
 answered it may give up, and abort; it may also stop for good at any time. What it sent then is still under way.
 """
 
@@ -9,15 +10,18 @@ from enum import Enum
 
 from harness.model.frozen_map import FrozenMap
 from harness.model.model_requests import (
+    AddOffsetsAsked,
     AddPartitionsAsked,
     EndTxnAsked,
     InitProducerIdAsked,
     ModelAnswer,
     ModelRequest,
+    PartitionWrite,
     ProduceAsked,
+    TxnOffsetCommitAsked,
 )
-from harness.model.model_state import NONE
-from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE
+from harness.model.model_state import GROUP, NONE
+from harness.model.protocol_profile import NEW_PROTOCOL_OFFSETS, NEW_PROTOCOL_PRODUCE
 
 ASK_AGAIN = frozenset({"CONCURRENT_TRANSACTIONS", "NOT_ENOUGH_REPLICAS"})
 """Codes after which the same request is sent again."""
@@ -68,7 +72,7 @@ class ModelledProducer:
     @property
     def may_give_up(self) -> bool:
         """Whether it may stop to wait for a write, and abort."""
-        return isinstance(self.waiting, ProduceAsked)
+        return isinstance(self.waiting, PartitionWrite)
 
     def next_request(self) -> ModelRequest | None:
         """What it sends now; None when it waits or is done."""
@@ -93,6 +97,8 @@ class ModelledProducer:
     def _write(self) -> ModelRequest:
         """To the first partition that has no record yet; an old client adds it first."""
         partition = next(each for each in self.partitions if each not in self.written)
+        if partition == GROUP:
+            return self._offsets()
         if not self.new_protocol and partition not in self.added:
             return AddPartitionsAsked(
                 id=self.id,
@@ -110,6 +116,13 @@ class ModelledProducer:
             sequence=self.sequences.get(partition, 0),
             value=f"{self.transaction}.{partition}",
         )
+
+    def _offsets(self) -> ModelRequest:
+        identity = {"id": self.id, "producer_id": self.producer_id, "epoch": self.epoch}
+        if not self.new_protocol and GROUP not in self.added:
+            return AddOffsetsAsked(version=3, **identity)  # type: ignore[arg-type]
+        version, value = NEW_PROTOCOL_OFFSETS if self.new_protocol else 3, f"{self.transaction}.{GROUP}"
+        return TxnOffsetCommitAsked(version=version, offset=self.number, value=value, **identity)  # type: ignore[arg-type]
 
     def sent(self) -> "ModelledProducer":
         """It waits for the answer to what it sends next."""
@@ -135,14 +148,16 @@ class ModelledProducer:
                 return replace(free, producer_id=answer.producer_id, epoch=answer.epoch)._after_transaction()
             case AddPartitionsAsked():
                 return replace(free, added=free.added | asked.partitions)
-            case ProduceAsked():
+            case AddOffsetsAsked():
+                return replace(free, added=free.added | {asked.group})
+            case ProduceAsked() | TxnOffsetCommitAsked():
                 return free._acknowledged(asked)
             case _:
                 epoch = free.epoch if answer.epoch == NONE else answer.epoch
                 bumped = replace(free, epoch=epoch, sequences=free.sequences if epoch == free.epoch else FrozenMap())
                 return replace(bumped, number=free.number + 1)._after_transaction()
 
-    def _acknowledged(self, asked: ProduceAsked) -> "ModelledProducer":
+    def _acknowledged(self, asked: PartitionWrite) -> "ModelledProducer":
         written = self.written | {asked.partition}
         phase = ClientPhase.COMMITTING if written >= frozenset(self.partitions) else ClientPhase.WRITING
         sequences = self.sequences.put(asked.partition, asked.sequence + 1)

@@ -4,6 +4,12 @@ from dataclasses import dataclass
 
 NEW_PROTOCOL_PRODUCE = 12
 """Of Produce: the version by which a leader adds the partition for the client (KIP-890 part 2)."""
+NEW_PROTOCOL_OFFSETS = 5
+"""Of TxnOffsetCommit: likewise."""
+KNOWS_PATTERN = 2
+"""Of ListTransactions: KIP-1152, in 4.1."""
+FIRST_WITH_VERIFIED_OFFSETS = 10
+"""Of Produce: the newest of the release in which offsets were verified first, 3.7 (KIP-951, KAFKA-15987)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,9 +21,18 @@ class ProtocolProfile:
     :param compares_open_epoch: A transaction is going on for a write of its own epoch only (KIP-890 part 2).
     :param refuses_old_epochs_first: A write in an epoch that the leader knows to be over is refused before the
         coordinator is asked (KAFKA-18042, from 4.1 on).
+    :param ending_comes_first: Who adds partitions while a transaction ends is told to wait, whatever its identity (from
+        4.0 on: it may have the identity that follows).
+    :param appends_no_old_epoch: A write whose verification was ended meanwhile is refused for its epoch, where that is
+        over too (KAFKA-19690).
     :param first_sequence_is_zero: A new client's first write to a leader that has no batch of it must have sequence 0.
     :param strict_markers: A marker of transaction version 2 must have a newer epoch than its records (from
         WriteTxnMarkers v2 on); its repetition is written once more (KAFKA-19999).
+    :param verifies_offsets: The same of a group's offsets (KAFKA-15987, from 3.7 on).
+    :param new_group_coordinator: Groups are kept by the coordinator of KIP-848 (from 4.0 on), which undoes what it
+        could not append; the one before forgets what was pending.
+    :param empty_has_no_begin: ListTransactions takes an id in Empty for one without a begin, also when it has had a
+        transaction (from 4.1 on).
     :param fence_bumps_twice: An abort that the coordinator begins bumps the epoch by two (KAFKA-19367, in 4.0.0).
     """
 
@@ -25,9 +40,14 @@ class ProtocolProfile:
     level: int = 2
     compares_open_epoch: bool = True
     refuses_old_epochs_first: bool = True
+    ending_comes_first: bool = True
+    appends_no_old_epoch: bool = True
     first_sequence_is_zero: bool = True
     strict_markers: bool = True
     fence_bumps_twice: bool = False
+    verifies_offsets: bool = True
+    new_group_coordinator: bool = True
+    empty_has_no_begin: bool = True
 
 
 NEWEST = ProtocolProfile()
@@ -36,8 +56,11 @@ OLD_PROTOCOL = ProtocolProfile(
     level=0,
     compares_open_epoch=False,
     refuses_old_epochs_first=False,
+    ending_comes_first=False,
     first_sequence_is_zero=False,
     strict_markers=False,
+    new_group_coordinator=False,
+    empty_has_no_begin=False,
 )
 """Kafka 3.9: verification, and nothing else of KIP-890."""
 UNDEFENDED = ProtocolProfile(
@@ -45,25 +68,42 @@ UNDEFENDED = ProtocolProfile(
     level=0,
     compares_open_epoch=False,
     refuses_old_epochs_first=False,
+    ending_comes_first=False,
     first_sequence_is_zero=False,
     strict_markers=False,
+    verifies_offsets=False,
+    new_group_coordinator=False,
+    empty_has_no_begin=False,
 )
 """Kafka 3.5 and older."""
 
 
 def profile_of(
-    produce: int, write_markers: int, add_partitions: int, level: int, *, verification: bool = True
+    produce: int,
+    write_markers: int,
+    add_partitions: int,
+    level: int,
+    *,
+    offset_commit: int = NEW_PROTOCOL_OFFSETS,
+    list_transactions: int = KNOWS_PATTERN,
+    verification: bool = True,
 ) -> ProtocolProfile:
     """By the newest version offered of Produce, WriteTxnMarkers and AddPartitionsToTxn, and the finalized level.
 
+    :param offset_commit: Of TxnOffsetCommit, :param list_transactions: of ListTransactions, which matter where they are
+        asked.
     :param verification: Whether ``transaction.partition.verification.enable`` is on.
     """
-    new = produce >= NEW_PROTOCOL_PRODUCE
+    new, verifies = produce >= NEW_PROTOCOL_PRODUCE, verification and add_partitions >= 4
     return ProtocolProfile(
-        verifies=verification and add_partitions >= 4,
+        verifies=verifies,
         level=level,
         compares_open_epoch=new,
         refuses_old_epochs_first=new,
+        ending_comes_first=new,
         first_sequence_is_zero=new,
         strict_markers=write_markers >= 2,
+        verifies_offsets=verifies and produce >= FIRST_WITH_VERIFIED_OFFSETS,
+        new_group_coordinator=offset_commit >= NEW_PROTOCOL_OFFSETS,
+        empty_has_no_begin=list_transactions >= KNOWS_PATTERN,
     )

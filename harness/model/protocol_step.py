@@ -5,13 +5,18 @@ from dataclasses import dataclass, replace
 
 from harness.model import coordinator_model, leader_model
 from harness.model.frozen_map import FrozenMap
+from harness.model.groups import group_model
 from harness.model.model_requests import (
+    AddOffsetsAsked,
     AddPartitionsAsked,
     EndTxnAsked,
     InitProducerIdAsked,
+    ListTransactionsAsked,
     ModelAnswer,
     ModelRequest,
+    PartitionWrite,
     ProduceAsked,
+    TxnOffsetCommitAsked,
     WriteMarkerAsked,
 )
 from harness.model.model_state import NONE, Coordinated, CoordinatorState, ModelCluster
@@ -32,13 +37,18 @@ def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfil
         case InitProducerIdAsked():
             return (_initialised(cluster, asked, profile),)
         case AddPartitionsAsked():
-            return (_added(cluster, asked),)
+            return (_added(cluster, asked, profile),)
+        case AddOffsetsAsked():
+            return (_offsets_added(cluster, asked, profile),)
         case EndTxnAsked():
             return (_ended(cluster, asked),)
-        case ProduceAsked():
-            return (_produced(cluster, asked, profile),)
+        case ProduceAsked() | TxnOffsetCommitAsked():
+            return (_written(cluster, asked, profile),)
         case WriteMarkerAsked():
             return (_marked(cluster, asked, profile),)
+        case ListTransactionsAsked():
+            answers = coordinator_model.listed(cluster.ids.get(asked.id), asked, profile)
+            return tuple(ModelOutcome(each, cluster) for each in answers)
 
 
 def settled(cluster: ModelCluster, profile: ProtocolProfile) -> ModelCluster:
@@ -58,10 +68,10 @@ def marker_steps(cluster: ModelCluster, profile: ProtocolProfile) -> Iterator[tu
             continue
         for partition in sorted(known.partitions):
             marker = _marker_of(known, partition, cluster.coordinator_epoch)
-            answer, log = leader_model.marked(cluster.log(partition), marker, profile)
+            marked = _marked(cluster, marker, profile)
             left = replace(known, partitions=known.partitions - {partition})
-            if answer.accepted:
-                yield f"marker {name} {partition}", cluster.with_id(name, left).with_log(partition, log)
+            if marked.answer.accepted:
+                yield f"marker {name} {partition}", marked.after.with_id(name, left)
         if not known.partitions:
             yield f"complete {name}", cluster.with_id(name, coordinator_model.completed(known))
 
@@ -87,8 +97,10 @@ def coordinator_moved(cluster: ModelCluster) -> ModelCluster:
 
 
 def leader_moved(cluster: ModelCluster, partition: str) -> ModelCluster:
-    """Another leader knows what the log tells of producers, and of no verification (KIP-890 part 1)."""
-    return cluster.with_log(partition, replace(cluster.log(partition), verifications=FrozenMap()))
+    """Another leader knows what the log tells of producers and offsets, and of no verification (KIP-890 part 1)."""
+    log = replace(cluster.log(partition), verifications=FrozenMap())
+    moved = cluster.with_log(partition, log)
+    return moved.with_group(partition, group_model.loaded(log)) if partition in cluster.groups else moved
 
 
 def _marker_of(known: Coordinated, partition: str, coordinator_epoch: int) -> WriteMarkerAsked:
@@ -111,10 +123,15 @@ def _initialised(cluster: ModelCluster, asked: InitProducerIdAsked, profile: Pro
     return ModelOutcome(answer, after if known is None else after.with_id(asked.id, known))
 
 
-def _added(cluster: ModelCluster, asked: AddPartitionsAsked) -> ModelOutcome:
+def _added(cluster: ModelCluster, asked: AddPartitionsAsked, profile: ProtocolProfile) -> ModelOutcome:
     if not asked.partitions <= cluster.logs.keys():
         return ModelOutcome(ModelAnswer("UNKNOWN_TOPIC_OR_PARTITION"), cluster)
-    answer, known = coordinator_model.add_partitions(cluster.ids.get(asked.id), asked)
+    answer, known = coordinator_model.add_partitions(cluster.ids.get(asked.id), asked, profile)
+    return ModelOutcome(answer, cluster if known is None else cluster.with_id(asked.id, known))
+
+
+def _offsets_added(cluster: ModelCluster, asked: AddOffsetsAsked, profile: ProtocolProfile) -> ModelOutcome:
+    answer, known = group_model.add_offsets(cluster.ids.get(asked.id), asked, profile)
     return ModelOutcome(answer, cluster if known is None else cluster.with_id(asked.id, known))
 
 
@@ -127,14 +144,14 @@ def _ended(cluster: ModelCluster, asked: EndTxnAsked) -> ModelOutcome:
     return ModelOutcome(answer, after.with_id(asked.id, known))
 
 
-def _produced(cluster: ModelCluster, asked: ProduceAsked, profile: ProtocolProfile) -> ModelOutcome:
+def _written(cluster: ModelCluster, asked: PartitionWrite, profile: ProtocolProfile) -> ModelOutcome:
     """With the leader's question to the coordinator, where it has one, answered at once."""
     begun = begin_write(cluster, asked, profile)
     if isinstance(begun, ModelOutcome):
         return begun
     cluster, number = begun
     if number != leader_model.UNVERIFIED:
-        told = _added(cluster, leader_model.question(asked))
+        told = _added(cluster, leader_model.question(asked), profile)
         if not told.answer.accepted:
             return ModelOutcome(leader_model.translated(asked, told.answer), told.after)
         cluster = told.after
@@ -142,7 +159,7 @@ def _produced(cluster: ModelCluster, asked: ProduceAsked, profile: ProtocolProfi
 
 
 def begin_write(
-    cluster: ModelCluster, asked: ProduceAsked, profile: ProtocolProfile
+    cluster: ModelCluster, asked: PartitionWrite, profile: ProtocolProfile
 ) -> ModelOutcome | tuple[ModelCluster, int]:
     """What the leader does before it asks the coordinator: an outcome at once, or the number of its verification."""
     number = cluster.verifications
@@ -154,14 +171,23 @@ def begin_write(
     return counted.with_log(asked.partition, log), used
 
 
-def finish_write(cluster: ModelCluster, asked: ProduceAsked, number: int, profile: ProtocolProfile) -> ModelOutcome:
+def finish_write(cluster: ModelCluster, asked: PartitionWrite, number: int, profile: ProtocolProfile) -> ModelOutcome:
     """What the leader does once the coordinator has confirmed verification ``number``."""
-    answer, log = leader_model.written(cluster.log(asked.partition), asked, number, profile)
-    return ModelOutcome(answer, cluster.with_log(asked.partition, log))
+    log = cluster.log(asked.partition)
+    if isinstance(asked, ProduceAsked):
+        answer, log = leader_model.written(log, asked, number, profile)
+        return ModelOutcome(answer, cluster.with_log(asked.partition, log))
+    group = cluster.groups[asked.group]
+    answer, group, log = group_model.committed(group, log, asked, number, profile)
+    return ModelOutcome(answer, cluster.with_log(asked.partition, log).with_group(asked.group, group))
 
 
 def _marked(cluster: ModelCluster, asked: WriteMarkerAsked, profile: ProtocolProfile) -> ModelOutcome:
     if asked.partition not in cluster.logs:
         return ModelOutcome(ModelAnswer("UNKNOWN_TOPIC_OR_PARTITION"), cluster)
     answer, log = leader_model.marked(cluster.log(asked.partition), asked, profile)
-    return ModelOutcome(answer, cluster.with_log(asked.partition, log))
+    marked = cluster.with_log(asked.partition, log)
+    if answer.accepted and (group := cluster.groups.get(asked.partition)) is not None:
+        ended = group_model.replayed(group, len(log.entries) - 1, log.entries[-1])
+        marked = marked.with_group(asked.partition, ended)
+    return ModelOutcome(answer, marked)

@@ -2,26 +2,56 @@
 
 from collections.abc import Iterator, Sequence
 
+from harness.model.alphabet import OWN
+from harness.model.events.model_event import (
+    CoordinatorMoves,
+    LeaderMoves,
+    MarkersWait,
+    ModelEvent,
+    ModelStep,
+    TimeoutPasses,
+    WriteWaits,
+)
 from harness.model.model_requests import (
+    AddOffsetsAsked,
     AddPartitionsAsked,
     EndTxnAsked,
     InitProducerIdAsked,
+    ListTransactionsAsked,
     ModelRequest,
+    PartitionWrite,
     ProduceAsked,
+    TxnOffsetCommitAsked,
     WriteMarkerAsked,
 )
 from harness.model.model_state import NONE
 
 
-def sketch(requests: Sequence[ModelRequest]) -> str:
+def sketch(path: Sequence[ModelStep]) -> str:
     """Lines of Python that somebody can begin a requirement with; identities are as the model counts them."""
-    return "\n".join(_lines(requests))
+    return "\n".join(_lines(path))
 
 
-def _lines(requests: Sequence[ModelRequest]) -> Iterator[str]:
+def _lines(path: Sequence[ModelStep]) -> Iterator[str]:
     started = set[str]()
-    for asked in requests:
-        yield _line(asked, started)
+    for each in path:
+        yield _event_line(each) if isinstance(each, ModelEvent) else _line(each, started)
+
+
+def _event_line(event: ModelEvent) -> str:
+    match event:
+        case TimeoutPasses():
+            return f'lab.reached({event.id}, "CompleteAbort")  # timed out, where a transaction was open'
+        case CoordinatorMoves():
+            return f"lab.moves.coordinator({OWN})  # for the rest"
+        case LeaderMoves():
+            return f"lab.moves.leader({event.partition})  # for the rest"
+        case MarkersWait():
+            return 'lab.gate(link, api="WriteTxnMarkers", action="hold", name="markers")  # for the rest'
+        case WriteWaits():
+            action = "hold-response" if event.confirmed else "hold"
+            held = f'lab.gate(link, api="AddPartitionsToTxn", action="{action}", name="question")  # for the rest'
+            return f"{held}\n{_line(event.asked, set())}  # meanwhile"
 
 
 def _line(asked: ModelRequest, started: set[str]) -> str:
@@ -42,10 +72,18 @@ def _line(asked: ModelRequest, started: set[str]) -> str:
             return f"{asked.id}.produce({asked.partition}, {_identity(asked)}, {how})"
         case EndTxnAsked():
             return f"{asked.id}.end(commit={asked.commit}, {_identity(asked)}, version={asked.version})"
+        case AddOffsetsAsked():
+            return f"{asked.id}.add_offsets({asked.group}, {_identity(asked)}, version={asked.version})"
+        case TxnOffsetCommitAsked():
+            how = f"offset={asked.offset}, generation={asked.generation}, version={asked.version}"
+            return f"{asked.id}.send_offsets({asked.group}, {_identity(asked)}, {how})"
+        case ListTransactionsAsked():
+            how = f"states={asked.states}, duration_ms={asked.duration_ms}, version={asked.version}"
+            return f"lab.list_transactions({asked.id}, producer_id={asked.producer_id}, {how})"
         case WriteMarkerAsked():
             how = f"commit={asked.commit}, coordinator_epoch={asked.coordinator_epoch}, level={asked.level}"
             return f"lab.write_marker({asked.partition}, {_identity(asked)}, {how}, version={asked.version})"
 
 
-def _identity(asked: AddPartitionsAsked | ProduceAsked | EndTxnAsked | WriteMarkerAsked) -> str:
+def _identity(asked: AddPartitionsAsked | AddOffsetsAsked | PartitionWrite | EndTxnAsked | WriteMarkerAsked) -> str:
     return f"producer_id={asked.producer_id}, epoch={asked.epoch}"

@@ -3,7 +3,8 @@
 A walk is a list of :class:`WalkStep`, which can be drawn, cut and shrunk freely: what is left of one is a walk again.
 :func:`requests_of` makes the requests of it. A message that is late is composed when its step comes and sent when a
 later step lets it go: to a broker that is all that lateness is. What an instance knows comes from the model's answers,
-so a walk is the same on every target, up to the first answer that differs.
+so a walk is the same on every target, up to the first answer that differs. Events are steps too: a timeout passes, a
+coordinator or a leader moves.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,6 +12,14 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from harness.model.alphabet import OWN, PARTITIONS
+from harness.model.events.model_event import (
+    CoordinatorMoves,
+    LeaderMoves,
+    ModelEvent,
+    ModelStep,
+    TimeoutPasses,
+    after_event,
+)
 from harness.model.grid import OLD_WRITE, OTHER_BEGINS, GridCell, beginning, state_name
 from harness.model.model_requests import (
     AddPartitionsAsked,
@@ -26,7 +35,7 @@ from harness.model.protocol_step import outcomes, settled
 
 
 class WalkAction(Enum):
-    """What an instance does next; ``LET_GO`` sends its oldest late message."""
+    """What an instance does next; ``LET_GO`` sends its oldest late message. The last three happen beside instances."""
 
     START = "start"
     CLAIM = "claim"
@@ -35,6 +44,9 @@ class WalkAction(Enum):
     COMMIT = "commit"
     ABORT = "abort"
     LET_GO = "let go"
+    TIME_OUT = "time out"
+    MOVE_COORDINATOR = "move coordinator"
+    MOVE_LEADER = "move leader"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,21 +109,36 @@ class WalkInstance:
         return replace(self, producer_id=answer.producer_id, epoch=answer.epoch, sequences={})
 
 
-def requests_of(steps: Sequence[WalkStep], profile: ProtocolProfile, *, new_protocol: bool) -> tuple[ModelRequest, ...]:
-    """What is sent, in order, after the InitProducerId of another id; where nothing is late, nothing is let go."""
-    return tuple(asked for asked, _ in _walked(steps, profile, new_protocol=new_protocol))
+EVENTS: Mapping[WalkAction, ModelEvent] = {
+    WalkAction.TIME_OUT: TimeoutPasses(OWN),
+    WalkAction.MOVE_COORDINATOR: CoordinatorMoves(),
+    WalkAction.MOVE_LEADER: LeaderMoves(PARTITIONS[0]),
+}
+"""What happens beside instances."""
+
+
+def path_of(steps: Sequence[WalkStep], profile: ProtocolProfile, *, new_protocol: bool) -> tuple[ModelStep, ...]:
+    """What is sent and happens, in order, after the InitProducerId of another id.
+
+    Where nothing is late, nothing is let go.
+    """
+    return tuple(step for step, _ in _walked(steps, profile, new_protocol=new_protocol))
 
 
 def cell_of(steps: Sequence[WalkStep], profile: ProtocolProfile, *, new_protocol: bool) -> GridCell | None:
     """The walk as a cell: its last request is what is asked; None where nothing is sent at all."""
     walked = [*_walked(steps, profile, new_protocol=new_protocol)]
+    while walked and isinstance(walked[-1][0], ModelEvent):
+        walked.pop()  # what nobody asks after shows nothing
     if not walked:
         return None
     before = walked[-2][1] if len(walked) > 1 else beginning(profile)
+    asked = walked[-1][0]
+    assert not isinstance(asked, ModelEvent)
     return GridCell(
-        path=(OTHER_BEGINS, *(asked for asked, _ in walked[:-1])),
+        path=(OTHER_BEGINS, *(each for each, _ in walked[:-1])),
         before=before,
-        asked=walked[-1][0],
+        asked=asked,
         state=state_name(before),
         request=f"the last of a walk of {len(walked)}",
     )
@@ -128,11 +155,15 @@ def cut(steps: Sequence[WalkStep], shows: Callable[[Sequence[WalkStep]], bool]) 
 
 def _walked(
     steps: Sequence[WalkStep], profile: ProtocolProfile, *, new_protocol: bool
-) -> Iterator[tuple[ModelRequest, ModelCluster]]:
-    """Each request, with the state that it leaves when all is settled."""
+) -> Iterator[tuple[ModelStep, ModelCluster]]:
+    """Each request or event, with the state that it leaves when all is settled."""
     cluster = beginning(profile)
     instances: dict[int, WalkInstance] = {}
     for step in steps:
+        if (event := EVENTS.get(step.action)) is not None:
+            cluster = after_event(cluster, event, profile)
+            yield event, cluster
+            continue
         instance = instances.get(step.instance, WalkInstance())
         instance, asked = _next(instance, step, new=step.new_protocol and new_protocol)
         if asked is not None:

@@ -11,10 +11,11 @@ from typing import Any
 from unittest.mock import patch
 
 from harness.model import coordinator_model, leader_model
-from harness.model.model_requests import ModelAnswer
+from harness.model.groups import group_model
+from harness.model.model_requests import ModelAnswer, TxnOffsetCommitAsked
 from harness.model.model_state import NONE, CoordinatorState, PartitionLog
 
-COORDINATOR, LEADER = coordinator_model, leader_model
+COORDINATOR, LEADER, GROUPS = coordinator_model, leader_model, group_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,51 @@ def _no_repetitions(rule: Callable[..., Any]) -> Callable[..., Any]:
     return written
 
 
+def _only_told(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The answer without the effect."""
+
+    def told(known: Any, *given: Any, **named: Any) -> Any:
+        answer, _ = rule(known, *given, **named)
+        return answer, known
+
+    return told
+
+
+def _of_offsets(value: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The same for every TxnOffsetCommit, and the rule for what is produced."""
+
+    def change(rule: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda asked, *given: value if isinstance(asked, TxnOffsetCommitAsked) else rule(asked, *given)
+
+    return change
+
+
+def _replays_as(*, commit: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def change(rule: Callable[..., Any]) -> Callable[..., Any]:
+        def replayed(group: Any, at: int, entry: Any) -> Any:
+            return rule(group, at, entry if entry.marker is None else replace(entry, marker=commit))
+
+        return replayed
+
+    return change
+
+
+def _leaves_pending(rule: Callable[..., Any]) -> Callable[..., Any]:
+    def replayed(group: Any, at: int, entry: Any) -> Any:
+        after = rule(group, at, entry)
+        return after if entry.marker is None else replace(after, pending=group.pending)
+
+    return replayed
+
+
+def _shown_at_once(rule: Callable[..., Any]) -> Callable[..., Any]:
+    def replayed(group: Any, at: int, entry: Any) -> Any:
+        after = rule(group, at, entry)
+        return after if entry.marker is not None else replace(after, committed=after.pending[entry.producer_id])
+
+    return replayed
+
+
 def _replaced(wrong: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return lambda _rule: wrong
 
@@ -160,10 +206,12 @@ def _replaced(wrong: Callable[..., Any]) -> Callable[[Callable[..., Any]], Calla
 OWN_EPOCH = _asked_as(epoch=lambda known: known.epoch)
 OWN_ID = _asked_as(producer_id=lambda known: known.producer_id)
 ITS_PARTITIONS = _asked_as(partitions=lambda known: known.partitions)
+ANY_DURATION = _asked_as(duration_ms=lambda _known: NONE)
+OLD_GROUPS = _with_profile(new_group_coordinator=False)
 FORGETS_LAST_EPOCH = _then(lambda known: replace(known, last_epoch=NONE))
 ANY_LOWEST = _then(lambda verification: replace(verification, lowest_sequence=99))
 
-MUTANTS: Sequence[Mutant] = (
+OF_PRODUCERS: Sequence[Mutant] = (
     Mutant("a new instance keeps the epoch", COORDINATOR, "_next_epoch", _replaced(_kept)),
     Mutant("a new instance does not end the open transaction", COORDINATOR, "fenced", _replaced(_bumped)),
     Mutant("an open transaction is ended without a new epoch", COORDINATOR, "fenced", _same_epoch),
@@ -199,3 +247,21 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("a marker may have the epoch of its records", LEADER, "marked", _with_profile(strict_markers=False)),
     Mutant("a marker of any coordinator is taken", LEADER, "marked", _any_coordinator),
 )
+OF_GROUPS_AND_LISTS: Sequence[Mutant] = (
+    Mutant("an id is listed in every state", COORDINATOR, "listed", _asked_as(states=lambda _known: ())),
+    Mutant("an id is listed for every producer id", COORDINATOR, "listed", OWN_ID),
+    Mutant("an id is listed however short it is open", COORDINATOR, "listed", ANY_DURATION),
+    Mutant("offsets add no partition", GROUPS, "add_offsets", _only_told),
+    Mutant("offsets are not verified", LEADER, "verified", _of_offsets(value=False)),
+    Mutant("offsets of a new client are not added", LEADER, "is_new", _of_offsets(value=False)),
+    Mutant("offsets of an old client are added", LEADER, "is_new", _of_offsets(value=True)),
+    Mutant("whoever commits offsets knows TRANSACTION_ABORTABLE", LEADER, "knows_abortable", _of_offsets(value=True)),
+    Mutant("a generation needs no member", GROUPS, "_no_member", _always(None)),
+    Mutant("an unknown group is one without the member", GROUPS, "_no_member", OLD_GROUPS),
+    Mutant("an offset needs no open transaction", GROUPS, "not_part_of_it", _always(None), in_order=False),
+    Mutant("a pending offset is shown", GROUPS, "replayed", _shown_at_once),
+    Mutant("an aborted offset is shown", GROUPS, "replayed", _replays_as(commit=True)),
+    Mutant("a committed offset is not shown", GROUPS, "replayed", _replays_as(commit=False)),
+    Mutant("an offset stays pending after its marker", GROUPS, "replayed", _leaves_pending),
+)
+MUTANTS: Sequence[Mutant] = (*OF_PRODUCERS, *OF_GROUPS_AND_LISTS)

@@ -130,7 +130,7 @@ class TraceWalk:
                 self._answer(message, step.finish_write(self.cluster, request, UNVERIFIED, self.profile))
 
     def _ask_coordinator(self, message: _Sent, request: ProduceAsked) -> None:
-        answer, known = add_partitions(self.cluster.ids.get(OWN), question(request))
+        answer, known = add_partitions(self.cluster.ids.get(OWN), question(request), self.profile)
         after = self.cluster if known is None else self.cluster.with_id(OWN, known)
         if answer.accepted:
             self.cluster, message.confirmed = after, True

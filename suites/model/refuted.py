@@ -16,11 +16,13 @@ from harness.evidence.run_folder import RunFolder
 from harness.explore.cell_results import CellSeen, KeptSeen
 from harness.explore.comparison import compare
 from harness.explore.findings import SEEN
+from harness.model.events.model_event import ModelEvent, after_step, markers_wait, waiting_write
+from harness.model.events.slow_cells import slow_cells
 from harness.model.grid import GridCell, grid_cells
 from harness.model.model_requests import ModelAnswer
 from harness.model.model_state import ModelCluster, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
-from harness.model.protocol_step import outcomes, settled
+from harness.model.protocol_step import outcomes
 from suites.model.mutants import MUTANTS, Mutant
 
 
@@ -35,16 +37,17 @@ class SeenCell:
     def contradicts(self, profile: ProtocolProfile) -> bool:
         """Whether the model in force says otherwise: of a step of the path, or of what is asked behind it."""
         answers, before = replayed(self.cell, profile)
-        return answers != self.answers or bool(compare(before, self.cell.asked, profile, self.seen))
+        waits = waiting_write(self.cell.path)
+        return answers != self.answers or bool(compare(before, self.cell.asked, profile, self.seen, waits))
 
 
 def replayed(cell: GridCell, profile: ProtocolProfile) -> tuple[tuple[ModelAnswer, ...], ModelCluster]:
     """What the model in force says of a path, and the state that it leads to."""
     before, answers = fresh_cluster(*sorted(cell.before.logs)), []
-    for asked in cell.path:
-        outcome = outcomes(before, asked, profile)[0]
-        answers.append(outcome.answer)
-        before = settled(outcome.after, profile)
+    for index, one in enumerate(cell.path):
+        if not isinstance(one, ModelEvent):
+            answers.append(outcomes(before, one, profile)[0].answer)
+        before = after_step(before, one, profile, held=markers_wait(cell.path[:index]))
     return tuple(answers), before
 
 
@@ -77,7 +80,8 @@ def read_seen_grid(path: Path) -> SeenGrid:
         seen = dict(_seen(path))
     except (KeyError, TypeError, OSError, Malformed) as error:
         raise UserError(f"{path} is no whole exploration: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
-    numbered = enumerate(grid_cells(profile, offered), start=1)
+    cells = slow_cells if run.get("slow") else grid_cells
+    numbered = enumerate(cells(profile, offered), start=1)
     return seen_grid(profile, ((cell, seen[number]) for number, cell in numbered if number in seen))
 
 

@@ -4,8 +4,9 @@ Where the defences of KIP-890 are missing, the hole that it closes must be found
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from harness.model.model_state import GROUP
 from harness.model.modelled_producer import ModelledProducer
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
 
@@ -27,9 +28,10 @@ class ModelScope:
     large: bool = False
 
 
-def old_client(name: str, *, transactions: int = 1, id_: str = "t") -> ModelledProducer:
-    """Of transactions of version 1, on one partition."""
-    return ModelledProducer(name=name, id=id_, new_protocol=False, partitions=("A",), transactions=transactions)
+def old_client(name: str, *partitions: str, transactions: int = 1, id_: str = "t") -> ModelledProducer:
+    """Of transactions of version 1."""
+    parts = partitions or ("A",)
+    return ModelledProducer(name=name, id=id_, new_protocol=False, partitions=parts, transactions=transactions)
 
 
 def new_client(name: str, *partitions: str, transactions: int = 1, id_: str = "t") -> ModelledProducer:
@@ -105,6 +107,44 @@ SCOPES: Sequence[ModelScope] = (
         profile=NEWEST,
         clients=(new_client("one"), new_client("two", id_="u")),
         repeats=1,
+        large=True,
+    ),
+    ModelScope(
+        name="no verification: an offset that comes late after an abort",
+        profile=UNDEFENDED,
+        clients=(old_client("one", GROUP),),
+        breaks="transaction never ends",
+    ),
+    ModelScope(
+        name="the group coordinator before 4.0: a refused offset takes the accepted one with it",
+        profile=OLD_PROTOCOL,
+        clients=(old_client("one", GROUP), old_client("two", GROUP)),
+        breaks="committed offset is lost",
+        large=True,
+    ),
+    ModelScope(
+        name="the same clients and the group coordinator of 4.0",
+        profile=replace(OLD_PROTOCOL, new_group_coordinator=True),
+        clients=(old_client("one", GROUP), old_client("two", GROUP)),
+        large=True,
+    ),
+    ModelScope(
+        name="new protocol: two instances that commit offsets of a group",
+        profile=NEWEST,
+        clients=(new_client("one", GROUP), new_client("two", GROUP)),
+        large=True,
+    ),
+    ModelScope(
+        name="new protocol: a record and an offset, a repeated message",
+        profile=NEWEST,
+        clients=(new_client("one", "A", GROUP),),
+        repeats=1,
+    ),
+    ModelScope(
+        name="new protocol: two instances that commit offsets, a coordinator or leader moves",
+        profile=NEWEST,
+        clients=(new_client("one", GROUP), new_client("two", GROUP)),
+        moves=1,
         large=True,
     ),
 )

@@ -12,7 +12,8 @@ from suites.model.scopes import SCOPES, ModelScope, new_client
 
 OFFERED = {
     "InitProducerId": (0, 5), "AddPartitionsToTxn": (0, 5), "Produce": (3, 13), "EndTxn": (0, 5),
-    "WriteTxnMarkers": (1, 2),
+    "WriteTxnMarkers": (1, 2), "AddOffsetsToTxn": (0, 4), "TxnOffsetCommit": (0, 5), "OffsetFetch": (1, 10),
+    "ListTransactions": (0, 2),
 }  # fmt: skip
 """By Kafka 4.3."""
 

@@ -5,17 +5,17 @@ from functools import cache
 import pytest
 
 from harness.explore.cell_results import CellSeen, SeenId, SeenLog, SeenProducer
-from harness.explore.comparison import UNKNOWN
+from harness.explore.comparison import UNKNOWN, expected_offset
 from harness.model.alphabet import OTHER, OWN
 from harness.model.grid import GridCell, grid_cells
-from harness.model.model_state import ModelCluster, PartitionLog
+from harness.model.model_state import GROUP, ModelCluster, PartitionLog
 from harness.model.protocol_profile import NEWEST
 from harness.model.protocol_step import outcomes, settled
 from suites.model.mutants import MUTANTS, Mutant
 from suites.model.refuted import SeenGrid, seen_grid
 from suites.model.test_model_by_itself import OFFERED
 
-CELLS = 6_000
+CELLS = 9_000
 UNSEEN = {
     "every write is verified anew": "the coordinator confirms what is going on",
     "old epochs are asked about": "the coordinator refuses them by the same name",
@@ -29,7 +29,8 @@ def seen(cell: GridCell) -> CellSeen:
     outcome = outcomes(cell.before, cell.asked, NEWEST)[0]
     after = settled(outcome.after, NEWEST)
     ids = {name: shown_id(after, name) for name in (OWN, OTHER)}
-    return CellSeen(answer=outcome.answer, ids=ids, logs={name: shown_log(log) for name, log in after.logs.items()})
+    logs = {name: shown_log(log) for name, log in after.logs.items()}
+    return CellSeen(answer=outcome.answer, ids=ids, logs=logs, groups={GROUP: expected_offset(after, GROUP)})
 
 
 def shown_id(after: ModelCluster, name: str) -> SeenId:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.base.json_value import Json
+from harness.faults.brokers.leadership import RANKS, leader_moved
 from harness.faults.fault_target import FaultTarget
-from harness.faults.leadership import RANKS, leader_moved
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number, text
 
@@ -33,7 +33,7 @@ class CoordinatorMove:
     def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
         """Coordinated elsewhere for the block.
 
-        :raises Unprepared, NotInTime: See :func:`harness.faults.leadership.leader_moved`.
+        :raises Unprepared, NotInTime: See :func:`harness.faults.brokers.leadership.leader_moved`.
         """
         transactional_id, rank = text(chosen, "transactional_id"), number(chosen, "rank")
         with leader_moved(fault_target, *fault_target.state_partition(transactional_id), rank) as strikes:

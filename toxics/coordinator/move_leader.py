@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.base.json_value import Json
+from harness.faults.brokers.leadership import RANKS, leader_moved
 from harness.faults.fault_target import FaultTarget
-from harness.faults.leadership import RANKS, leader_moved
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number, text
 
@@ -32,7 +32,7 @@ class LeaderMove:
     def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> AbstractContextManager[StrikeCount]:
         """Led elsewhere for the block.
 
-        :raises Unprepared, NotInTime: See :func:`harness.faults.leadership.leader_moved`.
+        :raises Unprepared, NotInTime: See :func:`harness.faults.brokers.leadership.leader_moved`.
         """
         topic = text(chosen, "topic")
         return leader_moved(

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.base.json_value import Json
+from harness.faults.brokers.leadership import await_recovery
 from harness.faults.fault_target import FaultTarget
-from harness.faults.leadership import await_recovery
 from harness.faults.proxy_faults import draw_proxy, with_connections_cut
 from harness.faults.proxy_toxic import broker_of_controller_link
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach

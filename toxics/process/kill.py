@@ -3,6 +3,6 @@
 Needs the power to kill. Counts a broker that no longer answered the observer.
 """
 
-from harness.faults.broker_restart import BrokerRestart, kill
+from harness.faults.brokers.broker_restart import BrokerRestart, kill
 
 TOXIC = BrokerRestart(name="kill", down_ms=(0, 4_000), take_down=kill)

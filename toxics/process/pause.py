@@ -14,8 +14,8 @@ from harness.base import wait
 from harness.base.deferred_action import deferred
 from harness.base.json_value import Json
 from harness.cluster.cluster import Pause
+from harness.faults.brokers.leadership import await_recovery
 from harness.faults.fault_target import FaultTarget, Powerless
-from harness.faults.leadership import await_recovery
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number
 from harness.wire.pending_request import PendingResponse

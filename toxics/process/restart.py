@@ -4,6 +4,6 @@ Needs the powers to stop and to kill (which includes to start again). Counts a b
 observer.
 """
 
-from harness.faults.broker_restart import BrokerRestart, stop
+from harness.faults.brokers.broker_restart import BrokerRestart, stop
 
 TOXIC = BrokerRestart(name="restart", down_ms=(0, 1_500), take_down=stop)

@@ -14,9 +14,9 @@ from threading import Event
 from harness.base import wait
 from harness.base.deferred_action import deferred
 from harness.base.json_value import Json
-from harness.faults.broker_restart import can_kill, can_stop, stop
+from harness.faults.brokers.broker_restart import can_kill, can_stop, stop
+from harness.faults.brokers.leadership import await_recovery
 from harness.faults.fault_target import FaultTarget
-from harness.faults.leadership import await_recovery
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import numbers
 

@@ -9,9 +9,10 @@ from harness.base.paths import WALKS
 from harness.base.user_error import ExitCode
 from harness.cluster.run_options import RunOptions
 from harness.evidence.run_folder import RunFolder
-from harness.explore.cell_exploration import ExploreOptions, explore
+from harness.explore.cell_exploration import explore
+from harness.explore.explore_options import ExploreOptions
 from harness.explore.findings import CELLS
-from harness.explore.walk_exploration import explore_walks
+from harness.explore.walks.walk_exploration import explore_walks
 from harness.model.protocol_profile import ProtocolProfile
 from harness.report.model.coverage import cell_lines
 from harness.report.model.publish_coverage import publish_comparison, publish_coverage

@@ -7,9 +7,12 @@ can be run again alone, by its scenario, its seed and its length.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
+from harness.chaos.plan.plan_file import PLAN
+from harness.chaos.plan.round_plan import RoundPlan
 from harness.chaos.plan.scenario import Scenario
 from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.cluster.run_options import RunOptions
@@ -28,20 +31,32 @@ class ChaosOptions:
     :param budget_seconds: Seconds that the session may take; None for one pass over the scenarios.
     :param round_seconds: Length of each round; None for the scenarios' own, shortened where the budget is small.
     :param scenarios: Those to play, in this order.
+    :param upgrade: The release that nodes are started with; empty where that is the target's own.
     :param clients: Who plays the roles instead of the scenarios' own clients, by exact names.
+    :param against: The rounds of the earlier session that this one is compared with.
+    :param plan: What every round plays instead of what a seed draws; it fixes scenario, seed, length and clients.
+    :param plan_file: Where the plan was read.
+    :param chosen: Whether the scenarios were named one by one.
     :param programs: What starts each client that is a process of its own, by the name that scenarios give it.
     """
 
     run: RunOptions
     scenarios: Sequence[Scenario] = ()
+    upgrade: str = ""
     clients: Sequence[str] = ()
     programs: Mapping[str, AdapterCommand] = field(default_factory=dict)
+    against: Sequence[Path] = ()
+    plan: RoundPlan | None = None
+    plan_file: Path | None = None
     budget_seconds: float | None = None
     round_seconds: float | None = None
     spark_master: str = "local[*]"
+    chosen: bool = False
 
     def length(self, scenario: Scenario, of: int) -> float:
         """Seconds of storms that a round of ``scenario`` gets, ``of`` scenarios sharing the budget."""
+        if self.plan is not None:
+            return self.plan.seconds
         if self.round_seconds is not None:
             return self.round_seconds
         if self.budget_seconds is None:
@@ -57,13 +72,31 @@ class ChaosOptions:
     def command(self, scenario: Scenario, seed: Seed, seconds: float) -> str:
         own = ("--scenarios", scenario.name, "--seed", str(seed.value), "--seconds", f"{seconds:g}")
         clients = ("--clients", ",".join(self.clients)) if self.clients else ()
-        return self.run.command("chaos", *own, *clients)
+        return self.run.command("chaos", *own, *self._upgrade, *clients)
+
+    def command_of_plan(self, folder: Path) -> str:
+        """Plays again what a round played that was given a plan."""
+        return self.run.command("chaos", "--plan", str(folder / PLAN), *self._upgrade)
+
+    def session_command(self) -> str:
+        """The one command that runs all rounds again."""
+        own = ["--plan", str(self.plan_file)] if self.plan_file else ["--seed", str(self.run.seed.value)]
+        own += [] if self.plan or not self.chosen else ["--scenarios", ",".join(each.name for each in self.scenarios)]
+        own += ["--clients", ",".join(self.clients)] if self.clients else []
+        own += [] if self.budget_seconds is None else ["--budget", f"{self.budget_seconds:g}s"]
+        own += [] if self.round_seconds is None else ["--seconds", f"{self.round_seconds:g}"]
+        return self.run.command("chaos", *own, *self._upgrade)
+
+    @property
+    def _upgrade(self) -> Sequence[str]:
+        return ("--upgrade", f"{self.upgrade}..") if self.upgrade else ()
 
     def seeds(self) -> Iterator[Seed]:
+        """One a round: a plan's own each time."""
         number = self.run.seed.value
         while True:
             yield Seed(number)
-            number += 1
+            number += self.plan is None
 
 
 def parse_seconds(text: str) -> float:

@@ -12,6 +12,7 @@ from pathlib import Path
 from harness.base.atomic_write import write_atomically
 from harness.base.json_value import Json
 from harness.base.seed import Seed
+from harness.chaos.plan.round_plan import RoundPlan
 from harness.chaos.plan.scenario import Scenario
 from harness.evidence.history.history_journal import CHAOS_FORMAT
 from harness.evidence.history.judgement import Judgement
@@ -26,6 +27,7 @@ class Round:
 
     :param seconds: Length of the storms and the quiet between them.
     :param command: The one command that runs it again.
+    :param plan: What is played instead of what the seed draws.
     """
 
     target: str
@@ -34,6 +36,7 @@ class Round:
     seconds: float
     folder: Path
     command: str
+    plan: RoundPlan | None = None
 
     def begin(self, described: Mapping[str, Json]) -> None:
         """Make the folder and write what is run; :raises UserError: when the folder already holds a run."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from harness.base.json_value import Json
 from harness.chaos.plan.crowd import Crowd
-from harness.faults.toxic import Toxic
+from harness.faults.toxic import Toxic, ToxicReach
 
 if TYPE_CHECKING:
     from harness.chaos.play.actor import Actor
@@ -86,7 +86,6 @@ class Scenario:
     :param priority: Scenarios with a lower number come first in a session whose budget does not reach for all.
     :param survivable: False where the faults go beyond what the cluster promises; then liveness is judged after heal.
     :param crowd: Producers that bring volume, beside the workload's roles.
-    :param plan: Fixed faults instead of drawn ones, to repeat what a red round found with fewer of them.
     """
 
     name: str
@@ -99,8 +98,12 @@ class Scenario:
     seconds: float = 20.0
     priority: int = 5
     survivable: bool = True
-    plan: Sequence[PlannedFault] = ()
     crowd: Crowd | None = None
+
+    @property
+    def upgrades(self) -> bool:
+        """Whether it needs a cluster that is to be upgraded: nothing else can strike in it."""
+        return bool(self.toxics) and all(toxic.acts_on == (ToxicReach.RELEASES,) for toxic in self.toxics)
 
     def played_by(self, clients: Sequence[str]) -> "Scenario":
         """The same with other clients, which are processes of their own, and nobody beside them."""

@@ -31,11 +31,9 @@ LATEST_SECOND_SHARE = 0.4
 def schedule(scenario: Scenario, shape: ClusterShape, draw: Random, seconds: float) -> tuple[PlannedFault, ...]:
     """The faults of a round of ``seconds``, in the order of their beginning; none that is out of reach.
 
-    The scenario's own plan wins. Every toxic strikes once before one strikes again; how many strikes there is time for
-    is fixed by ``seconds``. Pure: the same draws give the same faults.
+    Every toxic strikes once before one strikes again; how many strikes there is time for is fixed by ``seconds``. Pure:
+    the same draws give the same faults.
     """
-    if scenario.plan:
-        return _ordered([fault for fault in scenario.plan if out_of_reach(fault.toxic, shape) is None])
     toxics = within_reach(scenario.toxics, shape)
     if not toxics:
         return ()

@@ -37,6 +37,7 @@ class Actor:
     :param open_client: A fresh recording client under a name.
     :param topics: The real name by the workload's name.
     :param stop: Set when the time is over.
+    :param most_txns: Transactions after which it begins no other.
     :param incarnation: Number of the present client, from 1.
     :param in_doubt: Whether a write of the present client was unsure; it must not write another.
     """
@@ -46,6 +47,7 @@ class Actor:
     open_client: Callable[[str], RecordingClient]
     topics: dict[str, str]
     stop: Event
+    most_txns: int | None = None
     client: RecordingClient = field(init=False)
     incarnation: int = 0
     txns: int = 0
@@ -58,7 +60,7 @@ class Actor:
 
     @property
     def over(self) -> bool:
-        return self.stop.is_set()
+        return self.stop.is_set() or self.txns == self.most_txns
 
     def pause(self, seconds: float) -> None:
         """Let time pass, but not beyond the end."""
@@ -89,7 +91,7 @@ class Actor:
 
     def begin(self, size: int) -> bool:
         """Begin, initialising first where the client is new; False when it cannot, and then a successor goes on."""
-        if not self._initialised and not self._init():
+        if self.txns == self.most_txns or (not self._initialised and not self._init()):
             return False
         self.txns += 1
         begun = self.client.begin(self.index * TXNS_PER_ROLE + self.txns, size).done

@@ -1,63 +1,61 @@
 """The context of one round: fresh topics and ids on the running cluster, its actors, and where all is recorded."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event, Thread
+from typing import cast
 
 from harness.base import wait
 from harness.base.json_value import Json
 from harness.base.seed import Seed
-from harness.chaos.plan.crowd import TOPIC_CONFIGS
+from harness.chaos.plan.chaos_round import Round
+from harness.chaos.plan.crowd import TOPIC_CONFIGS, CrowdedWorkload
+from harness.chaos.plan.round_plan import PlannedRole, RoundPlan
 from harness.chaos.plan.scenario import Role, Scenario
 from harness.chaos.play.actor import Actor
+from harness.chaos.play.casting import beyond_reach, crowd_protocols, offered_clients, plan_of, shape_of
 from harness.chaos.play.environment import Environment
 from harness.chaos.play.round_crowd import RoundCrowd
 from harness.clients.client import Adapter, ClientOptions
 from harness.clients.recording_client import RecordingClient
 from harness.clients.stdio.client_processes import RunningClients
 from harness.clients.stdio.stdio_adapter import StdioAdapter
+from harness.clients.wire.wire_adapter import ADAPTERS
+from harness.cluster.cluster import RunRelease
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
-from harness.faults.toxic import ClusterShape
+from harness.kafka.transaction_protocol import TransactionProtocol
 from harness.spark.readers.resumable_reader import ResumableReader
 from harness.wire.security.security import PLAINTEXT
 
 REPLICAS = 3
 OUT_OF_REACH = "out_of_reach"
 """The fact that names toxics of the scenario which could not strike on this target."""
-PROBER = "wire-v1"
-"""The adapter that probes where libraries play the roles: whether the cluster serves must not depend on them."""
 READER = "spark"
 """The name of Spark's reader in the history."""
-
-
-class ScenarioOutOfReach(Exception):
-    """No toxic of the scenario can strike anything on this target; the text says why."""
-
-
-class ClientsNotOffered(Exception):
-    """The target does not offer what the scenario's clients need; the text names it."""
 
 
 @dataclass(slots=True, kw_only=True)
 class RoundContext:
     """What one round has; made by ``connect`` in :mod:`harness.run_chaos`.
 
-    :param adapters: The scenario's clients, given to the roles in turn.
+    :param adapters: The scenario's clients.
     :param prober: The client of probes.
     :param processes: Of the clients that are processes of their own.
     :param environment: The session's.
     :param name: Part of every topic, transactional id and group, so that rounds on one cluster do not meet.
     :param facts: The round's facts for ``run.json``.
     :param used_ids: Transactional ids of all clients so far.
+    :param transactions: How many each role has begun, once it has ended.
     :param failures: Errors of our own threads; a round with one proves nothing.
     :param crowd: The producers beside the roles; None where there are none.
     """
 
     scenario: Scenario
     seed: Seed
+    plan: RoundPlan
     environment: Environment
     name: str
     fault_target: FaultTarget
@@ -72,6 +70,7 @@ class RoundContext:
     stop: Event = field(default_factory=Event)
     threads: list[Thread] = field(default_factory=list)
     failures: list[BaseException] = field(default_factory=list)
+    transactions: dict[str, int] = field(default_factory=dict)
     crowd: RoundCrowd | None = None
 
     @property
@@ -86,26 +85,27 @@ class RoundContext:
         return [(self.topics[name], index) for name, count in topics for index in range(count)]
 
     @property
+    def roles(self) -> Sequence[Role]:
+        """Those of the workload that play."""
+        playing = {role.name for role in self.plan.roles}
+        return [role for role in self.scenario.workload.roles() if role.name in playing]
+
+    @property
     def transactional_ids(self) -> Sequence[str]:
         """The real ones, each once; those of successors as far as they have come, and some of a crowd's."""
-        ids = (role.transactional_id for role in self.scenario.workload.roles())
+        ids = (role.transactional_id for role in self.roles)
         some = self.crowd.some_ids() if self.crowd else ()
         return list(dict.fromkeys([*(self.real_name(one) for one in ids if one is not None), *self.used_ids, *some]))
 
     @property
-    def shape(self) -> ClusterShape:
-        """What the schedule may depend on."""
-        return shape_of(self.scenario, self.environment)
-
-    @property
     def longest_timeout_seconds(self) -> float:
         """After which the coordinator must have ended every transaction that a role left open."""
-        return max(role.timeout_ms for role in self.scenario.workload.roles()) / 1000
+        return max(role.timeout_ms for role in self.roles) / 1000
 
     @property
     def groups(self) -> Sequence[str]:
         """The real ones, each once."""
-        groups = (role.group for role in self.scenario.workload.roles())
+        groups = (role.group for role in self.roles)
         return list(dict.fromkeys(self.real_name(one) for one in groups if one is not None))
 
     def real_name(self, name: str) -> str:
@@ -114,17 +114,9 @@ class RoundContext:
 
     @property
     def players(self) -> Mapping[str, Adapter]:
-        """The adapter of each role, in turn.
-
-        A group has one library: members must know one assignor in common, and what libraries offer by default differs.
-        """
-        players: dict[str, Adapter] = {}
-        turns: dict[str, int] = {}
-        programs = any(isinstance(adapter, StdioAdapter) for adapter in self.adapters)
-        for index, role in enumerate(self.scenario.workload.roles(), start=1):
-            shared = role.group if role.group and programs else role.name
-            players[role.name] = self.adapters[turns.setdefault(shared, index) % len(self.adapters)]
-        return players
+        """The adapter of each role."""
+        by_kind = {adapter.kind: adapter for adapter in self.adapters}
+        return {role.name: by_kind[role.client] for role in self.plan.roles}
 
     def create_topics(self) -> None:
         """Every topic, on all brokers, with its leaders on different ones."""
@@ -136,11 +128,15 @@ class RoundContext:
             configs = TOPIC_CONFIGS if self.crowd else None
             self.fault_target.admin.create_topic(self.topics[name], order, configs)
 
-    def start_roles(self) -> None:
-        self.facts["played_by"] = {role: adapter.kind for role, adapter in self.players.items()}
+    def start_roles(self, *, later: bool = False) -> None:
+        """Those that begin at once, or those that begin ``later``, whose time counts from now."""
+        self.facts["played_by"] = {role.name: role.client for role in self.plan.roles}
+        # The index is that in the whole workload: transactions are numbered by it.
         for index, role in enumerate(self.scenario.workload.roles(), start=1):
-            self.start_thread(f"role {role.name}", partial(self._run_role, index, role))
-        if self.crowd is not None:
+            planned = next((each for each in self.plan.roles if each.name == role.name), None)
+            if planned is not None and bool(planned.at_ms) == later:
+                self.start_thread(f"role {role.name}", partial(self._run_role, index, role, planned))
+        if self.crowd is not None and not later:
             self.start_thread("crowd", self.crowd.run)
 
     def note_crowd(self) -> None:
@@ -153,7 +149,8 @@ class RoundContext:
         """Wait until a process plays each role that one is to play, so that toxics strike what runs; not for one that
         failed.
         """
-        wanted = sum(isinstance(adapter, StdioAdapter) for adapter in self.players.values())
+        at_once = [self.players[role.name] for role in self.plan.roles if not role.at_ms]
+        wanted = sum(isinstance(adapter, StdioAdapter) for adapter in at_once)
 
         def there() -> bool:
             return self.stop.is_set() or len(self.processes.running()) >= wanted or bool(self.processes.notes())
@@ -215,10 +212,15 @@ class RoundContext:
         )
         return self._recording(self.prober, options)
 
-    def unusable(self, settled: Mapping[str, Json]) -> bool:
-        """Whether the cluster is not to be used again, by what settling found: a replica that is not in sync."""
-        found = settled.get("in_sync")
-        return isinstance(found, dict) and bool(found.get("not_yet"))
+    @property
+    def spent(self) -> str:
+        """Why the cluster is not to be used again, by what settling found and by its nodes; empty where it is."""
+        settled, cluster = self.facts.get("settle"), self.fault_target.cluster
+        in_sync = settled.get("in_sync") if isinstance(settled, dict) else None
+        if isinstance(in_sync, dict) and in_sync.get("not_yet"):
+            return "this one did not come to rest"
+        altered = isinstance(cluster, RunRelease) and cluster.altered()
+        return "nodes of this one run another release now" if altered else ""
 
     def close(self) -> None:
         """No client's process is left; of a cluster that is not ours all is removed that the round made there."""
@@ -254,30 +256,81 @@ class RoundContext:
             group=options.group,
         )
 
-    def _run_role(self, index: int, role: Role) -> None:
+    def _run_role(self, index: int, role: Role, planned: PlannedRole) -> None:
+        if self.stop.wait(planned.at_ms / 1000):
+            return
         actor = Actor(
             role=role,
             index=index,
             open_client=lambda name: self.client(role, name),
             topics=dict(self.topics),
             stop=self.stop,
+            most_txns=planned.transactions,
         )
         try:
             role.run(actor, self.seed.stream(f"{self.scenario.name}/{role.name}"))
         finally:
+            self.transactions[role.name] = actor.txns
             actor.close()
 
 
-def shape_of(scenario: Scenario, environment: Environment) -> ClusterShape:
-    """What the schedule may depend on; a fault on a lane without clients would strike nothing."""
-    roles, topology = scenario.workload.roles(), environment.open().topology
-    ids = dict.fromkeys(role.transactional_id for role in roles if role.transactional_id)
-    return ClusterShape(
-        brokers=topology.brokers,
-        lanes=tuple(dict.fromkeys(role.lane for role in roles)),
-        topics=scenario.workload.topics,
-        transactional_ids=tuple(ids),
-        reach=environment.reach,
+def create_round(environment: Environment, round_: Round) -> RoundContext:
+    """The context of a round in the session's environment; nothing is created on the cluster yet.
+
+    :raises ScenarioOutOfReach: When no toxic of the scenario can strike there.
+    :raises ClientsNotOffered: When the target offers none of the scenario's clients what they need.
+    """
+    scenario, name = round_.scenario, environment.next_round(round_.seed.value)
+    out_of_reach = beyond_reach(environment, scenario)
+    processes = RunningClients(record=environment.record_client)
+    adapters = offered_clients(environment, round_, processes)
+    plan = plan_of(round_, shape_of(scenario, environment), adapters)
+    topics = {topic: f"{name}-{topic}" for topic in scenario.workload.topics}
+    ids = {role.transactional_id for role in scenario.workload.roles() if role.transactional_id is not None}
+    fault_target = environment.fault_target(topics, {each: f"{name}-{each}" for each in ids}, processes)
+    reader = ResumableReader(
+        spark=environment.spark.spark,
+        bootstrap=environment.reading.bootstrap,
+        topics=list(topics.values()),
+        folder=round_.folder / "spark" / READER,
+        security=environment.reading.security,
+        group=f"{name}-spark",
+    )
+    context = RoundContext(
+        scenario=scenario,
+        seed=round_.seed,
+        environment=environment,
+        name=name,
+        fault_target=fault_target,
+        history_journal=HistoryJournal(round_.folder / "history"),
+        adapters=adapters,
+        plan=plan,
+        prober=ADAPTERS[plan.prober],
+        processes=processes,
+        reader=reader,
+        facts={"clients": [adapter.kind for adapter in adapters], OUT_OF_REACH: dict(out_of_reach)},
+    )
+    context.crowd = _crowd_beside(context, crowd_protocols(environment, scenario, adapters))
+    return context
+
+
+def _crowd_beside(context: RoundContext, protocols: Sequence[TransactionProtocol]) -> RoundCrowd | None:
+    """The plan's crowd; none on a cluster that is not ours, unless load is allowed there."""
+    environment, scenario = context.environment, context.scenario
+    allowed = environment.open().owned or environment.wanted.permissions.load
+    if scenario.crowd is None or not context.plan.crowd or not protocols or not allowed:
+        return None
+    return RoundCrowd(
+        crowd=replace(scenario.crowd, seats=context.plan.crowd),
+        workload=cast(CrowdedWorkload, scenario.workload),
+        protocols=protocols,
+        seed=context.seed,
+        bootstrap=context.bootstrap,
+        id_prefix=context.real_name(""),
+        topics=dict(context.topics),
+        clock=context.fault_target.clock,
+        history_journal=context.history_journal,
+        stop=context.stop,
     )
 
 

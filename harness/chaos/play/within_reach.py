@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.cluster.cluster import Cluster, Kill, Pause, Stop
+from harness.cluster.cluster import Cluster, FillDisk, Kill, Pause, RunRelease, Stop
 from harness.cluster.run_options import Permissions
 from harness.faults.toxic import ClusterShape, Toxic, ToxicReach, out_of_reach
 
@@ -19,6 +19,8 @@ def reach_of(cluster: Cluster, permissions: Permissions, *, clients: bool = Fals
         ToxicReach.PROCESSES: all(isinstance(cluster, power) for power in (Kill, Stop, Pause)),
         ToxicReach.LEADERS: len(topology.brokers) > 1 and (cluster.owned or permissions.changes),
         ToxicReach.CLIENTS: clients,
+        ToxicReach.DISKS: isinstance(cluster, FillDisk),
+        ToxicReach.RELEASES: isinstance(cluster, RunRelease) and any(map(cluster.started_with, topology.brokers)),
     }
     return frozenset(reach for reach, there in within.items() if there)
 

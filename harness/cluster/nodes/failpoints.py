@@ -7,7 +7,7 @@ Byteman then goes on as if there was no rule, so :meth:`Failpoints.unload` asks 
 """
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.cluster.nodes import java_agents
@@ -59,6 +59,10 @@ class Failpoints:
         for node, answer in zip(nodes, answers, strict=True):
             _refuse_failures(node, answer)
 
+    def entered(self, nodes: Sequence[Node]) -> frozenset[str]:
+        """The names of loaded rules whose place was come to in some node: only then is a rule compiled."""
+        return frozenset(name for node in nodes for name in _compiled(self._command(node, "LIST\n")))
+
     def prepare(self, node: Node) -> None:
         """Load the agent into the node, once in a JVM's life."""
         address = self.addresses.node(node.number, BYTEMAN)
@@ -82,6 +86,16 @@ class Failpoints:
             connection.shutdown(socket.SHUT_WR)
             with connection.makefile() as reader:
                 return reader.read()
+
+
+def _compiled(listed: str) -> Iterator[str]:
+    """Byteman tells of each rule its text, then each place where it was put in, then whether it is compiled."""
+    name = ""
+    for line in listed.splitlines():
+        if line.startswith("RULE "):
+            name = line.removeprefix("RULE ").strip()
+        elif line.startswith("compiled successfully"):
+            yield name
 
 
 def _refuse_failures(node: Node, answer: str) -> None:

@@ -19,7 +19,7 @@ from harness.cluster.process.process_node import ProcessNode, prepare_node
 from harness.cluster.process.process_releases import NodeReleases
 from harness.cluster.process.process_tool import ProcessTools
 from harness.cluster.target import Distribution, Released, Target
-from harness.cluster.topology import brokers_of, count_of
+from harness.cluster.topology import CONTROLLER, brokers_of, count_of
 from harness.machine import download_cache, toolchain
 from harness.machine.run_processes import open_run_processes
 from harness.machine.toolchain import Java
@@ -60,7 +60,8 @@ def open_process(target: Target, options: ClusterOptions, run_dir: Path, progres
         )
         for release in dict.fromkeys((None, *options.releases.values())):
             releases.prepare(release, block)
-        progress(f"starting {count_of(block.brokers)} and a controller of Kafka {files.version}")
+        begun = sorted({options.releases.get(node, files.version) for node in (*block.brokers, CONTROLLER)})
+        progress(f"starting {count_of(block.brokers)} and a controller of Kafka {' and '.join(begun)}")
         links = toxiproxy.launch(processes, tools.toxiproxy, block.toxiproxy(), log=logs / "toxiproxy.log")
         nodes = _prepare_nodes(releases, block, options)
         for node in reversed(nodes.values()):  # the controller first: the brokers wait for it

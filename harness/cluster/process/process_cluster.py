@@ -43,6 +43,18 @@ class ProcessCluster(OwnedCluster[ProcessNode, LoopbackBlock]):
         elif self.failpoints.scripts:
             self.failpoints.prepare(changed)  # it is asked for its rules when they are taken out
 
+    def fill_disk(self, node: int) -> None:
+        """See :class:`harness.cluster.cluster.FillDisk`."""
+        self.nodes[node].fill_disk()
+
+    def ended(self, node: int) -> bool:
+        """See :class:`harness.cluster.cluster.FillDisk`."""
+        return not self.nodes[node].running()
+
+    def started_with(self, node: int) -> str | None:
+        """See :class:`harness.cluster.cluster.RunRelease`."""
+        return self.first.get(node)
+
     def altered(self) -> bool:
         """See :class:`harness.cluster.cluster.RunRelease`."""
         return any(release != self.first.get(node) for node, release in self.now.items())

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 from harness.base import wait
 from harness.cluster.nodes import jvm_attach
 from harness.cluster.nodes.jvm_command import Launch, system_properties
@@ -74,6 +76,12 @@ class ProcessNode:
     def resume(self) -> None:
         self._process().send_signal(signal.SIGCONT)
         self.paused = False
+
+    def fill_disk(self) -> None:
+        """No file may be longer than nothing (``setrlimit``, RLIMIT_FSIZE): every write fails with EFBIG."""
+        process = psutil.Process(self._process().pid)
+        _, hard = process.rlimit(psutil.RLIMIT_FSIZE)
+        process.rlimit(psutil.RLIMIT_FSIZE, (0, hard))
 
     def load_agent(self, agent: Path, options: str) -> None:
         if agent not in self.agents:

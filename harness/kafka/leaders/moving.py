@@ -4,7 +4,7 @@ The replicas are put into another order (AlterPartitionReassignments, KIP-455; w
 copied) and the first is elected (ElectLeaders, KIP-460).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from harness.base import wait
@@ -13,6 +13,7 @@ from harness.base.unprepared import Unprepared
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.requests.cluster.alter_partition_reassignments import AlterPartitionReassignments
 from harness.wire.requests.cluster.elect_leaders import ElectLeaders
+from harness.wire.topic_partitions import TopicPartition
 
 ResultT = TypeVar("ResultT", bound=ApiResult)
 
@@ -46,6 +47,16 @@ def move(cluster: ElectingCluster, topic: str, partition: int, order: Sequence[i
         what=f"broker {order[0]} as leader of {topic}-{partition}",
         timeout_seconds=ELECTED_SECONDS,
     )
+
+
+def elect_all(cluster: ElectingCluster, orders: Mapping[TopicPartition, Sequence[int]]) -> None:
+    """As :func:`elect`, of many partitions at once."""
+    altered = cluster.to_controller(AlterPartitionReassignments(replicas={at: tuple(o) for at, o in orders.items()}))
+    if altered.error:
+        raise Unprepared(f"AlterPartitionReassignments answered {error_name(altered.error)} ({altered.error})")
+    elected = cluster.to_controller(ElectLeaders(partitions=tuple(orders)))
+    if refused := [error for error in (elected.error, *elected.partitions.values()) if error not in ELECTED]:
+        raise Unprepared(f"ElectLeaders answered {error_name(refused[0])} ({refused[0]})")
 
 
 def elect(cluster: ElectingCluster, topic: str, partition: int, order: Sequence[int]) -> None:

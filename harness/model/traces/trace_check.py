@@ -17,7 +17,14 @@ from enum import StrEnum
 from harness.model import coordinator_model, leader_model
 from harness.model import protocol_step as step
 from harness.model.frozen_map import FrozenMap
-from harness.model.model_requests import AddPartitionsAsked, ModelAnswer, ModelRequest, ProduceAsked, WriteMarkerAsked
+from harness.model.model_requests import (
+    AddPartitionsAsked,
+    ModelAnswer,
+    ModelRequest,
+    PartitionWrite,
+    ProduceAsked,
+    WriteMarkerAsked,
+)
 from harness.model.model_state import NONE, CoordinatorState, ModelCluster, PartitionLog, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
 
@@ -224,7 +231,7 @@ class _Search:
         (outcome,) = step.outcomes(one.cluster, asked, self.profile)
         if self.trace[index].answer is not None or outcome.after != one.cluster:
             yield from self._answered(taken, index, outcome)
-        if isinstance(asked, ProduceAsked):
+        if isinstance(asked, PartitionWrite):
             begun = step.begin_write(one.cluster, asked, self.profile)
             if not isinstance(begun, step.ModelOutcome) and begun[1] != leader_model.UNVERIFIED:
                 more = replace(taken, under_way=taken.under_way | {_UnderWay(index, begun[1])})
@@ -234,7 +241,7 @@ class _Search:
         """The next step of each write whose leader has asked the coordinator."""
         for write in one.under_way:
             asked = _in_numbers_of_the_model(self.trace[write.index].request, one.ids)
-            assert isinstance(asked, ProduceAsked)
+            assert isinstance(asked, PartitionWrite)
             without = replace(one, under_way=one.under_way - {write})
             if write.confirmed:
                 finished = step.finish_write(one.cluster, asked, write.number, self.profile)
@@ -243,10 +250,12 @@ class _Search:
                 yield from self._coordinator_asked(without, write, asked)
 
     def _coordinator_asked(
-        self, without: _Configuration, write: _UnderWay, asked: ProduceAsked
+        self, without: _Configuration, write: _UnderWay, asked: PartitionWrite
     ) -> Iterator[_Configuration]:
         cluster = without.cluster
-        answer, known = coordinator_model.add_partitions(cluster.ids.get(asked.id), leader_model.question(asked))
+        answer, known = coordinator_model.add_partitions(
+            cluster.ids.get(asked.id), leader_model.question(asked), self.profile
+        )
         after = cluster if known is None else cluster.with_id(asked.id, known)
         if not answer.accepted:
             yield from self._answered(
@@ -309,21 +318,27 @@ def _empty_cluster(trace: Sequence[TracedRequest]) -> ModelCluster:
 
 
 def _renumbered(one: _Configuration) -> _Configuration:
-    """Without what makes no difference to any answer: entries of logs, and how many verifications there were."""
+    """Without what makes no difference to any answer: entries of logs, and how many verifications there were.
+
+    A group's log is kept: where an offset lies in it decides which is the newest.
+    """
     cluster = one.cluster
     live = [each.number for log in cluster.logs.values() for each in log.verifications.values()]
     numbers = {number: index for index, number in enumerate(dict.fromkeys(live))}
     for partition, log in cluster.logs.items():
         if log.entries or log.verifications:
-            cluster = cluster.with_log(partition, _without_entries(log, numbers))
+            told = _without_entries(log, numbers) if partition not in cluster.groups else _renumbered_log(log, numbers)
+            cluster = cluster.with_log(partition, told)
     under_way = frozenset(replace(each, number=numbers.get(each.number, len(numbers))) for each in one.under_way)
     return replace(one, cluster=replace(cluster, verifications=len(numbers) + 1), under_way=under_way)
 
 
-def _without_entries(log: PartitionLog, numbers: dict[int, int]) -> PartitionLog:
+def _renumbered_log(log: PartitionLog, numbers: dict[int, int]) -> PartitionLog:
     verifications = {id_: replace(each, number=numbers[each.number]) for id_, each in log.verifications.items()}
-    if not log.entries:
-        return replace(log, verifications=FrozenMap(verifications))
+    return replace(log, verifications=FrozenMap(verifications))
+
+
+def _without_entries(log: PartitionLog, numbers: dict[int, int]) -> PartitionLog:
     producers = {
         id_: replace(
             known,
@@ -332,4 +347,4 @@ def _without_entries(log: PartitionLog, numbers: dict[int, int]) -> PartitionLog
         )
         for id_, known in log.producers.items()
     }
-    return PartitionLog(producers=FrozenMap(producers), verifications=FrozenMap(verifications))
+    return replace(_renumbered_log(log, numbers), entries=(), producers=FrozenMap(producers))

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from harness.base.json_value import Json
 from harness.evidence.history.judgement import CheckResult, HistoryFinding
+from harness.evidence.json_codec import to_plain
+from harness.report.chaos.compared.session_times import METHOD
 from harness.report.chaos.round_results import RoundResults, headline, warnings
 from harness.report.chaos.session_results import SessionResults
 
@@ -28,8 +30,15 @@ def session_document(session: SessionResults) -> dict[str, Json]:
         "passes": session.passes,
         "target": _target(session.rounds),
         "anomalies": dict(session.anomalies),
+        "against": _against(session),
         "rounds": [{**_round(each), "page": page} for each, page in zip(session.rounds, session.pages, strict=True)],
     }
+
+
+def _against(session: SessionResults) -> Json:
+    if not session.earlier:
+        return None
+    return {"earlier": session.earlier, "method": METHOD, "times": [to_plain(each) for each in session.against]}
 
 
 def _target(rounds: Sequence[RoundResults]) -> Json:

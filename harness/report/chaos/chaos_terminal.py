@@ -50,6 +50,7 @@ def conclude_session(stream: TextIO, folder: Path, rounds: Sequence[Path], page:
             _print_round(console, round_)
     print_headline(console, session.headline, session.explanation, passes=session.passes)
     _print_missed(console, session)
+    _print_against(console, session)
     print_report_paths(console, folder, page)
     return session.passes
 
@@ -109,6 +110,13 @@ def _print_round(console: Console, round_: RoundResults) -> None:
         console.print(Padding(line, (0, 0, 0, 2), expand=False))
     if round_.again:
         console.print(Text(f"  again  {short(round_.again, 2_000)}"), soft_wrap=True)
+
+
+def _print_against(console: Console, session: SessionResults) -> None:
+    for each in session.against:
+        measure, before, now, rounds, p, conclusion = each.words
+        line = f"{measure}, against {session.earlier}: {conclusion} (median {before} → {now}, p {p}, rounds {rounds})"
+        console.print(Text(short(line, 400), style="yellow" if conclusion == "slower" else ""))
 
 
 def _print_missed(console: Console, session: SessionResults) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from harness.report.chaos.anomaly_words import text, times
+from harness.report.chaos.compared.session_times import METHOD
 from harness.report.chaos.round_results import RoundResults
 from harness.report.chaos.session_results import SessionResults
 from harness.report.shared.published_files import replay_command
@@ -44,6 +45,9 @@ class SessionPage:
     command: str
     replay: str
     rounds: tuple[RoundRow, ...]
+    earlier: str
+    against: tuple[tuple[str, ...], ...]
+    method: str
 
 
 def session_page(session: SessionResults) -> SessionPage:
@@ -60,8 +64,11 @@ def session_page(session: SessionResults) -> SessionPage:
         versions=pairs(about.versions) if about else (),
         started=moment(about.started) if about and about.started else "",
         took=duration(seconds * 1000) if seconds else "",
-        command=about.command if about else "",
+        command=session.command,
         replay=replay_command(session.folder),
+        earlier=session.earlier,
+        against=tuple((*each.words, each.meaning) for each in session.against),
+        method=METHOD,
         rounds=tuple(
             _row(number, each, page)
             for number, (each, page) in enumerate(zip(session.rounds, session.pages, strict=True), start=1)

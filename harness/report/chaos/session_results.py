@@ -2,12 +2,16 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.base.json_value import Json
+from harness.evidence.history.kept_session import kept_session
 from harness.evidence.status import Status
 from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
+from harness.report.chaos.compared.session_times import ComparedTimes, compared, times_of
 from harness.report.chaos.round_results import RoundResults, read_round
+from harness.report.shared.run_metadata import field_text
 from harness.report.shared.status_marks import counted
 from harness.report.shared.words import NOT_JUDGED, count
 
@@ -24,10 +28,17 @@ ORDER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionResults:
-    """A session's folder with its rounds, in the order in which they ran."""
+    """A session's folder with its rounds, in the order in which they ran.
+
+    :param command: Runs all of them again; empty where it was not kept.
+    :param earlier: The earlier session that it is compared with; empty where there is none.
+    """
 
     folder: Path
     rounds: tuple[RoundResults, ...]
+    command: str = ""
+    earlier: str = ""
+    against: tuple[ComparedTimes, ...] = ()
 
     @property
     def pages(self) -> tuple[str, ...]:
@@ -86,4 +97,21 @@ class SessionResults:
 
 def read_session(folder: Path, rounds: Sequence[Path]) -> SessionResults:
     """The session with the rounds in these folders; :raises UserError: when one cannot be read."""
-    return SessionResults(folder=folder.absolute(), rounds=tuple(read_round(each) for each in rounds))
+    read = tuple(read_round(each) for each in rounds)
+    kept = kept_session(folder)
+    earlier = kept.get("earlier")
+    results = SessionResults(folder=folder.absolute(), rounds=read, command=field_text(kept.get("command")))
+    if not isinstance(earlier, dict):
+        return results
+    times = earlier.get("times")
+    against = compared(times if isinstance(times, dict) else {}, times_of(read))
+    return replace(results, earlier=field_text(earlier.get("name")), against=against)
+
+
+def earlier_session(rounds: Sequence[Path]) -> dict[str, Json] | None:
+    """What a session keeps of an earlier one, whose rounds these are; None where there are none."""
+    if not rounds:
+        return None
+    read = [read_round(each) for each in rounds]
+    name = f"{read[0].about.name}, {rounds[0].parent.name}, {count(len(read), 'round', 'rounds')}"
+    return {"name": name, "times": times_of(read)}

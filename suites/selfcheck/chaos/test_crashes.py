@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.app.chaos_session import ChaosSession, Crashed
+from harness.app.chaos.chaos_session import ChaosSession, Crashed
 from harness.base.paths import SCENARIOS
 from harness.base.seed import Seed
 from harness.chaos.plan.chaos_options import ChaosOptions
@@ -25,7 +25,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChaosSession:
         round_.begin({"target": "kafka:4.3.1"})
         raise LookupError("no such partition\nand a long tale")
 
-    monkeypatch.setattr("harness.app.chaos_session.perform", perform)
+    monkeypatch.setattr("harness.app.chaos.chaos_session.perform", perform)
     run = RunOptions(
         target="kafka:4.3.1", backend="process", seed=Seed(3), folder=tmp_path / "run", progress=lambda _sentence: None
     )
@@ -57,7 +57,7 @@ def test_one_that_crashed_before_it_began_leaves_its_trace_alone(
     def perform(_environment: Environment, _round: Round) -> Judgement:
         raise OSError("nothing there")
 
-    monkeypatch.setattr("harness.app.chaos_session.perform", perform)
+    monkeypatch.setattr("harness.app.chaos.chaos_session.perform", perform)
     round_ = session.rounds()[0]
     with pytest.raises(Crashed):
         session.examine(round_)

@@ -14,8 +14,8 @@ from harness.base.seed import Seed
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.scenario import Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
-from harness.chaos.play.round_context import PROBER, RoundContext
-from harness.chaos.play.round_creation import create_round
+from harness.chaos.play.casting import PROBER
+from harness.chaos.play.round_context import RoundContext, create_round
 from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.clients.stdio.client_processes import RunningClients
 from harness.cluster.run_options import Permissions
@@ -135,7 +135,7 @@ def test_toxics_wait_until_a_process_plays_each_role(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("failed", [True, False])
 def test_toxics_do_not_wait_for_clients_that_failed_or_are_none(failed: bool, tmp_path: Path) -> None:
-    made = context("transfer-through-crashes", tmp_path, THREE if failed else ())
+    made = context("relay-on-the-wire", tmp_path, THREE if failed else ())
     if failed:
         made.processes.note("a", "the adapter a ended")
     made.await_clients(3_600.0)

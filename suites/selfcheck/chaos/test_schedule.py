@@ -121,11 +121,9 @@ SEEDS = st.integers(min_value=0, max_value=2**31)
 LENGTHS = st.floats(min_value=1, max_value=180)
 
 
-def planned(
-    toxics: Sequence[Toxic], seed: int, seconds: float, plan: Sequence[PlannedFault] = ()
-) -> tuple[PlannedFault, ...]:
+def planned(toxics: Sequence[Toxic], seed: int, seconds: float) -> tuple[PlannedFault, ...]:
     """The schedule of a scenario with these toxics."""
-    scenario = Scenario(name="s", title="t", workload=NO_WORKLOAD, clients=(), toxics=toxics, plan=plan)
+    scenario = Scenario(name="s", title="t", workload=NO_WORKLOAD, clients=(), toxics=toxics)
     return schedule(scenario, SHAPE, Random(seed), seconds)
 
 
@@ -225,12 +223,6 @@ def test_without_time_or_toxics_there_is_no_fault() -> None:
         )
         == ()
     )
-
-
-def test_a_plan_wins() -> None:
-    toxic = FakeToxic(name="a", power=Power.NETWORK)
-    late, early = (PlannedFault(toxic=toxic, at_ms=at_ms, duration_ms=10, chosen={}) for at_ms in (9_000, 3))
-    assert planned([toxic], 1, 60, plan=(late, early)) == (early, late)
 
 
 def fault_target() -> FaultTarget:

@@ -10,18 +10,19 @@ from typing import Any, cast
 
 import pytest
 
-from harness.app.chaos_session import ChaosSession
+from harness.app.chaos.chaos_session import ChaosSession
 from harness.base.addresses import Address, Lane
 from harness.base.paths import ROOT, SCENARIOS
 from harness.base.seed import Seed
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.round_folders import rounds_of
+from harness.chaos.plan.round_plan import PlannedRole, RoundPlan
 from harness.chaos.plan.scenario import PlannedFault, Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
 from harness.chaos.plan.schedule import schedule
-from harness.chaos.play.round_context import ClientsNotOffered, ScenarioOutOfReach
-from harness.chaos.play.round_creation import create_round
+from harness.chaos.play.casting import ClientsNotOffered, ScenarioOutOfReach
+from harness.chaos.play.round_context import create_round
 from harness.chaos.play.within_reach import lost, on_external, reach_of
 from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.cluster.run_options import Permissions, RunOptions
@@ -38,7 +39,8 @@ TOXICS = find_toxics()
 SCENARIO_FILES = {scenario.name: scenario for scenario in find_scenarios(SCENARIOS)}
 BEYOND = {
     *("kill", "pause", "restart", "rolling-restart", "isolate-from-controller", "slow-markers", "slow-verification"),
-    *("move-coordinator", "move-leader"),
+    *("move-coordinator", "move-leader", "one-replica", "full-disk"),
+    *("rolling-upgrade", "upgrade-and-back"),
 }
 OF_CLIENTS = {"client-killed", "client-paused"}
 LANES_ALONE: Mapping[tuple[Lane, int], str] = {
@@ -67,6 +69,17 @@ class Ours(Theirs):
     def stop(self) -> None: ...
     def pause(self) -> None: ...
     def resume(self) -> None: ...
+    def fill_disk(self) -> None: ...
+    def ended(self) -> None: ...
+
+
+class Begun(Ours):
+    """One whose nodes were started with another release."""
+
+    def run_release(self) -> None: ...
+    def altered(self) -> None: ...
+    def started_with(self, _node: int) -> str:
+        return "3.9.2"
 
 
 def test_what_is_within_reach() -> None:
@@ -76,15 +89,17 @@ def test_what_is_within_reach() -> None:
     assert reach_of(theirs(1), allowed) == THEIRS.reach, "one broker has nobody to hand a leadership to"
     assert reach_of(theirs(1, 2, proxies=False), Permissions()) == frozenset()
     ours = cast(Any, Ours(owned_topology(lambda *_: Address("127.0.0.1", 1)), owned=True))
-    assert reach_of(ours, Permissions(), clients=True) == OURS.reach
-    assert reach_of(ours, Permissions()) == OURS.reach - {ToxicReach.CLIENTS}
+    assert reach_of(ours, Permissions(), clients=True) == OURS.reach - {ToxicReach.RELEASES}
+    assert reach_of(ours, Permissions()) == OURS.reach - {ToxicReach.RELEASES, ToxicReach.CLIENTS}
+    older = cast(Any, Begun(ours.topology, owned=True))
+    assert reach_of(older, Permissions(), clients=True) == OURS.reach
 
 
 def test_on_a_cluster_that_is_not_ours_these_toxics_cannot_strike() -> None:
     toxics = list(TOXICS.values())
     assert lost(toxics, OURS) == {}
     assert set(lost(toxics, THEIRS)) == BEYOND | OF_CLIENTS
-    assert set(lost(toxics, CHANGED)) == (BEYOND | OF_CLIENTS) - {"move-coordinator", "move-leader"}
+    assert set(lost(toxics, CHANGED)) == (BEYOND | OF_CLIENTS) - {"move-coordinator", "move-leader", "one-replica"}
     with_processes = replace(THEIRS, reach=THEIRS.reach | {ToxicReach.CLIENTS})
     assert set(lost(toxics, with_processes)) == BEYOND
 
@@ -130,8 +145,9 @@ def test_of_a_plan_only_what_is_within_reach_is_left() -> None:
         PlannedFault(toxic=TOXICS[name], at_ms=at_ms, duration_ms=1, chosen={})
         for at_ms, name in enumerate(("latency", "kill", "reset"))
     ]
-    planned = schedule(replace(SCENARIO_FILES["late-produce"], plan=faults), THEIRS, Random(1), 10)
-    assert [fault.toxic.name for fault in planned] == ["latency", "reset"]
+    role = PlannedRole(name="writer-0", client="wire-v1")
+    plan = RoundPlan(scenario="late-produce", seed=1, seconds=10, prober="wire-v1", roles=(role,), faults=tuple(faults))
+    assert [fault.toxic.name for fault in plan.within_reach(THEIRS).faults] == ["latency", "reset"]
 
 
 def environment(told: list[str]) -> Any:
@@ -143,7 +159,7 @@ def environment(told: list[str]) -> Any:
         tell_out_of_reach=lambda found: told.extend(found),
         features=SimpleNamespace(brokers={}),
         lacking=lambda _: "nothing is offered here",
-        clients=(),
+        programs={"librdkafka": AdapterCommand(name="librdkafka:1", command=[])},
         record_client=lambda _: None,
     )
 
@@ -161,8 +177,9 @@ def test_a_scenario_without_a_toxic_that_can_strike_is_out_of_reach_with_the_rea
 
 def test_what_a_scenario_loses_is_told(tmp_path: Path) -> None:
     told: list[str] = []
-    with pytest.raises(Exception, match="nothing is offered here"):
-        create_round(environment(told), round_of(SCENARIO_FILES["zombies-return"], tmp_path))
+    scenario = replace(SCENARIO_FILES["zombies-return"], clients=("wire-v1",))
+    with pytest.raises(ClientsNotOffered, match="nothing is offered here"):
+        create_round(environment(told), round_of(scenario, tmp_path))
     assert told == ["move-coordinator"]
 
 
@@ -181,7 +198,7 @@ def test_a_scenario_that_is_out_of_reach_is_counted_and_not_begun_again(
     def beyond(*_: object) -> None:
         raise ScenarioOutOfReach("the brokers are not ours to stop")
 
-    monkeypatch.setattr("harness.app.chaos_session.perform", beyond)
+    monkeypatch.setattr("harness.app.chaos.chaos_session.perform", beyond)
     options = ChaosOptions(run=RunOptions(target="external:x:1", folder=tmp_path), budget_seconds=3_600)
     session = ChaosSession(options=options)
     round_ = round_of(SCENARIO_FILES["transfer-through-crashes"], tmp_path / "001")

@@ -6,7 +6,7 @@ from harness.explore.cell_batch import wrong_stable_offsets
 from harness.explore.cell_identities import CellIdentities
 from harness.explore.cell_results import Difference, SeenId, SeenLog, SeenProducer
 from harness.explore.cell_run import CellRun
-from harness.explore.pool_look import PoolLook
+from harness.explore.looks.pool_look import PoolLook
 from harness.model.grid import GridCell
 from harness.model.model_requests import EndTxnAsked, InitProducerIdAsked, ModelAnswer, ModelRequest, ProduceAsked
 from harness.model.model_state import LogEntry, fresh_cluster
@@ -33,33 +33,38 @@ def run(*path: ModelRequest, asked: ModelRequest = COMMIT) -> CellRun:
 
 def test_the_path_is_followed_by_what_is_asked() -> None:
     one = run(INIT, WRITE)
-    assert [one.request(step) for step in range(4)] == [INIT, WRITE, COMMIT, None]
+    answers = ((INIT, ModelAnswer("NONE", 0, 0)), (WRITE, ModelAnswer()), (COMMIT, ModelAnswer("NONE", 0, 1)))
+    asked: ModelRequest
+    for asked, answer in answers:
+        assert one.next_request == asked
+        one.take(asked, answer)
+    assert one.next_step is None
 
 
 def test_a_step_that_the_model_does_not_allow_ends_the_path() -> None:
     one = run(INIT, WRITE)
-    one.take(0, INIT, ModelAnswer("NONE", 0, 0))
+    one.take(INIT, ModelAnswer("NONE", 0, 0))
     assert one.beginning is None
-    one.take(1, WRITE, ModelAnswer("OUT_OF_ORDER_SEQUENCE_NUMBER"))
+    one.take(WRITE, ModelAnswer("OUT_OF_ORDER_SEQUENCE_NUMBER"))
     assert one.strayed == Difference(part="step 2", expected="NONE", seen="OUT_OF_ORDER_SEQUENCE_NUMBER")
-    assert one.request(2) is None
+    assert one.next_step is None
 
 
 def test_an_answer_passes_only_where_the_model_does_not_expect_it() -> None:
     one = run(INIT, WRITE, asked=INIT)
     assert one.passing(INIT, ModelAnswer("CONCURRENT_TRANSACTIONS"))
     assert not one.passing(INIT, ModelAnswer("PRODUCER_FENCED"))
-    one.take(0, INIT, ModelAnswer("NONE", 0, 0))
-    one.take(1, WRITE, ModelAnswer())
+    one.take(INIT, ModelAnswer("NONE", 0, 0))
+    one.take(WRITE, ModelAnswer())
     assert not one.passing(INIT, ModelAnswer("CONCURRENT_TRANSACTIONS"))
 
 
 def test_a_transaction_that_ends_is_waited_for() -> None:
     one = run(INIT, WRITE)
-    one.take(0, INIT, ModelAnswer("NONE", 0, 0))
-    one.take(1, WRITE, ModelAnswer())
+    one.take(INIT, ModelAnswer("NONE", 0, 0))
+    one.take(WRITE, ModelAnswer())
     assert one.ending == frozenset()
-    one.take(2, COMMIT, ModelAnswer("NONE", 0, 1))
+    one.take(COMMIT, ModelAnswer("NONE", 0, 1))
     assert one.ending == {"own"}
 
 
@@ -115,9 +120,9 @@ LOOK = PoolLook(
 def committed() -> CellRun:
     one = run(INIT, WRITE)
     assert one.who.given(7000, "own") == 0
-    one.take(0, INIT, ModelAnswer("NONE", 0, 0))
-    one.take(1, WRITE, ModelAnswer())
-    one.take(2, COMMIT, ModelAnswer("NONE", 0, 1))
+    one.take(INIT, ModelAnswer("NONE", 0, 0))
+    one.take(WRITE, ModelAnswer())
+    one.take(COMMIT, ModelAnswer("NONE", 0, 1))
     return one
 
 

@@ -12,8 +12,8 @@ from harness.base.kafka_error import KafkaError
 from harness.base.unprepared import Unprepared
 from harness.cluster.cluster import Cluster
 from harness.cluster.topology import Topology
+from harness.faults.brokers.leadership import await_recovery, leader_moved
 from harness.faults.fault_target import FaultTarget, Powerless
-from harness.faults.leadership import await_recovery, leader_moved
 from harness.faults.toxic import StrikeCount
 from harness.wire.api_results import PartitionErrors
 from harness.wire.records.transaction_state import TOPIC as STATE

@@ -1,4 +1,4 @@
-"""Checks, adapters and backends stand in their tables: one that is in no table would never run."""
+"""Checks and backends stand in their tables: one that is in no table would never run."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,7 +6,6 @@ import pytest
 
 from harness.base.bound_values import load_module
 from harness.base.paths import ROOT
-from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.cluster.backend import Backend
 from harness.cluster.backend_catalogue import BACKENDS
 from harness.judge.all_checks import CHECKS
@@ -31,16 +30,6 @@ def bound_at_the_top(room: str) -> Iterator[object]:
 def test_what_a_file_of_the_room_offers_is_in_the_table(room: str) -> None:
     kind, table = TABLES[room]
     assert missing([value for value in bound_at_the_top(room) if isinstance(value, kind)], table) == []
-
-
-def test_every_adapter_is_in_the_table() -> None:
-    adapters = [value for value in bound_at_the_top("clients") if is_adapter(type(value))]
-    assert missing(adapters, tuple(ADAPTERS.values())) == []
-
-
-def is_adapter(kind: type) -> bool:
-    """Whether values of this class fill the port :class:`harness.clients.client.Adapter`."""
-    return all(hasattr(kind, name) for name in ("lacking", "open", "protocol"))
 
 
 def missing(offered: Sequence[object], table: Sequence[object]) -> Sequence[object]:

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from harness.base.json_value import Json
 from harness.base.user_error import ExitCode
 from harness.evidence.history.judgement import CheckResult, Judgement
+from harness.evidence.history.kept_session import keep_session
 from harness.evidence.history.timeline import (
     Timeline,
     TimelineOperation,
@@ -99,6 +100,14 @@ def test_a_session_gives_a_valid_report_with_links_that_lead_somewhere(session: 
     assert all((session / each["page"]).is_file() for each in report["rounds"])
     links = [has["href"] for tag, has in PageReader((session / "index.html").read_text()).elements if tag == "a"]
     assert [link for link in links if link and not link.startswith("#")] == [f"00{n}/index.html" for n in (1, 2, 3)]
+
+
+def test_a_session_is_run_again_by_its_own_command_and_not_by_its_first_rounds(tmp_path: Path) -> None:
+    rounds = [chaos_folders.broken(tmp_path / "001"), chaos_folders.clean(tmp_path / "002")]
+    assert "Run it all again" not in publish_session(tmp_path, rounds).read_text(encoding="utf-8")
+    keep_session(tmp_path, "fencepost chaos kafka:3.5.2 --seed 7 --budget 600s")
+    text = publish_session(tmp_path, rounds).read_text(encoding="utf-8")
+    assert "fencepost chaos kafka:3.5.2 --seed 7 --budget 600s" in text.partition("Run it all again")[2]
 
 
 def test_a_session_without_rounds_does_not_pass(tmp_path: Path) -> None:

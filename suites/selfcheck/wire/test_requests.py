@@ -43,7 +43,7 @@ from harness.wire.requests.groups.find_coordinator import FindCoordinator, FindC
 from harness.wire.requests.groups.heartbeat import Heartbeat
 from harness.wire.requests.groups.join_group import JoinGroup
 from harness.wire.requests.groups.leave_group import LeaveGroup
-from harness.wire.requests.groups.offset_fetch import OffsetFetch
+from harness.wire.requests.groups.offset_fetch import OffsetFetch, OffsetFetchOfGroups
 from harness.wire.requests.groups.sync_group import SyncGroup
 from harness.wire.requests.log.delete_records import DeleteRecords
 from harness.wire.requests.log.fetch import Fetch
@@ -120,6 +120,7 @@ REQUESTS: tuple[ApiRequest[ApiResult], ...] = (
     OffsetFetch(group="g", partitions=WHERE),
     OffsetFetch(group="g", partitions=None, require_stable=True),
     OffsetFetch(group="g", partitions=(("t", 6),), topic_ids={"t": TOPIC_ID}),
+    OffsetFetchOfGroups(places={"g": ("t", 6), "h": ("t", 7)}, require_stable=True),
     Produce(transactional_id="who", batches=(PartitionBatch(topic="t", partition=6, batch=BATCH),), timeout_ms=1234),
     Produce(
         transactional_id=None,
@@ -231,6 +232,8 @@ def test_each_api_can_be_built_at_every_version_unless_more_is_asked_for() -> No
         (InitProducerId(**WHO), 2),
         (ListTransactions(pattern="w.*"), 1),
         (OffsetFetch(group="g", partitions=WHERE), 10),
+        (OffsetFetchOfGroups(places={"g": ("t", 6)}), 7),
+        (OffsetFetchOfGroups(places={"g": ("t", 6)}), 10),
         (OffsetFetch(group="g", partitions=WHERE, require_stable=True), 6),
         (OffsetFetch(group="g", partitions=None), 1),
         (Produce(transactional_id="who", batches=(PartitionBatch(topic="t", partition=0, batch=BATCH),)), 13),

@@ -9,11 +9,13 @@ from kio.static.protocol import RequestPayload, ResponsePayload
 
 from harness.wire.codec.request_builder import Value, request
 from harness.wire.codec.response_fields import ResponseFields, first_error
-from harness.wire.topic_partitions import by_topic, partition_name
+from harness.wire.topic_partitions import TopicPartition, by_topic, partition_name
 from harness.wire.wire_errors import CannotBuild
 
 NO_OFFSET = -1
 """The offset of a partition for which the group has committed none."""
+MANY_GROUPS, LAST_BY_NAME = 8, 9
+"""The first version that asks for several groups, and the last that names topics by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,3 +87,54 @@ class OffsetFetch:
         by_id = topic.uuid("topic_id")
         name = topic.text("name") if by_id is None else named.get(by_id, str(by_id))
         return partition_name(name, partition.number("partition_index"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedOffset:
+    """:data:`NO_OFFSET` where the group has committed none, and with an error."""
+
+    error: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetFetchOfGroupsResult:
+    """``offsets`` by group; ``error`` is the first of a whole group."""
+
+    error: int
+    error_message: str | None
+    offsets: dict[str, FetchedOffset]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetFetchOfGroups:
+    """Ask the coordinator of several groups for one partition of each (KIP-709)."""
+
+    api: ClassVar[str] = OffsetFetch.api
+    places: Mapping[str, TopicPartition]
+    require_stable: bool = False
+
+    def build(self, version: int) -> RequestPayload:
+        """v8 and v9: before there is one group a request, after it topics are named by id."""
+        if not MANY_GROUPS <= version <= LAST_BY_NAME:
+            raise CannotBuild(f"OffsetFetch v{version} does not ask for several groups with topics by name")
+        groups: list[Value] = [
+            {"group_id": group, "topics": [{"name": topic, "partition_indexes": (index,)}]}
+            for group, (topic, index) in self.places.items()
+        ]
+        return request(self.api, version, groups=groups, require_stable=self.require_stable)
+
+    def read(self, response: ResponsePayload) -> OffsetFetchOfGroupsResult:
+        """Each group's only partition."""
+        groups = ResponseFields(response).parts("groups")
+        parts = {each.text("group_id"): each for each in groups}
+        return OffsetFetchOfGroupsResult(
+            error=first_error(*(each.error() for each in groups)),
+            error_message=None,
+            offsets={group: _fetched(each) for group, each in parts.items() if not each.error()},
+        )
+
+
+def _fetched(group: ResponseFields) -> FetchedOffset:
+    part = group.first("topics").first("partitions")
+    return FetchedOffset(error=part.error(), offset=part.number("committed_offset"))

@@ -1,11 +1,15 @@
 """The grid on servers that are no Kafka: what is not as the model says is told, and what was compared is kept."""
 
 import json
+import signal
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from threading import Thread
 
 from harness.base import wait
+from harness.base.paths import ROOT
 from harness.base.user_error import ExitCode
 from harness.explore.findings import CELLS, SEEN
 from suites.selfcheck.fixtures.command import fencepost
@@ -66,3 +70,30 @@ def test_a_target_that_does_not_show_its_states_is_one_sentence(tmp_path: Path) 
         code, told = explored(f"external:{bootstrap}", tmp_path)
     assert code == ExitCode.TARGET_UNREACHABLE, told
     assert "does not offer DescribeProducers, DescribeTransactions" in told
+
+
+def test_an_interrupt_keeps_what_was_compared_and_another_exploration_goes_on(tmp_path: Path) -> None:
+    require_kfake()
+    first, second, limit = tmp_path / "first", tmp_path / "second", 4_000
+    with kfake() as bootstrap:
+        words = ("explore", f"external:{bootstrap}", "--seed", "1", "--limit", str(limit), "--report-dir", str(first))
+        with subprocess.Popen(
+            [sys.executable, "-m", "harness", *words],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        ) as running:
+            wait.until((first / CELLS).exists, what="the first cells", timeout_seconds=60)
+            running.send_signal(signal.SIGINT)
+            told = running.communicate(timeout=60)[0]
+        kept = {row["cell"] for row in rows(first)}
+        code, more = explored(f"external:{bootstrap}", second, "--resume", str(first))
+    assert running.returncode == ExitCode.INTERRUPTED, told
+    assert f"{len(kept)} of " in told
+    assert f"--resume {first}" in told
+    assert (first / "SEALED").exists()
+    assert code == ExitCode.BROKEN, more
+    found = [row["cell"] for row in rows(second)]
+    assert len(found) == len(set(found)) > len(kept)
+    assert kept < set(found)

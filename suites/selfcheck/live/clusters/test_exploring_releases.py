@@ -1,11 +1,13 @@
 """The model beside released brokers: what defends agrees with it, what does not is found by a blind search."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from harness.base.user_error import ExitCode
+from harness.evidence.run_folder import RunFolder
 from harness.explore.findings import CELLS
 from suites.model.mutants import MUTANTS
 from suites.model.refuted import read_seen_grid
@@ -48,3 +50,26 @@ def test_walks_that_were_told_nothing_find_the_hole_and_are_cut_to_it(tmp_path: 
     (found,) = map(json.loads, (tmp_path / "walks.jsonl").read_text(encoding="utf-8").splitlines())
     assert len(found["steps"]) <= 3
     assert "own.produce(" in ended.stdout
+
+
+def test_timeouts_moves_and_messages_that_wait_agree(tmp_path: Path) -> None:
+    words = ("explore", "kafka:4.3.1", *SEED, "--slow", "--limit", "3200", "--report-dir", str(tmp_path))
+    ended = fencepost(*words)
+    assert ended.returncode == ExitCode.KEPT, ended.stdout + ended.stderr
+    found = Counter((row["state"].rpartition("; ")[2].split(" v")[0], row["outcome"]) for row in rows(tmp_path))
+    for what in ("its coordinator has moved", "the question about a write", "the yes to a write"):
+        assert found[what, "agrees"] > 100
+    assert any(state.startswith("markers wait") for state, _ in found)
+    assert not any(outcome == "differs" for _, outcome in found)
+
+
+def test_walks_that_are_interrupted_are_kept_and_gone_on_with(tmp_path: Path) -> None:
+    words = ("explore", "kafka:3.9.2", *SEED, "--walks", "20s")
+    whole = fencepost(*words, "--report-dir", str(tmp_path / "first"))
+    assert whole.returncode == ExitCode.KEPT, whole.stdout + whole.stderr
+    before = RunFolder.open(tmp_path / "first", kind="explore").run()
+    more = fencepost(*words, "--resume", str(tmp_path / "first"), "--report-dir", str(tmp_path / "second"))
+    assert more.returncode == ExitCode.KEPT, more.stdout + more.stderr
+    after = RunFolder.open(tmp_path / "second", kind="explore").run()
+    assert int(str(after["rounds"])) > int(str(before["rounds"])) > 0
+    assert int(str(after["walks"])) > int(str(before["walks"])) > 400

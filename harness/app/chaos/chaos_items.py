@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.app.chaos_session import ChaosSession
+from harness.app.chaos.chaos_session import ChaosSession
 from harness.app.judging_item import JudgingItem, NotGreen
 from harness.chaos.plan.chaos_round import Round
-from harness.chaos.play.round_context import ClientsNotOffered, ScenarioOutOfReach
+from harness.chaos.play.casting import ClientsNotOffered, ScenarioOutOfReach
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.status import Status
 from harness.report.chaos import not_offered_line, round_line

@@ -9,11 +9,14 @@ from random import Random
 from harness.base import wait
 from harness.base.deferred_action import deferred
 from harness.base.json_value import Json
-from harness.cluster.cluster import Kill, Stop
+from harness.cluster.cluster import FillDisk, Kill, Stop
+from harness.faults.brokers.leadership import await_recovery
 from harness.faults.fault_target import FaultTarget, Powerless
-from harness.faults.leadership import await_recovery
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number
+
+ENDED_SECONDS = 15.0
+"""Within which a broker that cannot write must have ended: there are always records and metadata to be written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,3 +88,22 @@ def stop(fault_target: FaultTarget, broker: int) -> str:
         can_kill(fault_target).kill(broker)
         return f"killed, because {late}"
     return "stopped in good order"
+
+
+def fill_disk(fault_target: FaultTarget, broker: int) -> str:
+    """Let every write of a broker to a file fail, and wait until it has ended by itself.
+
+    :raises Powerless: When its writes cannot be let fail.
+    :raises TimedOut: When it goes on all the same; it is started again before.
+    """
+    cluster = fault_target.cluster
+    if not isinstance(cluster, FillDisk):
+        raise Powerless(f"the {cluster.backend} backend cannot let a broker's writes fail")
+    cluster.fill_disk(broker)
+    try:
+        wait.until(lambda: cluster.ended(broker), what=f"the end of broker {broker}", timeout_seconds=ENDED_SECONDS)
+    except wait.TimedOut:
+        kill(fault_target, broker)
+        can_kill(fault_target).restart(broker)
+        raise
+    return "ended when a write had failed"

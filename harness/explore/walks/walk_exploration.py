@@ -8,23 +8,27 @@ are asked at once, where Hypothesis's own shrinking asks one after the other.
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from harness.base.json_value import Json
 from harness.base.user_error import ExitCode
-from harness.explore.cell_exploration import Exploration, ExploreOptions, open_exploration
+from harness.evidence.run_folder import RunFolder
+from harness.explore.cell_exploration import Exploration, how_to_resume, open_exploration
 from harness.explore.cell_results import CellOutcome, CellResult
-from harness.explore.drawn_walks import drawn_walks
+from harness.explore.explore_options import ExploreOptions
 from harness.explore.findings import Findings
+from harness.explore.walks.drawn_walks import drawn_walks, events_of_round
 from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
 from harness.model.sketch import sketch
-from harness.model.walks import WalkAction, WalkStep, cell_of, requests_of
+from harness.model.walks import WalkAction, WalkStep, cell_of, path_of
 
 Walk: TypeAlias = tuple[WalkStep, ...]
-ROUND = 400
-"""Walks that are asked before the clock is looked at."""
+ROUND, ROUND_WITH_EVENTS = 400, 150
+"""Walks that are asked before the clock is looked at: fewer where each step must be soon over."""
 AGAIN = 3
 """How often a walk that differed is asked again, to see whether it always does."""
 KEPT = "walks.jsonl"
@@ -44,21 +48,29 @@ class FoundWalk:
 
 @dataclass(slots=True, kw_only=True)
 class WalkSearch:
-    """On one cluster. :param asked: Walks so far."""
+    """On one cluster.
+
+    :param asked: Walks so far. :param rounds: Whole ones so far.
+    :param missed: Walks that were not walked to their ends, by the reason.
+    """
 
     exploration: Exploration
     profile: ProtocolProfile
     asked: int = 0
+    rounds: int = 0
+    missed: Counter[str] = field(default_factory=Counter)
     found: list[FoundWalk] = field(default_factory=list)
     why_lost: str | None = None
 
     def search(self, seconds: float, first: Sequence[Walk]) -> None:
         """Known walks first, then drawn ones, until the time is over or something is found."""
-        ends, round_ = time.monotonic() + seconds, 0
+        ends = time.monotonic() + seconds
         self._look_at(first)
         while not self.found and self.why_lost is None and time.monotonic() < ends:
-            self._look_at(drawn_walks(self.exploration.options.run.seed.value + round_, ROUND))
-            round_ += 1
+            events = events_of_round(self.rounds)
+            count = ROUND_WITH_EVENTS if events else ROUND
+            self._look_at(drawn_walks(self.exploration.options.run.seed.value + self.rounds, count, events))
+            self.rounds += self.why_lost is None
 
     def _look_at(self, walks: Sequence[Walk]) -> None:
         differing = self.differing(walks, "")
@@ -75,6 +87,7 @@ class WalkSearch:
         results = Findings(folder=self.exploration.folder.path / folder)
         results.folder.mkdir(exist_ok=True)
         self.why_lost = self.exploration.explore(numbered, self.profile, results) if numbered else None
+        self.missed += results.missed
         return [(by_number[one.cell], one) for one in results.differing if one.outcome is CellOutcome.DIFFERS]
 
     def _cut(self, walk: Walk) -> FoundWalk:
@@ -98,10 +111,12 @@ class WalkSearch:
 
     def told(self) -> Iterator[str]:
         """What came of it, with the sketch of each walk that differs."""
-        yield f"{self.asked} walks asked, {len(self.found)} found that differ"
+        yield f"{self.asked} walks asked in {self.rounds} rounds, {len(self.found)} found that differ"
+        for reason, walks in sorted(self.missed.items()):
+            yield f"not walked to their ends, {walks} walks: {reason}"
         for each in self.found:
             yield f"a walk of {len(each.steps)} steps differs ({each.share} times again):"
-            yield sketch(requests_of(each.steps, self.profile, new_protocol=self._new))
+            yield sketch(path_of(each.steps, self.profile, new_protocol=self._new))
             yield from (
                 f"  {one.part}: the model says {one.expected}; seen is {one.seen}" for one in each.result.differences
             )
@@ -113,21 +128,44 @@ def _without_one(walk: Walk) -> Iterator[Walk]:
 
 
 def explore_walks(options: ExploreOptions, known: Path) -> ExitCode:
-    """Open the target, ask walks, tell and keep what differs.
+    """Open the target, ask walks, tell and keep what differs, also of what was asked before an interrupt.
 
     :param known: A file of walks that differed before, on whatever target: they are asked first.
     :raises UserError: When the target cannot be had, or is lost on the way.
     """
-    with open_exploration(options) as exploration:
+    with open_exploration(options.continued()) as exploration:
         search = WalkSearch(exploration=exploration, profile=exploration.profile())
-        search.search(options.walk_seconds or 0.0, read_walks(known))
-        exploration.folder.add_to_run({"profile": asdict(search.profile), "walks": search.asked})
-        _keep(exploration.folder.path / KEPT, search.found)
-        exploration.folder.seal()
-        sys.stdout.write("\n".join([*search.told(), f"all of it: {exploration.folder.path}"]) + "\n")
+        before = _walked_before(options)
+        search.asked, search.rounds = before["walks"], before["rounds"]
+        try:
+            search.search(options.walk_seconds or 0.0, () if options.resume else read_walks(known))
+        except BaseException:
+            search.why_lost = "interrupted"
+            raise
+        finally:
+            _tell(search)
         if search.why_lost is not None:
             exploration.lost(search.asked, search.why_lost)
     return ExitCode.BROKEN if search.found else ExitCode.KEPT if search.asked else ExitCode.BROKEN
+
+
+def _tell(search: WalkSearch) -> None:
+    exploration = search.exploration
+    walked: dict[str, Json] = {"walks": search.asked, "rounds": search.rounds}
+    exploration.folder.add_to_run({"profile": asdict(search.profile), **walked})
+    _keep(exploration.folder.path / KEPT, search.found)
+    exploration.folder.seal()
+    told = [*search.told(), *([how_to_resume(exploration.options)] if search.why_lost else [])]
+    sys.stdout.write("\n".join([*told, f"all of it: {exploration.folder.path}"]) + "\n")
+
+
+def _walked_before(options: ExploreOptions) -> Mapping[str, int]:
+    """By the exploration that is resumed: walks and whole rounds."""
+    if options.resume is None:
+        return {"walks": 0, "rounds": 0}
+    run = RunFolder.open(options.resume, kind="explore").run()
+    counted = {name: run.get(name) for name in ("walks", "rounds")}
+    return {name: number if isinstance(number, int) else 0 for name, number in counted.items()}
 
 
 def read_walks(path: Path) -> list[Walk]:

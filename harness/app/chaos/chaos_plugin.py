@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.app.chaos_items import ChaosItem, ScenarioFile
-from harness.app.chaos_session import ChaosSession
+from harness.app.chaos.chaos_items import ChaosItem, ScenarioFile
+from harness.app.chaos.chaos_session import ChaosSession
 from harness.base.paths import SCENARIOS
 
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -10,7 +10,8 @@ from harness.base import wait
 from harness.base.kafka_error import error_name
 from harness.base.unprepared import Unprepared
 from harness.explore.asker import at_highest
-from harness.explore.explored_cluster import ExploredCluster, PartitionPool
+from harness.explore.explored_cluster import ExploredCluster, PartitionPool, by_leader
+from harness.explore.looks.group_look import GroupToLookAt, ShownOffset, are_loaded, look_at_groups
 from harness.kafka.in_charge import version_of_leaders
 from harness.kafka.retriable import STALE_ROUTE
 from harness.wire.api_request import ApiResult
@@ -40,7 +41,9 @@ class PoolLook:
     """What was seen, by real names and numbers.
 
     :param producers: By partition and producer id. :param batches: Likewise, each producer's in log order.
-    :param ends: High watermarks. :param stable: Last stable offsets.
+    :param ends: High watermarks. :param stable: Last stable offsets, but not where groups are kept: other cells write
+        there at the same time.
+    :param groups: What OffsetFetch shows, of the groups that were asked for.
     """
 
     ids: Mapping[str, DescribedTransaction]
@@ -48,17 +51,28 @@ class PoolLook:
     batches: Mapping[TopicPartition, Mapping[int, Sequence[LogBatch]]]
     ends: Mapping[TopicPartition, int]
     stable: Mapping[TopicPartition, int]
+    groups: Mapping[str, ShownOffset] = field(default_factory=dict)
 
 
-def look_at(cluster: ExploredCluster, pool: PartitionPool, ids: Sequence[str]) -> PoolLook:
+def look_at(
+    cluster: ExploredCluster, pool: PartitionPool, ids: Sequence[str], groups: Mapping[str, GroupToLookAt]
+) -> PoolLook:
     """Coordinators first: an id that is seen complete has written its markers.
 
     :raises WireError, Unprepared: When it cannot be seen.
     """
     described = described_ids(cluster, ids)
+    offsets = look_at_groups(cluster.observer, groups)
     producers = _producers(cluster, pool)
     batches, ends = _logs(cluster, pool)
-    return PoolLook(ids=described, producers=producers, batches=batches, ends=ends, stable=_stable(cluster, pool))
+    return PoolLook(
+        ids=described,
+        producers=producers,
+        batches=batches,
+        ends=ends,
+        stable=_stable(cluster, pool),
+        groups=offsets,
+    )
 
 
 def await_loaded(cluster: ExploredCluster) -> None:
@@ -71,7 +85,8 @@ def await_loaded(cluster: ExploredCluster) -> None:
     def loaded() -> bool:
         cluster.look_up_coordinators()
         shown = described_ids(cluster, names)
-        return all(each["error"] not in STALE_ROUTE for each in shown.values())
+        ids_loaded = all(each["error"] not in STALE_ROUTE for each in shown.values())
+        return ids_loaded and are_loaded(cluster.observer, cluster.groups_of_each_partition())
 
     wait.until(loaded, what="coordinators that have loaded", timeout_seconds=LOADED_SECONDS, interval_seconds=0.05)
 
@@ -93,12 +108,14 @@ def described_ids(cluster: ExploredCluster, ids: Sequence[str]) -> Mapping[str, 
 
 
 def _producers(cluster: ExploredCluster, pool: PartitionPool) -> Mapping[TopicPartition, Mapping[int, ActiveProducer]]:
-    requests = {leader: [DescribeProducersOf(partitions=tuple(places))] for leader, places in pool.by_leader().items()}
+    requests = {
+        leader: [DescribeProducersOf(partitions=tuple(places))] for leader, places in by_leader(pool.everywhere).items()
+    }
     shown: dict[TopicPartition, Mapping[int, ActiveProducer]] = {}
     for answer in at_highest(cluster.observer, requests):
         assert isinstance(answer, DescribeProducersOfResult)
         _sound("DescribeProducers", answer)
-        by_name = {partition_name(*place): place for place in pool.leaders}
+        by_name = {partition_name(*place): place for place in pool.everywhere}
         for name, part in answer.partitions.items():
             shown[by_name[name]] = {each["producer_id"]: each for each in part["producers"]}
     return shown
@@ -107,7 +124,8 @@ def _producers(cluster: ExploredCluster, pool: PartitionPool) -> Mapping[TopicPa
 def _logs(
     cluster: ExploredCluster, pool: PartitionPool
 ) -> tuple[Mapping[TopicPartition, Mapping[int, Sequence[LogBatch]]], Mapping[TopicPartition, int]]:
-    read = {place: _log(cluster, place, leader) for place, leader in pool.leaders.items()}
+    begins = pool.group_ends
+    read = {place: _log(cluster, place, leader, begins.get(place, 0)) for place, leader in pool.everywhere.items()}
     grouped: dict[TopicPartition, Mapping[int, Sequence[LogBatch]]] = {}
     for place, (batches, _) in read.items():
         by_producer: dict[int, list[LogBatch]] = defaultdict(list)
@@ -117,11 +135,10 @@ def _logs(
     return grouped, {place: end for place, (_, end) in read.items()}
 
 
-def _log(cluster: ExploredCluster, place: TopicPartition, leader: int) -> tuple[Sequence[LogBatch], int]:
-    """All of it, with its high watermark; raw, control batches among them."""
+def _log(cluster: ExploredCluster, place: TopicPartition, leader: int, offset: int) -> tuple[Sequence[LogBatch], int]:
+    """All of it from an offset on, with its high watermark; raw, control batches among them."""
     version = version_of_leaders(cluster.observer, leader, Fetch.api)
     batches: list[LogBatch] = []
-    offset = 0
     while True:
         request = Fetch(topic=place[0], partition=place[1], offset=offset)
         answer = cluster.observer.call(leader, request, version).result
@@ -133,10 +150,10 @@ def _log(cluster: ExploredCluster, place: TopicPartition, leader: int) -> tuple[
 
 
 def _stable(cluster: ExploredCluster, pool: PartitionPool) -> Mapping[TopicPartition, int]:
-    ordered = [(leader, place) for leader, places in pool.by_leader().items() for place in places]
+    ordered = [(leader, place) for leader, places in by_leader(pool.leaders).items() for place in places]
     requests = {
         leader: [ListOffsets(topic=topic, partition=index, isolation=READ_COMMITTED) for topic, index in places]
-        for leader, places in pool.by_leader().items()
+        for leader, places in by_leader(pool.leaders).items()
     }
     answers: Sequence[Any] = at_highest(cluster.observer, requests)
     for answer in answers:

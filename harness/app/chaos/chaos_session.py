@@ -15,10 +15,11 @@ from harness.base.user_error import UserError
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.scenario import Scenario
+from harness.chaos.play.casting import ClientsNotOffered, ScenarioOutOfReach
 from harness.chaos.play.environment import Environment
-from harness.chaos.play.round_context import ClientsNotOffered, ScenarioOutOfReach
 from harness.evidence.history.judgement import Judgement
-from harness.report.chaos import conclude_session, publish_session
+from harness.evidence.history.kept_session import keep_session
+from harness.report.chaos import conclude_session, earlier_session, publish_session
 from harness.run_chaos import perform, publish
 
 CRASH = "crash.txt"
@@ -32,12 +33,14 @@ class Crashed(NotGreen):
 class ChaosSession:
     """The rounds of one session.
 
+    :param command: Runs it all again, where that is not fencepost chaos.
     :param ended: Each round that came to its end, judged or not.
     :param out_of_reach: Scenarios of which no toxic can strike on the target.
     :param rounds_in_all: How many items there are; the budget may not reach for all.
     """
 
     options: ChaosOptions
+    command: str = ""
     rounds_in_all: int = 0
     rounds_printed: int = 0
     ended: list[Round] = field(default_factory=list)
@@ -69,6 +72,9 @@ class ChaosSession:
 
         :raises Crashed: When that fails by a fault of ours; the next round begins with everything fresh.
         """
+        if not self.ended:
+            command = self.command or self.options.session_command()
+            keep_session(self.options.run.folder, command, earlier_session(self.options.against))
         environment = self._environment = self._environment or self._new_environment()
         try:
             judgement = perform(environment, round_)
@@ -124,13 +130,16 @@ class ChaosSession:
         return Crashed(f"Fencepost failed in this round ({type(failure).__name__}: {reason}); the trace is in {trace}")
 
     def _round(self, number: int, scenario: Scenario, seconds: float, seed: Seed) -> Round:
+        folder = self.options.run.folder / f"{number:03d}-{scenario.name}"
+        by_seed = self.options.command(scenario, seed, seconds)
         return Round(
             target=self.options.run.target,
             scenario=scenario,
             seed=seed,
             seconds=seconds,
-            folder=self.options.run.folder / f"{number:03d}-{scenario.name}",
-            command=self.options.command(scenario, seed, seconds),
+            folder=folder,
+            command=by_seed if self.options.plan is None else self.options.command_of_plan(folder),
+            plan=self.options.plan,
         )
 
     def _new_environment(self) -> Environment:

@@ -1,0 +1,1 @@
+"""Shrinking: the smallest plan of a red round that is still red."""

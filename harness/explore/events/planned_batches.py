@@ -1,0 +1,65 @@
+"""Cells in batches that are asked side by side: those of a batch have the same events on their paths."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.model.events.model_event import (
+    CoordinatorMoves,
+    LeaderMoves,
+    MarkersWait,
+    TimeoutPasses,
+    WriteWaits,
+    events_of,
+)
+from harness.model.grid import GridCell
+
+AT_ONCE = 600
+"""Cells of a batch."""
+IN_TIME = 250
+"""With a timeout that is to pass: so many are asked in a fraction of it."""
+CONNECTIONS = 96
+"""With a write that waits, for which each has a connection of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedBatch:
+    """:param events: Of each of its cells, in words."""
+
+    events: tuple[str, ...]
+    cells: Sequence[tuple[int, GridCell]]
+
+    @property
+    def alone(self) -> bool:
+        """Whether its events strike other batches too."""
+        return any(_is(each, CoordinatorMoves, LeaderMoves, MarkersWait, WriteWaits) for each in self.events)
+
+    @property
+    def moves_leaders(self) -> bool:
+        return any(_is(each, LeaderMoves) for each in self.events)
+
+    @property
+    def apart(self) -> bool:
+        """Whether the partitions of its cells must be kept apart, and their coordinators away from them."""
+        return any(_is(each, LeaderMoves, MarkersWait, WriteWaits) for each in self.events)
+
+
+def planned(numbered: Sequence[tuple[int, GridCell]]) -> Sequence[PlannedBatch]:
+    """All cells, those in their order that have the same events."""
+    by_events: dict[tuple[str, ...], list[tuple[int, GridCell]]] = {}
+    for number, cell in numbered:
+        by_events.setdefault(events_of(cell.path), []).append((number, cell))
+    return [batch for events, cells in by_events.items() for batch in _cut(events, cells)]
+
+
+def _cut(events: tuple[str, ...], cells: Sequence[tuple[int, GridCell]]) -> Iterator[PlannedBatch]:
+    size = AT_ONCE
+    if any(_is(each, TimeoutPasses) for each in events):
+        size = IN_TIME
+    if any(_is(each, WriteWaits) for each in events):
+        size = CONNECTIONS
+    for at in range(0, len(cells), size):
+        yield PlannedBatch(events=events, cells=cells[at : at + size])
+
+
+def _is(event: str, *kinds: type) -> bool:
+    return event.split(" ")[0] in {kind.__name__ for kind in kinds}

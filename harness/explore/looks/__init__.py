@@ -1,0 +1,1 @@
+"""What brokers show of that which cells leave behind."""

@@ -1,0 +1,1 @@
+"""Walks: drawn by Hypothesis, asked of a running cluster, cut to the shortest that differs."""

@@ -1,0 +1,1 @@
+"""Brokers that are taken down, led otherwise, or started with another release."""

@@ -1,0 +1,1 @@
+"""What happens beside requests, and messages that are still under way when another request comes."""

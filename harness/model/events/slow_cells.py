@@ -1,0 +1,136 @@
+"""The slower part of the grid: states that an event leads to, and states in which a message between brokers waits.
+
+Each reached state of the grid, with each event that can happen in it, times every request of the alphabet. States after
+an event that differ in nothing that a name tells are one. What would wait itself is not asked: a write about which its
+leader has to ask the coordinator too, while questions lie on the links.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice, product
+
+from harness.model.alphabet import OWN, alphabet
+from harness.model.events.model_event import (
+    CoordinatorMoves,
+    LeaderMoves,
+    MarkersWait,
+    ModelEvent,
+    ModelStep,
+    TimeoutPasses,
+    WriteWaits,
+    after_path,
+    is_asked_about,
+    may_wait,
+    waiting_write,
+)
+from harness.model.grid import OLD_WRITE, GridCell, ReachedState, reached_states, state_name
+from harness.model.model_requests import EndTxnAsked, ModelRequest, PartitionWrite, ProduceAsked
+from harness.model.model_state import CoordinatorState, ModelCluster
+from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
+
+DEEPEST: Mapping[type[ModelEvent], int] = {
+    CoordinatorMoves: 4,
+    LeaderMoves: 4,
+    TimeoutPasses: 5,
+    MarkersWait: 3,
+    WriteWaits: 3,
+}
+"""Requests on the longest path to a state in which each may happen: walks go on from there."""
+WAITING_PARTITION = "A"
+"""Of writes that wait, and the one whose leader moves."""
+
+
+def slow_cells(
+    profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]], limit: int | None = None
+) -> Iterator[GridCell]:
+    """Those after the shortest paths first, one kind of event after the other; at most ``limit``."""
+    return islice(_cells(profile, offered), limit)
+
+
+def _cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Iterator[GridCell]:
+    seen = set[tuple[str, str]]()
+    for reached in reached_states(profile, offered):
+        for more in _continued(reached, profile, offered):
+            if len(reached.path) > DEEPEST[type(more[0])]:
+                continue
+            after = after_path(reached.cluster, more, profile)
+            state, way = state_name(after), " then ".join(map(words, more))
+            if (state, way) not in seen:
+                seen.add((state, way))
+                path = (*reached.path, *more)
+                yield from _asked_in(path, after, f"{state}; {way}", profile, offered)
+
+
+def _asked_in(
+    path: tuple[ModelStep, ...],
+    before: ModelCluster,
+    state: str,
+    profile: ProtocolProfile,
+    offered: Mapping[str, tuple[int, int]],
+) -> Iterator[GridCell]:
+    waits = waiting_write(path) is not None
+    for named in alphabet(before, offered):
+        if not (waits and _would_wait(before, named.asked, profile)):
+            yield GridCell(path=path, before=before, asked=named.asked, state=state, request=named.name)
+
+
+def _would_wait(before: ModelCluster, asked: ModelRequest, profile: ProtocolProfile) -> bool:
+    return isinstance(asked, PartitionWrite) and is_asked_about(before, asked, profile)
+
+
+def _continued(
+    reached: ReachedState, profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]
+) -> Iterator[tuple[ModelEvent, *tuple[ModelStep, ...]]]:
+    """What may happen next in a state beside a client's request."""
+    cluster = reached.cluster
+    known = cluster.ids.get(OWN)
+    if known is None:
+        return
+    yield (CoordinatorMoves(),)
+    log = cluster.log(WAITING_PARTITION)
+    if known.producer_id in {*log.producers, *log.verifications}:
+        yield (LeaderMoves(WAITING_PARTITION),)
+    new = offered["Produce"][1] >= NEW_PROTOCOL_PRODUCE
+    if known.state is CoordinatorState.ONGOING:
+        yield (TimeoutPasses(OWN),)
+        for version, commit in product((3, 5) if new else (3,), (True, False)):
+            end = EndTxnAsked(id=OWN, version=version, producer_id=known.producer_id, epoch=known.epoch, commit=commit)
+            yield (MarkersWait(), end)
+    yield from _waiting_writes(cluster, profile, new=new)
+
+
+def _waiting_writes(cluster: ModelCluster, profile: ProtocolProfile, *, new: bool) -> Iterator[tuple[WriteWaits]]:
+    """The next write of the id's own identity, in each protocol."""
+    own = cluster.ids[OWN]
+    known = cluster.log(WAITING_PARTITION).known(own.producer_id)
+    following = known.last_sequence + 1 if known.epoch == own.epoch else 0
+    for version, confirmed in product((OLD_WRITE, NEW_PROTOCOL_PRODUCE) if new else (OLD_WRITE,), (False, True)):
+        asked = ProduceAsked(
+            id=OWN,
+            version=version,
+            partition=WAITING_PARTITION,
+            producer_id=own.producer_id,
+            epoch=own.epoch,
+            sequence=following,
+            value="waited",
+        )
+        if may_wait(cluster, waits := WriteWaits(asked, confirmed), profile):
+            yield (waits,)
+
+
+def words(one: ModelStep) -> str:
+    """An event, or the request that it is about, as a row is named."""
+    match one:
+        case TimeoutPasses():
+            return "its timeout has passed"
+        case CoordinatorMoves():
+            return "its coordinator has moved"
+        case LeaderMoves():
+            return f"the leader of {one.partition} has moved"
+        case MarkersWait():
+            return "markers wait"
+        case WriteWaits():
+            what = "the yes to a write" if one.confirmed else "the question about a write"
+            return f"{what} v{one.asked.version} waits"
+        case EndTxnAsked():
+            return f"EndTxn v{one.version} {'commits' if one.commit else 'aborts'}"
+    return type(one).__name__

@@ -1,0 +1,1 @@
+"""A session of chaos beside an earlier one: how long rounds took to recover and to settle."""

@@ -1,0 +1,131 @@
+"""Events beside requests, writes and markers that wait, and the slower part of the grid that is made of them."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import pytest
+
+from harness.model.events.model_event import (
+    CoordinatorMoves,
+    LeaderMoves,
+    MarkersWait,
+    ModelStep,
+    TimeoutPasses,
+    WriteWaits,
+    after_path,
+    events_of,
+    let_go,
+    may_wait,
+)
+from harness.model.events.slow_cells import slow_cells
+from harness.model.grid import OTHER_BEGINS, GridCell
+from harness.model.model_requests import AddPartitionsAsked, EndTxnAsked, InitProducerIdAsked, ProduceAsked
+from harness.model.model_state import NONE, CoordinatorState, ModelCluster, fresh_cluster
+from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, ProtocolProfile
+from harness.model.protocol_step import outcomes
+
+OFFERED = {"InitProducerId": (0, 5), "AddPartitionsToTxn": (0, 5), "Produce": (3, 12), "EndTxn": (0, 5)}
+MARKERS = {**OFFERED, "WriteTxnMarkers": (1, 2)}
+INIT = InitProducerIdAsked(id="own", version=4)
+ADD = AddPartitionsAsked(id="own", version=3, producer_id=1, epoch=0, partitions=frozenset("A"))
+NEW_WRITE = ProduceAsked(id="own", version=12, partition="A", producer_id=1, epoch=0, sequence=0)
+OLD_WRITE = ProduceAsked(id="own", version=9, partition="A", producer_id=1, epoch=0, sequence=0)
+COMMIT = EndTxnAsked(id="own", version=5, producer_id=1, epoch=0, commit=True)
+OLD_COMMIT = EndTxnAsked(id="own", version=3, producer_id=1, epoch=0, commit=True)
+
+
+def after(*path: ModelStep, profile: ProtocolProfile = NEWEST) -> ModelCluster:
+    """The state that a path of an id leads to, behind the beginning of every path."""
+    return after_path(fresh_cluster("A", "B"), (OTHER_BEGINS, INIT, *path), profile)
+
+
+def test_a_timeout_aborts_what_is_open_and_nothing_else() -> None:
+    ended = after(NEW_WRITE, TimeoutPasses("own"))
+    assert ended.ids["own"].state is CoordinatorState.COMPLETE_ABORT
+    assert ended.ids["own"].epoch == 1
+    assert ended.log("A").entries[-1].marker is False
+    assert after(TimeoutPasses("own")) == after()
+
+
+def test_another_coordinator_knows_no_last_epoch_and_writes_its_own_epoch_into_markers() -> None:
+    claimed = after(InitProducerIdAsked(id="own", version=4, producer_id=1, epoch=0))
+    assert claimed.ids["own"].last_epoch == 0
+    moved = after(InitProducerIdAsked(id="own", version=4, producer_id=1, epoch=0), CoordinatorMoves())
+    assert moved.ids["own"].last_epoch == NONE
+    ended = after(NEW_WRITE, CoordinatorMoves(), COMMIT)
+    assert ended.log("A").known(1).coordinator_epoch == 1
+    assert after(NEW_WRITE, COMMIT, CoordinatorMoves()).log("A").known(1).coordinator_epoch == 0
+
+
+def test_another_leader_knows_no_verification() -> None:
+    refused = ProduceAsked(id="own", version=9, partition="A", producer_id=1, epoch=0, sequence=0)
+    assert after(refused).log("A").verifications
+    assert not after(refused, LeaderMoves("A")).log("A").verifications
+
+
+def test_while_markers_wait_the_transaction_is_ending() -> None:
+    held = after(NEW_WRITE, MarkersWait(), COMMIT)
+    assert held.ids["own"].state is CoordinatorState.PREPARE_COMMIT
+    assert held.log("A").known(1).open_since == 0
+    for asked in (INIT, ADD, COMMIT):
+        assert outcomes(held, asked, NEWEST)[0].answer.error == "CONCURRENT_TRANSACTIONS"
+
+
+@pytest.mark.parametrize(
+    ("write", "confirmed", "meanwhile", "answer"),
+    [
+        (NEW_WRITE, False, None, "NONE"),
+        (NEW_WRITE, True, None, "NONE"),
+        (NEW_WRITE, True, COMMIT, "INVALID_PRODUCER_EPOCH"),
+        (OLD_WRITE, True, OLD_COMMIT, "INVALID_TXN_STATE"),
+        (OLD_WRITE, False, OLD_COMMIT, "INVALID_TXN_STATE"),
+        (OLD_WRITE, True, TimeoutPasses("own"), "INVALID_PRODUCER_EPOCH"),
+        (NEW_WRITE, False, CoordinatorMoves(), "NONE"),
+    ],
+)
+def test_a_write_that_waited_is_answered_by_what_came_meanwhile(
+    write: ProduceAsked, confirmed: bool, meanwhile: ModelStep | None, answer: str
+) -> None:
+    began = after(*(() if write is NEW_WRITE else (ADD,)), waits := WriteWaits(write, confirmed))
+    now = began if meanwhile is None else after_path(began, (meanwhile,), NEWEST)
+    finished = let_go(began, now, waits, NEWEST)
+    assert finished.answer.error == answer
+    appended = any(entry.marker is None for entry in finished.after.log("A").entries)
+    assert appended == (answer == "NONE")
+
+
+def test_a_write_waits_only_where_somebody_is_asked_and_says_yes() -> None:
+    assert may_wait(after(ADD), WriteWaits(OLD_WRITE, confirmed=True), NEWEST)
+    assert not may_wait(after(), WriteWaits(OLD_WRITE, confirmed=True), NEWEST)
+    assert may_wait(after(), WriteWaits(OLD_WRITE, confirmed=False), NEWEST)
+    assert not may_wait(after(NEW_WRITE), WriteWaits(NEW_WRITE, confirmed=False), NEWEST)
+
+
+def cells_by_event(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Mapping[str, list[GridCell]]:
+    """Of the slower part."""
+    found: dict[str, list[GridCell]] = {}
+    for cell in slow_cells(profile, offered):
+        (event,) = events_of(cell.path)
+        found.setdefault(event.split(" ")[0], []).append(cell)
+    return found
+
+
+def test_the_slower_part_has_every_event_and_each_cell_once() -> None:
+    found = cells_by_event(NEWEST, MARKERS)
+    assert found.keys() == {"CoordinatorMoves", "LeaderMoves", "TimeoutPasses", "MarkersWait", "WriteWaits"}
+    every = [cell for cells in found.values() for cell in cells]
+    assert len(every) > 10_000
+    assert max(Counter((cell.state, cell.request) for cell in every).values()) == 1
+    assert cells_by_event(OLD_PROTOCOL, {**MARKERS, "Produce": (3, 11), "EndTxn": (0, 4)}).keys() == found.keys()
+
+
+def test_every_cell_of_the_slower_part_begins_where_its_path_leads() -> None:
+    for cell in slow_cells(NEWEST, OFFERED, 3_000):
+        assert after_path(fresh_cluster(*cell.before.logs), cell.path, NEWEST) == cell.before
+
+
+def test_what_would_wait_itself_is_not_asked() -> None:
+    for cell in cells_by_event(NEWEST, OFFERED)["WriteWaits"]:
+        if isinstance(cell.asked, ProduceAsked):
+            assert not may_wait(cell.before, WriteWaits(cell.asked, confirmed=False), NEWEST)
+    assert all(cell.before.ids["own"].state.preparing for cell in cells_by_event(NEWEST, OFFERED)["MarkersWait"])

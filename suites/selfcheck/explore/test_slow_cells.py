@@ -1,0 +1,140 @@
+"""Cells with events: batches, what a target allows, coordinator epochs after moves, and a run on its way."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from harness.explore.cell_identities import NO_COORDINATORS, CellIdentities
+from harness.explore.cell_run import CellRun
+from harness.explore.comparison import compare
+from harness.explore.events.planned_batches import CONNECTIONS, IN_TIME, planned
+from harness.explore.events.reach import EventReach
+from harness.model.events.model_event import (
+    CoordinatorMoves,
+    LeaderMoves,
+    MarkersWait,
+    ModelEvent,
+    ModelStep,
+    TimeoutPasses,
+    WriteWaits,
+    after_path,
+)
+from harness.model.grid import GridCell
+from harness.model.model_requests import EndTxnAsked, InitProducerIdAsked, ModelAnswer, ProduceAsked
+from harness.model.model_state import fresh_cluster
+from harness.model.protocol_profile import NEWEST
+from suites.selfcheck.explore.test_comparison import COMMITTED
+
+INIT = InitProducerIdAsked(id="own", version=4)
+WRITE = ProduceAsked(id="own", version=12, partition="A", producer_id=0, epoch=0, sequence=0)
+COMMIT = EndTxnAsked(id="own", version=5, producer_id=0, epoch=0, commit=True)
+EVERYTHING = EventReach(brokers=3, changes=True, state_copies=3, links=True)
+
+
+def cell(*path: ModelStep) -> GridCell:
+    """What COMMIT is answered behind a path."""
+    before = after_path(fresh_cluster("A", "B"), path, NEWEST)
+    return GridCell(path=path, before=before, asked=COMMIT, state="", request="")
+
+
+def run(*path: ModelStep) -> CellRun:
+    who = CellIdentities(number=1, ids={"own": "x"}, places={"A": ("t", 0)}, coordinator_epochs={"own": 4})
+    return CellRun(number=1, cell=cell(*path), who=who, profile=NEWEST)
+
+
+def test_cells_with_the_same_events_are_asked_side_by_side() -> None:
+    kinds: tuple[tuple[ModelEvent, ...], ...] = ((), (TimeoutPasses("own"),), (WriteWaits(WRITE, confirmed=True),))
+    cells = [cell(INIT, *events) for events in kinds for _ in range(300)]
+    batches = planned(list(enumerate(cells)))
+    assert [len(each.cells) for each in batches] == [300, IN_TIME, 300 - IN_TIME, *(3 * [CONNECTIONS]), 12]
+    assert [each.alone for each in batches] == [False, False, False, True, True, True, True]
+    assert {number for each in batches for number, _ in each.cells} == set(range(900))
+
+
+def test_what_strikes_others_is_asked_alone_and_what_needs_it_apart() -> None:
+    (moved,) = planned([(1, cell(INIT, LeaderMoves("A")))])
+    (coordinated,) = planned([(1, cell(INIT, CoordinatorMoves()))])
+    (held,) = planned([(1, cell(INIT, WRITE, MarkersWait()))])
+    assert (moved.alone, moved.moves_leaders, moved.apart) == (True, True, True)
+    assert (coordinated.alone, coordinated.moves_leaders, coordinated.apart) == (True, False, False)
+    assert (held.alone, held.moves_leaders, held.apart) == (True, False, True)
+
+
+@pytest.mark.parametrize(
+    ("event", "reach", "why"),
+    [
+        (TimeoutPasses("own"), EventReach(brokers=1, changes=False, state_copies=0, links=False), None),
+        (CoordinatorMoves(), EVERYTHING, None),
+        (CoordinatorMoves(), EventReach(brokers=3, changes=True, state_copies=0, links=True), "not shown"),
+        (CoordinatorMoves(), EventReach(brokers=3, changes=True, state_copies=1, links=True), "no other replica"),
+        (CoordinatorMoves(), EventReach(brokers=3, changes=False, state_copies=3, links=True), "--allow-changes"),
+        (LeaderMoves("A"), EventReach(brokers=1, changes=True, state_copies=3, links=True), "no other replica"),
+        (LeaderMoves("A"), EventReach(brokers=3, changes=False, state_copies=3, links=True), "--allow-changes"),
+        (MarkersWait(), EventReach(brokers=3, changes=True, state_copies=3, links=False), "links"),
+        (WriteWaits(WRITE, confirmed=False), EventReach(brokers=2, changes=True, state_copies=2, links=True), "links"),
+    ],
+)
+def test_what_a_target_does_not_allow_is_out_of_reach_with_its_reason(
+    event: ModelEvent, reach: EventReach, why: str | None
+) -> None:
+    found = reach.why_not((INIT, event))
+    assert found is None if why is None else why in (found or "")
+    assert EVERYTHING.why_not((INIT, event)) is None
+
+
+def test_the_models_coordinator_epochs_follow_the_moves() -> None:
+    who = CellIdentities(number=1, ids={"own": "x"}, places={}, coordinator_epochs={"own": 4})
+    who.coordinators_moved({"own": 6})
+    assert [who.real_coordinator_epoch(relative, 0) for relative in (-1, 0, 1, 2)] == [3, 4, 6, 7]
+    assert [who.relative_coordinator_epoch(real, 0) for real in (3, 4, 6, 7)] == [-1, 0, 1, 2]
+    assert who.relative_coordinator_epoch(5, 0) == NO_COORDINATORS
+
+
+def test_an_event_is_a_step_that_is_not_asked() -> None:
+    one = run(INIT, WRITE, TimeoutPasses("own"))
+    one.take(INIT, ModelAnswer("NONE", 0, 0))
+    one.take(WRITE, ModelAnswer())
+    assert (one.next_request, one.next_event) == (None, TimeoutPasses("own"))
+    one.happened()
+    assert one.next_request == COMMIT
+    assert one.expected == one.cell.before
+    assert [each.answered for each in one.sent] == ["it has come about"]
+
+
+def test_markers_that_wait_are_waited_for_once_they_are_let_go() -> None:
+    one = run(INIT, WRITE, MarkersWait())
+    one.take(INIT, ModelAnswer("NONE", 0, 0))
+    one.take(WRITE, ModelAnswer())
+    one.happened()
+    one.take(COMMIT, ModelAnswer("NONE", 0, 1))
+    assert one.ending == frozenset()
+    one.let_go()
+    assert one.ending == {"own"}
+
+
+def test_a_transaction_that_may_have_timed_out_unasked_is_missed() -> None:
+    one = run(INIT, WRITE)
+    one.who.timeout_ms = 5_000
+    one.take(INIT, ModelAnswer("NONE", 0, 0))
+    one.began = time.monotonic() - 6
+    assert not one.is_late()
+    one.take(WRITE, ModelAnswer())
+    assert one.is_late()
+    one.missed = "too slow"
+    assert one.next_step is None
+
+
+def test_a_write_that_waited_and_was_answered_otherwise_differs() -> None:
+    waits = WriteWaits(WRITE, confirmed=True)
+    before = after_path(fresh_cluster("A", "B"), (INIT, waits), NEWEST)
+    told = {
+        answer: {
+            each.part for each in compare(before, COMMIT, NEWEST, replace(COMMITTED, waited=ModelAnswer(answer)), waits)
+        }
+        for answer in ("INVALID_PRODUCER_EPOCH", "NONE")
+    }
+    part = "answer of the write that waited"
+    assert part in told["NONE"]
+    assert part not in told["INVALID_PRODUCER_EPOCH"]
+    assert part in {each.part for each in compare(before, COMMIT, NEWEST, COMMITTED, waits)}
