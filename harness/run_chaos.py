@@ -119,6 +119,7 @@ def drive(context: RoundContext, round_: Round) -> None:
         context.stop.wait(max(0.0, round_.seconds - (clock.now() - ready_ms) / 1000))
         context.stop_threads(LAST_TRANSACTION_SECONDS)
         context.history_journal.write(*phases(context.faults, began_ms, clock.now()))
+        context.note_crowd()
 
 
 def sampled(context: RoundContext) -> AbstractContextManager[object]:

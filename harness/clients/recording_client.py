@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.base.clock import RunClock
 from harness.clients.client import CallResult, Client
+from harness.clients.operation_rows import OperationRows
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import Operation, Read, Value, Verb
 
@@ -114,21 +115,10 @@ class RecordingClient:
 
         :param columns: What the call was made with.
         """
-        return Operation(
-            number=number,
+        rows = OperationRows(
             actor=self.actor,
             client=self.client.kind,
             protocol=self.client.protocol,
-            verb=verb,
-            started=started,
-            ended=ended,
-            outcome=result.outcome,
-            error=result.error,
-            reason=result.reason,
             transactional_id=self.transactional_id,
-            txn=self.txn,
-            producer_id=result.producer_id,
-            epoch=result.epoch,
-            tries=result.tries,
-            **{"offset": result.offset, **columns},
         )
+        return rows.row(verb, number, started, ended, result, self.txn, **columns)

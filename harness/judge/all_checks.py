@@ -14,6 +14,7 @@ from harness.judge.checks import (
     money,
     reader_agreement,
     record_order,
+    traffic,
     uniqueness,
 )
 
@@ -31,4 +32,5 @@ CHECKS: tuple[Check, ...] = (
     hanging.CHECK,
     last_stable_offset.CHECK,
     availability.CHECK,
+    traffic.CHECK,
 )

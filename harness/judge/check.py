@@ -34,12 +34,14 @@ class Examined:
     """What a check has counted before its findings are collected.
 
     :param findings: DataFrames of :data:`FINDING` (see :func:`findings`); none where nothing is suspected.
+    :param required: Without witnesses of it the whole history shows nothing.
     """
 
     witnesses: int
     findings: Sequence[DataFrame] = field(default=())
     undecided: str = ""
     reason: str = ""
+    required: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

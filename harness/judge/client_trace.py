@@ -6,7 +6,7 @@ follow from the operations before, as in :class:`harness.clients.wire.protocol_c
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -49,11 +49,15 @@ NEVER_SENT = "was never sent"
 
 @dataclass(slots=True)
 class _Client:
-    """What one actor's client knows, as ``ProducerState`` does."""
+    """What one actor's client knows, as ``ProducerState`` does.
+
+    :param refused: When the last refused write to a partition ended, and the sequence after its own.
+    """
 
     producer_id: int = NONE
     epoch: int = NONE
     sequences: dict[str, int] = field(default_factory=dict)
+    refused: dict[str, tuple[float, int]] = field(default_factory=dict)
     added: set[str] = field(default_factory=set)
     offsets_of: set[str] = field(default_factory=set)
 
@@ -61,9 +65,15 @@ class _Client:
         """Another identity begins its sequences at 0."""
         if (row["producer_id"], row["epoch"]) != (self.producer_id, self.epoch):
             self.sequences.clear()
+            self.refused.clear()
             self.offsets_of.clear()
         self.producer_id, self.epoch = row["producer_id"], row["epoch"]
         self.added.clear()
+
+    def sequence(self, partition: str, started: float) -> int:
+        """Of a write that began at ``started``: that of a refused one is free again, but not for what was in flight."""
+        ended, after = self.refused.get(partition, (started, 0))
+        return after if started < ended else self.sequences.get(partition, 0)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,7 +99,7 @@ class ClientTrace:
     ) -> "ClientTrace":
         """Of all operations with a transactional id."""
         trace, clients = cls(id=name, produce=produce, repeated=repeated), defaultdict[str, _Client](_Client)
-        for row in sorted(rows, key=lambda row: row["number"]):
+        for row in _requests(sorted(rows, key=lambda row: row["number"])):
             trace._add(row, clients[row["actor"]])
         return trace
 
@@ -113,9 +123,9 @@ class ClientTrace:
             client.become(row)
 
     def _write(self, row: Row, client: _Client) -> None:
-        partition = f"{row['topic']}-{row['partition']}"
+        partition = _partition(row)
         new, spent = row["protocol"] == "v2", partition not in client.added
-        if not self._added(row, client, partition):
+        if not self._added(row, client, partition) or NEVER_SENT in row["reason"]:
             return
         tries = row["tries"] - (spent and not new)
         request = ProduceAsked(
@@ -124,10 +134,12 @@ class ClientTrace:
             partition=partition,
             producer_id=client.producer_id,
             epoch=client.epoch,
-            sequence=client.sequences.get(partition, 0),
+            sequence=client.sequence(partition, row["started"]),
         )
         told, refused = ModelAnswer() if _done(row) else _refusal(row), row["outcome"] == "refused"
-        if not refused:
+        if refused:
+            client.refused[partition] = (row["ended"], request.sequence + 1)
+        else:
             client.sequences[partition] = request.sequence + 1
         if told is not None or not refused:
             self._sent(row, request, told, tries)
@@ -202,6 +214,22 @@ class ClientTrace:
         if isinstance(request, InitProducerIdAsked):
             return False
         return any(since <= row["ended"] and row["started"] <= upto for since, upto in self.repeated)
+
+
+def _requests(rows: Iterable[Row]) -> Iterator[Row]:
+    """A row for each request: records of one batch begin and end together, and have one sequence between them here."""
+    seen: set[tuple[object, ...]] = set()
+    for row in rows:
+        if row["verb"] == "produce":
+            batch = (row["actor"], _partition(row), row["started"], row["ended"])
+            if batch in seen:
+                continue
+            seen.add(batch)
+        yield row
+
+
+def _partition(row: Row) -> str:
+    return f"{row['topic']}-{row['partition']}"
 
 
 def _done(row: Row) -> bool:

@@ -62,6 +62,7 @@ def _result(check: Check, examined: Examined, seconds: float) -> CheckResult:
         witnesses=examined.witnesses,
         undecided=examined.undecided,
         reason="" if examined.witnesses else examined.reason,
+        required=examined.required,
         seconds=round(seconds, 3),
     )
 

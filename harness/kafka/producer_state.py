@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from harness.kafka.transaction_protocol import TransactionProtocol
-from harness.wire.records.record_batch import NewBatch
+from harness.wire.records.record_batch import Compression, NewBatch
 from harness.wire.requests.log.produce import PartitionBatch, Produce
 from harness.wire.requests.transactions.add_offsets_to_txn import AddOffsetsToTxn
 from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
@@ -113,6 +113,30 @@ class ProducerState:
             for (topic, partition), each in values.items()
         )
         return Produce(transactional_id=self.transactional_id, batches=batches, timeout_ms=timeout_ms)
+
+    def produce_at(
+        self,
+        batches: Mapping[TopicPartition, tuple[int, Sequence[str]]],
+        *,
+        timeout_ms: int,
+        compression: Compression = "none",
+    ) -> Produce:
+        """A request with one batch a partition, each at the sequence that is given with its values."""
+        parts = tuple(
+            PartitionBatch(
+                topic=topic,
+                partition=partition,
+                batch=NewBatch(
+                    values=tuple(values),
+                    producer_id=self.producer_id,
+                    producer_epoch=self.epoch,
+                    base_sequence=sequence,
+                    compression=compression,
+                ),
+            )
+            for (topic, partition), (sequence, values) in batches.items()
+        )
+        return Produce(transactional_id=self.transactional_id, batches=parts, timeout_ms=timeout_ms)
 
     def txn_offset_commit(
         self, group: str, offsets: Mapping[TopicPartition, int], *, generation: int = -1, member: str = ""

@@ -91,6 +91,18 @@ class RoutingTable:
             return self._leader_of(topic_partition)
         return next(iter(self.leaders((topic_partition,), ask)), None)
 
+    def known_leader(self, topic_partition: TopicPartition) -> int | None:
+        """The leader, where it need not be asked for again; nothing is asked."""
+        return None if self._is_stale(topic_partition) else self._leader_of(topic_partition)
+
+    def known_coordinator(self, key: str, key_type: int) -> int | None:
+        """The coordinator as it is remembered; nothing is asked."""
+        return self._coordinators.get((key_type, key))
+
+    def learn_coordinator(self, key: str, key_type: int, node: int) -> None:
+        """Remember what a broker has answered."""
+        self._coordinators[key_type, key] = node
+
     def leader_epoch(self, topic_partition: TopicPartition) -> int:
         """The newest leader epoch that is known; -1 when none is. Nothing is asked."""
         known = self.partitions(topic_partition[0]).get(topic_partition[1])

@@ -25,6 +25,7 @@ __all__ = ["Offered", "PendingResponse", "Response", "WireClient"]
 
 R = TypeVar("R", bound=ApiResult)
 _ASKED_BELOW = frozenset({"Metadata", "FindCoordinator"})
+CLOSED = ConnectionClosed("the client was closed")
 _API_VERSIONS_TRIED = (4, 3, 0)  # 4 first: version 3 leaves out features whose lowest level is 0 (KIP-1022)
 
 
@@ -60,6 +61,7 @@ class WireClient:
         self._security = security
         self._connections: dict[int, Connection] = {}
         self._over = False
+        self._held = Lock()  # of the two above; never held while anything is sent or opened
         self._offered: dict[int, Offered] = dict(offered or {})
         self._readable: dict[str, int] = {}
         self._asking = {node: Lock() for node in addresses}
@@ -151,15 +153,20 @@ class WireClient:
 
     def leave(self, node: int) -> None:
         """Close the connection to ``node``; the next request opens another. What is on its way may still arrive."""
-        with self._connecting[node]:
+        with self._connecting[node], self._held:
             connection = self._connections.pop(node, None)
         if connection is not None:
             connection.close("left")
 
     def close(self) -> None:
-        """Close every connection for good; what was never answered is recorded as ``no answer``."""
-        self._over = True
-        for connection in tuple(self._connections.values()):  # another thread may open one meanwhile
+        """Close every connection for good, from any thread; what was never answered is recorded as ``no answer``.
+
+        A connection that another thread is opening meanwhile is closed by that thread.
+        """
+        with self._held:
+            self._over = True
+            connections, self._connections = self._connections, {}
+        for connection in connections.values():
             connection.close("no answer")
 
     def _highest_for(self, node: int, request: ApiRequest[ApiResult]) -> int:
@@ -209,14 +216,23 @@ class WireClient:
     def _connection(self, node: int) -> Connection | ConnectionClosed:
         with self._connecting[node]:
             if self._over:
-                return ConnectionClosed("the client was closed")
+                return CLOSED
             current = self._connections.get(node)
-            if current is None or current.closed:
-                try:
-                    current = self._connections[node] = self._connected(node)
-                except ConnectionClosed as error:
-                    return error
-            return current
+            if current is not None and not current.closed:
+                return current
+            try:
+                return self._kept(node, self._connected(node))
+            except ConnectionClosed as error:
+                return error
+
+    def _kept(self, node: int, opened: Connection) -> Connection | ConnectionClosed:
+        """The connection is this client's, unless the client was closed while it was opened."""
+        with self._held:
+            if not self._over:
+                self._connections[node] = opened
+                return opened
+        opened.close("no answer")
+        return CLOSED
 
     def _connected(self, node: int) -> Connection:
         name = self._security.names.get(node)

@@ -26,6 +26,31 @@ def two_records_of_a_transaction_change_places(s: Story) -> Sequence[str]:
     return ["reordered"]
 
 
+def _two_in_flight(s: Story) -> None:
+    """The produces of a transaction overlap: a producer has several requests in flight."""
+    s.init()
+    s.begin(1, 2)
+    first = s.produce(1, 0, size=2)
+    s.produce(1, 1, size=2)
+    s.change("operations", s.events["operations"].index(first), ended=first.ended + 8)
+    s.commit(1)
+
+
+def two_records_in_flight_change_places(s: Story) -> Sequence[str]:
+    _two_in_flight(s)
+    first, second = (row.value for row in s.events["log"][:2])
+    s.change("log", 0, value=second)
+    s.change("log", 1, value=first)
+    s.end()
+    return ["reordered"]
+
+
+def two_records_in_flight_are_in_their_order(s: Story) -> Sequence[str]:
+    _two_in_flight(s)
+    s.end()
+    return []
+
+
 def transactions_are_numbered_against_their_order(s: Story) -> Sequence[str]:
     s.init()
     for txn in (5, 3, 8, 1):
@@ -67,11 +92,13 @@ ANOMALY = Anomaly(
     order=110,
     definition=(
         "on one partition the committed log has two records of one actor in another order than their produces, "
-        "the second of which began after the first had ended"
+        "the second of which began after the first had ended, or belongs to the same transaction"
     ),
     phrase="changes the order of a producer's records",
     stories=(
         two_records_of_a_transaction_change_places,
+        two_records_in_flight_change_places,
+        two_records_in_flight_are_in_their_order,
         transactions_are_numbered_against_their_order,
         transactions_numbered_against_their_order_change_places,
     ),

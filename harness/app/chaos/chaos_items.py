@@ -74,4 +74,5 @@ def sentence(judgement: Judgement, round_: Round) -> str:
     for check in judgement.checks:
         lines += [f"  {found.anomaly}: {found.detail}" for found in check.findings[:3]]
         lines += [f"  undecided, {check.name}: {check.undecided}"] if check.undecided else []
+    lines += [f"  not exercised: {judgement.lacking}"] if judgement.lacking else []
     return "\n".join([*lines, f"  again: {round_.command}"])

@@ -107,7 +107,7 @@ class WatermarkSampler:
             self._note_caught_up(pending)
         except NoAnswer:
             if time.monotonic() - pending.since > RECONNECT_SECONDS:
-                self.leader_client.client.close()
+                self.leader_client.client.leave(leader)
             return
         except WireError:
             self.leader_client.forget(self.partitions)

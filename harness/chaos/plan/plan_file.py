@@ -19,7 +19,7 @@ from harness.evidence.json_codec import Malformed, from_plain
 
 PLAN = "plan.toml"
 """The file's name in a round's folder."""
-PLAIN = ("scenario", "seed", "seconds", "prober")
+PLAIN = ("scenario", "seed", "seconds", "prober", "crowd")
 """Fields that are written as they are."""
 HEAD = """\
 # The plan of a round; `fencepost chaos TARGET --plan FILE` plays it. A role or a fault that is taken away leaves the
@@ -47,6 +47,7 @@ class PlanInFile:
     prober: str
     roles: tuple[PlannedRole, ...]
     faults: tuple[FaultInFile, ...] = ()
+    crowd: int = 0
 
 
 def plan_text(plan: RoundPlan) -> str:
@@ -122,6 +123,8 @@ def _without_sense(given: PlanInFile) -> Iterator[str]:
     """Numbers that no round can have."""
     if not given.roles:
         yield "no role plays; name one or more under [[roles]]"
+    if given.crowd < 0:
+        yield "crowd is how many producers play beside the roles, and cannot be below 0"
     if len({role.name for role in given.roles}) < len(given.roles):
         yield "a role is named twice; name each once"
     if not given.seconds > 0 or any(not fault.duration_ms > 0 for fault in given.faults):

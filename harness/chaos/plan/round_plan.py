@@ -36,6 +36,7 @@ class RoundPlan:
     :param scenario: Its name; its workload and what it promises come from there.
     :param seconds: Length of fault windows and quiet periods together.
     :param prober: The adapter that probes each coordinator after heal.
+    :param crowd: How many producers of the scenario's crowd play beside the roles.
     :param roles: In the workload's order.
     """
 
@@ -45,6 +46,7 @@ class RoundPlan:
     prober: str
     roles: tuple[PlannedRole, ...]
     faults: tuple[PlannedFault, ...] = ()
+    crowd: int = 0
 
     @property
     def clients(self) -> tuple[str, ...]:
@@ -71,6 +73,7 @@ def draw_plan(
         prober=prober,
         roles=tuple(roles),
         faults=schedule(scenario, shape, seed.stream("schedule"), seconds),
+        crowd=scenario.crowd.seats if scenario.crowd else 0,
     )
 
 

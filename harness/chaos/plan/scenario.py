@@ -10,6 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from harness.base.json_value import Json
+from harness.chaos.plan.crowd import Crowd
 from harness.faults.toxic import Toxic, ToxicReach
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class Scenario:
     :param seconds: Length of fault windows and quiet periods together.
     :param priority: Scenarios with a lower number come first in a session whose budget does not reach for all.
     :param survivable: False where the faults go beyond what the cluster promises; then liveness is judged after heal.
+    :param crowd: Producers that bring volume, beside the workload's roles.
     """
 
     name: str
@@ -96,6 +98,7 @@ class Scenario:
     seconds: float = 20.0
     priority: int = 5
     survivable: bool = True
+    crowd: Crowd | None = None
 
     @property
     def upgrades(self) -> bool:
@@ -103,5 +106,5 @@ class Scenario:
         return bool(self.toxics) and all(toxic.acts_on == (ToxicReach.RELEASES,) for toxic in self.toxics)
 
     def played_by(self, clients: Sequence[str]) -> "Scenario":
-        """The same with other clients, which are processes of their own."""
-        return replace(self, clients=clients, toxics=(*self.toxics, *self.client_toxics))
+        """The same with other clients, which are processes of their own, and nobody beside them."""
+        return replace(self, clients=clients, toxics=(*self.toxics, *self.client_toxics), crowd=None)

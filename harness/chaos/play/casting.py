@@ -10,8 +10,9 @@ from harness.chaos.play.within_reach import lost, sentences
 from harness.clients.client import Adapter
 from harness.clients.stdio.client_processes import RunningClients
 from harness.clients.stdio.stdio_adapter import StdioAdapter
-from harness.clients.wire.wire_adapter import ADAPTERS
+from harness.clients.wire.wire_adapter import ADAPTERS, WireAdapter
 from harness.faults.toxic import ClusterShape
+from harness.kafka.transaction_protocol import TransactionProtocol
 
 PROBER = "wire-v1"
 """The adapter that probes where libraries play the roles: whether the cluster serves must not depend on them."""
@@ -46,6 +47,15 @@ def _lacking(environment: Environment, scenario: Scenario, adapter: Adapter) -> 
         needed = f"{scenario.name} needs clients of Transactions {scenario.protocol.upper()}"
         return f"{needed}, and of {adapter.kind} that is not known"
     return environment.lacking(adapter)
+
+
+def crowd_protocols(
+    environment: Environment, scenario: Scenario, adapters: Sequence[Adapter]
+) -> Sequence[TransactionProtocol]:
+    """Those of the wire clients that play; where none does, all that the target offers."""
+    offered = [each for each in ADAPTERS.values() if _lacking(environment, scenario, each) is None]
+    playing = [each for each in adapters if isinstance(each, WireAdapter)] or offered
+    return [each.transactions for each in playing if isinstance(each, WireAdapter)]
 
 
 def plan_of(round_: Round, shape: ClusterShape, adapters: Sequence[Adapter]) -> RoundPlan:

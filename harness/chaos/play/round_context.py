@@ -1,19 +1,22 @@
 """The context of one round: fresh topics and ids on the running cluster, its actors, and where all is recorded."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event, Thread
+from typing import cast
 
 from harness.base import wait
 from harness.base.json_value import Json
 from harness.base.seed import Seed
 from harness.chaos.plan.chaos_round import Round
+from harness.chaos.plan.crowd import TOPIC_CONFIGS, CrowdedWorkload
 from harness.chaos.plan.round_plan import PlannedRole, RoundPlan
 from harness.chaos.plan.scenario import Role, Scenario
 from harness.chaos.play.actor import Actor
-from harness.chaos.play.casting import beyond_reach, offered_clients, plan_of, shape_of
+from harness.chaos.play.casting import beyond_reach, crowd_protocols, offered_clients, plan_of, shape_of
 from harness.chaos.play.environment import Environment
+from harness.chaos.play.round_crowd import RoundCrowd
 from harness.clients.client import Adapter, ClientOptions
 from harness.clients.recording_client import RecordingClient
 from harness.clients.stdio.client_processes import RunningClients
@@ -23,6 +26,7 @@ from harness.cluster.cluster import RunRelease
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
+from harness.kafka.transaction_protocol import TransactionProtocol
 from harness.spark.readers.resumable_reader import ResumableReader
 from harness.wire.security.security import PLAINTEXT
 
@@ -46,6 +50,7 @@ class RoundContext:
     :param used_ids: Transactional ids of all clients so far.
     :param transactions: How many each role has begun, once it has ended.
     :param failures: Errors of our own threads; a round with one proves nothing.
+    :param crowd: The producers beside the roles; None where there are none.
     """
 
     scenario: Scenario
@@ -66,6 +71,7 @@ class RoundContext:
     threads: list[Thread] = field(default_factory=list)
     failures: list[BaseException] = field(default_factory=list)
     transactions: dict[str, int] = field(default_factory=dict)
+    crowd: RoundCrowd | None = None
 
     @property
     def topics(self) -> Mapping[str, str]:
@@ -86,9 +92,10 @@ class RoundContext:
 
     @property
     def transactional_ids(self) -> Sequence[str]:
-        """The real ones, each once; those of successors as far as they have come."""
+        """The real ones, each once; those of successors as far as they have come, and some of a crowd's."""
         ids = (role.transactional_id for role in self.roles)
-        return list(dict.fromkeys([*(self.real_name(one) for one in ids if one is not None), *self.used_ids]))
+        some = self.crowd.some_ids() if self.crowd else ()
+        return list(dict.fromkeys([*(self.real_name(one) for one in ids if one is not None), *self.used_ids, *some]))
 
     @property
     def longest_timeout_seconds(self) -> float:
@@ -118,7 +125,8 @@ class RoundContext:
         for first, (name, count) in enumerate(self.scenario.workload.topics.items()):
             order = {index: _rotated(brokers, index + first)[:REPLICAS] for index in range(count)}
             self.environment.belongings.topics.append(self.topics[name])
-            self.fault_target.admin.create_topic(self.topics[name], order)
+            configs = TOPIC_CONFIGS if self.crowd else None
+            self.fault_target.admin.create_topic(self.topics[name], order, configs)
 
     def start_roles(self, *, later: bool = False) -> None:
         """Those that begin at once, or those that begin ``later``, whose time counts from now."""
@@ -128,6 +136,14 @@ class RoundContext:
             planned = next((each for each in self.plan.roles if each.name == role.name), None)
             if planned is not None and bool(planned.at_ms) == later:
                 self.start_thread(f"role {role.name}", partial(self._run_role, index, role, planned))
+        if self.crowd is not None and not later:
+            self.start_thread("crowd", self.crowd.run)
+
+    def note_crowd(self) -> None:
+        """Who the crowd were, for the round's facts."""
+        if self.crowd is not None:
+            self.facts["crowd"] = self.crowd.facts()
+            self.facts["minimum_traffic"] = self.crowd.minimum()
 
     def await_clients(self, timeout_seconds: float) -> None:
         """Wait until a process plays each role that one is to play, so that toxics strike what runs; not for one that
@@ -280,7 +296,7 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         security=environment.reading.security,
         group=f"{name}-spark",
     )
-    return RoundContext(
+    context = RoundContext(
         scenario=scenario,
         seed=round_.seed,
         environment=environment,
@@ -293,6 +309,28 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         processes=processes,
         reader=reader,
         facts={"clients": [adapter.kind for adapter in adapters], OUT_OF_REACH: dict(out_of_reach)},
+    )
+    context.crowd = _crowd_beside(context, crowd_protocols(environment, scenario, adapters))
+    return context
+
+
+def _crowd_beside(context: RoundContext, protocols: Sequence[TransactionProtocol]) -> RoundCrowd | None:
+    """The plan's crowd; none on a cluster that is not ours, unless load is allowed there."""
+    environment, scenario = context.environment, context.scenario
+    allowed = environment.open().owned or environment.wanted.permissions.load
+    if scenario.crowd is None or not context.plan.crowd or not protocols or not allowed:
+        return None
+    return RoundCrowd(
+        crowd=replace(scenario.crowd, seats=context.plan.crowd),
+        workload=cast(CrowdedWorkload, scenario.workload),
+        protocols=protocols,
+        seed=context.seed,
+        bootstrap=context.bootstrap,
+        id_prefix=context.real_name(""),
+        topics=dict(context.topics),
+        clock=context.fault_target.clock,
+        history_journal=context.history_journal,
+        stop=context.stop,
     )
 
 

@@ -84,6 +84,7 @@ class PlanSearch:
     def search(self, guesses: Iterable[RoundPlan]) -> None:
         """Make it as small as may be; :raises BudgetOver: when the time is over."""
         any(self.shows(guess) for guess in guesses)
+        self.shows_if_other(replace(self.smallest, crowd=0))
         self.fewer_faults()
         self.fewer_roles()
         self.shows_if_other(brought_forward(self.smallest))

@@ -12,12 +12,10 @@ from typing import TypeAlias
 
 from harness.base import wait
 from harness.clients.client import CallResult
-from harness.clients.outcome_table import outcome_after
-from harness.clients.wire.connections import Connections, NotSent, R
+from harness.clients.wire.connections import Connections, R
 from harness.clients.wire.deadline import Deadline
 from harness.clients.wire.routes import Routes
-from harness.clients.wire.wire_outcomes import row_of
-from harness.evidence.history.operation import Outcome
+from harness.clients.wire.tries import Tries
 from harness.kafka.retriable import STALE_ROUTE
 from harness.wire.api_request import ApiRequest
 from harness.wire.wire_errors import WireError
@@ -27,22 +25,6 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.1
 
 FindNode: TypeAlias = Callable[[Deadline], int | None]
 """Looks up the broker to send to; None while no broker knows it."""
-
-
-@dataclass(slots=True)
-class _Tries:
-    """What has happened so far; ``doubt`` is explained in :mod:`harness.clients.outcome_table`."""
-
-    sent: int = 0
-    doubt: bool = False
-    error: int | None = None
-    reason: str = "no broker to send it to was found"
-
-    def result(self, outcome: Outcome) -> CallResult:
-        return CallResult(outcome=outcome, error=self.error, reason=self.reason, tries=self.sent)
-
-    def given_up(self) -> CallResult:
-        return self.result(Outcome.UNSURE if self.doubt else Outcome.REFUSED)
 
 
 @dataclass(slots=True)
@@ -68,7 +50,7 @@ class Retry:
         :param timeout_seconds: How long one try may go unanswered; None for as long as the deadline allows.
         :param repeatable: Whether it may be sent again after an unanswered try.
         """
-        tries, pause = _Tries(), FIRST_PAUSE_SECONDS
+        tries, pause = Tries(), FIRST_PAUSE_SECONDS
         while True:
             node = find_node(deadline)
             if node is None:
@@ -83,39 +65,15 @@ class Retry:
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
     def _once(
-        self, node: int, request: ApiRequest[R], timeout_seconds: float, tries: _Tries, repeatable: bool
+        self, node: int, request: ApiRequest[R], timeout_seconds: float, tries: Tries, repeatable: bool
     ) -> tuple[CallResult, R | None] | None:
         try:
             answer = self.connections.ask(node, request, timeout_seconds)
         except WireError as error:
-            return self._unanswered(error, request.api, tries, repeatable)
-        tries.sent += 1
-        tries.error = answer.error
-        if answer.error:
-            result = self._refused(request.api, answer.error, tries)
-            return None if result is None else (result, answer)
-        tries.reason = ""
-        return tries.result(Outcome.DONE), answer
-
-    def _unanswered(
-        self, error: WireError, api: str, tries: _Tries, repeatable: bool
-    ) -> tuple[CallResult, None] | None:
-        self.routes.forget(api)
-        tries.reason = str(error)
-        if isinstance(error, NotSent):
-            return None
-        tries.sent += 1
-        tries.error, tries.doubt = None, True
-        return None if repeatable else (tries.given_up(), None)
-
-    def _refused(self, api: str, error: int, tries: _Tries) -> CallResult | None:
-        row = row_of(api, error)
-        tries.reason = row.reason
-        if error in STALE_ROUTE:
-            self.routes.forget(api)
-        if row.again:
-            tries.doubt = tries.doubt or row.outcome is Outcome.UNSURE
-            return None
-        if tries.doubt:
-            tries.reason += ", after doubt"
-        return tries.result(outcome_after(row, doubt=tries.doubt))
+            self.routes.forget(request.api)
+            result = tries.unanswered(error, repeatable=repeatable)
+            return None if result is None else (result, None)
+        if answer.error in STALE_ROUTE:
+            self.routes.forget(request.api)
+        result = tries.answered(request.api, answer.error)
+        return None if result is None else (result, answer)

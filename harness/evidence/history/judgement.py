@@ -58,6 +58,7 @@ class CheckResult:
     :param undecided: Why the evidence is ambiguous; empty where it is not.
     :param reason: Why nothing was examined; empty where something was.
     :param seconds: How long the check took.
+    :param required: Whether the round shows nothing where this was not exercised.
     """
 
     name: str
@@ -68,6 +69,7 @@ class CheckResult:
     undecided: str = ""
     reason: str = ""
     seconds: float = 0.0
+    required: bool = False
 
     @property
     def status(self) -> Status:
@@ -97,5 +99,12 @@ class Judgement:
 
     @property
     def status(self) -> Status:
-        """The worst of the checks that were exercised; NOT_EXERCISED when none was."""
-        return worst([check.status for check in self.checks])
+        """The worst of the checks that were exercised; NOT_EXERCISED when none was, or one that is required was not."""
+        found = worst([check.status for check in self.checks])
+        return Status.NOT_EXERCISED if found is Status.HOLDS and self.lacking else found
+
+    @property
+    def lacking(self) -> str:
+        """Why a check that is required was not exercised; empty where each was."""
+        unmet = (check for check in self.checks if check.required and check.status is Status.NOT_EXERCISED)
+        return "; ".join(check.reason for check in unmet)

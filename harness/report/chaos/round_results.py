@@ -113,7 +113,8 @@ def headline(round_: RoundResults) -> str:
         case Status.UNDECIDED:
             return f"It cannot be said whether {name} keeps its transaction promises; tried by {tried}."
         case Status.NOT_EXERCISED:
-            return f"Nothing was shown of {name}; no check had anything to examine in {tried}."
+            why = round_.judgement.lacking if round_.judgement else ""
+            return f"Nothing was shown of {name}; {why or 'no check had anything to examine'} in {tried}."
         case Status.OUT_OF_REACH:
             return f"{name} was not tried by “{round_.scenario}”: {round_.out_of_reach}."
     return f"{name} was not judged; {tried} ended before."

@@ -134,19 +134,20 @@ def _wrong_tables(tables: Mapping[str, DataFrame]) -> Iterator[DataFrame]:
 
 
 def _overlaps(operations: DataFrame) -> DataFrame:
-    """An actor's calls follow each other, in the order of their numbers."""
-    before = Window.partitionBy("actor").orderBy("number")
-    pairs = operations.select(
-        "actor",
-        "number",
-        "started",
-        F.lag("ended").over(before).alias("ended"),
-        F.lag("number").over(before).alias("n"),
-    )
+    """An actor's calls follow each other, in the order of their numbers; only writes of one transaction may overlap.
+
+    They all come after what is before them and no write: their ``begin`` is there, and comes after everything else.
+    """
+    before = Window.partitionBy("actor").orderBy("number").rowsBetween(Window.unboundedPreceding, -1)
+    write = F.expr(WRITES)
+    ended = F.struct("ended", F.col("number").alias("n"))
+    last, last_other = F.max(ended).over(before), F.max(F.when(~write, ended)).over(before)
+    pairs = operations.select("actor", "number", "started", F.when(write, last_other).otherwise(last).alias("last"))
     sentence = (
-        "concat('operation ', number, ' of ', actor, ' starts at ', started, ' before its operation ', n, ' ended')"
+        "concat('operation ', number, ' of ', actor, ' starts at ', started, "
+        "' before its operation ', last.n, ' ended')"
     )
-    return pairs.where("started < ended").select(F.expr(sentence).alias("reason"))
+    return pairs.where("started < last.ended").select(F.expr(sentence).alias("reason"))
 
 
 def _stray(operations: DataFrame) -> DataFrame:

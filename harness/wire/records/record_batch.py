@@ -11,6 +11,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from crc32c import crc32c
 from kio.serial.errors import SerialError
@@ -27,6 +28,10 @@ _CHECKED = struct.Struct(">hiqqqhii")  # the header after its checksum
 _BEFORE_LENGTH = 12  # base offset and length, which the length does not count
 _BEFORE_CHECKED = 21  # the checksum covers what follows itself
 _CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+Compression: TypeAlias = Literal["none", "gzip"]
+"""How batches of ours may be compressed: with what the standard library has."""
+GZIP_LEVEL = 1
+"""The quickest: a batch is small, and the level changes nothing that a broker looks at."""
 _MARKERS: tuple[Marker, ...] = ("ABORT", "COMMIT")  # Kafka's ControlRecordType 0 and 1
 
 
@@ -36,6 +41,7 @@ class NewBatch:
 
     :param values: One record each, as text; bytes that are none by :func:`escaped`.
     :param keys: One key a record, or none at all.
+    :param compression: Of the records; its bits stand in the attributes, unless those are given.
     :param timestamp_ms: Create time of every record in milliseconds since 1970; None is now.
     :param attributes: All attribute bits instead of those that ``transactional`` gives.
     """
@@ -49,6 +55,7 @@ class NewBatch:
     attributes: int | None = None
     keys: tuple[str | None, ...] | None = None
     partition_leader_epoch: int = -1
+    compression: Compression = "none"
 
     def encode(self) -> bytes:
         """The batch as Produce carries it, base offset 0."""
@@ -56,12 +63,17 @@ class NewBatch:
         checked = _CHECKED.pack(
             self._attributes(), len(self.values) - 1, timestamp, timestamp,
             self.producer_id, self.producer_epoch, self.base_sequence, len(self.values),
-        ) + self._records()  # fmt: skip
+        ) + self._compressed(self._records())  # fmt: skip
         before = struct.pack(">iBI", self.partition_leader_epoch, 2, crc32c(checked))
         return struct.pack(">qi", 0, len(before) + len(checked)) + before + checked
 
     def _attributes(self) -> int:
-        return (TRANSACTIONAL if self.transactional else 0) if self.attributes is None else self.attributes
+        if self.attributes is not None:
+            return self.attributes
+        return _CODECS.index(self.compression) | (TRANSACTIONAL if self.transactional else 0)
+
+    def _compressed(self, records: bytes) -> bytes:
+        return gzip.compress(records, GZIP_LEVEL, mtime=0) if self.compression == "gzip" else records
 
     def _records(self) -> bytes:
         keys = self.keys or (None,) * len(self.values)

@@ -5,6 +5,7 @@ and a transaction that nobody will ever end: some writers come back under a new 
 does, and then nobody's next transaction ends it either.
 """
 
+from harness.chaos.plan.crowd import Crowd
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.interleave import Interleave
 from toxics.frames import late_produce
@@ -15,5 +16,6 @@ SCENARIO = Scenario(
     workload=Interleave(writers=4, partitions=3, request_ms=1_200, fresh=2),
     clients=("wire-v1",),
     toxics=(late_produce.TOXIC,),
+    crowd=Crowd(),
     priority=1,
 )

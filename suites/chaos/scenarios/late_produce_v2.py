@@ -3,6 +3,7 @@
 Clients of Transactions V1 that ask for the same end twice have no defence against a late EndTxn, in any release.
 """
 
+from harness.chaos.plan.crowd import Crowd
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.interleave import Interleave
 from toxics.frames import late_end_txn, late_produce
@@ -14,5 +15,6 @@ SCENARIO = Scenario(
     clients=("wire-v2",),
     toxics=(late_produce.TOXIC, late_end_txn.TOXIC),
     protocol="v2",
+    crowd=Crowd(),
     priority=2,
 )

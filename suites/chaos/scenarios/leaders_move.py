@@ -1,5 +1,6 @@
 """Leaders move: of data and of the transaction log, and coordinators are cut off from the others."""
 
+from harness.chaos.plan.crowd import Crowd
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.interleave import Interleave
 from toxics.clients import client_killed
@@ -18,5 +19,6 @@ SCENARIO = Scenario(
     ),
     client_toxics=(client_killed.TOXIC,),
     seconds=25.0,
+    crowd=Crowd(),
     priority=4,
 )

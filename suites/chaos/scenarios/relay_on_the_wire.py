@@ -1,5 +1,6 @@
 """Relay on the wire: the same group with raw wire clients, with Transactions V2 where they are offered."""
 
+from harness.chaos.plan.crowd import Crowd
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.relay import Relay
 from toxics.clients import client_killed, client_paused
@@ -14,5 +15,6 @@ SCENARIO = Scenario(
     clients=("wire-v2", "wire-v1"),
     toxics=(latency.TOXIC, repeat_request.TOXIC, lost_response.TOXIC, move_leader.TOXIC),
     client_toxics=(client_killed.TOXIC, client_paused.TOXIC),
+    crowd=Crowd(),
     priority=3,
 )

@@ -1,5 +1,6 @@
 """Relay and rebalances: a group of consume-transform-produce members, while nodes are killed and answers are lost."""
 
+from harness.chaos.plan.crowd import Crowd
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.relay import Relay
 from toxics.clients import client_killed, client_paused
@@ -14,5 +15,6 @@ SCENARIO = Scenario(
     clients=("librdkafka",),
     toxics=(pause.TOXIC, reset.TOXIC, lost_response.TOXIC),
     client_toxics=(client_killed.TOXIC, client_paused.TOXIC),
+    crowd=Crowd(),
     priority=2,
 )

@@ -1,5 +1,6 @@
 """Requests repeat: each may arrive twice, not at all, or lose its response; all must be done once."""
 
+from harness.chaos.plan.crowd import Crowd
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.transfer import Transfer
 from toxics.clients import client_killed
@@ -12,5 +13,6 @@ SCENARIO = Scenario(
     clients=("wire-v1", "wire-v2", "librdkafka"),
     toxics=(repeat_request.TOXIC, lost_response.TOXIC, lost_request.TOXIC),
     client_toxics=(client_killed.TOXIC,),
+    crowd=Crowd(),
     priority=2,
 )

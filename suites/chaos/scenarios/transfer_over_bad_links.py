@@ -1,5 +1,6 @@
 """Transfer over bad links: money moves while lanes and links are slow, narrow, cut one way, reset or black."""
 
+from harness.chaos.plan.crowd import Crowd
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.transfer import Transfer
 from toxics.network import bandwidth, blackhole, latency, one_way_cut, reset, slow_close
@@ -18,5 +19,6 @@ SCENARIO = Scenario(
         slow_close.TOXIC,
     ),
     seconds=25.0,
+    crowd=Crowd(),
     priority=3,
 )

@@ -1,5 +1,6 @@
 """Transfer through crashes: money moves while brokers are killed, paused and restarted, one at a time."""
 
+from harness.chaos.plan.crowd import Crowd
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.transfer import Transfer
 from toxics.clients import client_killed, client_paused
@@ -13,5 +14,6 @@ SCENARIO = Scenario(
     toxics=(kill.TOXIC, pause.TOXIC, restart.TOXIC),
     client_toxics=(client_killed.TOXIC, client_paused.TOXIC),
     seconds=30.0,
+    crowd=Crowd(),
     priority=3,
 )

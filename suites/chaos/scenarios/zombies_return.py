@@ -1,5 +1,6 @@
 """Zombies return: producers that share a transactional id, over links that lose answers and are slow."""
 
+from harness.chaos.plan.crowd import Crowd
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.zombies import Zombies
 from toxics.clients import client_killed, client_paused
@@ -14,5 +15,6 @@ SCENARIO = Scenario(
     clients=("wire-v2", "wire-v1", "librdkafka"),
     toxics=(latency.TOXIC, lost_response.TOXIC, move_coordinator.TOXIC),
     client_toxics=(client_killed.TOXIC, client_paused.TOXIC),
+    crowd=Crowd(),
     priority=1,
 )

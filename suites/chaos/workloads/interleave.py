@@ -50,6 +50,12 @@ class Interleave:
             for number in range(self.writers)
         ]
 
+    def crowd_transaction(self, draw: Random, records: int) -> tuple[Sequence[RecordToWrite], bool]:
+        """Records anywhere."""
+        partitions = [draw.randrange(self.partitions) for _ in range(records)]
+        written = [RecordToWrite(topic="crowded", partition=partition) for partition in partitions]
+        return written, draw.random() >= ABORTED / 2
+
     def _run(self, actor: Actor, draw: Random) -> None:
         while not actor.over:
             partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(1, 5))]

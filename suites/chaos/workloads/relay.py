@@ -32,8 +32,8 @@ class Relay:
 
     @property
     def topics(self) -> Mapping[str, int]:
-        """Inputs and outputs."""
-        return {"inputs": self.partitions, "outputs": self.partitions}
+        """Inputs and outputs, and what the crowd writes."""
+        return {"inputs": self.partitions, "outputs": self.partitions, "beside": self.partitions}
 
     def roles(self) -> Sequence[Role]:
         """Feeders on the rival's lane, relayers on the victim's."""
@@ -58,6 +58,12 @@ class Relay:
             for number in range(self.relayers)
         ]
         return [*feeders, *relayers]
+
+    def crowd_transaction(self, draw: Random, records: int) -> tuple[Sequence[RecordToWrite], bool]:
+        """Records of a topic that nobody carries: what the crowd writes would be more than the relayers can."""
+        partitions = [draw.randrange(self.partitions) for _ in range(records)]
+        written = [RecordToWrite(topic="beside", partition=partition) for partition in partitions]
+        return written, draw.random() < 0.85
 
     def _feed(self, actor: Actor, draw: Random) -> None:
         while not actor.over:

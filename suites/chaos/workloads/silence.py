@@ -78,6 +78,12 @@ class Silence:
             actor.transact(self._records(draw), commit=draw.random() < 0.8)
             actor.pause(draw.uniform(0.01, 0.05))
 
+    def crowd_transaction(self, draw: Random, records: int) -> tuple[Sequence[RecordToWrite], bool]:
+        """Records beside those of the silent."""
+        partitions = [draw.randrange(self.partitions) for _ in range(records)]
+        written = [RecordToWrite(topic="shared", partition=partition) for partition in partitions]
+        return written, draw.random() < 0.8
+
     def _records(self, draw: Random) -> Sequence[RecordToWrite]:
         partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(1, 3))]
         return [RecordToWrite(topic="shared", partition=partition) for partition in partitions]

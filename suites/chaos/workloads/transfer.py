@@ -51,6 +51,13 @@ class Transfer:
             actor.transact(records, commit=commit)
             actor.pause(draw.uniform(0, 0.02))
 
+    def crowd_transaction(self, draw: Random, records: int) -> tuple[Sequence[RecordToWrite], bool]:
+        """Transfers one after the other in one transaction, until it has so many records."""
+        written, commit = move(draw, self.partitions)
+        while len(written) < records:
+            written = [*written, *move(draw, self.partitions)[0]]
+        return written, commit
+
 
 def move(draw: Random, partitions: int) -> tuple[Sequence[RecordToWrite], bool]:
     """One transfer, perhaps split over two receivers, and whether it is to be committed."""

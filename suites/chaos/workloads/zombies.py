@@ -45,6 +45,12 @@ class Zombies:
             for number in range(sharers)
         ]
 
+    def crowd_transaction(self, draw: Random, records: int) -> tuple[Sequence[RecordToWrite], bool]:
+        """Records between those of the zombies."""
+        partitions = [draw.randrange(self.partitions) for _ in range(records)]
+        written = [RecordToWrite(topic="haunted", partition=partition) for partition in partitions]
+        return written, draw.random() < 0.8
+
     def _run(self, actor: Actor, draw: Random) -> None:
         actor.pause(draw.uniform(0, 0.3))
         while not actor.over:

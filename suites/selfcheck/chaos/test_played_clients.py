@@ -18,6 +18,7 @@ from harness.chaos.play.casting import PROBER
 from harness.chaos.play.round_context import RoundContext, create_round
 from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.clients.stdio.client_processes import RunningClients
+from harness.cluster.run_options import Permissions
 from harness.cluster.topology import Topology
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import ToxicReach
@@ -27,7 +28,9 @@ from suites.selfcheck.clients.stdio.programs import OBEDIENT, program
 SCENARIO_FILES = {scenario.name: scenario for scenario in find_scenarios(SCENARIOS)}
 NOTHING = cast(Any, None)
 LANE = {1: Address("127.0.0.1", 1)}
-CLUSTER = SimpleNamespace(topology=Topology(brokers=(1, 2, 3), controller=None, lanes={"victim": LANE, "rival": LANE}))
+CLUSTER = SimpleNamespace(
+    topology=Topology(brokers=(1, 2, 3), controller=None, lanes={"victim": LANE, "rival": LANE}), owned=True
+)
 THREE = tuple(AdapterCommand(name=name, command=["never started"]) for name in ("a", "b", "c"))
 
 
@@ -50,6 +53,7 @@ def environment(programs: Mapping[str, AdapterCommand]) -> Any:
         spark=SimpleNamespace(spark=None),
         reading=SimpleNamespace(bootstrap="h:1", security=PLAINTEXT),
         belongings=SimpleNamespace(transactional_ids=0),
+        wanted=SimpleNamespace(permissions=Permissions()),
     )
 
 
@@ -90,6 +94,26 @@ def test_the_members_of_a_group_are_of_one_library(tmp_path: Path) -> None:
         feeder = relayers.pop("feeder-0")
         assert len(set(relayers.values())) == 1
         assert feeder not in relayers.values()
+
+
+@pytest.mark.parametrize(
+    ("name", "protocols"),
+    [("late-produce", ["v1"]), ("late-produce-v2", ["v2"]), ("relay-on-the-wire", ["v2", "v1"])],
+)
+def test_the_crowd_speaks_the_protocols_of_the_scenarios_wire_clients(
+    name: str, protocols: list[str], tmp_path: Path
+) -> None:
+    crowd = context(name, tmp_path).crowd
+    assert crowd is not None
+    assert [each.name for each in crowd.protocols] == protocols
+
+
+def test_there_is_no_crowd_beside_named_clients_and_none_on_a_cluster_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert context("zombies-return", tmp_path / "named", THREE).crowd is None
+    monkeypatch.setattr(CLUSTER, "owned", False)
+    assert context("late-produce", tmp_path / "theirs").crowd is None
 
 
 def test_probes_do_not_depend_on_libraries(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from harness.base.kafka_error import KafkaError
+from harness.chaos.observe import watermark_sampler
 from harness.chaos.observe.watermark_sampler import SAMPLES_PER_METADATA, WatermarkSampler
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.kafka.leader_client import LeaderClient
@@ -49,6 +50,10 @@ class Leaders:
     behind: bool = False
     levels: tuple[int, int] = (5, 3)
     sent: list[tuple[object, int]] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
+
+    def leave(self, node: int) -> None:
+        self.left.append(node)
 
     def highest(self, _node: int, _api: str, cap: int | None = None) -> int:
         return 17 if cap is None else cap
@@ -145,3 +150,17 @@ def test_another_epoch_is_looked_up_and_must_catch_up_again(history_journal: His
     leaders.behind = False
     sampler.sample()
     assert (sampler.samples, sampler._taken < SAMPLES_PER_METADATA) == (2, True)
+
+
+def test_only_the_connection_of_a_leader_that_does_not_answer_is_given_up(
+    history_journal: HistoryJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leaders = Leaders(waits=2)
+    sampler = sampler_of(leaders, history_journal)
+    sampler.sample()
+    assert leaders.left == []
+    monkeypatch.setattr(watermark_sampler, "RECONNECT_SECONDS", 0)
+    sampler.sample()
+    assert leaders.left == [1]
+    sampler.sample()
+    assert sampler.samples == 1

@@ -11,7 +11,7 @@ import pytest
 
 from harness.base.user_error import ExitCode, UserError
 from harness.evidence.history.history_journal import TABLES
-from harness.evidence.history.operation import Operation
+from harness.evidence.history.operation import Operation, Outcome
 from harness.evidence.json_codec import to_json
 from harness.spark.history import seal as seal_module
 from harness.spark.history.history_frames import History, open_history
@@ -220,9 +220,16 @@ def _overlapping(operations: list[Operation]) -> list[Operation]:
     return [replace(one, ended=one.ended + 1000) if one is mine[0] else one for one in operations]
 
 
+def _commit_beside_a_write(operations: list[Operation]) -> list[Operation]:
+    """A write that ends only after its transaction's end has begun."""
+    write = next(one for one in operations if one.verb == "produce" and one.outcome is Outcome.DONE)
+    return [replace(one, ended=one.ended + 1000) if one is write else one for one in operations]
+
+
 NEVER_HAPPENED: dict[str, tuple[Callable[[list[Operation]], list[Operation]], str]] = {
     "two of one number": (lambda all_: [*all_, all_[0]], "is there 2 times"),
     "calls that overlap": (_overlapping, "before its operation"),
+    "an end beside a write": (_commit_beside_a_write, "before its operation"),
     "a write before any begin": (
         lambda all_: [one for one in all_ if one.verb != "begin"],
         "had not begun",

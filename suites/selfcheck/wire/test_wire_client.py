@@ -14,6 +14,8 @@ from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.kafka_error import KafkaError
 from harness.evidence.exchange import Exchange
+from harness.evidence.recorder import NullRecorder
+from harness.wire.connection import Connection
 from harness.wire.requests.groups.find_coordinator import GROUP, FindCoordinator
 from harness.wire.requests.transactions.end_txn import EndTxn
 from harness.wire.requests.transactions.list_transactions import ListTransactions
@@ -286,3 +288,72 @@ def test_an_address_without_listener_is_recorded_and_an_error() -> None:
         client.offered(1)
     client.close()
     assert [exchange.failure is not None for exchange in recording.exchanges] == [True]
+
+
+def test_a_connection_that_was_being_opened_when_its_client_was_closed_is_closed_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opening, closed = threading.Event(), threading.Event()
+    opened: list[Connection] = []
+    with broker(well) as (address, asked):
+        client = client_of(address, Recording())
+        client.learn(1, client.refresh(1))
+        client.leave(1)
+        before = list(asked)
+
+        def slow(_node: int) -> Connection:
+            opening.set()
+            closed.wait(5)
+            opened.append(Connection(address, RunClock()))
+            return opened[0]
+
+        monkeypatch.setattr(client, "_connected", slow)
+        answers: list[Exception] = []
+
+        def ask() -> None:
+            try:
+                client.call(1, END, 3)
+            except ConnectionClosed as error:
+                answers.append(error)
+
+        asker = threading.Thread(target=ask)
+        asker.start()
+        assert opening.wait(5)
+        client.close()
+        closed.set()
+        asker.join(5)
+    assert [one.closed for one in opened] == [True]
+    assert "the client was closed" in str(answers[0])
+    assert asked == before
+
+
+def test_a_client_is_closed_while_other_threads_open_and_leave_its_connections() -> None:
+    """Each thread goes on until it is told that the client was closed; no other error comes out."""
+    failures: list[BaseException] = []
+    with broker(well) as (address, _):
+        client = WireClient(
+            actor="many", lane="victim", addresses=dict.fromkeys(range(8), address), clock=RunClock(),
+            recorder=NullRecorder(),
+        )  # fmt: skip
+        begun = threading.Barrier(9)
+
+        def churn(node: int) -> None:
+            begun.wait(5)
+            try:
+                while True:
+                    client.call(node, END, 3)
+                    client.leave(node)
+            except ConnectionClosed:
+                pass
+            except BaseException as failure:  # noqa: BLE001  it is what the test looks for
+                failures.append(failure)
+
+        threads = [threading.Thread(target=churn, args=(node,)) for node in range(8)]
+        for thread in threads:
+            thread.start()
+        begun.wait(5)
+        client.close()
+        for thread in threads:
+            thread.join(5)
+        assert not any(thread.is_alive() for thread in threads)
+    assert failures == []

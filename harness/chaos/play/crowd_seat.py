@@ -1,0 +1,126 @@
+"""One seat of a crowd: a producer after the other, each retired where :mod:`.actor` would retire its client."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from random import Random
+
+from harness.chaos.plan.crowd import LARGEST_PAYLOAD, CrowdedWorkload, Habits
+from harness.chaos.play.actor import INIT_PAUSE_SECONDS, TXNS_PER_ROLE, RecordToWrite
+from harness.clients.pipelined.recorded_producer import RecordedProducer
+from harness.wire.topic_partitions import TopicPartition
+
+
+@dataclass(slots=True, kw_only=True)
+class Pace:
+    """Lets so many begin in a second, evenly; who comes late is not made up for."""
+
+    per_second: float
+    _next: float = 0.0
+
+    async def turn(self) -> None:
+        """Wait for one's turn."""
+        now = time.monotonic()
+        self._next = max(self._next + 1 / self.per_second, now)
+        if self._next > now:
+            await asyncio.sleep(self._next - now)
+
+
+@dataclass(slots=True, kw_only=True)
+class Seat:
+    """One transactional id at a time, under one name after the other.
+
+    :param open_producer: A fresh producer under a name, and under an end of the transactional id, which is empty or
+        distinguishes an id that came later.
+    :param topics: The real name by the workload's name.
+    :param over: Set when the time is over.
+    """
+
+    name: str
+    index: int
+    draw: Random
+    habits: Habits
+    workload: CrowdedWorkload
+    open_producer: Callable[[str, str], RecordedProducer]
+    topics: dict[str, str]
+    pace: Pace
+    over: asyncio.Event
+    incarnation: int = 0
+    txns: int = 0
+    committed: int = 0
+    ids: int = 1
+    _of_this_id: int = 0
+
+    async def play(self) -> None:
+        """Transactions, until the time is over."""
+        while not self.over.is_set():
+            producer = self._open()
+            if await producer.init():
+                self.ids += await self._play(producer)
+            else:
+                await asyncio.sleep(INIT_PAUSE_SECONDS)
+            producer.close()
+
+    async def _play(self, producer: RecordedProducer) -> bool:
+        """Until something fails or the id is given up; whether a new id comes next."""
+        self._of_this_id = 0
+        while not self.over.is_set():
+            await self.pace.turn()
+            records, commit = self._drawn()
+            left_open = self.draw.random() < self.habits.left_open
+            if not await self._transact(producer, records, commit, left_open):
+                return left_open
+            if self.habits.ids_after is not None and self._of_this_id >= self.habits.ids_after:
+                return True
+        return False
+
+    async def _transact(
+        self, producer: RecordedProducer, records: Sequence[RecordToWrite], commit: bool, left_open: bool
+    ) -> bool:
+        """One transaction; False when this producer must not go on."""
+        self.txns += 1
+        self._of_this_id += 1
+        producer.begin(self.index * TXNS_PER_ROLE + self.txns, len(records))
+        named: list[tuple[TopicPartition, str]] = [
+            ((self.topics[record.topic], record.partition), record.payload) for record in records
+        ]
+        parts = (named[:1], named[1:]) if self.habits.open_seconds and len(named) > 1 else (named,)
+        for number, part in enumerate(parts):
+            if number:
+                await self._pause(self.draw.uniform(0, self.habits.open_seconds))
+            if not await producer.write(part):
+                await producer.end(commit=False)
+                return False
+        if left_open:
+            return False
+        ended = await producer.end(commit=commit)
+        self.committed += commit and ended.done
+        return ended.done
+
+    def _drawn(self) -> tuple[Sequence[RecordToWrite], bool]:
+        habits, draw = self.habits, self.draw
+        long = draw.random() < habits.long_share
+        size = draw.randint(1, habits.long_records) if long else draw.randint(*habits.records)
+        records, commit = self.workload.crowd_transaction(draw, size)
+        if any(record.payload for record in records):
+            return records, commit
+        sizes = [draw.randint(*habits.payload_bytes) for _ in records]
+        if draw.random() < habits.large_share:
+            sizes[draw.randrange(len(sizes))] = LARGEST_PAYLOAD
+        return [
+            RecordToWrite(topic=record.topic, partition=record.partition, payload="x" * bytes_)
+            for record, bytes_ in zip(records, sizes, strict=True)
+        ], commit
+
+    async def _pause(self, seconds: float) -> None:
+        """Let time pass, but not beyond the end."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.over.wait()
+
+    def _open(self) -> RecordedProducer:
+        self.incarnation += 1
+        name = self.name if self.incarnation == 1 else f"{self.name}.{self.incarnation}"
+        return self.open_producer(name, "" if self.ids == 1 else f".{self.ids}")

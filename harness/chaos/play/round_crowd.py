@@ -1,0 +1,160 @@
+"""Plays a round's crowd: all its seats in one event loop of one thread, over the lanes of clients."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Event
+
+from harness.base.addresses import Address
+from harness.base.clock import RunClock
+from harness.base.json_value import Json
+from harness.base.seed import Seed
+from harness.chaos.plan.crowd import Crowd, CrowdedWorkload, Habits, drawn_habits
+from harness.chaos.play.crowd_seat import Pace, Seat
+from harness.clients.operation_rows import OperationRows
+from harness.clients.pipelined.pipelined_producer import PipelinedProducer, ProducerHabits
+from harness.clients.pipelined.pipelined_retry import PipelinedRetry
+from harness.clients.pipelined.recorded_producer import RecordedProducer
+from harness.clients.pipelined.shared_connections import SharedConnections
+from harness.clients.pipelined.shared_routes import SharedRoutes
+from harness.evidence.history.history_journal import HistoryJournal
+from harness.kafka.producer_state import ProducerState
+from harness.kafka.transaction_protocol import TransactionProtocol
+
+LANES = ("victim", "rival")
+MOST_ASKED = 64
+FIRST_INDEX = 1_000
+"""Of a seat, by which its transactions are numbered: above those of any role."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RoundCrowd:
+    """The crowd of one round; :meth:`run` is the work of one thread.
+
+    :param protocols: Given to the seats in turn.
+    :param bootstrap: A lane's addresses by node.
+    :param id_prefix: What the seats' transactional ids begin with.
+    :param topics: The real name by the workload's name.
+    :param ids: All transactional ids so far.
+    """
+
+    crowd: Crowd
+    workload: CrowdedWorkload
+    protocols: Sequence[TransactionProtocol]
+    seed: Seed
+    bootstrap: Callable[[str], Mapping[int, str]]
+    id_prefix: str
+    topics: dict[str, str]
+    clock: RunClock
+    history_journal: HistoryJournal
+    stop: Event
+    ids: dict[str, None] = field(default_factory=dict)
+    habits: list[str] = field(default_factory=list)
+    seats: list[Seat] = field(default_factory=list)
+    _retries: dict[tuple[str, str, int], PipelinedRetry] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Until ``stop`` is set and every seat has ended its transaction."""
+        asyncio.run(self._run())
+
+    def some_ids(self) -> Sequence[str]:
+        """Those that coordinators are asked about one by one: the last ones, since thousands may have come and gone."""
+        return [*self.ids][-MOST_ASKED:]
+
+    def minimum(self) -> dict[str, Json]:
+        """The traffic without which the round shows nothing."""
+        return {"before": self.crowd.before, "during": self.crowd.during}
+
+    def facts(self) -> dict[str, Json]:
+        """Who they were, for ``run.json``."""
+        return {
+            "seats": len(self.seats),
+            "protocols": [each.name for each in self.protocols],
+            "habits": {name: self.habits.count(name) for name in sorted(set(self.habits))},
+            "transactional_ids": len(self.ids),
+            "transactions": sum(seat.txns for seat in self.seats),
+            "committed": sum(seat.committed for seat in self.seats),
+        }
+
+    async def _run(self) -> None:
+        over, pace = asyncio.Event(), Pace(per_second=self.crowd.per_second)
+        self.seats += [self._seat(number, over, pace) for number in range(self.crowd.seats)]
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._await_end(over))
+                for seat in self.seats:
+                    tasks.create_task(seat.play())
+        finally:
+            self.stop.set()  # a seat that failed ends all; what waits for the end must not wait for ever
+            for retry in self._retries.values():
+                await retry.routes.close()
+                await retry.connections.close()
+
+    async def _await_end(self, over: asyncio.Event) -> None:
+        await asyncio.to_thread(self.stop.wait)
+        over.set()
+
+    def _seat(self, number: int, over: asyncio.Event, pace: Pace) -> Seat:
+        name, protocol = f"crowd-{number}", self.protocols[number % len(self.protocols)]
+        others, lane_number = divmod(number // len(self.protocols), len(LANES))
+        lane, group = LANES[lane_number], others // self.crowd.seats_a_connection
+        shared = (protocol.name, lane, group)
+        draw = self.seed.stream(f"crowd/{name}")
+        habit, habits = drawn_habits(draw)
+        self.habits.append(habit)
+
+        def open_producer(actor: str, end_of_id: str) -> RecordedProducer:
+            return self._opened(actor, f"{self.id_prefix}{name}{end_of_id}", protocol, shared, habits)
+
+        return Seat(
+            name=name,
+            index=FIRST_INDEX + number,
+            draw=draw,
+            habits=habits,
+            workload=self.workload,
+            open_producer=open_producer,
+            topics=self.topics,
+            pace=pace,
+            over=over,
+        )
+
+    def _opened(
+        self,
+        actor: str,
+        transactional_id: str,
+        protocol: TransactionProtocol,
+        shared: tuple[str, str, int],
+        habits: Habits,
+    ) -> RecordedProducer:
+        self.ids[transactional_id] = None
+        producer = PipelinedProducer(
+            state=ProducerState(transactional_id=transactional_id, protocol=protocol),
+            retry=self._retry(shared, protocol),
+            habits=self._producer_habits(habits),
+            now=self.clock.now,
+        )
+        rows = OperationRows(
+            actor=actor, client=f"wire-{protocol.name}", protocol=protocol.name, transactional_id=transactional_id
+        )
+        return RecordedProducer(producer=producer, rows=rows, clock=self.clock, history_journal=self.history_journal)
+
+    def _producer_habits(self, habits: Habits) -> ProducerHabits:
+        return ProducerHabits(
+            timeout_ms=self.crowd.timeout_ms,
+            request_ms=self.crowd.request_ms,
+            in_flight=habits.in_flight,
+            batch_records=habits.batch_records,
+            partitions_a_request=habits.partitions_a_request,
+            compression=habits.compression,
+        )
+
+    def _retry(self, shared: tuple[str, str, int], protocol: TransactionProtocol) -> PipelinedRetry:
+        """The connections and routes that some seats share."""
+        if shared not in self._retries:
+            _, lane, group = shared
+            addresses = {node: Address.parse(address) for node, address in self.bootstrap(lane).items()}
+            connections = SharedConnections(
+                actor=f"crowd-{lane}-{group}", addresses=addresses, highest_versions=protocol.highest_versions
+            )
+            self._retries[shared] = PipelinedRetry(connections, SharedRoutes(connections))
+        return self._retries[shared]

@@ -1,0 +1,1 @@
+"""Wire clients that pipeline: many transactional ids in one thread, with batches and requests in flight."""
