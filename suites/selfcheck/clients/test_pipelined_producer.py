@@ -82,7 +82,7 @@ class ScriptedLeaders:
 
 
 @dataclass(slots=True)
-class Trial:
+class PipelinedTrial:
     """A recorded producer in a transaction, and its brokers."""
 
     recorded: RecordedProducer
@@ -96,15 +96,15 @@ class Trial:
 
 def played(
     folder: Path,
-    play: Callable[[Trial], Coroutine[Any, Any, T]],
+    play: Callable[[PipelinedTrial], Coroutine[Any, Any, T]],
     *script: int | None,
     protocol: TransactionProtocol = V2,
     adding: list[int | None] | None = None,
     **habits: Any,
-) -> tuple[Trial, T]:
+) -> tuple[PipelinedTrial, T]:
     """The play, in an event loop, after ``init`` and ``begin``."""
 
-    async def run() -> tuple[Trial, T]:
+    async def run() -> tuple[PipelinedTrial, T]:
         leaders = ScriptedLeaders(list(script))
         leaders.brokers.bumps_epoch = protocol.bumps_epoch
         connections = cast(SharedConnections, leaders)
@@ -117,7 +117,7 @@ def played(
         )
         rows = OperationRows(actor="a", client="wire-v2", protocol=protocol.name, transactional_id="id")
         recorded = RecordedProducer(producer=producer, rows=rows, clock=clock, history_journal=history_journal)
-        trial = Trial(recorded, leaders, folder)
+        trial = PipelinedTrial(recorded, leaders, folder)
         assert await recorded.init()
         if adding:
             leaders.brokers.script["AddPartitionsToTxn"] = adding
@@ -129,10 +129,10 @@ def played(
     return asyncio.run(run())
 
 
-def written(count: int, partitions: int = 1) -> Callable[[Trial], Coroutine[Any, Any, bool]]:
+def written(count: int, partitions: int = 1) -> Callable[[PipelinedTrial], Coroutine[Any, Any, bool]]:
     """Records in one transaction, which is then ended as it has to be."""
 
-    async def play(trial: Trial) -> bool:
+    async def play(trial: PipelinedTrial) -> bool:
         trial.recorded.begin(1, count)
         whole = await trial.recorded.write([(("t", each % partitions), "x") for each in range(count)])
         await trial.recorded.end(commit=whole)

@@ -20,7 +20,7 @@ VERSIONS = ({"api_key": 12, "min_version": 0, "max_version": 4}, {"api_key": 18,
 
 
 @dataclass(slots=True)
-class Broker:
+class AnsweringBroker:
     """Answers ApiVersions, and Heartbeat unless it is silent, by the names of members.
 
     :param hang_up: Whether a Heartbeat ends the connection.
@@ -51,7 +51,7 @@ class Broker:
         )
 
 
-def talking_to(broker: Broker, talk: Callable[[SharedConnections], Awaitable[T]]) -> T:
+def talking_to(broker: AnsweringBroker, talk: Callable[[SharedConnections], Awaitable[T]]) -> T:
     """The talk with a broker that listens at an address of its own."""
 
     async def run() -> T:
@@ -73,7 +73,7 @@ def heartbeat(member: str) -> Heartbeat:
 
 
 def test_requests_of_many_go_over_one_connection_and_each_gets_its_answer() -> None:
-    broker = Broker()
+    broker = AnsweringBroker()
 
     async def talk(connections: SharedConnections) -> list[int]:
         answers = await asyncio.gather(*(connections.ask(1, REQUEST, 2) for _ in range(20)))
@@ -84,7 +84,7 @@ def test_requests_of_many_go_over_one_connection_and_each_gets_its_answer() -> N
 
 
 def test_silence_ends_the_connection_for_all_who_wait_on_it_and_the_next_request_opens_another() -> None:
-    broker = Broker(silent={"quiet"})
+    broker = AnsweringBroker(silent={"quiet"})
 
     async def talk(connections: SharedConnections) -> list[object]:
         quiet = asyncio.create_task(connections.ask(1, heartbeat("quiet"), 0.05))
@@ -101,14 +101,14 @@ def test_a_connection_that_ends_is_no_answer_and_an_address_without_listener_is_
         await connections.ask(1, REQUEST, 2)
 
     with pytest.raises(ConnectionClosed):
-        talking_to(Broker(hang_up=True), ended)
+        talking_to(AnsweringBroker(hang_up=True), ended)
 
     async def away(connections: SharedConnections) -> None:
         connections.addresses = {1: Address("127.0.0.1", 1)}
         await connections.ask(1, REQUEST, 2)
 
     with pytest.raises(NotSent):
-        talking_to(Broker(), away)
+        talking_to(AnsweringBroker(), away)
 
 
 def test_who_is_cancelled_while_a_connection_is_opened_stays_cancelled() -> None:
@@ -119,4 +119,4 @@ def test_who_is_cancelled_while_a_connection_is_opened_stays_cancelled() -> None
         await asyncio.gather(asking, return_exceptions=True)
         return asking.cancelled()
 
-    assert talking_to(Broker(), talk)
+    assert talking_to(AnsweringBroker(), talk)
