@@ -49,6 +49,11 @@ def write(at: float, epoch: int, error: str | None = "NONE", *, sequence: int = 
     return asked(request, at, None if error is None else ModelAnswer(error))
 
 
+def answered_late(one: TracedRequest) -> TracedRequest:
+    """After what was sent behind it."""
+    return replace(one, answered=one.sent + 5)
+
+
 def end(at: float, epoch: int, error: str | None = "NONE", *, commit: bool = True) -> TracedRequest:
     """A client of the new protocol ends its transaction; the next epoch is in the answer."""
     request = EndTxnAsked(id=TID, version=5, producer_id=PRODUCER, epoch=epoch, commit=commit)
@@ -78,8 +83,13 @@ def test_what_the_model_does_is_explained(data: st.DataObject, profile: Protocol
         [init(1, 0), write(2, 0), init(3, 2, who="b"), end(4, 0, "PRODUCER_FENCED")],
         [init(1, 0), write(2, 0), init(3, None, who="b"), end(4, 0, "PRODUCER_FENCED")],
         [init(1, 0), write(2, 0), end(9, 0, "INVALID_TXN_STATE")],
+        [init(1, 0), answered_late(write(2, 0, "INVALID_PRODUCER_EPOCH")), init(3, 2, who="b")],
+        [init(1, 0), answered_late(write(2, 0, "INVALID_TXN_STATE")), init(3, 2, who="b")],
     ],
-    ids=["in order", "lost init", "lost end", "lost write", "fenced", "fenced by a lost init", "timed out"],
+    ids=[
+        *("in order", "lost init", "lost end", "lost write", "fenced", "fenced by a lost init", "timed out"),
+        *("fenced while it is verified", "the same of a leader that looks at verification first"),
+    ],
 )
 def test_a_trace_by_hand_is_explained(trace: Sequence[TracedRequest]) -> None:
     assert verdict(*trace).explained is Explained.YES
