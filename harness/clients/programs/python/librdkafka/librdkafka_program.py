@@ -140,6 +140,8 @@ def _common(given: Fields) -> Fields:
         "bootstrap.servers": given["bootstrap"],
         "client.id": given["client_id"],
         "log_level": 3,
+        "reconnect.backoff.ms": 50,  # brokers come back within seconds, and are not left alone for ten after that
+        "reconnect.backoff.max.ms": 500,
         **given["security"],
     }
 
