@@ -19,7 +19,7 @@ from harness.base.json_value import Json
 from harness.cluster.cluster import Cluster
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
-from harness.faults.toxic import ClusterShape, Power, StrikeCount, Toxic
+from harness.faults.toxic import ClusterShape, Power, StrikeCount, Toxic, ToxicReach
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
@@ -37,7 +37,11 @@ NAME, TOPIC, ID = "accounts", "toxics-accounts", "toxics-teller"
 SHAPE = ClusterShape(lanes=("victim",), topics={NAME: 3}, transactional_ids=("teller",))
 ELSEWHERE = (Power.FRAMES, Power.CLIENTS)
 """What strikes single requests, and processes of clients, has tests of its own (``test_chaos_clients``)."""
-TOXICS = {name: toxic for name, toxic in find_toxics().items() if toxic.power not in ELSEWHERE}
+UPGRADES = (ToxicReach.RELEASES,)
+"""What needs a cluster of an older release takes minutes: ``test_release_change`` has its order without one."""
+TOXICS = {
+    name: toxic for name, toxic in find_toxics().items() if toxic.power not in ELSEWHERE and toxic.acts_on != UPGRADES
+}
 ON_PROXIES = [name for name, toxic in TOXICS.items() if "proxy" in toxic.draw(SHAPE, Random(0))]
 BOUND_SECONDS = 60.0
 """For whatever has to happen; three restarts on a busy machine take half of it."""
