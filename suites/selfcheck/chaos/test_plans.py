@@ -117,7 +117,7 @@ def test_what_the_plan_fixes_cannot_be_given_beside_it(tmp_path: Path) -> None:
 
 
 def context(name: str, folder: Path, plan: RoundPlan | None = None) -> RoundContext:
-    scenario: Scenario = replace(SCENARIO_FILES[name], clients=("wire-v2", "wire-v1"))
+    scenario: Scenario = replace(SCENARIO_FILES[name], clients=("wire-v2", "wire-v1"), crowd=None)
     if plan is not None:
         scenario = scenario_of(plan)
     round_ = Round(target="t", scenario=scenario, seed=Seed(7), seconds=30, folder=folder, command="again", plan=plan)
