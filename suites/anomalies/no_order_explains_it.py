@@ -24,10 +24,10 @@ def an_epoch_is_passed_over_for_no_reason(s: Story) -> Sequence[str]:
     return ["no-order-explains-it"]
 
 
-def a_write_is_refused_although_nobody_fenced_its_producer(s: Story) -> Sequence[str]:
+def a_write_is_refused_although_its_producer_is_known(s: Story) -> Sequence[str]:
     s.init(**WIRE)
     s.begin(1)
-    s.produce(1, outcome=Outcome.REFUSED, error=int(KafkaError.INVALID_PRODUCER_EPOCH), **WIRE)
+    s.produce(1, outcome=Outcome.REFUSED, error=int(KafkaError.INVALID_PRODUCER_ID_MAPPING), **WIRE)
     s.end()
     return ["no-order-explains-it"]
 
@@ -80,7 +80,7 @@ ANOMALY = Anomaly(
     phrase="answers as no order of the requests can bring about",
     stories=(
         an_epoch_is_passed_over_for_no_reason,
-        a_write_is_refused_although_nobody_fenced_its_producer,
+        a_write_is_refused_although_its_producer_is_known,
         an_init_without_an_answer_explains_the_epoch,
         a_lost_commit_explains_the_refusal_of_an_abort,
     ),

@@ -35,6 +35,9 @@ class Upgradable:
             raise UserError("the controller answered UNSUPPORTED_VERSION", exit=ExitCode.NOT_READY)
         self.running = release
 
+    def started_with(self, _node: int) -> str | None:
+        return None
+
     def altered(self) -> bool:
         return self.running is not None
 
