@@ -1,7 +1,8 @@
-"""Which toxics there are: every file under ``toxics`` that binds ``TOXIC``."""
+"""Which toxics there are: every file under ``toxics`` that binds ``TOXIC``, by name. Liars bind none."""
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import cast
 
 from harness.base.bound_values import bound
@@ -10,7 +11,12 @@ from harness.faults.toxic import Toxic
 
 
 @cache
-def find_toxics() -> Mapping[str, Toxic]:
-    """Every toxic by its name."""
-    found = (cast(Toxic, value) for _, value in bound(TOXICS, "TOXIC"))
-    return {toxic.name: toxic for toxic in found}
+def find_toxics(folder: Path = TOXICS) -> Mapping[str, Toxic]:
+    """Every toxic by its name; :raises ValueError: when two files give the same name."""
+    found: dict[str, Toxic] = {}
+    for _, value in bound(folder, "TOXIC"):
+        toxic = cast(Toxic, value)
+        if toxic.name in found:
+            raise ValueError(f"two toxics are called {toxic.name}")
+        found[toxic.name] = toxic
+    return dict(sorted(found.items()))

@@ -21,6 +21,7 @@ from harness.chaos.plan.round_plan import PlannedRole, RoundPlan
 from harness.chaos.plan.scenario import PlannedFault, Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
 from harness.chaos.plan.schedule import schedule
+from harness.chaos.plan.toxic_catalogue import find_toxics
 from harness.chaos.play.casting import ClientsNotOffered, ScenarioOutOfReach
 from harness.chaos.play.round_context import create_round
 from harness.chaos.play.within_reach import lost, on_external, reach_of
@@ -29,7 +30,6 @@ from harness.cluster.run_options import Permissions, RunOptions
 from harness.cluster.topology import Topology, owned_topology
 from harness.faults.toxic import ClusterShape, ToxicReach
 from suites.selfcheck.fixtures import chaos_folders
-from suites.selfcheck.fixtures.toxic_files import find_toxics
 
 IDS = {"topics": {"accounts": 3}, "transactional_ids": ("teller",)}
 OURS = ClusterShape(**IDS)  # type: ignore[arg-type]

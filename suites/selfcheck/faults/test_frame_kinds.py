@@ -11,11 +11,11 @@ import pytest
 from harness.base import wait
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
+from harness.chaos.plan.toxic_catalogue import find_toxics
 from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.frame_toxic import EVERY_ID, FrameToxic
 from harness.faults.toxic import ClusterShape, Power
 from suites.selfcheck.fixtures.gate_pair import PATIENCE, GatePair, end, init, produce
-from suites.selfcheck.fixtures.toxic_files import find_toxics
 
 pytest_plugins = ("suites.selfcheck.fixtures.gate_pair",)
 

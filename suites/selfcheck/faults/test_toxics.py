@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from harness.base.addresses import Address
 from harness.base.deferred_action import deferred
 from harness.base.paths import ROOT
+from harness.chaos.plan.toxic_catalogue import find_toxics
 from harness.faults.proxy_faults import draw_proxy
 from harness.faults.toxic import ClusterShape, MinimumDuration, Power
 from harness.faults.typed_draws import number, numbers, text, texts
 from harness.machine.socket_traffic import established
-from suites.selfcheck.fixtures.toxic_files import find_toxics
 
 TOXICS = find_toxics()
 SHAPE = ClusterShape(topics={"accounts": 3, "out": 1}, transactional_ids=("teller-1", "teller-2"))

@@ -12,6 +12,7 @@ import pytest
 
 from harness.base import wait
 from harness.base.json_value import Json
+from harness.chaos.plan.toxic_catalogue import find_toxics
 from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.evidence.history.operation import Outcome, Value
 from harness.faults.fault_target import FaultTarget
@@ -20,7 +21,6 @@ from harness.faults.frame_toxic import EVERY_ID, FrameToxic, add_rule, lanes_of,
 from harness.faults.toxic import ClusterShape, Power, StrikeCount
 from harness.wire.requests.log.list_offsets import ListOffsets
 from suites.selfcheck.fixtures.live_clients import PARTITIONS, BusyClients, fault_target_with_topic, options
-from suites.selfcheck.fixtures.toxic_files import find_toxics
 
 pytestmark = pytest.mark.live
 

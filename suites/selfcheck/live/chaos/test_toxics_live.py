@@ -16,6 +16,7 @@ from harness.base import wait
 from harness.base.addresses import Lane
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
+from harness.chaos.plan.toxic_catalogue import find_toxics
 from harness.cluster.cluster import Cluster
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
@@ -29,7 +30,6 @@ from harness.wire.requests.log.produce import PartitionBatch, Produce
 from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import WireError
 from suites.selfcheck.fixtures.live_clients import process_cluster
-from suites.selfcheck.fixtures.toxic_files import find_toxics
 
 pytestmark = pytest.mark.live
 
