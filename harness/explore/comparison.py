@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from harness.explore.cell_results import CellSeen, Difference, SeenId, SeenProducer
+from harness.explore.cell_results import CellSeen, Difference, SeenId, SeenProducer, SeenStart
 from harness.explore.looks.group_look import ShownOffset
 from harness.model.events.model_event import WriteWaits, let_go
 from harness.model.groups import group_model
@@ -78,7 +78,13 @@ def _expected_id(after: ModelCluster, name: str) -> SeenId:
     known = after.ids.get(name)
     if known is None:
         return SeenId(error=UNKNOWN)
-    return SeenId(state=str(known.state), producer_id=known.producer_id, epoch=known.epoch, partitions=known.partitions)
+    return SeenId(
+        state=str(known.state),
+        producer_id=known.producer_id,
+        epoch=known.epoch,
+        partitions=known.partitions,
+        timeout_ms=known.timeout_ms,
+    )
 
 
 def _producers(name: str, expected: PartitionLog, shown: Mapping[int, SeenProducer]) -> Iterator[Difference]:
@@ -112,7 +118,9 @@ def _id_text(shown: SeenId) -> str:
     if shown.error != "NONE":
         return shown.error
     partitions = f" with {'+'.join(sorted(shown.partitions))}" if shown.partitions else ""
-    return f"{shown.state}, producer {shown.producer_id} epoch {shown.epoch}{partitions}"
+    timeout = "" if shown.timeout_ms == NONE else f", timeout {shown.timeout_ms} ms"
+    start = "" if shown.start is SeenStart.KEPT else f", its start {shown.start}"
+    return f"{shown.state}, producer {shown.producer_id} epoch {shown.epoch}{partitions}{timeout}{start}"
 
 
 def _producer_text(producer_id: int, shown: SeenProducer | None) -> str:

@@ -9,6 +9,8 @@ from harness.model.groups import group_model
 from harness.model.model_requests import (
     AddOffsetsAsked,
     AddPartitionsAsked,
+    DescribeProducerAsked,
+    DescribeTransactionAsked,
     EndTxnAsked,
     InitProducerIdAsked,
     ListTransactionsAsked,
@@ -49,6 +51,17 @@ def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfil
         case ListTransactionsAsked():
             answers = coordinator_model.listed(cluster.ids.get(asked.id), asked, profile)
             return tuple(ModelOutcome(each, cluster) for each in answers)
+        case DescribeTransactionAsked():
+            shown = coordinator_model.described(cluster.ids.get(asked.id), elsewhere=asked.elsewhere)
+            return (ModelOutcome(shown, cluster),)
+        case DescribeProducerAsked():
+            return (ModelOutcome(_described_producer(cluster, asked), cluster),)
+
+
+def _described_producer(cluster: ModelCluster, asked: DescribeProducerAsked) -> ModelAnswer:
+    if asked.partition not in cluster.logs:
+        return ModelAnswer("UNKNOWN_TOPIC_OR_PARTITION")
+    return leader_model.described(cluster.log(asked.partition), asked)
 
 
 def settled(cluster: ModelCluster, profile: ProtocolProfile) -> ModelCluster:

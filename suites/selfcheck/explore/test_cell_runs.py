@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from harness.explore.cell_batch import wrong_stable_offsets
-from harness.explore.cell_identities import CellIdentities
+from harness.explore.cell_identities import TIMEOUT_MS, CellIdentities
 from harness.explore.cell_results import Difference, SeenId, SeenLog, SeenProducer
 from harness.explore.cell_run import CellRun
 from harness.explore.looks.pool_look import PoolLook
@@ -105,7 +105,7 @@ LOOK = PoolLook(
             state="CompleteCommit",
             producer_id=7000,
             producer_epoch=1,
-            timeout_ms=0,
+            timeout_ms=TIMEOUT_MS,
             start_time_ms=-1,
             partitions=[],
         )
