@@ -250,20 +250,32 @@ def _with(result: CellResult, wrong: Difference | None) -> CellResult:
 
 
 def wrong_stable_offsets(runs: Sequence[CellRun], seen: PoolLook) -> Iterator[tuple[int, Difference]]:
-    """Each partition whose last stable offset contradicts what its leader shows of producers, and the cell at fault."""
+    """Each partition whose last stable offset contradicts what its leader shows of producers, and the cell at fault.
+
+    Likewise where more is shown to consumers of committed records than the last stable offset allows.
+    """
     owners = {producer_id: run for run in runs for producer_id in run.who.producer_ids}
     unsettled = {place for run in runs if run.missed is not None for place in run.who.places.values()}
     for place, stable in seen.stable.items():
         if place in unsettled:
             continue  # a transaction may have ended while it was looked at
+        if (leaked := seen.leaked.get(place)) is not None:
+            owner = _owner(seen, place, leaked, owners) or runs[0]
+            part = f"read_committed of {_named(owner, place)}"
+            yield owner.number, Difference(part=part, expected=f"nothing from {stable} on", seen=f"a batch at {leaked}")
+            continue
         opened = _open(seen, place)
         at = held_wrongly(seen.ends[place], stable, opened)
         if at is None:
             continue
         owner = _owner(seen, place, at, owners) or runs[0]
-        name = next((name for name, each in owner.who.places.items() if each == place), str(place))
         expected = stable_offset(seen.ends[place], opened)
-        yield owner.number, Difference(part=f"LSO of {name}", expected=str(expected), seen=str(stable))
+        part = f"LSO of {_named(owner, place)}"
+        yield owner.number, Difference(part=part, expected=str(expected), seen=str(stable))
+
+
+def _named(run: CellRun, place: TopicPartition) -> str:
+    return next((name for name, each in run.who.places.items() if each == place), str(place))
 
 
 def _open(seen: PoolLook, place: TopicPartition) -> Mapping[int, int]:
