@@ -22,7 +22,7 @@ Kind: TypeAlias = Callable[[GridCell, ModelOutcome], Hashable]
 FIRST = 200
 """Cells of the first round: most of what changes an answer shows here."""
 SEED = 1
-"""Of the order within a kind's round, so that the first round has requests of every API."""
+"""Of the order within a round."""
 
 
 def rounds_of_cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Sequence[Sequence[Numbered]]:
@@ -30,9 +30,17 @@ def rounds_of_cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, i
     quick = list(enumerate(grid_cells(profile, offered), start=1))
     slow = list(enumerate(slow_cells(profile, offered), start=len(quick) + 1))
     asked = _one_of_each([(each, _predicted(each[1], profile)) for each in quick], (_by_request, _by_state_and_answer))
-    Random(SEED).shuffle(asked)
+    asked = _every_api_first(asked)
     slow_ones = [_after_events(slow, profile, late=late) for late in (False, True)]
     return [asked[:FIRST], asked[FIRST:], *slow_ones]
+
+
+def _every_api_first(asked: Sequence[Numbered]) -> list[Numbered]:
+    """In an order of no meaning behind one of each API."""
+    drawn = Random(SEED).sample(asked, len(asked))
+    first = {type(cell.asked): (number, cell) for number, cell in reversed(drawn)}
+    taken = {number for number, _ in first.values()}
+    return [*first.values(), *(each for each in drawn if each[0] not in taken)]
 
 
 def _after_events(cells: Iterable[Numbered], profile: ProtocolProfile, *, late: bool) -> Sequence[Numbered]:
