@@ -62,6 +62,10 @@ class CellIdentities:
         """The symbolic number of a producer id of the cell."""
         return self._symbols[real]
 
+    def real_id(self, name: str) -> str:
+        """Of a transactional id; the empty one is itself."""
+        return self.ids[name] if name else name
+
     def named(self, shown: Iterable[str]) -> frozenset[str]:
         """Partitions that a broker names, by their names in the model; others as they are."""
         names = {partition_name(*place): name for name, place in self.places.items()}

@@ -80,13 +80,13 @@ def real_request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None
         case ProduceAsked() | TxnOffsetCommitAsked() | WriteMarkerAsked():
             at = who.places[asked.partition]
         case _:
-            at = who.ids[asked.id]
+            at = who.real_id(asked.id)
     return RealRequest(request=_request(asked, who, topic_id), version=asked.version, at=at)
 
 
 def _description(asked: DescribeTransactionAsked | DescribeProducerAsked, who: CellIdentities) -> RealRequest:
     if isinstance(asked, DescribeTransactionAsked):
-        name = who.ids[asked.id]
+        name = who.real_id(asked.id)
         by = DescribedBy.STRANGER if asked.elsewhere else DescribedBy.LEADER
         return RealRequest(request=DescribeTransactions(transactional_id=name), version=asked.version, at=name, by=by)
     topic, partition = place = who.places[asked.partition]
@@ -99,14 +99,14 @@ def _request(asked: _Identified, who: CellIdentities, topic_id: UUID | None) -> 
     match asked:
         case InitProducerIdAsked():
             return InitProducerId(
-                transactional_id=who.ids[asked.id],
+                transactional_id=who.real_id(asked.id),
                 timeout_ms=who.timeout_ms if asked.timeout_ms == NONE else asked.timeout_ms,
                 producer_id=producer_id,
                 producer_epoch=asked.epoch,
             )
         case AddPartitionsAsked():
             return AddPartitionsToTxn(
-                transactional_id=who.ids[asked.id],
+                transactional_id=who.real_id(asked.id),
                 producer_id=producer_id,
                 producer_epoch=asked.epoch,
                 partitions=tuple(who.places[name] for name in sorted(asked.partitions)),
@@ -114,7 +114,7 @@ def _request(asked: _Identified, who: CellIdentities, topic_id: UUID | None) -> 
             )
         case AddOffsetsAsked():
             return AddOffsetsToTxn(
-                transactional_id=who.ids[asked.id],
+                transactional_id=who.real_id(asked.id),
                 producer_id=producer_id,
                 producer_epoch=asked.epoch,
                 group=who.group,
@@ -125,7 +125,7 @@ def _request(asked: _Identified, who: CellIdentities, topic_id: UUID | None) -> 
             return _commit_offset(asked, who)
         case EndTxnAsked():
             return EndTxn(
-                transactional_id=who.ids[asked.id],
+                transactional_id=who.real_id(asked.id),
                 producer_id=producer_id,
                 producer_epoch=asked.epoch,
                 committed=asked.commit,
@@ -153,9 +153,9 @@ def _pattern(asked: ListTransactionsAsked, who: CellIdentities) -> str | None:
         case ListedPattern.ANY:
             return None if asked.version < KNOWS_PATTERN else ".*"
         case ListedPattern.OWN:
-            return re.escape(who.ids[asked.id])
+            return re.escape(who.real_id(asked.id))
         case ListedPattern.NO_ID:
-            return f"no-{re.escape(who.ids[asked.id])}"
+            return f"no-{re.escape(who.real_id(asked.id))}"
         case ListedPattern.INVALID:
             return "(["
 
@@ -163,7 +163,7 @@ def _pattern(asked: ListTransactionsAsked, who: CellIdentities) -> str | None:
 def _commit_offset(asked: TxnOffsetCommitAsked, who: CellIdentities) -> TxnOffsetCommit:
     """Of the first partition: offsets of several are kept alike."""
     return TxnOffsetCommit(
-        transactional_id=who.ids[asked.id],
+        transactional_id=who.real_id(asked.id),
         group=who.group,
         producer_id=who.producer_id(asked.producer_id),
         producer_epoch=asked.epoch,
@@ -183,7 +183,7 @@ def _produce(asked: ProduceAsked, who: CellIdentities, topic_id: UUID | None) ->
         transactional=asked.transactional,
     )
     placed = PartitionBatch(topic=topic, partition=partition, batch=batch, topic_id=topic_id)
-    return Produce(transactional_id=who.ids[asked.id] if asked.names_id else None, batches=(placed,))
+    return Produce(transactional_id=who.real_id(asked.id) if asked.names_id else None, batches=(placed,))
 
 
 def answer_of(asked: ModelRequest, result: ApiResult, who: CellIdentities) -> ModelAnswer:
@@ -203,7 +203,7 @@ def answer_of(asked: ModelRequest, result: ApiResult, who: CellIdentities) -> Mo
 def _listed(error: str, result: ListTransactionsResult, name: str, who: CellIdentities) -> ModelAnswer:
     """The id in the list, where it is in it."""
     for each in result.transactions:
-        if each["transactional_id"] == who.ids[name]:
+        if each["transactional_id"] == who.real_id(name):
             return ModelAnswer(error, who.given(each["producer_id"], name), state=each["state"])
     return ModelAnswer(error)
 

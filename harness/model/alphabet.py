@@ -30,6 +30,8 @@ from harness.model.model_state import GROUP, NONE, CoordinatorState, ModelCluste
 OWN, OTHER = "own", "other"
 """The transactional ids of a cell."""
 PARTITIONS = ("A", "B")
+NAMELESS = ""
+"""No id that anybody may have."""
 MISSING = "X"
 """A partition that there is not, of the topic of the others."""
 NOBODYS_ID = 9999
@@ -90,6 +92,8 @@ def alphabet(cluster: ModelCluster, offered: Mapping[str, tuple[int, int]]) -> I
         yield from _offset_commits(spoken["TxnOffsetCommit"], identities, cluster)
     yield from _lists(spoken["ListTransactions"], identities, cluster)
     yield from _descriptions(identities, cluster)
+    if cluster.ids.get(OWN) is None:
+        yield from _nameless(spoken)
 
 
 def offers_groups(offered: Mapping[str, tuple[int, int]]) -> bool:
@@ -186,7 +190,9 @@ def _before(named: Mapping[str, int], name: str) -> set[int]:
 
 
 def _ends(versions: Sequence[int], identities: Mapping[str, tuple[int, int]]) -> Iterator[NamedRequest]:
-    for version, (name, (producer_id, epoch)), commit in product(versions, identities.items(), (True, False)):
+    ahead = {"much newer": (own[0], own[1] + 2)} if (own := identities.get("own")) else {}
+    whose = {**identities, **ahead}
+    for version, (name, (producer_id, epoch)), commit in product(versions, whose.items(), (True, False)):
         asked = EndTxnAsked(id=OWN, version=version, producer_id=producer_id, epoch=epoch, commit=commit)
         yield NamedRequest(f"EndTxn v{version}, {'commit' if commit else 'abort'}, {name}", asked)
 
@@ -271,3 +277,19 @@ def _descriptions(identities: Mapping[str, tuple[int, int]], cluster: ModelClust
     for partition, by in asked:
         request = DescribeProducerAsked(partition=partition, producer_id=producer_id, by=by)
         yield NamedRequest(f"DescribeProducers of {partition}, by {by}", request)
+
+
+def _nameless(versions: Mapping[str, Sequence[int]]) -> Iterator[NamedRequest]:
+    """What a coordinator is asked about the empty id, whatever state another one is in."""
+    identity = {"id": NAMELESS, "producer_id": NOBODYS_ID, "epoch": 0}
+    for version in versions["InitProducerId"]:
+        yield NamedRequest(
+            f"InitProducerId v{version}, the empty id", InitProducerIdAsked(id=NAMELESS, version=version)
+        )
+    for version in versions["AddPartitionsToTxn"]:
+        added = AddPartitionsAsked(version=version, partitions=frozenset(PARTITIONS[:1]), **identity)  # type: ignore[arg-type]
+        yield NamedRequest(f"AddPartitionsToTxn v{version}, add A, the empty id", added)
+    for version in versions["EndTxn"]:
+        ended = EndTxnAsked(version=version, commit=True, **identity)  # type: ignore[arg-type]
+        yield NamedRequest(f"EndTxn v{version}, commit, the empty id", ended)
+    yield NamedRequest("DescribeTransactions of the empty id", DescribeTransactionAsked(id=NAMELESS))

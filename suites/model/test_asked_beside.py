@@ -118,3 +118,12 @@ def test_a_list_has_the_ids_that_its_pattern_fits() -> None:
     assert fitting(ListedPattern.OWN) == fitting(ListedPattern.ANY) == ModelAnswer(producer_id=0, state="Empty")
     assert fitting(ListedPattern.NO_ID) == ModelAnswer()
     assert fitting(ListedPattern.INVALID).error == "INVALID_REGULAR_EXPRESSION"
+
+
+def test_nobody_has_the_empty_id() -> None:
+    nameless: Sequence[ModelRequest] = (
+        InitProducerIdAsked(id="", version=5),
+        EndTxnAsked(id="", version=5, producer_id=0, epoch=0, commit=True),
+        DescribeTransactionAsked(id=""),
+    )
+    assert {last(INIT, each).error for each in nameless} == {"INVALID_REQUEST"}
