@@ -49,7 +49,7 @@ def _differences(answer: ModelAnswer, after: ModelCluster, seen: CellSeen) -> It
     for name, offset in sorted(seen.groups.items()):
         yield from _unequal(f"offset of {name}", _offset_text(expected_offset(after, name)), _offset_text(offset))
     for name, shown in sorted(seen.ids.items()):
-        yield from _unequal(f"coordinator of {name}", _id_text(_expected_id(after, name)), _id_text(shown))
+        yield from _unequal(f"coordinator of {name}", _id_text(expected_id(after, name)), _id_text(shown))
     for name, log in sorted(seen.logs.items()):
         expected = after.log(name)
         yield from _producers(name, expected, {each.producer_id: each for each in log.producers})
@@ -74,7 +74,8 @@ def _offset_text(shown: ShownOffset) -> str:
     return offset if shown.stable else f"{offset}, {group_model.UNSTABLE} with require_stable"
 
 
-def _expected_id(after: ModelCluster, name: str) -> SeenId:
+def expected_id(after: ModelCluster, name: str) -> SeenId:
+    """What DescribeTransactions shows in the model."""
     known = after.ids.get(name)
     if known is None:
         return SeenId(error=UNKNOWN)

@@ -4,11 +4,11 @@ from functools import cache
 
 import pytest
 
-from harness.explore.cell_results import CellSeen, SeenId, SeenLog, SeenProducer
-from harness.explore.comparison import UNKNOWN, expected_offset
+from harness.explore.cell_results import CellSeen, SeenLog, SeenProducer
+from harness.explore.comparison import expected_id, expected_offset
 from harness.model.alphabet import OTHER, OWN
 from harness.model.grid import GridCell, grid_cells
-from harness.model.model_state import GROUP, ModelCluster, PartitionLog
+from harness.model.model_state import GROUP, PartitionLog
 from harness.model.protocol_profile import NEWEST
 from harness.model.protocol_step import outcomes, settled
 from suites.model.mutants import MUTANTS, Mutant
@@ -28,16 +28,9 @@ def seen(cell: GridCell) -> CellSeen:
     """What a broker shows that does as the model says."""
     outcome = outcomes(cell.before, cell.asked, NEWEST)[0]
     after = settled(outcome.after, NEWEST)
-    ids = {name: shown_id(after, name) for name in (OWN, OTHER)}
+    ids = {name: expected_id(after, name) for name in (OWN, OTHER)}
     logs = {name: shown_log(log) for name, log in after.logs.items()}
     return CellSeen(answer=outcome.answer, ids=ids, logs=logs, groups={GROUP: expected_offset(after, GROUP)})
-
-
-def shown_id(after: ModelCluster, name: str) -> SeenId:
-    known = after.ids.get(name)
-    if known is None:
-        return SeenId(error=UNKNOWN)
-    return SeenId(state=str(known.state), producer_id=known.producer_id, epoch=known.epoch, partitions=known.partitions)
 
 
 def shown_log(log: PartitionLog) -> SeenLog:
