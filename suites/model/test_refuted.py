@@ -15,7 +15,7 @@ from suites.model.mutants import MUTANTS, Mutant
 from suites.model.refuted import SeenGrid, seen_grid
 from suites.model.test_model_by_itself import OFFERED
 
-CELLS = 9_000
+CELLS = 11_000
 UNSEEN = {
     "every write is verified anew": "the coordinator confirms what is going on",
     "old epochs are asked about": "the coordinator refuses them by the same name",
