@@ -136,7 +136,7 @@ def _connect(gateway: Any, chosen: Mapping[str, str]) -> SparkSession:
 
 @contextmanager
 def _own_interrupts() -> Iterator[None]:
-    """Ctrl-C stays what it was: pyspark's handler asks a context that has ended, and fails, once its session is over."""
+    """Ctrl-C does as before: the handler of pyspark asks its context, and fails once that has ended."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
