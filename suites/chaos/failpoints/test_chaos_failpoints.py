@@ -26,7 +26,7 @@ SOUND: Mapping[str, int] = {}
 
 
 @dataclass
-class FakeKafka:
+class PlayedKafka:
     """Stands for environment and cluster: each round comes to what is next in ``rounds``; an error is raised."""
 
     rounds: list[Mapping[str, int] | Exception]
@@ -35,7 +35,7 @@ class FakeKafka:
     loaded: list[str] = field(default_factory=list)
     wanted: Any = None
 
-    def open(self) -> "FakeKafka":
+    def open(self) -> "PlayedKafka":
         if self.refuses:
             raise RuntimeError("no such class")
         return self
@@ -61,7 +61,7 @@ class FakeKafka:
         return Judgement(checks=(CheckResult(name="x", statement="x", witnesses=1, counts=came_to),))
 
 
-def sessions(kafka: FakeKafka, folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: float = 60) -> BrokenSessions:
+def sessions(kafka: PlayedKafka, folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: float = 60) -> BrokenSessions:
     scenarios = [each for each in find_scenarios(SCENARIOS) if not each.upgrades][:2]
     monkeypatch.setattr(broken_sessions, "own_programs", lambda _scenarios: {})
     made = BrokenSessions(folder=folder, scenarios=scenarios, backend="process", seconds=seconds)
@@ -87,7 +87,7 @@ def test_every_failpoint_of_the_contract_can_spare() -> None:
 
 
 def test_a_session_ends_with_the_first_red_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kafka = FakeKafka(rounds=[SOUND, {"lost-record": 2}, {"never": 1}])
+    kafka = PlayedKafka(rounds=[SOUND, {"lost-record": 2}, {"never": 1}])
     line = sessions(kafka, tmp_path, monkeypatch).tried(FAILPOINT)
     assert (line.outcome, line.anomalies) == (ChaosOutcome.FOUND, ("lost-record",))
     assert [conclusion for _, conclusion in line.rounds] == ["HOLDS", "VIOLATED"]
@@ -95,12 +95,12 @@ def test_a_session_ends_with_the_first_red_round(tmp_path: Path, monkeypatch: py
 
 
 def test_rounds_that_all_hold_have_not_found_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = sessions(FakeKafka(rounds=[]), tmp_path, monkeypatch, seconds=0.1).tried(FAILPOINT)
+    line = sessions(PlayedKafka(rounds=[]), tmp_path, monkeypatch, seconds=0.1).tried(FAILPOINT)
     assert (line.outcome, len(line.rounds)) == (ChaosOutcome.NOT_FOUND, 1)
 
 
 def test_where_no_round_could_be_judged_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kafka = FakeKafka(rounds=[TimeoutError("no coordinator")])
+    kafka = PlayedKafka(rounds=[TimeoutError("no coordinator")])
     line = sessions(kafka, tmp_path, monkeypatch, seconds=0.1).tried(FAILPOINT)
     assert (line.outcome, line.rounds[0][1]) == (ChaosOutcome.NOT_SHOWN, "TimeoutError: no coordinator")
 
@@ -108,14 +108,14 @@ def test_where_no_round_could_be_judged_nothing_is_said(tmp_path: Path, monkeypa
 def test_code_that_is_never_run_and_a_rule_that_fails_are_told_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = sessions(FakeKafka(rounds=[], enters=False), tmp_path, monkeypatch, seconds=0.1).tried(FAILPOINT)
+    line = sessions(PlayedKafka(rounds=[], enters=False), tmp_path, monkeypatch, seconds=0.1).tried(FAILPOINT)
     assert line.outcome is ChaosOutcome.NOT_ENTERED
-    line = sessions(FakeKafka(rounds=[], refuses=True), tmp_path, monkeypatch).tried(FAILPOINT)
+    line = sessions(PlayedKafka(rounds=[], refuses=True), tmp_path, monkeypatch).tried(FAILPOINT)
     assert (line.outcome, line.why) == (ChaosOutcome.FAILED, "no such class")
 
 
 def test_what_was_tried_is_kept_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kafka = FakeKafka(rounds=[{"lost-record": 2}])
+    kafka = PlayedKafka(rounds=[{"lost-record": 2}])
     ChaosTrials(tmp_path).add(sessions(kafka, tmp_path, monkeypatch).tried(FAILPOINT))
     again = ChaosTrials(tmp_path)
     assert again.left([FAILPOINT]) == []
