@@ -22,9 +22,9 @@ from harness.explore.cell_results import CellOutcome, CellResult
 from harness.explore.explore_options import ExploreOptions
 from harness.explore.findings import Findings
 from harness.explore.walks.drawn_walks import drawn_walks, events_of_round
-from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
+from harness.model.protocol_profile import ProtocolProfile
 from harness.model.sketch import sketch
-from harness.model.walks import WalkAction, WalkStep, cell_of, path_of
+from harness.model.walks import WalkAction, WalkOffer, WalkStep, cell_of, path_of
 
 Walk: TypeAlias = tuple[WalkStep, ...]
 ROUND, ROUND_WITH_EVENTS = 400, 150
@@ -80,7 +80,7 @@ class WalkSearch:
 
     def differing(self, walks: Sequence[Walk], folder: str) -> list[tuple[Walk, CellResult]]:
         """Those that differ. :param folder: Below the run's, for the results."""
-        cells = [cell_of(walk, self.profile, new_protocol=self._new) for walk in walks]
+        cells = [cell_of(walk, self.profile, self._offer) for walk in walks]
         numbered = [(number, cell) for number, cell in enumerate(cells, start=self.asked + 1) if cell is not None]
         by_number = dict(enumerate(walks, start=self.asked + 1))
         self.asked += len(walks)
@@ -106,8 +106,8 @@ class WalkSearch:
         )
 
     @property
-    def _new(self) -> bool:
-        return self.exploration.offer.apis.get("Produce", (0, 0))[1] >= NEW_PROTOCOL_PRODUCE
+    def _offer(self) -> WalkOffer:
+        return WalkOffer.of(self.exploration.offer.apis)
 
     def told(self) -> Iterator[str]:
         """What came of it, with the sketch of each walk that differs."""
@@ -116,7 +116,7 @@ class WalkSearch:
             yield f"not walked to their ends, {walks} walks: {reason}"
         for each in self.found:
             yield f"a walk of {len(each.steps)} steps differs ({each.share} times again):"
-            yield sketch(path_of(each.steps, self.profile, new_protocol=self._new))
+            yield sketch(path_of(each.steps, self.profile, self._offer))
             yield from (
                 f"  {one.part}: the model says {one.expected}; seen is {one.seen}" for one in each.result.differences
             )
@@ -153,7 +153,7 @@ def _tell(search: WalkSearch) -> None:
     exploration = search.exploration
     walked: dict[str, Json] = {"walks": search.asked, "rounds": search.rounds}
     exploration.folder.add_to_run({"profile": asdict(search.profile), **walked})
-    _keep(exploration.folder.path / KEPT, search.found)
+    keep_walks(exploration.folder.path / KEPT, search.found)
     exploration.folder.seal()
     told = [*search.told(), *([how_to_resume(exploration.options)] if search.why_lost else [])]
     sys.stdout.write("\n".join([*told, f"all of it: {exploration.folder.path}"]) + "\n")
@@ -181,7 +181,8 @@ def _step(given: dict[str, object]) -> WalkStep:
     return replace(WalkStep(**given), action=WalkAction(given["action"]))  # type: ignore[arg-type]
 
 
-def _keep(path: Path, found: Sequence[FoundWalk]) -> None:
+def keep_walks(path: Path, found: Sequence[FoundWalk]) -> None:
+    """As :func:`read_walks` reads them."""
     lines = [json.dumps({"steps": [_as_json(step) for step in each.steps], "share": each.share}) for each in found]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
