@@ -84,6 +84,16 @@ ROUNDS: Sequence[tuple[WalkAction, ...]] = (
 and a timeout is waited for by all, so all walks of a round have the same events, between steps of their own."""
 
 
+WALKS_OF_ROUND, WALKS_WITH_EVENTS = 400, 150
+"""That are asked before the clock is looked at: fewer where each step must be soon over."""
+
+
+def walks_of_round(seed_value: int, number: int) -> Sequence[tuple[WalkStep, ...]]:
+    """Those of a round, the same for the same seed."""
+    events = events_of_round(number)
+    return drawn_walks(seed_value + number, WALKS_WITH_EVENTS if events else WALKS_OF_ROUND, events)
+
+
 def events_of_round(number: int) -> tuple[WalkAction, ...]:
     """What happens in the walks of that round."""
     return ROUNDS[number % len(ROUNDS)]
