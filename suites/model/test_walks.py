@@ -19,7 +19,8 @@ from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, ProtocolProfile
 from harness.model.protocol_step import ModelOutcome, outcomes, settled
 from harness.model.sketch import sketch
 from harness.model.walks import OF_GROUPS, WalkAction, WalkOffer, WalkStep, cell_of, cut, path_of
-from suites.model.mutants import MUTANTS, Mutant
+from suites.model.mutants.all_mutants import MUTANTS
+from suites.model.mutants.mutant import Mutant
 
 EVERYTHING = WalkOffer()
 OFFLINE = settings(max_examples=1_000, deadline=None, database=None, phases=(Phase.generate, Phase.shrink))
@@ -31,6 +32,7 @@ FOUND_BY_WALKS = (
     "offsets add no partition",
     "a pending offset is shown",
     "a committed offset is not shown",
+    "the first of two pending offsets counts",
 )
 
 
