@@ -16,7 +16,8 @@ from harness.app.clients.client_check import check_client
 from harness.app.from_folders.adopt_evidence import adopt_from
 from harness.app.from_folders.replay import replay
 from harness.app.from_folders.run_matrix import write_matrix
-from harness.app.model.exploring import compare_targets, explore_target
+from harness.app.model.comparing import compare_targets
+from harness.app.model.exploring import explore_target
 from harness.app.option_table import TARGET_HELP, declare
 from harness.app.plugin import GivenOptions, SessionOptions
 from harness.base.paths import CLIENTS, CONTRACT, ROOT, SCENARIOS
@@ -67,12 +68,13 @@ exit codes: 0 promises kept, 1 broken or not shown, 2 wrong use, 10 tool missing
 17 target refuses every transactional id, 70 Fencepost failed, 130 interrupted"""
 
 COMPARING = """\
-Asks two targets the cells of fencepost explore, one target after the other, and tells where they differ: a release
-and the next, a vendor's broker and Kafka. Both are compared with what the first one advertises, so that a defence which
-the second lacks is a difference. The shortest path comes first; compared.html in the run folder has them all.
+Asks two targets the cells and the walks of fencepost explore, one target after the other, and tells where they differ:
+a release and the next, a vendor's broker and Kafka. Both are compared with what the first one advertises, so that a
+defence which the second lacks is a difference. The shortest path comes first. One walk of each kind that differs is cut
+to the shortest, sketched, and kept in walks.jsonl; compared.html in the run folder has all.
 
   fencepost compare kafka:4.2.1 kafka:4.3.1
-  fencepost compare kafka:3.9.2 kafka:3.5.2 --limit 2000
+  fencepost compare kafka:3.9.2 kafka:3.5.2 --limit 2000 --walks 60s
   fencepost compare kafka:4.3.1 external:host:9092
 
 exit codes: 0 nothing differs, 1 something does, 12 one of them was lost on the way"""

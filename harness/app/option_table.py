@@ -264,10 +264,10 @@ OPTIONS = (
     ),
     Option(
         "--walks",
-        ("explore",),
+        ("explore", "compare"),
         {"metavar": "TIME"},
-        "in place of cells ask long random sequences of several instances for so long (90s, 10m); those of "
-        "suites/model/walks.jsonl first",
+        "explore: in place of cells ask long random sequences of several instances for so long (90s, 10m), those of "
+        "suites/model/walks.jsonl first; compare: ask the first target for so long, and the second the same ones (20s)",
     ),
     Option(
         "--slow",
