@@ -29,9 +29,7 @@ def _moved(moved: list[tuple[StateRecord, StateRecord]], moment: FaultMoment) ->
             yield from [words.MOVED_PREPARED] if before.state in PREPARED else []
 
 
-def _leader_moved(
-    visits: Visits, changed: list[tuple[LeaderTerm, LeaderTerm]], moment: FaultMoment
-) -> Iterator[str]:
+def _leader_moved(visits: Visits, changed: list[tuple[LeaderTerm, LeaderTerm]], moment: FaultMoment) -> Iterator[str]:
     for old, new in changed:
         if moment.upto < old.last_marker or new.first_marker < moment.since:
             continue

@@ -15,13 +15,13 @@ UNKNOWN = "unknown"
 
 REQUESTS = {
     INIT: "a client asks for its producer id",
-    ADD: "a client writes to a partition that is not in the transaction yet, so that it or the leader adds it (KIP-890)",
+    ADD: "a client writes to a partition that is not in the transaction yet; it or the leader adds it (KIP-890)",
     PRODUCE: "a client writes to a partition that is in the transaction",
     ADD_OFFSETS: "a client sends offsets, and the group is not in the transaction yet",
     COMMIT_OFFSETS: "a client sends offsets, and the group is in the transaction",
     END: "a client commits or aborts",
     MARKERS: "the gate had the coordinator's markers and had not passed them on",
-    VERIFICATION: "the gate had a leader's question, or addition, to the coordinator and had not passed it on (KIP-890)",
+    VERIFICATION: "the gate had a leader's question to the coordinator, or its addition, and had not passed it on",
     NOTHING: "no client's operation is under way",
 }
 """Each request, and what shows that it is under way."""
@@ -48,7 +48,7 @@ FENCED_WHILE_ENDING = "fenced-while-ending"
 NAMED = {
     MOVED_OPEN: "a transaction was open when a fault struck, and another coordinator went on with it",
     MOVED_PREPARED: "the prepare record was written when a fault struck, and another coordinator wrote what came next",
-    LEADER_MOVED_OPEN: "a partition's leader changed at a fault, under a transaction that was open on it before and after",
+    LEADER_MOVED_OPEN: "a partition's leader changed at a fault, and a transaction was open on it before and after",
     MARKER_IN_FLIGHT: "markers were between coordinator and leader when another fault struck",
     VERIFICATION_PENDING: "a leader's question to the coordinator was under way when another fault struck",
     FENCED_WHILE_ENDING: "a fault struck while one client ended a transaction and another one asked for the same id",

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from harness.evidence.situations.recorded import StateRecord
 
@@ -48,7 +49,7 @@ class StateIndex:
     def neighbours(self) -> Iterator[tuple[StateRecord, StateRecord]]:
         """Each record with the next one of the same id."""
         for records in self.by_id.values():
-            yield from zip(records, records[1:], strict=False)
+            yield from pairwise(records)
 
     def _place(self, transactional_id: str, at: float) -> int:
         return bisect_right(self._times.get(transactional_id, ()), at) - 1

@@ -33,9 +33,7 @@ class Visits:
 
     def under_way(self, moment: FaultMoment) -> list[UnderWay]:
         """Operations that had begun before it and ended after it."""
-        return [
-            each for each in self.recorded.operations if each.started <= moment.since and each.ended >= moment.upto
-        ]
+        return [each for each in self.recorded.operations if each.started <= moment.since and each.ended >= moment.upto]
 
     def held(self, moment: FaultMoment) -> list[HeldRequest]:
         """Requests that the gate had all the time, for another reason than this fault."""

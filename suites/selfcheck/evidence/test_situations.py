@@ -43,16 +43,12 @@ KILL = FaultMoment(fault="kill", since=150, upto=160)
 
 
 def doing(verb: str, since: float, upto: float, *, actor: str = "teller", partition: str = "") -> UnderWay:
-    return UnderWay(
-        actor=actor, transactional_id="teller", verb=verb, started=since, ended=upto, partition=partition
-    )
+    return UnderWay(actor=actor, transactional_id="teller", verb=verb, started=since, ended=upto, partition=partition)
 
 
 def held(api: str, *, link: bool = True, since: float = 205, upto: float = 290) -> HeldRequest:
     ids = () if api == "WriteTxnMarkers" else ("teller",)
-    return HeldRequest(
-        fault="a rule", api=api, link=link, since=since, upto=upto, transactional_ids=ids, producer_id=7
-    )
+    return HeldRequest(fault="a rule", api=api, link=link, since=since, upto=upto, transactional_ids=ids, producer_id=7)
 
 
 def shown(recorded: Recorded) -> set[tuple[str, str]]:
