@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from harness.base.clock import RunClock
 from harness.base.kafka_error import error_name
 from harness.evidence.situations.kept_situations import KeptRecords
-from harness.evidence.situations.recorded import FaultMoment, HeldRequest, LeaderTerm, Recorded, StateRecord
+from harness.evidence.situations.recorded import FaultMoment, HeldRequest, LeaderTerm, RoundRecords, StateRecord
 from harness.faults.fault_target import FaultTarget
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.kafka.raw_log import MAX_BYTES, fetch_all
@@ -69,7 +69,7 @@ def situation_records(
     :param prefix: What the round's transactional ids begin with.
     """
     states, lacking = _states(fault_target, prefix) if fault_target.cluster.owned else ((), FOREIGN)
-    recorded = Recorded(
+    recorded = RoundRecords(
         states=states, moments=tuple(moments), held=tuple(held), terms=tuple(terms) if not lacking else ()
     )
     return KeptRecords(faults=tuple(faults), groups=groups, recorded=recorded, lacking=lacking)

@@ -9,7 +9,7 @@ from harness.evidence.history.operation import Operation
 from harness.evidence.json_codec import Malformed, from_json, to_json
 from harness.evidence.json_lines import torn_last_line
 from harness.evidence.situations.named import named
-from harness.evidence.situations.recorded import FaultMoment, Recorded, UnderWay
+from harness.evidence.situations.recorded import FaultMoment, RoundRecords, UnderWay
 from harness.evidence.situations.situation import Situation, wanted
 from harness.evidence.situations.visited import Visits
 
@@ -61,7 +61,7 @@ class KeptRecords:
 
     faults: tuple[str, ...]
     groups: bool
-    recorded: Recorded
+    recorded: RoundRecords
     lacking: str = ""
 
 

@@ -80,7 +80,7 @@ class UnderWay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RoundRecords:
     """All of a round."""
 
     states: tuple[StateRecord, ...] = ()

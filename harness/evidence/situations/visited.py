@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from harness.evidence.situations import situation as words
-from harness.evidence.situations.recorded import FaultMoment, HeldRequest, Recorded, StateRecord, UnderWay
+from harness.evidence.situations.recorded import FaultMoment, HeldRequest, RoundRecords, StateRecord, UnderWay
 from harness.evidence.situations.situation import Situation
 from harness.evidence.situations.state_index import StateIndex
 
@@ -17,7 +17,7 @@ VERBS = {"init": words.INIT, "commit": words.END, "abort": words.END}
 class Visits:
     """A round's records, with the states by id."""
 
-    recorded: Recorded
+    recorded: RoundRecords
     index: StateIndex = field(init=False)
 
     def __post_init__(self) -> None:

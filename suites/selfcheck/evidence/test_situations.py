@@ -18,7 +18,7 @@ from harness.evidence.situations.recorded import (
     FaultMoment,
     HeldRequest,
     LeaderTerm,
-    Recorded,
+    RoundRecords,
     StateRecord,
     UnderWay,
 )
@@ -51,7 +51,7 @@ def held(api: str, *, link: bool = True, since: float = 205, upto: float = 290) 
     return HeldRequest(fault="a rule", api=api, link=link, since=since, upto=upto, transactional_ids=ids, producer_id=7)
 
 
-def shown(recorded: Recorded) -> set[tuple[str, str]]:
+def shown(recorded: RoundRecords) -> set[tuple[str, str]]:
     return {(each.state, each.request) for each in Visits(recorded).situations()}
 
 
@@ -69,38 +69,40 @@ def shown(recorded: Recorded) -> set[tuple[str, str]]:
     ],
 )
 def test_an_operation_counts_that_was_under_way_all_the_time(operation: UnderWay, pair: tuple[str, str]) -> None:
-    assert shown(Recorded(states=ENDED, moments=(KILL,), operations=(operation,))) == {pair}
+    assert shown(RoundRecords(states=ENDED, moments=(KILL,), operations=(operation,))) == {pair}
 
 
 def test_offsets_of_a_group_that_is_in_the_transaction_are_being_committed() -> None:
     inside = (record(100, "Ongoing", partitions="__consumer_offsets-3"),)
     sending = doing("send_offsets", 140, 170)
-    assert shown(Recorded(states=inside, moments=(KILL,), operations=(sending,))) == {("Ongoing", "TxnOffsetCommit")}
+    assert shown(RoundRecords(states=inside, moments=(KILL,), operations=(sending,))) == {
+        ("Ongoing", "TxnOffsetCommit")
+    }
 
 
 @pytest.mark.parametrize("since", [95.0, 100.5, 195.0])
 def test_a_state_that_changed_within_the_moment_shows_nothing(since: float) -> None:
     moment = FaultMoment(fault="kill", since=since, upto=since + 10)
-    assert not shown(Recorded(states=ENDED, moments=(moment,), operations=(doing("commit", 0, 400),)))
+    assert not shown(RoundRecords(states=ENDED, moments=(moment,), operations=(doing("commit", 0, 400),)))
 
 
 def test_an_id_is_unknown_before_its_first_record_only() -> None:
     early = FaultMoment(fault="kill", since=5, upto=6)
     asking = doing("init", 1, 12)
-    assert shown(Recorded(states=ENDED, moments=(early,), operations=(asking,))) == {("unknown", "InitProducerId")}
-    assert not shown(Recorded(states=(), moments=(early,), operations=(asking,)))  # its log was not read
+    assert shown(RoundRecords(states=ENDED, moments=(early,), operations=(asking,))) == {("unknown", "InitProducerId")}
+    assert not shown(RoundRecords(states=(), moments=(early,), operations=(asking,)))  # its log was not read
 
 
 def test_a_request_that_was_struck_counts_by_the_state_of_its_own_id() -> None:
     strike = FaultMoment(fault="lost-request", since=150, upto=150, api="EndTxn", transactional_ids=("teller",))
     other = replace(strike, transactional_ids=("somebody",))
-    assert shown(Recorded(states=ENDED, moments=(strike,))) == {("Ongoing", "EndTxn")}
-    assert not shown(Recorded(states=ENDED, moments=(other,)))
+    assert shown(RoundRecords(states=ENDED, moments=(strike,))) == {("Ongoing", "EndTxn")}
+    assert not shown(RoundRecords(states=ENDED, moments=(other,)))
 
 
 def test_markers_belong_to_the_id_of_their_producer() -> None:
     moment = FaultMoment(fault="kill", since=210, upto=220)
-    there = Recorded(states=ENDED, moments=(moment,), held=(held("WriteTxnMarkers"),))
+    there = RoundRecords(states=ENDED, moments=(moment,), held=(held("WriteTxnMarkers"),))
     assert shown(there) == {("PrepareCommit", "WriteTxnMarkers"), ("PrepareCommit", "nothing")}
     assert set(named(Visits(there))) == {("marker-in-flight", "kill")}
     foreign = replace(there, held=(replace(held("WriteTxnMarkers"), producer_id=8),))
@@ -113,7 +115,7 @@ def test_markers_belong_to_the_id_of_their_producer() -> None:
 
 def test_a_leaders_question_is_not_the_clients() -> None:
     waiting = held("AddPartitionsToTxn", since=110, upto=190)
-    recorded = Recorded(states=ENDED, moments=(KILL,), held=(waiting,))
+    recorded = RoundRecords(states=ENDED, moments=(KILL,), held=(waiting,))
     assert ("Ongoing", "a leader's AddPartitionsToTxn") in shown(recorded)
     assert set(named(Visits(recorded))) == {("verification-pending", "kill")}
     of_client = replace(recorded, held=(replace(waiting, link=False),))
@@ -131,7 +133,7 @@ def test_a_leaders_question_is_not_the_clients() -> None:
     ],
 )
 def test_a_coordinator_moved_when_the_log_has_another_term(states: tuple[StateRecord, ...], name: str) -> None:
-    found = named(Visits(Recorded(states=states, moments=(KILL,))))
+    found = named(Visits(RoundRecords(states=states, moments=(KILL,))))
     assert set(found) == ({(name, "kill")} if name else set())
 
 
@@ -140,7 +142,7 @@ def test_a_leader_moved_under_a_transaction_that_was_open_in_both_terms() -> Non
         LeaderTerm(partition="accounts-0", epoch=3, first_marker=0, last_marker=148),
         LeaderTerm(partition="accounts-0", epoch=4, first_marker=180, last_marker=900),
     )
-    under = Recorded(states=ENDED, moments=(KILL,), terms=terms)
+    under = RoundRecords(states=ENDED, moments=(KILL,), terms=terms)
     assert set(named(Visits(under))) == {("leader-moved-open", "kill")}
     late = replace(terms[1], first_marker=201)  # the prepare record may have come before the new leader
     elsewhere = tuple(replace(term, partition="accounts-1") for term in terms)
@@ -150,7 +152,7 @@ def test_a_leader_moved_under_a_transaction_that_was_open_in_both_terms() -> Non
 
 def test_two_clients_of_one_id_are_two_actors() -> None:
     ending, asking = doing("commit", 140, 170), doing("init", 145, 165, actor="teller.2")
-    both = Recorded(states=ENDED, moments=(KILL,), operations=(ending, asking))
+    both = RoundRecords(states=ENDED, moments=(KILL,), operations=(ending, asking))
     assert set(named(Visits(both))) == {("fenced-while-ending", "kill")}
     one = replace(both, operations=(ending, replace(asking, actor="teller")))
     assert not named(Visits(one))
@@ -173,7 +175,7 @@ def test_what_was_found_is_kept_beside_the_history(tmp_path: Path) -> None:
     ]  # fmt: skip
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     (tmp_path / "history" / "operations.jsonl").write_text(lines + '{"torn', encoding="utf-8")
-    recorded = Recorded(states=ENDED, moments=(KILL,))
+    recorded = RoundRecords(states=ENDED, moments=(KILL,))
     keep_records(tmp_path, KeptRecords(faults=("kill",), groups=False, recorded=recorded))
     count_situations(tmp_path)
     found = read_situations(tmp_path)
@@ -185,7 +187,7 @@ def test_what_was_found_is_kept_beside_the_history(tmp_path: Path) -> None:
 def test_a_folder_without_records_says_nothing_of_situations(tmp_path: Path) -> None:
     count_situations(tmp_path)
     assert read_situations(tmp_path) is None
-    assert not found_situations(KeptRecords(faults=(), groups=False, recorded=Recorded()), ()).visits
+    assert not found_situations(KeptRecords(faults=(), groups=False, recorded=RoundRecords()), ()).visits
 
 
 def test_every_name_has_its_meaning() -> None:
