@@ -20,10 +20,11 @@ def at_moments(
 ) -> tuple[PlannedFault, ...]:
     """The same faults, of which some wait; those of one round for requests of clients, or for those of brokers.
 
-    A rule of the gate can be met by the rule of a toxic on single requests; so those toxics wait for nothing.
+    Of two rules of the gate the first takes a request; so toxics on single requests wait for nothing. Nor does an
+    upgrade, which has an order of its own.
     """
     fit = [each for each in MOMENTS.values() if each.reach in shape.reach and _asked(each, scenario)]
-    if not fit or draw.random() >= ROUND_SHARE:
+    if not fit or scenario.upgrades or draw.random() >= ROUND_SHARE:
         return tuple(faults)
     place = draw.choice(sorted({each.on for each in fit}))
     names = [each.name for each in fit if each.on == place]

@@ -81,7 +81,7 @@ def draw_plan(
 def drawn_faults(scenario: Scenario, seed: Seed, seconds: float, shape: ClusterShape) -> tuple[PlannedFault, ...]:
     """The faults that a seed draws, with the moments that they wait for."""
     faults = schedule(scenario, shape, seed.stream("schedule"), seconds)
-    return at_moments(faults, scenario, shape, seed.stream("moments"))
+    return at_moments(faults, scenario, shape, seed.stream(f"moments/{scenario.name}"))
 
 
 def cast_roles(roles: Sequence[Role], clients: Sequence[str], *, one_library_a_group: bool) -> tuple[PlannedRole, ...]:
