@@ -100,6 +100,7 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
         against=_earlier_rounds(given),
         spark_master=given.spark_master,
         chosen=bool(given.scenarios),
+        unsteered=given.unsteered,
     )
 
 

@@ -9,6 +9,7 @@ from typing import TextIO
 
 import pytest
 
+from harness.app.chaos.steered_rounds import SteeredRounds
 from harness.app.judging_item import NotGreen
 from harness.base.seed import Seed
 from harness.base.user_error import UserError
@@ -45,9 +46,14 @@ class ChaosSession:
     rounds_printed: int = 0
     ended: list[Round] = field(default_factory=list)
     out_of_reach: set[str] = field(default_factory=set)
+    steering: SteeredRounds = field(init=False)
     page: Path | None = None
     started: float = field(default_factory=time.monotonic)
     _environment: Environment | None = None
+
+    def __post_init__(self) -> None:
+        """Nothing is visited yet."""
+        self.steering = SteeredRounds(options=self.options)
 
     def rounds(self) -> Sequence[Round]:
         scenarios = self.options.scenarios
@@ -57,7 +63,7 @@ class ChaosSession:
         return [self._round(number, *turn, seed) for number, (turn, seed) in enumerate(numbered, start=1)]
 
     def reaches(self, round_: Round) -> bool:
-        """Whether the budget still reaches for a round; it always does for the first.
+        """Whether the budget still reaches for a round, and steering has not left it out; the first is always played.
 
         A scenario that is out of reach is not begun again: it stays so.
         """
@@ -65,6 +71,8 @@ class ChaosSession:
             return False
         if self.options.budget_seconds is None or not self.ended:
             return True
+        if not self.steering.has_more(round_, int(round_.folder.name.partition("-")[0])):
+            return False
         return time.monotonic() - self.started + round_.seconds < self.options.budget_seconds
 
     def examine(self, round_: Round) -> Judgement:
@@ -88,6 +96,7 @@ class ChaosSession:
             environment.start_afresh("the last round crashed")
             raise self._crashed(round_, failure) from failure
         self.ended.append(round_)
+        self.steering.note(round_.folder, environment)
         return judgement
 
     def close(self) -> None:

@@ -95,6 +95,11 @@ class Environment:
         assert self._cluster is not None
         return self._cluster
 
+    @property
+    def running(self) -> Cluster | None:
+        """The cluster, where one is up."""
+        return self._cluster
+
     def next_round(self, seed: int) -> str:
         """What the names of all of a round's topics, groups and ids begin with; no other round's do."""
         self._rounds += 1
