@@ -31,6 +31,7 @@ from harness.evidence.history.timeline import (
     WatermarkPoint,
 )
 from harness.spark.history.history_frames import History
+from harness.spark.history.spread_frames import interruptions, lags, percentiles, phase_of
 from harness.spark.session.driver_rows import collect_rows
 
 SAMPLE_BUCKETS = 1 << 20
@@ -86,6 +87,8 @@ def timeline(history: History) -> Timeline:
         faults=faults,
         faults_in_all=faults_in_all,
         phases=phases,
+        interruptions=interruptions(operations, history.tables["faults"]),
+        lags=lags(history.tables["levels"], phases),
         notes=history.notes,
     )
 
@@ -237,9 +240,9 @@ def _pace(extent: Extent, number: int, row: Row | None) -> Throughput:
 
 def _latencies(operations: DataFrame, phases: Sequence[Phase]) -> tuple[Latency, ...]:
     took = F.col("ended") - F.col("started")
-    measured = operations.groupBy("verb", _phase(phases).alias("phase")).agg(
+    measured = operations.groupBy("verb", phase_of(phases, F.col("started")).alias("phase")).agg(
         F.count("*").alias("count"),
-        F.percentile_approx(took, [0.5, 0.95, 0.99], 10_000).alias("shares"),
+        percentiles(took).alias("shares"),
         F.max(took).alias("longest"),
     )
     return tuple(_latency(row) for row in sorted(collect_rows(measured), key=lambda row: (row.verb, row.phase)))
@@ -248,13 +251,6 @@ def _latencies(operations: DataFrame, phases: Sequence[Phase]) -> tuple[Latency,
 def _latency(row: Row) -> Latency:
     p50, p95, p99 = row.shares
     return Latency(verb=row.verb, phase=row.phase, count=row["count"], p50=p50, p95=p95, p99=p99, longest=row.longest)
-
-
-def _phase(phases: Sequence[Phase]) -> Column:
-    """The name of the first phase that an operation began in; empty outside all."""
-    started = F.col("started")
-    named = [F.when((started >= phase.started) & (started < phase.ended), F.lit(phase.name)) for phase in phases]
-    return F.coalesce(*named, F.lit(""))
 
 
 def _tallies(outcomes: Sequence[Row]) -> tuple[OutcomeCount, ...]:

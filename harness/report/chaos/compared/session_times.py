@@ -58,9 +58,9 @@ def times_of(rounds: Sequence[RoundResults]) -> dict[str, Json]:
     """By measure and scenario the milliseconds of each round that was played, null where it took longer than it may."""
     found: dict[str, dict[str, list[Json]]] = {measure: {} for measure in MEASURES}
     for round_ in rounds:
-        facts = round_.run.get("facts")
-        if isinstance(facts, dict):
-            for measure, value in (("time to recover", _recovered(facts)), ("settle time", _settled(facts))):
+        facts = round_.facts
+        if facts:
+            for measure, value in (("time to recover", recovered(facts)), ("settle time", settled(facts))):
                 found[measure].setdefault(round_.scenario, []).append(value)
     return {measure: dict(scenarios) for measure, scenarios in found.items()}
 
@@ -92,10 +92,6 @@ def _compared(measure: str, before: Mapping[str, Sequence[float]], now: Mapping[
     )
 
 
-def _took(ms: float | None) -> str:
-    return "not within its time" if ms is None else duration(ms)
-
-
 def _median(values: Sequence[float]) -> float | None:
     middle = median(values) if values else inf
     return None if isinf(middle) else middle
@@ -112,7 +108,7 @@ def _values(times: Mapping[str, Json], measure: str) -> dict[str, list[float]]:
     }
 
 
-def _recovered(facts: Mapping[str, Json]) -> Json:
+def recovered(facts: Mapping[str, Json]) -> Json:
     """The slowest probe; null where one was not committed."""
     probes = facts.get("probes")
     rows = [row for row in probes if isinstance(row, dict)] if isinstance(probes, list) else []
@@ -121,6 +117,7 @@ def _recovered(facts: Mapping[str, Json]) -> Json:
     return max(float(ms) for row in rows if isinstance(ms := row.get("ms"), int | float))
 
 
-def _settled(facts: Mapping[str, Json]) -> Json:
+def settled(facts: Mapping[str, Json]) -> Json:
+    """Milliseconds; null where it did not settle in its time."""
     settled = facts.get("settle")
     return settled.get("settled_ms") if isinstance(settled, dict) else None
