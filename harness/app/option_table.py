@@ -141,7 +141,7 @@ OPTIONS = (
     ),
     Option(
         "--spark-master",
-        (*CHAOS, "replay", "shrink"),
+        (*CHAOS, "replay", "shrink", "trends"),
         {"default": "local[*]", "metavar": "URL"},
         "Spark's master for readers and judge: local[*] (default), spark://…, yarn, k8s://…",
     ),

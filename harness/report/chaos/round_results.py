@@ -81,6 +81,12 @@ class RoundResults:
         return self.about.command
 
     @property
+    def facts(self) -> Mapping[str, Json]:
+        """What was noted while it settled; empty where it did not come so far."""
+        noted = self.run.get("facts")
+        return noted if isinstance(noted, dict) else {}
+
+    @property
     def passes(self) -> bool:
         """Whether it keeps a session green; by itself one that is out of reach shows nothing."""
         return self.conclusion in PASSING

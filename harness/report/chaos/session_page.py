@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from harness.report.chaos.anomaly_words import text, times
 from harness.report.chaos.compared.session_times import METHOD
+from harness.report.chaos.measured.session_spreads import SessionSpreads, session_spreads
 from harness.report.chaos.round_results import RoundResults
 from harness.report.chaos.session_results import SessionResults
 from harness.report.chaos.visited.session_situations import SituationTable, situation_table
@@ -51,6 +52,7 @@ class SessionPage:
     against: tuple[tuple[str, ...], ...]
     method: str
     situations: SituationTable | None
+    spreads: SessionSpreads
 
 
 def session_page(session: SessionResults) -> SessionPage:
@@ -73,6 +75,7 @@ def session_page(session: SessionResults) -> SessionPage:
         against=tuple((*each.words, each.meaning) for each in session.against),
         method=METHOD,
         situations=situation_table(session.situations),
+        spreads=session_spreads(session.rounds),
         rounds=tuple(
             _row(number, each, page)
             for number, (each, page) in enumerate(zip(session.rounds, session.pages, strict=True), start=1)
