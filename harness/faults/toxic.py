@@ -134,6 +134,15 @@ class MinimumDuration(Protocol):
 
 
 @runtime_checkable
+class DeletingToxic(Protocol):
+    """A toxic after which records may be gone before a reader has come to them."""
+
+    @property
+    def deletes_records(self) -> bool:
+        """True."""
+
+
+@runtime_checkable
 class PreparedToxic(Protocol):
     """A toxic that puts something into the path before anyone connects."""
 

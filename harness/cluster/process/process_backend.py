@@ -61,7 +61,7 @@ def open_process(target: Target, options: ClusterOptions, run_dir: Path, progres
         for release in dict.fromkeys((None, *options.releases.values())):
             releases.prepare(release, block)
         begun = sorted({options.releases.get(node, files.version) for node in block.nodes})
-        controllers = "a controller" if options.controllers == 1 else f"{options.controllers} controllers"
+        controllers = "a controller" if options.controllers == 1 else "three controllers"
         progress(f"starting {count_of(block.brokers)} and {controllers} of Kafka {' and '.join(begun)}")
         links = toxiproxy.launch(processes, tools.toxiproxy, block.toxiproxy(), log=logs / "toxiproxy.log")
         nodes = _prepare_nodes(releases, block, options)

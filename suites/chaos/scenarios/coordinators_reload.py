@@ -10,8 +10,8 @@ from toxics.clients import client_killed
 from toxics.coordinator import reload_compacted
 from toxics.process import kill
 
-COMPACTED = {"log.roll.ms": "2000", "log.cleaner.backoff.ms": "300", "log.cleaner.min.cleanable.ratio": "0.01"}
-"""Segments roll after 2 s, and the cleaner looks for something to clean three times a second."""
+COMPACTED = {"log.roll.ms": "3000", "log.cleaner.backoff.ms": "1000", "log.cleaner.min.cleanable.ratio": "0.01"}
+"""Segments roll after 3 s, and the cleaner looks for something to clean once a second."""
 
 SCENARIO = Scenario(
     name="coordinators-reload",
