@@ -42,9 +42,9 @@ BEYOND = {
     *("move-coordinator", "move-leader", "one-replica", "full-disk"),
     *("rolling-upgrade", "upgrade-and-back"),
     *("slow-disk", "clock-jump", "pause-fenced", "kill-controller", "move-replicas", "reload-compacted", "expire-ids"),
-    "delete-records",
+    "trim-log",
 }
-LEADERSHIP = {"move-coordinator", "move-leader", "one-replica", "move-replicas", "delete-records"}
+LEADERSHIP = {"move-coordinator", "move-leader", "one-replica", "move-replicas", "trim-log"}
 OF_CLIENTS = {"client-killed", "client-paused"}
 LANES_ALONE: Mapping[tuple[Lane, int], str] = {
     ("victim", 1): "lane-victim-1",

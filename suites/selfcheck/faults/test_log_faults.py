@@ -18,13 +18,13 @@ from harness.wire.records.transaction_state import TOPIC as STATE
 from harness.wire.requests.log.delete_records import DeleteRecords, DeleteRecordsResult
 from suites.selfcheck.faults.test_fault_target import Kafka, led
 from suites.selfcheck.faults.test_fault_target import fault_target as of_kafka
-from toxics.coordinator import delete_records, expire_ids, move_replicas, reload_compacted
+from toxics.coordinator import expire_ids, move_replicas, reload_compacted, trim_log
 
 SHAPE = ClusterShape(topics={"t": 1}, transactional_ids=("a", "b", "c"))
 
 
 @dataclass
-class Log:
+class TrimmedLog:
     """A partition whose records can be deleted; :param refused: What the leader answers instead."""
 
     begin: int = 10
@@ -42,12 +42,12 @@ class Log:
         self.closed += 1
 
 
-def deleting(log: Log, percent: int, monkeypatch: pytest.MonkeyPatch) -> AbstractContextManager[StrikeCount]:
-    monkeypatch.setattr(delete_records, "LeaderClient", SimpleNamespace(over=lambda *_, **__: log))
+def deleting(log: TrimmedLog, percent: int, monkeypatch: pytest.MonkeyPatch) -> AbstractContextManager[StrikeCount]:
+    monkeypatch.setattr(trim_log, "LeaderClient", SimpleNamespace(over=lambda *_, **__: log))
     ends = SimpleNamespace(log_start_offset=log.begin, high_watermark=log.end)
-    monkeypatch.setattr(delete_records, "partition_end", lambda *_: ends)
+    monkeypatch.setattr(trim_log, "partition_end", lambda *_: ends)
     chosen: dict[str, Json] = {"topic": "t", "partition": 0, "percent": percent}
-    return delete_records.TOXIC.strike(target(), chosen)
+    return trim_log.TOXIC.strike(target(), chosen)
 
 
 def target() -> FaultTarget:
@@ -67,26 +67,26 @@ def target() -> FaultTarget:
 
 @pytest.mark.parametrize(("percent", "offset"), [(100, 110), (25, 35)])
 def test_records_are_deleted_up_to_the_drawn_share(percent: int, offset: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = Log()
+    log = TrimmedLog()
     with deleting(log, percent, monkeypatch) as strikes:
         assert (log.offsets, log.closed) == ([offset], 1)
     assert (strikes.where, strikes.struck) == ("r1-t-0", offset - 10)
 
 
 def test_of_an_empty_log_nothing_is_deleted_and_that_is_no_strike(monkeypatch: pytest.MonkeyPatch) -> None:
-    with deleting(Log(begin=110), 100, monkeypatch) as strikes:
+    with deleting(TrimmedLog(begin=110), 100, monkeypatch) as strikes:
         assert strikes.struck == 0
 
 
 def test_a_refused_deletion_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    log = Log(refused=KafkaError.POLICY_VIOLATION)
+    log = TrimmedLog(refused=KafkaError.POLICY_VIOLATION)
     with pytest.raises(Unprepared, match="POLICY_VIOLATION"):
         deleting(log, 100, monkeypatch).__enter__()
     assert log.closed == 1
 
 
 def test_readers_are_told_that_records_may_be_deleted() -> None:
-    assert isinstance(delete_records.TOXIC, DeletingToxic)
+    assert isinstance(trim_log.TOXIC, DeletingToxic)
     assert not isinstance(move_replicas.TOXIC, DeletingToxic)
 
 
@@ -124,7 +124,7 @@ def test_a_coordinator_that_loads_counts_where_its_log_was_compacted(
 
 
 @dataclass
-class Coordinators:
+class RememberedIds:
     """Of ids with their producer ids; None is an id whose coordinator does not answer."""
 
     producer_ids: dict[str, int | None]
@@ -140,7 +140,7 @@ class Coordinators:
 
 
 def test_ids_that_are_unknown_or_have_another_producer_id_were_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = Coordinators({"r1-a": 7, "r1-b": 8, "r1-c": 9})
+    known = RememberedIds({"r1-a": 7, "r1-b": 8, "r1-c": 9})
     monkeypatch.setattr(expire_ids, "LeaderClient", SimpleNamespace(over=lambda *_, **__: known))
     with expire_ids.TOXIC.strike(target(), expire_ids.TOXIC.draw(SHAPE, Random(1))) as strikes:
         known.producer_ids = {"r1-b": 12, "r1-c": 9}
@@ -148,7 +148,7 @@ def test_ids_that_are_unknown_or_have_another_producer_id_were_forgotten(monkeyp
 
 
 def test_an_id_whose_coordinator_is_silent_or_that_nobody_knew_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = Coordinators({"r1-a": 7, "r1-b": None})
+    known = RememberedIds({"r1-a": 7, "r1-b": None})
     monkeypatch.setattr(expire_ids, "LeaderClient", SimpleNamespace(over=lambda *_, **__: known))
     with expire_ids.TOXIC.strike(target(), expire_ids.TOXIC.draw(SHAPE, Random(1))) as strikes:
         known.producer_ids = {"r1-a": None, "r1-b": None, "r1-c": 3}

@@ -1,4 +1,4 @@
-"""Delete records: a partition of the workload's data loses its beginning, up to a drawn offset (KIP-107).
+"""Trim log: a partition of the workload's data loses its beginning, up to a drawn offset (KIP-107).
 
 That may lie in the middle of transactions, also of open ones, up to the high watermark. The judge knows where the log
 begins at last (ListOffsets), and misses nothing below. Needs only Kafka's own administration. Counts offsets that were
@@ -28,7 +28,7 @@ ANSWER_SECONDS = 10.0
 class RecordDeletion:
     """Fills :class:`harness.faults.toxic.Toxic` and ``DeletingToxic``."""
 
-    name: str = "delete-records"
+    name: str = "trim-log"
     power: Power = Power.LEADERSHIP
     acts_on: tuple[ToxicReach, ...] = (ToxicReach.LEADERS,)
     disrupts_broker: bool = False
