@@ -4,7 +4,7 @@ The cluster serves every round until one leaves it unusable (a broker that stays
 up); then the next round gets a fresh one, and the folder notes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from harness.base import wait
@@ -42,6 +42,7 @@ class Environment:
     """The running cluster and Spark; end them by :meth:`close`.
 
     :param programs: What starts each client that is a process of its own, by the name that scenarios give it.
+    :param opened: Is given each cluster once it is up.
     :param described: The cluster's part of ``run.json``.
     :param features: What the target's brokers offer.
     :param belongings: What of ours is on the cluster.
@@ -50,6 +51,7 @@ class Environment:
     wanted: RunOptions
     spark_master: str = "local[*]"
     programs: Mapping[str, AdapterCommand] = field(default_factory=dict)
+    opened: Callable[[Cluster], object] = bool
     described: dict[str, Json] = field(default_factory=dict)
     features: TargetFeatures | None = None
     _cluster: Cluster | None = None
@@ -250,3 +252,4 @@ class Environment:
         self.features = read_target_features(self._cluster, RunClock(), NullRecorder())
         described = self.features.described(self._cluster)
         self.described = {**described, "backend_why": choice.why, "logs": folder.name}
+        self.opened(self._cluster)
