@@ -68,8 +68,8 @@ def perform(environment: Environment, round_: Round) -> Judgement:
 
 
 def open_target(environment: Environment, round_: Round) -> None:
-    """Step 1: the session's cluster, which must answer; ``run.json`` describes it."""
-    environment.open()
+    """Step 1: a cluster as the scenario asks for it, which must answer; ``run.json`` describes it."""
+    environment.open_for(round_.scenario.cluster)
     round_.begin(environment.described)
 
 

@@ -5,12 +5,13 @@ a write is unsure the role's actor is retired, and a successor with a new name g
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from harness.base.json_value import Json
 from harness.chaos.plan.crowd import Crowd
+from harness.cluster.cluster import ClusterOptions
 from harness.faults.toxic import Toxic, ToxicReach
 
 if TYPE_CHECKING:
@@ -75,6 +76,30 @@ class PlannedFault:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioCluster:
+    """What a scenario's cluster is started with instead of what all others share.
+
+    :param properties: Of all nodes, by Kafka's names; the user's own win.
+    """
+
+    properties: Mapping[str, str] = field(default_factory=dict)
+    controllers: int = 1
+
+    def of(self, options: ClusterOptions) -> ClusterOptions:
+        """The options of such a cluster."""
+        return replace(options, properties={**self.properties, **options.properties}, controllers=self.controllers)
+
+    def __str__(self) -> str:
+        """A phrase for people; empty where it is as all others."""
+        several = [f"{self.controllers} controllers"] if self.controllers > 1 else []
+        return ", ".join([*several, *(f"{key}={value}" for key, value in sorted(self.properties.items()))])
+
+
+COMMON = ScenarioCluster()
+"""The cluster that scenarios share."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """What ``fencepost chaos`` runs.
 
@@ -88,6 +113,7 @@ class Scenario:
     :param priority: Scenarios with a lower number come first in a session whose budget does not reach for all.
     :param survivable: False where the faults go beyond what the cluster promises; then liveness is judged after heal.
     :param crowd: Producers that bring volume, beside the workload's roles.
+    :param cluster: What its nodes are started with; where that cannot be, toxics that need it are out of reach.
     """
 
     name: str
@@ -101,6 +127,7 @@ class Scenario:
     priority: int = 5
     survivable: bool = True
     crowd: Crowd | None = None
+    cluster: ScenarioCluster = COMMON
 
     @property
     def upgrades(self) -> bool:

@@ -27,6 +27,7 @@ from harness.cluster.cluster import RunRelease
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
+from harness.faults.toxic import DeletingToxic
 from harness.kafka.transaction_protocol import TransactionProtocol
 from harness.spark.readers.resumable_reader import ResumableReader
 from harness.wire.security.security import PLAINTEXT
@@ -298,6 +299,7 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         folder=round_.folder / "spark" / READER,
         security=environment.reading.security,
         group=f"{name}-spark",
+        deleted=any(isinstance(fault.toxic, DeletingToxic) for fault in plan.faults),
     )
     context = RoundContext(
         scenario=scenario,

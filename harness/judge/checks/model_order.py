@@ -32,6 +32,8 @@ SHOWN = 20
 """Ids that are named of those that were not searched to the end."""
 REPEATED = "requests repeated"
 """What a fault counts that sends requests twice."""
+EXPIRATION = "transactional.id.expiration.ms"
+"""The setting of a scenario whose ids expire; seven days where nobody sets it."""
 NAMED = ("Produce", "WriteTxnMarkers", "AddPartitionsToTxn")
 
 
@@ -41,7 +43,11 @@ def examine(context: JudgeContext) -> Examined:
     if offered is None:
         return Examined(witnesses=0, reason="what the brokers offered is not known")
     search = OrderSearch(
-        profile=profile_of(*offered), produce=offered[0], repeated=_repeated(context), timeouts=_timeouts(context)
+        profile=profile_of(*offered),
+        produce=offered[0],
+        repeated=_repeated(context),
+        timeouts=_timeouts(context),
+        expires=_expires(context.history.run),
     )
     searched = search_all(_of_wire_clients(context), search)
     given_up = [one.transactional_id for one in searched if one.explained == Explained.GIVEN_UP]
@@ -97,6 +103,12 @@ def _offered(run: Mapping[str, Json]) -> Sequence[int] | None:
     level = finalized.get("transaction.version", 0) if isinstance(finalized, dict) else 0
     numbers = [number for number in (*newest, level) if isinstance(number, int)]
     return numbers if len(numbers) == len(NAMED) + 1 else None
+
+
+def _expires(run: Mapping[str, Json]) -> bool:
+    """Whether brokers were started so that ids expire while the clients are at work."""
+    properties = run.get("cluster_properties")
+    return isinstance(properties, dict) and EXPIRATION in properties
 
 
 def _of_wire_clients(context: JudgeContext) -> DataFrame:
