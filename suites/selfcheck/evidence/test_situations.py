@@ -27,11 +27,13 @@ from harness.evidence.situations.visited import Visits
 
 
 def record(at: float, state: str, *, epoch: int = 0, producer_id: int = 7, partitions: str = "") -> StateRecord:
+    """``epoch`` is the leader's."""
     return StateRecord(
         at=at,
         transactional_id="teller",
         state=state,
         producer_id=producer_id,
+        producer_epoch=0,
         leader_epoch=epoch,
         partitions=tuple(partitions.split()),
     )
@@ -91,6 +93,8 @@ def test_an_id_is_unknown_before_its_first_record_only() -> None:
     asking = doing("init", 1, 12)
     assert shown(RoundRecords(states=ENDED, moments=(early,), operations=(asking,))) == {("unknown", "InitProducerId")}
     assert not shown(RoundRecords(states=(), moments=(early,), operations=(asking,)))  # its log was not read
+    for first in (ENDED[1], replace(ENDED[0], producer_epoch=1)):  # what was before it is compacted away
+        assert not shown(RoundRecords(states=(first,), moments=(early,), operations=(asking,)))
 
 
 def test_a_request_that_was_struck_counts_by_the_state_of_its_own_id() -> None:
