@@ -141,7 +141,8 @@ def test_a_fault_strikes_while_the_request_of_its_moment_is_held_and_not_longer(
     assert held.since <= moment.since <= moment.upto <= held.upto
 
 
-def test_a_fault_whose_moment_never_came_struck_nothing_and_has_none() -> None:
+def test_a_fault_whose_moment_never_came_struck_nothing_and_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.chaos.moments.moment.LONGEST_WAIT_SECONDS", 0.02)
     window, toxic, noted = played(FakeGate(sees=False), "end-in-flight", {"broker": 1})
     assert window.struck == 0
     assert "the moment never came: a client's EndTxn is under way (end-in-flight)" in window.how
