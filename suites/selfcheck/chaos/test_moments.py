@@ -133,7 +133,7 @@ def played(gate: FakeGate, moment: str, chosen: Mapping[str, Json]) -> tuple[Fau
 def test_a_fault_strikes_while_the_request_of_its_moment_is_held_and_not_longer() -> None:
     gate = FakeGate()
     window, toxic, noted = played(gate, "marker-in-flight", {"broker": 1, "down_ms": 5})
-    assert window.struck == 1
+    assert (window.struck, window.how) == (1, "strikes; at its moment, marker-in-flight")
     assert toxic.noted == [({"broker": 2, "down_ms": 5}, True)]  # the coordinator, which sent the markers
     assert not gate.held
     (moment,), (held,) = noted.moments, noted.held
