@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from harness.base.clock import RunClock
 from harness.base.kafka_error import error_name
+from harness.chaos.moments.struck_requests import requests_by_fault
 from harness.evidence.situations.kept_situations import KeptRecords
 from harness.evidence.situations.recorded import FaultMoment, HeldRequest, LeaderTerm, RoundRecords, StateRecord
 from harness.evidence.situations.situation import UNKNOWN
@@ -78,7 +79,7 @@ def situation_records(
     recorded = RoundRecords(
         states=states, moments=tuple(moments), held=tuple(held), terms=tuple(terms) if not lacking else ()
     )
-    faults = tuple(toxic.name for toxic in toxics if not _alters_clock(toxic))
+    faults = requests_by_fault([toxic for toxic in toxics if not _alters_clock(toxic)])
     return KeptRecords(faults=faults, groups=groups, recorded=recorded, lacking=lacking)
 
 

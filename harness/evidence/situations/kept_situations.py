@@ -1,6 +1,6 @@
 """The files of situations in a round's folder: what they are derived from, and what was found."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,11 +38,12 @@ class NamedVisit:
 class RoundSituations:
     """What a round visited.
 
-    :param faults: The toxics that could strike. :param groups: Whether its workload has a consumer group.
+    :param faults: The toxics that could strike, each with the requests that it strikes; none for whatever is there.
+    :param groups: Whether its workload has a consumer group.
     :param lacking: Why nothing can be said of states, in a sentence; else empty.
     """
 
-    faults: tuple[str, ...]
+    faults: Mapping[str, tuple[str, ...]]
     groups: bool
     visits: tuple[Visit, ...] = ()
     named: tuple[NamedVisit, ...] = ()
@@ -58,7 +59,7 @@ class RoundSituations:
 class KeptRecords:
     """The first file."""
 
-    faults: tuple[str, ...]
+    faults: Mapping[str, tuple[str, ...]]
     groups: bool
     recorded: RoundRecords
     lacking: str = ""

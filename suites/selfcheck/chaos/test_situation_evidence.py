@@ -56,4 +56,4 @@ def test_without_the_brokers_time_no_state_counts_and_the_reason_is_told(*, owne
     moment = FaultMoment(fault=struck, since=1, upto=2)
     kept = situation_records(target, prefix="x", toxics=toxics, groups=False, moments=[moment], held=[], terms=[])
     assert (kept.lacking, kept.recorded.states, kept.recorded.moments) == (why, (), (moment,))
-    assert kept.faults == ("kill",)
+    assert kept.faults == {"kill": ()}
