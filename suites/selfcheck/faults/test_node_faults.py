@@ -48,11 +48,10 @@ class Noting:
         if self.broken:
             raise RuntimeError(self.broken)
 
-    def rules_entered_in(self, _node: int) -> frozenset[str]:
-        return self.entered
-
-    def unload_rules_from(self, node: int) -> None:
+    def unload_rules_from(self, node: int, rules: str) -> frozenset[str]:
+        assert f"{node} {rules}" in self.notes
         self.notes.append(f"{node} unloaded")
+        return self.entered
 
     def kill(self, node: int) -> None:
         self.notes.append(f"{node} killed")
