@@ -16,7 +16,7 @@ from pathlib import Path
 
 from harness.app.clients.clients_session import CLIENT_JOBS, ClientsOptions
 from harness.app.contract_session import ContractOptions
-from harness.app.model.exploring import CompareOptions
+from harness.app.model.comparing import WALK_SECONDS, CompareOptions
 from harness.app.option_table import JVM_OPTS, OF, PROPERTIES
 from harness.app.side_by_side import JOBS, usual_clusters
 from harness.base.paths import SCENARIOS, runs_folder
@@ -100,6 +100,7 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
         against=_earlier_rounds(given),
         spark_master=given.spark_master,
         chosen=bool(given.scenarios),
+        unsteered=given.unsteered,
     )
 
 
@@ -177,7 +178,8 @@ def compare_options(given: Namespace) -> CompareOptions:
     """The options of a comparison; :raises UserError: when one of them is malformed."""
     run = run_options(given, given.first, folder_name=f"{given.first}-compare")
     parse_target(given.second)
-    return CompareOptions(run=run, second=given.second, limit=given.limit)
+    walk_seconds = WALK_SECONDS if given.walks is None else parse_seconds(given.walks)
+    return CompareOptions(run=run, second=given.second, limit=given.limit, walk_seconds=walk_seconds)
 
 
 def cluster_options(given: Namespace) -> ClusterOptions:

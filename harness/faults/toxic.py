@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 
 from harness.base.json_value import Json
 from harness.faults.fault_target import FaultTarget
+from harness.faults.frame_rule import Strike
 
 
 class Power(StrEnum):
@@ -79,11 +80,16 @@ class StrikeCount:
 
     :param where: The link, lane, node or partition, in words, for the report.
     :param how: What ``struck`` counts, in words.
+    :param moment: Between which two times of the run's clock it came on, where the toxic knows that better than from
+        when it was entered until it was on.
+    :param requests: Of one that strikes single requests: the first of those, and then it has no other moment.
     """
 
     where: str
     how: str
     struck: int = 0
+    moment: tuple[float, float] | None = None
+    requests: tuple[Strike, ...] | None = None
 
 
 class Toxic(Protocol):

@@ -19,7 +19,8 @@ from harness.model.model_requests import (
 )
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
 from harness.model.traces.trace_check import Explained, TracedRequest, TraceVerdict, check_trace
-from suites.model.mutants import OF_PRODUCERS, Mutant
+from suites.model.mutants.mutant import Mutant
+from suites.model.mutants.producer_mutants import OF_PRODUCERS
 from suites.model.random_traces import TraceWalk, with_answer
 
 TID, PRODUCER = "own", 4711

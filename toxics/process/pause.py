@@ -64,8 +64,9 @@ class BrokerPause:
         if not isinstance(cluster, Pause):
             raise Powerless(f"the {cluster.backend} backend cannot pause a broker")
         strikes = StrikeCount(where=f"broker-{broker}", how="requests that stayed unanswered until the broker went on")
-        version = client.highest(broker, Metadata.api)
+        version, since = client.highest(broker, Metadata.api), fault_target.clock.now()
         cluster.pause(broker)
+        strikes.moment = since, fault_target.clock.now()
         sent: list[PendingResponse[MetadataResult]] = []
 
         def go_on() -> None:

@@ -65,12 +65,14 @@ class PlannedFault:
     :param at_ms: When it begins, from the beginning of the fault schedule.
     :param duration_ms: How long it is on.
     :param chosen: What the toxic drew.
+    :param moment: What it waits for from then on (:mod:`harness.chaos.moments.moment`); empty for nothing.
     """
 
     toxic: Toxic
     at_ms: float
     duration_ms: float
     chosen: Mapping[str, Json]
+    moment: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +133,11 @@ class Scenario:
     def upgrades(self) -> bool:
         """Whether it needs a cluster that is to be upgraded: nothing else can strike in it."""
         return bool(self.toxics) and all(toxic.acts_on == (ToxicReach.RELEASES,) for toxic in self.toxics)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether a role of its workload is in a consumer group."""
+        return any(role.group for role in self.workload.roles())
 
     def played_by(self, clients: Sequence[str]) -> "Scenario":
         """The same with other clients, which are processes of their own, and nobody beside them."""

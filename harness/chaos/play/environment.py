@@ -97,6 +97,11 @@ class Environment:
         assert self._cluster is not None
         return self._cluster
 
+    @property
+    def running(self) -> Cluster | None:
+        """The cluster, where one is up."""
+        return self._cluster
+
     def open_for(self, asked: ScenarioCluster) -> Cluster:
         """The cluster as a scenario asks for it, where the target can be started so; else the common one.
 

@@ -5,7 +5,7 @@ searched in the driver: starting Python in the executors takes longer.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -22,7 +22,7 @@ from harness.spark.session.driver_rows import collect_rows
 from harness.spark.session.python_workers import with_our_python
 
 IN_DRIVER = 20_000
-"""Operations that the driver searches itself, at 0.15 to 1 ms each; ``suites/bench/test_order_search.py`` measures
+"""Operations that the driver searches itself, at 0.15 to 1 ms each; ``suites/bench/test_order_cost.py`` measures
 both ways."""
 TASKS_A_CORE = 4
 """Ids are of different length: with several tasks a core none waits long for the last one."""
@@ -66,14 +66,13 @@ def examine(context: JudgeContext) -> Examined:
 def search_all(operations: DataFrame, search: OrderSearch, in_driver: int = IN_DRIVER) -> Sequence[SearchedId]:
     """Every id's operations searched, by id. :param in_driver: Most operations that the driver searches itself."""
     ours = operations.select("transactional_id", *COLUMNS)
-    if ours.limit(in_driver + 1).count() <= in_driver:
-        return _in_driver(ours, search)
-    return _in_executors(ours, search)
+    first = collect_rows(ours.limit(in_driver + 1))
+    return _in_driver(first, search) if len(first) <= in_driver else _in_executors(ours, search)
 
 
-def _in_driver(ours: DataFrame, search: OrderSearch) -> Sequence[SearchedId]:
+def _in_driver(ours: Iterable[Any], search: OrderSearch) -> Sequence[SearchedId]:
     several = defaultdict[str, list[Row]](list)
-    for row in collect_rows(ours):
+    for row in ours:
         several[row["transactional_id"]].append(row.asDict())
     return [search.searched(name, rows) for name, rows in sorted(several.items())]
 
@@ -135,7 +134,7 @@ def _timeouts(context: JudgeContext) -> Mapping[str, float]:
 def _named_already(context: JudgeContext, searched: Sequence[SearchedId]) -> set[str]:
     """Ids with an identity that was handed out twice, or with a fenced producer that was served: these have a name."""
     twice = {one.transactional_id for one in searched if one.twice}
-    inits = context.operations.where("verb = 'init' AND outcome = 'done' AND producer_id IS NOT NULL")
+    inits = context.inits.where("outcome = 'done' AND producer_id IS NOT NULL")
     owners = inits.groupBy("producer_id").agg(F.collect_set("transactional_id").alias("owners"))
     shared = owners.where(F.size("owners") > 1).select(F.explode("owners"))
     twice |= {name for (name,) in collect_rows(shared)}

@@ -19,6 +19,7 @@ from harness.model import protocol_step as step
 from harness.model.frozen_map import FrozenMap
 from harness.model.model_requests import (
     AddPartitionsAsked,
+    DescribeTransactionAsked,
     ModelAnswer,
     ModelRequest,
     PartitionWrite,
@@ -315,7 +316,7 @@ def _same_answer(ids: FrozenMap[int, int], model: ModelAnswer, real: ModelAnswer
 
 def _in_numbers_of_the_model(request: ModelRequest, ids: FrozenMap[int, int]) -> ModelRequest:
     """A request whose producer id is the model's for the cluster's."""
-    if request.producer_id == NONE:
+    if isinstance(request, DescribeTransactionAsked) or request.producer_id == NONE:
         return request
     known = next((model for model, real in ids.items() if real == request.producer_id), None)
     return replace(request, producer_id=UNKNOWN_IDS + request.producer_id if known is None else known)
