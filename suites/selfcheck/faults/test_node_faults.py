@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.unprepared import Unprepared
 from harness.base.wait import TimedOut
@@ -96,7 +97,7 @@ def target(cluster: Any) -> FaultTarget:
             return Unanswered(cluster)
 
     class NotingTarget:
-        client = NotingClient()
+        client, clock = NotingClient(), RunClock()
 
         def __init__(self) -> None:
             self.cluster = cluster
