@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from harness.base import wait
+from harness.base.kafka_error import KafkaError
 from harness.evidence.history.delivered_record import DeliveredRecord
 from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient, Unreachable
+from harness.kafka.raw_log import log_start
 from harness.wire.records.isolation import committed_records
 from harness.wire.records.record_batch import text
 from harness.wire.requests.log.fetch import READ_COMMITTED, Fetch
@@ -45,6 +47,14 @@ def read_committed(
     return ends
 
 
+def _behind_deleted(leader_client: LeaderClient, topic_partition: TopicPartition, offset: int) -> int:
+    """Where the log begins by now, as ``auto.offset.reset=earliest`` goes on."""
+    try:
+        return max(offset, log_start(leader_client, topic_partition))
+    except Unreachable:
+        return offset
+
+
 def _fetch(leader_client: LeaderClient, topic_partition: TopicPartition, offset: int, deliver: Deliver) -> int:
     """Deliver one answer's records; the next offset."""
     topic, index = topic_partition
@@ -53,6 +63,8 @@ def _fetch(leader_client: LeaderClient, topic_partition: TopicPartition, offset:
         result = leader_client.at_leader(topic_partition, request, timeout_seconds=0)
     except Unreachable:
         return offset
+    if result.error == KafkaError.OFFSET_OUT_OF_RANGE:
+        return _behind_deleted(leader_client, topic_partition, offset)
     shown = [
         DeliveredRecord(topic, index, record.offset, text(record.value))
         for record in committed_records(result.batches, result.aborted)
