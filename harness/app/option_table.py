@@ -109,6 +109,12 @@ OPTIONS = (
     ),
     Option("--budget", CHAOS, {"metavar": "TIME"}, "how long it may take: 90s, 10m, 2h (default: every scenario once)"),
     Option(
+        "--unsteered",
+        CHAOS,
+        {"action": "store_true"},
+        "with --budget: rounds in their order with seeds in a row, instead of those that may visit new situations",
+    ),
+    Option(
         "--scenarios",
         CHAOS,
         {"default": "", "metavar": "NAME,…"},
@@ -135,7 +141,7 @@ OPTIONS = (
     ),
     Option(
         "--spark-master",
-        (*CHAOS, "replay", "shrink"),
+        (*CHAOS, "replay", "shrink", "trends"),
         {"default": "local[*]", "metavar": "URL"},
         "Spark's master for readers and judge: local[*] (default), spark://…, yarn, k8s://…",
     ),
@@ -264,10 +270,10 @@ OPTIONS = (
     ),
     Option(
         "--walks",
-        ("explore",),
+        ("explore", "compare"),
         {"metavar": "TIME"},
-        "in place of cells ask long random sequences of several instances for so long (90s, 10m); those of "
-        "suites/model/walks.jsonl first",
+        "explore: in place of cells ask long random sequences of several instances for so long (90s, 10m), those of "
+        "suites/model/walks.jsonl first; compare: ask the first target for so long, and the second the same ones (20s)",
     ),
     Option(
         "--slow",

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from harness.app.clients.clients_session import CLIENT_JOBS, ClientsOptions
 from harness.app.contract_session import ContractOptions
-from harness.app.model.exploring import CompareOptions
+from harness.app.model.comparing import WALK_SECONDS, CompareOptions
 from harness.app.option_table import JVM_OPTS, OF, PROPERTIES
 from harness.app.side_by_side import JOBS, usual_clusters
 from harness.base.paths import SCENARIOS, runs_folder
@@ -96,10 +96,11 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
         upgrade=given.upgrade.first if given.upgrade else "",
         scenarios=played,
         clients=clients,
-        programs={client.name: client for client in chosen} or _own_programs(scenarios),
+        programs={client.name: client for client in chosen} or own_programs(scenarios),
         against=_earlier_rounds(given),
         spark_master=given.spark_master,
         chosen=bool(given.scenarios),
+        unsteered=given.unsteered,
     )
 
 
@@ -137,7 +138,7 @@ def planned_options(run: RunOptions, plan: RoundPlan, file: Path | None, given: 
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         scenarios=(scenario,),
         upgrade=given.upgrade.first if given.upgrade else "",
-        programs=_own_programs((scenario,)),
+        programs=own_programs((scenario,)),
         against=_earlier_rounds(given),
         spark_master=given.spark_master,
     )
@@ -155,7 +156,7 @@ def _earlier_rounds(given: Namespace) -> Sequence[Path]:
     return rounds
 
 
-def _own_programs(scenarios: Sequence[Scenario]) -> Mapping[str, AdapterCommand]:
+def own_programs(scenarios: Sequence[Scenario]) -> Mapping[str, AdapterCommand]:
     """What starts the scenarios' own clients, but for those that live in our process."""
     names = sorted({name for scenario in scenarios for name in scenario.clients} - ADAPTERS.keys())
     return {name: adapter_command(name, print_progress) for name in names}
@@ -177,7 +178,8 @@ def compare_options(given: Namespace) -> CompareOptions:
     """The options of a comparison; :raises UserError: when one of them is malformed."""
     run = run_options(given, given.first, folder_name=f"{given.first}-compare")
     parse_target(given.second)
-    return CompareOptions(run=run, second=given.second, limit=given.limit)
+    walk_seconds = WALK_SECONDS if given.walks is None else parse_seconds(given.walks)
+    return CompareOptions(run=run, second=given.second, limit=given.limit, walk_seconds=walk_seconds)
 
 
 def cluster_options(given: Namespace) -> ClusterOptions:

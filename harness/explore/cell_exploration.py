@@ -257,7 +257,7 @@ def explore(options: ExploreOptions) -> ExitCode:
     :raises UserError: When the target cannot be had, or knows no transactions.
     """
     with open_exploration(options.continued()) as exploration:
-        return _explored(exploration)
+        return explore_cells(exploration)
 
 
 @contextmanager
@@ -305,7 +305,8 @@ def _require_looks(cluster: Cluster, offer: TargetFeatures) -> None:
         raise UserError(sentence, exit=ExitCode.TARGET_UNREACHABLE)
 
 
-def _explored(exploration: Exploration) -> ExitCode:
+def explore_cells(exploration: Exploration) -> ExitCode:
+    """The same of a target that is up."""
     options, folder = exploration.options, exploration.folder
     profile = exploration.profile()
     folder.add_to_run({"profile": asdict(profile)})

@@ -74,7 +74,7 @@ class FrameToxic:
             yield strikes
         finally:
             report = handle.off()
-            strikes.struck = report.struck
+            strikes.struck, strikes.requests = report.struck, report.strikes
             if report.unreadable:
                 strikes.how += f"; passed because they could not be decoded: {report.unreadable}"
 

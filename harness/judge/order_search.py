@@ -43,17 +43,20 @@ class OrderSearch:
 
     :param produce: The newest version of Produce that the brokers offer. :param repeated: When a proxy sent twice.
     :param timeouts: Of transactions, by transactional id; an id that is not here may time out at any time.
+    :param expires: Whether ids expire within seconds.
     """
 
     profile: ProtocolProfile
     produce: int
     repeated: Sequence[Window]
     timeouts: Mapping[str, float]
+    expires: bool = False
 
     def searched(self, name: str, rows: Iterable[Row]) -> SearchedId:
         """Whether an order explains all answers to the clients of one id."""
         trace = ClientTrace.of(name, rows, produce=self.produce, repeated=self.repeated)
-        verdict = check_trace(trace.requests, self.profile, timeout_ms=self.timeouts.get(name, 0))
+        timeout_ms = self.timeouts.get(name, 0)
+        verdict = check_trace(trace.requests, self.profile, timeout_ms=timeout_ms, expires=self.expires)
         twice = len(set(trace.handed_out)) < len(trace.handed_out)
         if verdict.explained is not Explained.NO:
             return SearchedId(transactional_id=name, explained=str(verdict.explained), twice=twice)

@@ -4,14 +4,14 @@ A walk is a list of :class:`WalkStep`, which can be drawn, cut and shrunk freely
 :func:`requests_of` makes the requests of it. A message that is late is composed when its step comes and sent when a
 later step lets it go: to a broker that is all that lateness is. What an instance knows comes from the model's answers,
 so a walk is the same on every target, up to the first answer that differs. Events are steps too: a timeout passes, a
-coordinator or a leader moves.
+coordinator or a leader moves. The offset that a step commits is its place in the walk, so that no two are alike.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from harness.model.alphabet import OWN, PARTITIONS
+from harness.model.alphabet import OWN, PARTITIONS, offers_groups
 from harness.model.events.model_event import (
     CoordinatorMoves,
     LeaderMoves,
@@ -20,17 +20,19 @@ from harness.model.events.model_event import (
     TimeoutPasses,
     after_event,
 )
-from harness.model.grid import OLD_WRITE, OTHER_BEGINS, GridCell, beginning, state_name
+from harness.model.grid import OLD_OFFSETS, OLD_WRITE, OTHER_BEGINS, GridCell, beginning, state_name
 from harness.model.model_requests import (
+    AddOffsetsAsked,
     AddPartitionsAsked,
     EndTxnAsked,
     InitProducerIdAsked,
     ModelAnswer,
     ModelRequest,
     ProduceAsked,
+    TxnOffsetCommitAsked,
 )
 from harness.model.model_state import NONE, ModelCluster
-from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
+from harness.model.protocol_profile import NEW_PROTOCOL_OFFSETS, NEW_PROTOCOL_PRODUCE, ProtocolProfile
 from harness.model.protocol_step import outcomes, settled
 
 
@@ -41,6 +43,8 @@ class WalkAction(Enum):
     CLAIM = "claim"
     ADD = "add"
     WRITE = "write"
+    ADD_OFFSETS = "add offsets"
+    COMMIT_OFFSET = "commit offset"
     COMMIT = "commit"
     ABORT = "abort"
     LET_GO = "let go"
@@ -66,6 +70,27 @@ class WalkStep:
     unheard: bool = False
 
 
+OF_GROUPS = (WalkAction.ADD_OFFSETS, WalkAction.COMMIT_OFFSET)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkOffer:
+    """What a target offers to walks.
+
+    :param new_protocol: Transactions of version 2; without, all messages are of the old protocol.
+    :param groups: Offsets in transactions, which can be looked at; without, their steps are left out.
+    """
+
+    new_protocol: bool = True
+    groups: bool = True
+
+    @classmethod
+    def of(cls, offered: Mapping[str, tuple[int, int]]) -> "WalkOffer":
+        """Of a target. :param offered: Lowest and highest version by API."""
+        newest = offered.get("Produce", (0, 0))[1]
+        return cls(new_protocol=newest >= NEW_PROTOCOL_PRODUCE, groups=offers_groups(offered))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkInstance:
     """What one instance knows, and has kept back.
@@ -78,8 +103,11 @@ class WalkInstance:
     sequences: Mapping[str, int] = field(default_factory=dict)
     late: tuple[ModelRequest, ...] = ()
 
-    def compose(self, step: WalkStep, *, new: bool) -> ModelRequest:
-        """The request of a step; an instance without identity starts, whatever the step is."""
+    def compose(self, step: WalkStep, offset: int, *, new: bool) -> ModelRequest:
+        """The request of a step; an instance without identity starts, whatever the step is.
+
+        :param offset: That a group is given, where the step commits one.
+        """
         identity = {"id": OWN, "producer_id": self.producer_id, "epoch": self.epoch}
         partition = PARTITIONS[step.partition]
         if step.action is WalkAction.START or self.producer_id == NONE:
@@ -93,6 +121,11 @@ class WalkInstance:
                 sequence = self.sequences.get(partition, 0)
                 version = NEW_PROTOCOL_PRODUCE if new else OLD_WRITE
                 return ProduceAsked(version=version, partition=partition, sequence=sequence, **identity)  # type: ignore[arg-type]
+            case WalkAction.ADD_OFFSETS:
+                return AddOffsetsAsked(version=3, **identity)  # type: ignore[arg-type]
+            case WalkAction.COMMIT_OFFSET:
+                version = NEW_PROTOCOL_OFFSETS if new else OLD_OFFSETS
+                return TxnOffsetCommitAsked(version=version, offset=offset, **identity)  # type: ignore[arg-type]
             case _:
                 commit = step.action is WalkAction.COMMIT
                 return EndTxnAsked(version=5 if new else 3, commit=commit, **identity)  # type: ignore[arg-type]
@@ -117,17 +150,17 @@ EVENTS: Mapping[WalkAction, ModelEvent] = {
 """What happens beside instances."""
 
 
-def path_of(steps: Sequence[WalkStep], profile: ProtocolProfile, *, new_protocol: bool) -> tuple[ModelStep, ...]:
+def path_of(steps: Sequence[WalkStep], profile: ProtocolProfile, offer: WalkOffer) -> tuple[ModelStep, ...]:
     """What is sent and happens, in order, after the InitProducerId of another id.
 
     Where nothing is late, nothing is let go.
     """
-    return tuple(step for step, _ in _walked(steps, profile, new_protocol=new_protocol))
+    return tuple(step for step, _ in _walked(steps, profile, offer))
 
 
-def cell_of(steps: Sequence[WalkStep], profile: ProtocolProfile, *, new_protocol: bool) -> GridCell | None:
+def cell_of(steps: Sequence[WalkStep], profile: ProtocolProfile, offer: WalkOffer) -> GridCell | None:
     """The walk as a cell: its last request is what is asked; None where nothing is sent at all."""
-    walked = [*_walked(steps, profile, new_protocol=new_protocol)]
+    walked = [*_walked(steps, profile, offer)]
     while walked and isinstance(walked[-1][0], ModelEvent):
         walked.pop()  # what nobody asks after shows nothing
     if not walked:
@@ -154,18 +187,20 @@ def cut(steps: Sequence[WalkStep], shows: Callable[[Sequence[WalkStep]], bool]) 
 
 
 def _walked(
-    steps: Sequence[WalkStep], profile: ProtocolProfile, *, new_protocol: bool
+    steps: Sequence[WalkStep], profile: ProtocolProfile, offer: WalkOffer
 ) -> Iterator[tuple[ModelStep, ModelCluster]]:
     """Each request or event, with the state that it leaves when all is settled."""
     cluster = beginning(profile)
     instances: dict[int, WalkInstance] = {}
-    for step in steps:
+    for offset, step in enumerate(steps):
+        if step.action in OF_GROUPS and not offer.groups:
+            continue
         if (event := EVENTS.get(step.action)) is not None:
             cluster = after_event(cluster, event, profile)
             yield event, cluster
             continue
         instance = instances.get(step.instance, WalkInstance())
-        instance, asked = _next(instance, step, new=step.new_protocol and new_protocol)
+        instance, asked = _next(instance, step, offset, new=step.new_protocol and offer.new_protocol)
         if asked is not None:
             outcome = outcomes(cluster, asked, profile)[0]
             cluster = settled(outcome.after, profile)
@@ -174,10 +209,12 @@ def _walked(
         instances[step.instance] = instance
 
 
-def _next(instance: WalkInstance, step: WalkStep, *, new: bool) -> tuple[WalkInstance, ModelRequest | None]:
+def _next(
+    instance: WalkInstance, step: WalkStep, offset: int, *, new: bool
+) -> tuple[WalkInstance, ModelRequest | None]:
     if step.action is WalkAction.LET_GO:
         return replace(instance, late=instance.late[1:]), next(iter(instance.late), None)
-    asked = instance.compose(step, new=new)
+    asked = instance.compose(step, offset, new=new)
     if step.late:
         return replace(instance, late=(*instance.late, asked)), None
     return instance, asked

@@ -1,6 +1,7 @@
 """``python -m suites.model.refuted RUN``: which wrong models a real broker refutes, by what it was seen to do.
 
-RUN is the folder of ``fencepost explore``; nothing is asked again.
+RUN is the folder of ``fencepost explore``, or of ``explore --slow``, which shows the wrong models of events; nothing is
+asked again.
 """
 
 import random
@@ -23,7 +24,8 @@ from harness.model.model_requests import ModelAnswer
 from harness.model.model_state import ModelCluster, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.protocol_step import outcomes
-from suites.model.mutants import MUTANTS, Mutant
+from suites.model.mutants.all_mutants import MUTANTS
+from suites.model.mutants.mutant import Mutant, ShownBy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +55,11 @@ def replayed(cell: GridCell, profile: ProtocolProfile) -> tuple[tuple[ModelAnswe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenGrid:
-    """Cells as a broker answered them, in an order of no meaning."""
+    """Cells as a broker answered them, in an order of no meaning. :param shows: The mutants that they can tell."""
 
     profile: ProtocolProfile
     cells: Sequence[SeenCell]
+    shows: ShownBy
 
     def refuting(self, mutant: Mutant) -> GridCell | None:
         """The first cell that is not as the wrong model says; None where all are."""
@@ -64,11 +67,13 @@ class SeenGrid:
             return next((each.cell for each in self.cells if each.contradicts(self.profile)), None)
 
 
-def seen_grid(profile: ProtocolProfile, seen: Iterable[tuple[GridCell, CellSeen]]) -> SeenGrid:
+def seen_grid(
+    profile: ProtocolProfile, seen: Iterable[tuple[GridCell, CellSeen]], shows: ShownBy = ShownBy.REQUESTS
+) -> SeenGrid:
     """With what the model says of their paths."""
     cells = [SeenCell(cell=cell, answers=replayed(cell, profile)[0], seen=each) for cell, each in seen]
     random.Random(0).shuffle(cells)
-    return SeenGrid(profile=profile, cells=cells)
+    return SeenGrid(profile=profile, cells=cells, shows=shows)
 
 
 def read_seen_grid(path: Path) -> SeenGrid:
@@ -80,9 +85,9 @@ def read_seen_grid(path: Path) -> SeenGrid:
         seen = dict(_seen(path))
     except (KeyError, TypeError, OSError, Malformed) as error:
         raise UserError(f"{path} is no whole exploration: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
-    cells = slow_cells if run.get("slow") else grid_cells
+    cells, shows = (slow_cells, ShownBy.EVENTS) if run.get("slow") else (grid_cells, ShownBy.REQUESTS)
     numbered = enumerate(cells(profile, offered), start=1)
-    return seen_grid(profile, ((cell, seen[number]) for number, cell in numbered if number in seen))
+    return seen_grid(profile, ((cell, seen[number]) for number, cell in numbered if number in seen), shows)
 
 
 def _seen(path: Path) -> Iterator[tuple[int, CellSeen]]:
@@ -95,7 +100,7 @@ def _seen(path: Path) -> Iterator[tuple[int, CellSeen]]:
 def main(arguments: Sequence[str]) -> int:
     """Tell of each mutant whether it is refuted; exit code 1 where one agrees with every cell."""
     grid = read_seen_grid(Path(arguments[0]))
-    mutants = [each for each in MUTANTS if each.in_order]
+    mutants = [each for each in MUTANTS if each.shown_by is grid.shows]
     left = 0
     for mutant in mutants:
         cell = grid.refuting(mutant)

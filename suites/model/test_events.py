@@ -23,7 +23,7 @@ from harness.model.model_requests import AddPartitionsAsked, EndTxnAsked, InitPr
 from harness.model.model_state import NONE, CoordinatorState, ModelCluster, fresh_cluster
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, ProtocolProfile
 from harness.model.protocol_step import outcomes
-from suites.model.mutants import MUTANTS
+from suites.model.mutants.all_mutants import MUTANTS
 from suites.model.refuted import replayed
 
 OFFERED = {"InitProducerId": (0, 5), "AddPartitionsToTxn": (0, 5), "Produce": (3, 12), "EndTxn": (0, 5)}

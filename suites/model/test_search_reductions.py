@@ -21,7 +21,8 @@ from harness.model.search.exploration import (
 from harness.model.search.plain_events import plain_steps
 from harness.model.search.reduced_events import all_sent, reduced_steps
 from harness.model.search.search_state import SearchState
-from suites.model.mutants import MUTANTS, Mutant
+from suites.model.mutants.all_mutants import MUTANTS
+from suites.model.mutants.mutant import Mutant
 from suites.model.scopes import new_client, old_client
 
 SMALL: Mapping[str, tuple[ProtocolProfile, SearchedScope]] = {

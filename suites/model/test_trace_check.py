@@ -19,7 +19,8 @@ from harness.model.model_requests import (
 )
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
 from harness.model.traces.trace_check import Explained, TracedRequest, TraceVerdict, check_trace
-from suites.model.mutants import OF_PRODUCERS, Mutant
+from suites.model.mutants.mutant import Mutant
+from suites.model.mutants.producer_mutants import OF_PRODUCERS
 from suites.model.random_traces import TraceWalk, with_answer
 
 TID, PRODUCER = "own", 4711
@@ -146,6 +147,16 @@ def test_an_answer_that_is_changed_is_noticed(corpus: Sequence[Sequence[TracedRe
 def corpus() -> Sequence[Sequence[TracedRequest]]:
     """Traces of the right model: one request follows the other; then those that are :func:`telling`."""
     return [*telling(), *(TraceWalk(Random(seed).choice, NEWEST, calm=True).walked(12) for seed in range(160))]
+
+
+def test_an_id_that_expires_is_refused_and_begins_anew_only_where_ids_expire() -> None:
+    stranger = ModelAnswer(producer_id=PRODUCER + 1, epoch=0)
+    forgotten = [init(1, 0), write(2, 0), end(3, 0), write(9, 1, "INVALID_PRODUCER_ID_MAPPING")]
+    anew = asked(InitProducerIdAsked(id=TID, version=4), 10, stranger)
+    assert verdict(*forgotten, anew, expires=True).explained is Explained.YES
+    assert verdict(*forgotten).explained is Explained.NO
+    within = [init(1, 0), write(2, 0), write(9, 0, "INVALID_PRODUCER_ID_MAPPING", sequence=1)]
+    assert verdict(*within, expires=True, timeout_ms=NEVER).explained is Explained.NO
 
 
 def old_write(at: float, sequence: int, answer: ModelAnswer, answered: float) -> TracedRequest:

@@ -9,7 +9,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -21,17 +21,17 @@ from harness.explore.cell_exploration import Exploration, how_to_resume, open_ex
 from harness.explore.cell_results import CellOutcome, CellResult
 from harness.explore.explore_options import ExploreOptions
 from harness.explore.findings import Findings
-from harness.explore.walks.drawn_walks import drawn_walks, events_of_round
-from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
+from harness.explore.walks.drawn_walks import walks_of_round
+from harness.model.grid import GridCell
+from harness.model.protocol_profile import ProtocolProfile
 from harness.model.sketch import sketch
-from harness.model.walks import WalkAction, WalkStep, cell_of, path_of
+from harness.model.walks import WalkAction, WalkOffer, WalkStep, cell_of, path_of
 
 Walk: TypeAlias = tuple[WalkStep, ...]
-ROUND, ROUND_WITH_EVENTS = 400, 150
-"""Walks that are asked before the clock is looked at: fewer where each step must be soon over."""
 AGAIN = 3
 """How often a walk that differed is asked again, to see whether it always does."""
 KEPT = "walks.jsonl"
+NOT_OFFERED = "the target does not offer a message of it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +50,13 @@ class FoundWalk:
 class WalkSearch:
     """On one cluster.
 
-    :param asked: Walks so far. :param rounds: Whole ones so far.
+    :param offer: By which messages are composed. :param asked: Walks so far. :param rounds: Whole ones so far.
     :param missed: Walks that were not walked to their ends, by the reason.
     """
 
     exploration: Exploration
     profile: ProtocolProfile
+    offer: WalkOffer
     asked: int = 0
     rounds: int = 0
     missed: Counter[str] = field(default_factory=Counter)
@@ -67,30 +68,41 @@ class WalkSearch:
         ends = time.monotonic() + seconds
         self._look_at(first)
         while not self.found and self.why_lost is None and time.monotonic() < ends:
-            events = events_of_round(self.rounds)
-            count = ROUND_WITH_EVENTS if events else ROUND
-            self._look_at(drawn_walks(self.exploration.options.run.seed.value + self.rounds, count, events))
+            self._look_at(walks_of_round(self.exploration.options.run.seed.value, self.rounds))
             self.rounds += self.why_lost is None
 
     def _look_at(self, walks: Sequence[Walk]) -> None:
         differing = self.differing(walks, "")
         if differing and self.why_lost is None:
             walk, _ = min(differing, key=lambda each: len(each[0]))
-            self.found.append(self._cut(walk))
+            self.found.append(self.cut(walk))
 
     def differing(self, walks: Sequence[Walk], folder: str) -> list[tuple[Walk, CellResult]]:
         """Those that differ. :param folder: Below the run's, for the results."""
-        cells = [cell_of(walk, self.profile, new_protocol=self._new) for walk in walks]
-        numbered = [(number, cell) for number, cell in enumerate(cells, start=self.asked + 1) if cell is not None]
         by_number = dict(enumerate(walks, start=self.asked + 1))
+        results = self.ask(walks, folder)
+        return [(by_number[one.cell], one) for one in results.differing if one.outcome is CellOutcome.DIFFERS]
+
+    def ask(self, walks: Sequence[Walk], folder: str = "") -> Findings:
+        """All that the target offers; what is not sent at all is not counted among the results."""
+        cells = [(number, self._cell(walk)) for number, walk in enumerate(walks, start=self.asked + 1)]
+        numbered = [(number, cell) for number, cell in cells if cell is not None]
         self.asked += len(walks)
         results = Findings(folder=self.exploration.folder.path / folder)
         results.folder.mkdir(exist_ok=True)
         self.why_lost = self.exploration.explore(numbered, self.profile, results) if numbered else None
         self.missed += results.missed
-        return [(by_number[one.cell], one) for one in results.differing if one.outcome is CellOutcome.DIFFERS]
+        return results
 
-    def _cut(self, walk: Walk) -> FoundWalk:
+    def _cell(self, walk: Walk) -> GridCell | None:
+        """None where nothing is sent, or something that the target does not offer."""
+        own = WalkOffer.of(self.exploration.offer.apis)
+        if self.offer == own or path_of(walk, self.profile, self.offer) == path_of(walk, self.profile, own):
+            return cell_of(walk, self.profile, self.offer)
+        self.missed[NOT_OFFERED] += 1
+        return None
+
+    def cut(self, walk: Walk) -> FoundWalk:
         """One step after the other is left out, as long as what is left differs."""
         again = self.differing([walk] * AGAIN, "tries")
         shortest, last = walk, again
@@ -105,10 +117,6 @@ class WalkSearch:
             cell=0, state="", request=f"a walk of {len(walk)}", outcome=CellOutcome.DIFFERS, steps=0, why=why
         )
 
-    @property
-    def _new(self) -> bool:
-        return self.exploration.offer.apis.get("Produce", (0, 0))[1] >= NEW_PROTOCOL_PRODUCE
-
     def told(self) -> Iterator[str]:
         """What came of it, with the sketch of each walk that differs."""
         yield f"{self.asked} walks asked in {self.rounds} rounds, {len(self.found)} found that differ"
@@ -116,7 +124,7 @@ class WalkSearch:
             yield f"not walked to their ends, {walks} walks: {reason}"
         for each in self.found:
             yield f"a walk of {len(each.steps)} steps differs ({each.share} times again):"
-            yield sketch(path_of(each.steps, self.profile, new_protocol=self._new))
+            yield sketch(path_of(each.steps, self.profile, self.offer))
             yield from (
                 f"  {one.part}: the model says {one.expected}; seen is {one.seen}" for one in each.result.differences
             )
@@ -134,7 +142,8 @@ def explore_walks(options: ExploreOptions, known: Path) -> ExitCode:
     :raises UserError: When the target cannot be had, or is lost on the way.
     """
     with open_exploration(options.continued()) as exploration:
-        search = WalkSearch(exploration=exploration, profile=exploration.profile())
+        offer = WalkOffer.of(exploration.offer.apis)
+        search = WalkSearch(exploration=exploration, profile=exploration.profile(), offer=offer)
         before = _walked_before(options)
         search.asked, search.rounds = before["walks"], before["rounds"]
         try:
@@ -153,7 +162,7 @@ def _tell(search: WalkSearch) -> None:
     exploration = search.exploration
     walked: dict[str, Json] = {"walks": search.asked, "rounds": search.rounds}
     exploration.folder.add_to_run({"profile": asdict(search.profile), **walked})
-    _keep(exploration.folder.path / KEPT, search.found)
+    keep_walks(exploration.folder.path / KEPT, search.found)
     exploration.folder.seal()
     told = [*search.told(), *([how_to_resume(exploration.options)] if search.why_lost else [])]
     sys.stdout.write("\n".join([*told, f"all of it: {exploration.folder.path}"]) + "\n")
@@ -181,7 +190,8 @@ def _step(given: dict[str, object]) -> WalkStep:
     return replace(WalkStep(**given), action=WalkAction(given["action"]))  # type: ignore[arg-type]
 
 
-def _keep(path: Path, found: Sequence[FoundWalk]) -> None:
+def keep_walks(path: Path, found: Iterable[FoundWalk]) -> None:
+    """As :func:`read_walks` reads them."""
     lines = [json.dumps({"steps": [_as_json(step) for step in each.steps], "share": each.share}) for each in found]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 

@@ -31,9 +31,9 @@ def of_brokers(state: SearchState, profile: ProtocolProfile) -> Iterator[SearchS
 def _moves(state: SearchState) -> Iterator[SearchStep]:
     fewer = replace(state, moves=state.moves - 1)
     yield SearchStep(("the coordinator moves",), replace(fewer, cluster=step.coordinator_moved(state.cluster)))
-    for partition, log in state.cluster.logs.items():
-        if log.verifications:
-            moved = step.leader_moved(state.cluster, partition)
+    for partition in state.cluster.logs:
+        moved = step.leader_moved(state.cluster, partition)
+        if moved != state.cluster:
             yield SearchStep((f"the leader of {partition} moves",), replace(fewer, cluster=moved))
 
 

@@ -19,14 +19,16 @@ from harness.model import protocol_step as step
 from harness.model.frozen_map import FrozenMap
 from harness.model.model_requests import (
     AddPartitionsAsked,
+    DescribeTransactionAsked,
     ModelAnswer,
     ModelRequest,
     PartitionWrite,
     ProduceAsked,
     WriteMarkerAsked,
 )
-from harness.model.model_state import NONE, CoordinatorState, ModelCluster, PartitionLog, fresh_cluster
+from harness.model.model_state import NONE, CoordinatorState, ModelCluster, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
+from harness.model.traces.alike_logs import renumbered_log, without_entries
 
 MOST = 50_000
 """Configurations that are looked at before a search is given up."""
@@ -100,14 +102,20 @@ class _Configuration:
 
 
 def check_trace(
-    trace: Sequence[TracedRequest], profile: ProtocolProfile, *, timeout_ms: float = 0, most: int = MOST
+    trace: Sequence[TracedRequest],
+    profile: ProtocolProfile,
+    *,
+    timeout_ms: float = 0,
+    expires: bool = False,
+    most: int = MOST,
 ) -> TraceVerdict:
     """Search for an order, nearest first; each answer is tried in the first order found for those before it.
 
     :param timeout_ms: Of transactions: none times out sooner after the request that may have begun it was sent. With 0
         it may at any time, which is right where the timeout is not known, and explains more.
+    :param expires: Whether the coordinator may forget the id while nothing of it is open.
     """
-    return _Search(trace, profile, timeout_ms, most).run()
+    return _Search(trace, profile, timeout_ms, expires, most).run()
 
 
 @dataclass(slots=True)
@@ -115,6 +123,7 @@ class _Search:
     trace: Sequence[TracedRequest]
     profile: ProtocolProfile
     timeout_ms: float
+    expires: bool
     most: int
     answers: Sequence[int] = field(init=False)
     seen: list[set[_Configuration]] = field(init=False)
@@ -208,7 +217,14 @@ class _Search:
             for name in one.cluster.ids:
                 if (aborted := step.timed_out(one.cluster, name, self.profile)) is not None:
                     yield self._changed(one, aborted)
+        yield from self._forgotten(one)
         yield from self._moves(one)
+
+    def _forgotten(self, one: _Configuration) -> Iterator[_Configuration]:
+        """An id expires in the states of ``TransactionState.isExpirationAllowed``."""
+        for name, known in one.cluster.ids.items() if self.expires else ():
+            if known.state is CoordinatorState.EMPTY or known.state.complete:
+                yield self._changed(one, replace(one.cluster, ids=one.cluster.ids.without(name)))
 
     def _moves(self, one: _Configuration) -> Iterator[_Configuration]:
         """How often coordinators moved is not counted: markers carry it, and no client sees it."""
@@ -300,7 +316,7 @@ def _same_answer(ids: FrozenMap[int, int], model: ModelAnswer, real: ModelAnswer
 
 def _in_numbers_of_the_model(request: ModelRequest, ids: FrozenMap[int, int]) -> ModelRequest:
     """A request whose producer id is the model's for the cluster's."""
-    if request.producer_id == NONE:
+    if isinstance(request, DescribeTransactionAsked) or request.producer_id == NONE:
         return request
     known = next((model for model, real in ids.items() if real == request.producer_id), None)
     return replace(request, producer_id=UNKNOWN_IDS + request.producer_id if known is None else known)
@@ -327,24 +343,7 @@ def _renumbered(one: _Configuration) -> _Configuration:
     numbers = {number: index for index, number in enumerate(dict.fromkeys(live))}
     for partition, log in cluster.logs.items():
         if log.entries or log.verifications:
-            told = _without_entries(log, numbers) if partition not in cluster.groups else _renumbered_log(log, numbers)
+            told = without_entries(log, numbers) if partition not in cluster.groups else renumbered_log(log, numbers)
             cluster = cluster.with_log(partition, told)
     under_way = frozenset(replace(each, number=numbers.get(each.number, len(numbers))) for each in one.under_way)
     return replace(one, cluster=replace(cluster, verifications=len(numbers) + 1), under_way=under_way)
-
-
-def _renumbered_log(log: PartitionLog, numbers: dict[int, int]) -> PartitionLog:
-    verifications = {id_: replace(each, number=numbers[each.number]) for id_, each in log.verifications.items()}
-    return replace(log, verifications=FrozenMap(verifications))
-
-
-def _without_entries(log: PartitionLog, numbers: dict[int, int]) -> PartitionLog:
-    producers = {
-        id_: replace(
-            known,
-            batches=tuple((sequence, 0) for sequence, _ in known.batches),
-            open_since=None if known.open_since is None else 0,
-        )
-        for id_, known in log.producers.items()
-    }
-    return replace(_renumbered_log(log, numbers), entries=(), producers=FrozenMap(producers))

@@ -1,5 +1,7 @@
 """Writes the page of an exploration beside its results, and that of two."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.atomic_write import write_atomically
@@ -17,14 +19,25 @@ LEGEND = {
 }
 
 
-def publish_comparison(found: TwoTargets, folder: Path, *, names: tuple[str, str], fencepost: str) -> Path:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedSection:
+    """Of the page of two targets. :param title: Its own. :param what: Was asked of both."""
+
+    title: str
+    what: str
+    found: TwoTargets
+
+
+def publish_comparison(
+    sections: Sequence[ComparedSection], folder: Path, *, names: tuple[str, str], fencepost: str
+) -> Path:
     """The page of two explorations, by the absolute path."""
     text = rendered(
         "model/comparison.html.j2",
-        found=found,
+        sections=sections,
         names=names,
         title=f"{names[0]} and {names[1]}",
-        told=found.differences[:MOST_TOLD],
+        most=MOST_TOLD,
         fencepost=fencepost,
     )
     return write_atomically(folder / "compared.html", text).absolute()

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.model.coverage import AGREES, DIFFERS, EXPLAINED, NOT_REACHED, coverage
-from harness.report.model.publish_coverage import publish_coverage
-from harness.report.model.two_targets import two_targets
+from harness.report.model.publish_coverage import ComparedSection, publish_comparison, publish_coverage
+from harness.report.model.two_targets import two_targets, two_walks
 
 
 def line(cell: int, outcome: str = AGREES, **more: Any) -> Mapping[str, Any]:
@@ -70,3 +70,16 @@ def test_two_targets_that_agree_with_the_model_are_alike_and_others_are_told_sho
 
 def test_a_cell_that_only_one_was_asked_is_not_compared() -> None:
     assert two_targets([line(1)], [line(2)]).compared == 0
+
+
+def test_walks_are_compared_by_their_numbers_and_told_by_how_far_they_came(tmp_path: Path) -> None:
+    ways = [[{"asked": f"EndTxn <{step}>", "answered": "NONE"} for step in range(count)] for count in (5, 2)]
+    first = [line(1), line(2), line(3), differs(4, "A")]
+    second = [differs(1, "A", exchanges=ways[0]), differs(2, "B", exchanges=ways[1]), line(3), line(4, NOT_REACHED)]
+    found = two_walks(first, second)
+    assert (found.compared, found.reached_by_one) == (3, 1)
+    assert [(each.cell, each.steps) for each in found.differences] == [(2, 2), (1, 5)]
+    section = ComparedSection(title="Walks", what="walks", found=found)
+    page = publish_comparison([section], tmp_path, names=("one", "two"), fencepost="1").read_text(encoding="utf-8")
+    assert "walk 2, after 2 steps" in page
+    assert "EndTxn &lt;4&gt;" in page

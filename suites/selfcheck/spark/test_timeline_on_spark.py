@@ -81,7 +81,7 @@ def test_the_worst_partitions_are_kept_and_a_gap_of_one_sample_survives_the_thin
 
 def history(spark: SparkSession, tables: Mapping[str, DataFrame]) -> History:
     """A history with these tables; the others are empty."""
-    names = ("operations", "faults", "phases", "levels", "partitions")
+    names = ("operations", "faults", "phases", "levels", "partitions", "log", "reads")
     empty = {name: _table(spark.range(0), name) for name in names}
     return History(spark=spark, tables={**empty, **tables}, missing=frozenset(), run={}, notes=())
 
