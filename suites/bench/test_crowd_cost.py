@@ -1,7 +1,7 @@
-"""What a committed transaction costs the harness: CPU time of this process, of a crowd and of a client that waits.
+"""What a committed transaction costs the harness: CPU time of this process, of crowds and of a client that waits.
 
-Both write the same kind of transactions to a kfake, which is a process of its own. Group columns are seconds of CPU for
-the same number of committed transactions, so that their ratio is the share that a crowd's transaction costs.
+They write to a kfake, which is a process of its own. A plain crowd writes the transactions of the client that waits, one
+with drawn habits three times as many records. Columns are CPU for the same number of committed transactions.
 """
 
 import time
@@ -34,8 +34,17 @@ def brokers() -> Iterator[KfakeBrokers]:
 
 
 @pytest.mark.benchmark(group=f"CPU of the harness for {TRANSACTIONS} committed transactions", timer=time.process_time)
-def test_a_crowd(benchmark: BenchmarkFixture, brokers: KfakeBrokers, tmp_path: Path) -> None:
+@pytest.mark.parametrize("habits", ["plain", "drawn"])
+def test_a_crowd(
+    benchmark: BenchmarkFixture,
+    brokers: KfakeBrokers,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    habits: str,
+) -> None:
     played = []
+    if habits == "plain":
+        monkeypatch.setattr("harness.chaos.play.round_crowd.drawn_habits", lambda _: (habits, HABITS[habits][1]))
 
     def play() -> None:
         number = next(NUMBERS)
