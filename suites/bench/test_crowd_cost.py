@@ -1,7 +1,7 @@
 """What a committed transaction costs the harness: CPU time of this process, of crowds and of a client that waits.
 
-They write to a kfake, which is a process of its own. A plain crowd writes the transactions of the client that waits, one
-with drawn habits three times as many records. Columns are CPU for the same number of committed transactions.
+They write to a kfake, which is a process of its own. A plain crowd writes the transactions of the client that waits,
+one with drawn habits three times as many records. Columns are CPU for the same number of committed transactions.
 """
 
 import time
