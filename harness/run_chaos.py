@@ -205,7 +205,7 @@ def note_situations(context: RoundContext, drained: Drained) -> None:
     records = situation_records(
         context.fault_target,
         prefix=context.real_name(""),
-        faults=[toxic.name for toxic in context.scenario.toxics if toxic.name not in beyond],
+        toxics=[toxic for toxic in context.scenario.toxics if toxic.name not in beyond],
         groups=bool(context.groups),
         moments=context.struck_moments.moments,
         held=context.struck_moments.held,

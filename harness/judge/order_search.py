@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.judge.client_trace import ClientTrace, Row, Window
-from harness.model.model_requests import ModelAnswer
+from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, ModelRequest
+from harness.model.model_state import NONE
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.traces.trace_check import Explained, TraceVerdict, check_trace
 
@@ -80,9 +81,14 @@ def _unexplained(trace: ClientTrace, verdict: TraceVerdict, *, twice: bool) -> S
         twice=twice,
         detail=f"{told}{_words(last.answer)}, as operation {numbers[-1]} was; allowed: {allowed}",
         actor=last.who,
-        producer_id=last.request.producer_id if last.request.producer_id >= 0 else last.answer.producer_id,
+        producer_id=_producer_of(last.request, last.answer),
         operations=numbers,
     )
+
+
+def _producer_of(request: ModelRequest, answer: ModelAnswer) -> int:
+    named = NONE if isinstance(request, DescribeTransactionAsked) else request.producer_id
+    return answer.producer_id if named == NONE else named
 
 
 def _words(answer: ModelAnswer) -> str:

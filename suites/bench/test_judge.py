@@ -25,7 +25,7 @@ from harness.spark.session.spark_settings import Build, JvmPace
 from suites.bench.clean_history import OPERATIONS_A_TXN, make_history
 
 SIZES = tuple(int(float(size)) for size in os.environ.get("OPERATIONS", "1e4,1e5,1e6,1e7").split(","))
-"""Operations; ``OPERATIONS=1e8`` for a session of its own, which takes some 30 GB of disk."""
+"""Operations, of some 40 bytes of Parquet; ``OPERATIONS=1e8`` for a session of its own."""
 WANTED = 100_000
 """Transactions a second that the judge is to reach."""
 

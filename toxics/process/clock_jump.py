@@ -29,4 +29,6 @@ def _rules(chosen: Mapping[str, Json]) -> str:
     return rule("the clock is off", clock, f"return $! {off}", at="EXIT")
 
 
-TOXIC = NodeRules(name="clock-jump", draw_values=_drawn, rules=_rules, how="readings of the clock that were off")
+TOXIC = NodeRules(
+    name="clock-jump", draw_values=_drawn, rules=_rules, how="readings of the clock that were off", alters_clock=True
+)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.chaos.moments.steering import steered
+from harness.chaos.moments.struck_requests import requests_by_fault
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.round_plan import drawn_faults
@@ -79,5 +80,5 @@ class SteeredRounds:
     def _left(self, scenario: Scenario) -> float:
         assert self.brokers is not None, "a round was played"
         shape = shape_on(scenario, self.brokers, self.reach)
-        names = [toxic.name for toxic in within_reach(scenario.toxics, shape)]
-        return len(wanted(names, groups=scenario.has_groups) - self.visited) / scenario.seconds
+        faults = requests_by_fault(within_reach(scenario.toxics, shape))
+        return len(wanted(faults, groups=scenario.has_groups) - self.visited) / scenario.seconds

@@ -1,12 +1,15 @@
 """``fencepost trends FOLDER…``: the rounds of many sessions and releases as one table."""
 
 import argparse
+import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
 from harness.app.option_table import declare
+from harness.base.atomic_write import write_atomically
+from harness.base.json_value import Json
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.round_folders import rounds_below
 from harness.report.chaos.round_results import read_round
@@ -20,16 +23,16 @@ nights. Rounds are found in the folders at any depth; sessions are told by the f
 
 DIR/rounds.parquet has a row a round: conclusion, anomalies, transactions, time to recover and to settle, what each
 fault was to each client, the lag of the last stable offset by phase, latencies. It is partitioned by release, scenario
-and day, made anew each time, and read by any Spark: spark.read.parquet("DIR/rounds.parquet"). DIR/index.html and the
-terminal have what the rounds of each release and scenario come to. With --spark-master DIR must be one that the
-cluster's executors write to.
+and day, made anew each time, and read by any Spark: spark.read.parquet("DIR/rounds.parquet"). DIR/rounds.jsonl has the
+same rows as JSON, DIR/index.html and the terminal what the rounds of each release and scenario come to. With
+--spark-master DIR must be one that the cluster's executors read and write.
 
   fencepost trends reports/runs                  every round of chaos in there
   fencepost trends night/3.9.2 night/4.3.1 --into night/trends
 
 exit codes: 0 the table was made, 2 it cannot be written, 16 a folder holds no round of chaos, or one that cannot be
 read"""
-TABLE = "rounds.parquet"
+TABLE, LINES = "rounds.parquet", "rounds.jsonl"
 
 
 def declare_trends(command: argparse.ArgumentParser) -> None:
@@ -47,15 +50,14 @@ def write_trends(folders: Sequence[Path], into: Path, *, master: str, progress: 
     :raises UserError: When a folder holds no round of chaos, one cannot be read, or the table cannot be written.
     """
     rows = [trend_row(read_round(round_)) for round_ in _rounds(folders)]
+    lines, place = _write_lines(into.absolute(), rows), into.absolute() / TABLE
     # Brings in Spark, which reading needs not.
     from harness.spark.session.spark_session import open_session
     from harness.spark.trends.trend_table import come_to, write_table
 
     progress(f"{len(rows)} rounds; starting Spark on {master}")
-    _make(into)
     with open_session(name="fencepost-trends", master=master, progress=progress) as spark:
-        place = into.absolute() / TABLE
-        trends = trends_view(come_to(write_table(spark.spark, rows, place)))
+        trends = trends_view(come_to(write_table(spark.spark, lines, place)))
     page = publish_trends(trends, into, parquet=place, fencepost=installed_version("fencepost"))
     print_trends(sys.stdout, trends, page=page, parquet=place)
     return page
@@ -73,8 +75,10 @@ def _rounds(folders: Sequence[Path]) -> list[Path]:
     return list(found)
 
 
-def _make(into: Path) -> None:
+def _write_lines(into: Path, rows: Sequence[Mapping[str, Json]]) -> Path:
     try:
         into.mkdir(parents=True, exist_ok=True)
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        return write_atomically(into / LINES, text)
     except OSError as error:
         raise UserError(f"{into} cannot be made: {error.strerror}", exit=ExitCode.USAGE) from error

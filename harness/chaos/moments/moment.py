@@ -25,7 +25,7 @@ COMPLETE = ("CompleteCommit", "CompleteAbort")
 LOOK_SECONDS = 0.01
 """Between two looks at the gate's rule."""
 LONGEST_WAIT_SECONDS = 4.0
-"""That a fault waits for its moment, where its window is not shorter."""
+"""That a fault waits for its moment. It is no part of its length, so that a shorter one waits as long."""
 HELD_MS = 10_000
 """That the request is held at most; a toxic that takes longer to come on strikes after it."""
 
@@ -119,7 +119,7 @@ def at_its_moment(
 ) -> Iterator[Mapping[str, Json]]:
     """Wait for the fault's moment, if it has one; its request is held for the length of the block. What to strike with.
 
-    :raises NeverCame: When the moment did not come within the fault's time.
+    :raises NeverCame: When the moment did not come in time.
     :raises Powerless: Where the gate cannot see it.
     """
     if not planned.moment:
@@ -128,16 +128,16 @@ def at_its_moment(
     moment = MOMENTS[planned.moment]
     handle = add_rule(fault_target, moment.rule(fault_target))
     try:
-        yield aimed(moment, planned.chosen, _awaited(moment, handle, planned, stop), fault_target)
+        yield aimed(moment, planned.chosen, _awaited(moment, handle, stop), fault_target)
     finally:
         released = fault_target.clock.now()
         struck_moments.note_held(moment.name, handle.off().strikes, released)
 
 
-def _awaited(moment: Moment, handle: RuleHandle, planned: PlannedFault, stop: Event) -> Strike:
+def _awaited(moment: Moment, handle: RuleHandle, stop: Event) -> Strike:
     wait.elapsed_ms_until(
         lambda: stop.is_set() or handle.report().struck > 0,
-        timeout_seconds=min(LONGEST_WAIT_SECONDS, planned.duration_ms / 1000),
+        timeout_seconds=LONGEST_WAIT_SECONDS,
         interval_seconds=LOOK_SECONDS,
     )
     strikes = handle.report().strikes

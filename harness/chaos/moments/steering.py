@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence, Set
 
 from harness.base.seed import Seed
 from harness.chaos.moments.moment import MOMENTS
+from harness.chaos.moments.struck_requests import struck_requests
 from harness.chaos.plan.scenario import PlannedFault
-from harness.evidence.situations.situation import Situation, pairs
+from harness.evidence.situations.situation import Situation, wanted
 
 CANDIDATES = 12
 """Seeds that are compared."""
@@ -37,8 +38,7 @@ def worth(faults: Sequence[PlannedFault], visited: Set[Situation], *, groups: bo
     """How much of what was not visited these faults may meet."""
     aims: dict[Situation, float] = {}
     for fault in faults:
-        wide, sharp = set(pairs(groups=groups)), set(MOMENTS[fault.moment].aims) if fault.moment else set()
-        for state, request in wide | sharp:
-            each = Situation(state=state, request=request, fault=fault.toxic.name)
-            aims[each] = max(aims.get(each, 0.0), 1.0 if (state, request) in sharp else BY_CHANCE)
+        sharp = set(MOMENTS[fault.moment].aims) if fault.moment else set()
+        for each in wanted({fault.toxic.name: struck_requests(fault.toxic)}, groups=groups):
+            aims[each] = max(aims.get(each, 0.0), 1.0 if (each.state, each.request) in sharp else BY_CHANCE)
     return round(sum(value for each, value in aims.items() if each not in visited), 6)

@@ -1,7 +1,7 @@
 """What a round notes for :mod:`harness.evidence.situations`: the coordinators' own log, and terms of leaders.
 
-Brokers stamp what they append with the machine's time, which becomes the run's only where they run on this machine. Of
-other clusters nothing is said.
+Brokers stamp what they append with the machine's time, which becomes the run's only where they run on this machine and
+no fault alters what they take for the time. Of other rounds nothing is said.
 """
 
 import time
@@ -11,9 +11,13 @@ from dataclasses import dataclass
 
 from harness.base.clock import RunClock
 from harness.base.kafka_error import error_name
+from harness.chaos.moments.struck_requests import requests_by_fault
 from harness.evidence.situations.kept_situations import KeptRecords
 from harness.evidence.situations.recorded import FaultMoment, HeldRequest, LeaderTerm, RoundRecords, StateRecord
+from harness.evidence.situations.situation import UNKNOWN
+from harness.faults.brokers.node_rules import NodeRules
 from harness.faults.fault_target import FaultTarget
+from harness.faults.toxic import Toxic
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.kafka.raw_log import MAX_BYTES, fetch_all
 from harness.wire.records.record_batch import LogBatch
@@ -24,6 +28,7 @@ from harness.wire.topic_partitions import TopicPartition, partition_name
 from harness.wire.wire_errors import UnreadableRecords
 
 ANSWER_SECONDS = 5.0
+CLOCKS_OFF = "a fault put a broker's clock off, so that no state can be put in order with a fault"
 FOREIGN = "the brokers' clocks are not this machine's, so that no state can be put in order with a fault"
 
 
@@ -58,7 +63,7 @@ def situation_records(
     fault_target: FaultTarget,
     *,
     prefix: str,
-    faults: Sequence[str],
+    toxics: Sequence[Toxic],
     groups: bool,
     moments: Sequence[FaultMoment],
     held: Sequence[HeldRequest],
@@ -67,12 +72,25 @@ def situation_records(
     """All of a round. What cannot be read is told, and then no state counts.
 
     :param prefix: What the round's transactional ids begin with.
+    :param toxics: Those that can strike.
     """
-    states, lacking = _states(fault_target, prefix) if fault_target.cluster.owned else ((), FOREIGN)
+    lacking = _why_not(fault_target, moments, [toxic.name for toxic in toxics if _alters_clock(toxic)])
+    states, lacking = ((), lacking) if lacking else _states(fault_target, prefix)
     recorded = RoundRecords(
         states=states, moments=tuple(moments), held=tuple(held), terms=tuple(terms) if not lacking else ()
     )
-    return KeptRecords(faults=tuple(faults), groups=groups, recorded=recorded, lacking=lacking)
+    faults = requests_by_fault([toxic for toxic in toxics if not _alters_clock(toxic)])
+    return KeptRecords(faults=faults, groups=groups, recorded=recorded, lacking=lacking)
+
+
+def _alters_clock(toxic: Toxic) -> bool:
+    return isinstance(toxic, NodeRules) and toxic.alters_clock
+
+
+def _why_not(fault_target: FaultTarget, moments: Sequence[FaultMoment], alters_clock: Sequence[str]) -> str:
+    if not fault_target.cluster.owned:
+        return FOREIGN
+    return CLOCKS_OFF if any(moment.fault in alters_clock for moment in moments) else ""
 
 
 def _states(fault_target: FaultTarget, prefix: str) -> tuple[tuple[StateRecord, ...], str]:
@@ -130,8 +148,9 @@ def _of_round(batch: LogBatch, machine: MachineTime, prefix: str) -> Iterator[St
         yield StateRecord(
             at=machine.run_ms(record.timestamp_ms),
             transactional_id=state.transactional_id,
-            state=state.state,
+            state=UNKNOWN if state.version < 0 else state.state,
             producer_id=state.producer_id,
+            producer_epoch=state.producer_epoch,
             leader_epoch=batch.leader_epoch,
             partitions=tuple(state.partitions),
         )

@@ -1,7 +1,7 @@
 """What ``fencepost chaos`` was asked for, and the rounds that follow from it.
 
-One number fixes everything: round *k* of a session has the seed that the session was given plus *k*, so that one round
-can be run again alone, by its scenario, its seed and its length.
+One number fixes a round: round *k* of a session has the seed that the session was given plus *k*, or one that steering
+prefers to it. It is run again alone, by its scenario, its seed and its length.
 """
 
 import re

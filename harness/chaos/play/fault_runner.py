@@ -127,6 +127,7 @@ class _FaultRunner:
                 self._wait_until(self._end_ms(planned, started_ms))
         except Exception as failure:  # noqa: BLE001  the run goes on and reports it
             error = f"{type(failure).__name__}: {failure}"
+        waited = f"at its moment, {planned.moment}" if strikes and planned.moment else ""
         if strikes:
             self.struck_moments.note_fault(planned.toxic.name, strikes, (started_ms, on_ms))
         return FaultWindow(
@@ -136,7 +137,7 @@ class _FaultRunner:
             started=started_ms,
             ended=clock.now(),
             struck=strikes.struck if strikes else 0,
-            how="; ".join(filter(None, (strikes.how if strikes else "it did not strike", error))),
+            how="; ".join(filter(None, (strikes.how if strikes else "it did not strike", waited, error))),
         )
 
     def _end_ms(self, planned: PlannedFault, started_ms: float) -> float:

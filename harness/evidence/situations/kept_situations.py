@@ -1,12 +1,11 @@
 """The files of situations in a round's folder: what they are derived from, and what was found."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.atomic_write import write_atomically
-from harness.evidence.history.operation import Operation
-from harness.evidence.json_codec import Malformed, from_json, to_json
+from harness.evidence.json_codec import Malformed, from_json, part_of_json, to_json
 from harness.evidence.json_lines import torn_last_line
 from harness.evidence.situations.named import named
 from harness.evidence.situations.recorded import FaultMoment, RoundRecords, UnderWay
@@ -39,11 +38,12 @@ class NamedVisit:
 class RoundSituations:
     """What a round visited.
 
-    :param faults: The toxics that could strike. :param groups: Whether its workload has a consumer group.
+    :param faults: The toxics that could strike, each with the requests that it strikes; none for whatever is there.
+    :param groups: Whether its workload has a consumer group.
     :param lacking: Why nothing can be said of states, in a sentence; else empty.
     """
 
-    faults: tuple[str, ...]
+    faults: Mapping[str, tuple[str, ...]]
     groups: bool
     visits: tuple[Visit, ...] = ()
     named: tuple[NamedVisit, ...] = ()
@@ -59,10 +59,23 @@ class RoundSituations:
 class KeptRecords:
     """The first file."""
 
-    faults: tuple[str, ...]
+    faults: Mapping[str, tuple[str, ...]]
     groups: bool
     recorded: RoundRecords
     lacking: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationTimes:
+    """What is read of an :class:`harness.evidence.history.operation.Operation`."""
+
+    actor: str
+    verb: str
+    started: float
+    ended: float
+    transactional_id: str | None = None
+    topic: str | None = None
+    partition: int | None = None
 
 
 def keep_records(folder: Path, kept: KeptRecords) -> None:
@@ -75,7 +88,7 @@ def count_situations(folder: Path) -> None:
     path = folder / RECORDED
     if not path.is_file():
         return
-    kept = from_json(KeptRecords, path.read_bytes())
+    kept = part_of_json(KeptRecords, path.read_bytes())
     beside = tuple(_operations(folder / "history" / "operations.jsonl", kept.recorded.moments))
     write_atomically(folder / FOUND, to_json(found_situations(kept, beside)))
 
@@ -112,12 +125,12 @@ def _operations(path: Path, moments: tuple[FaultMoment, ...]) -> Iterator[UnderW
         return
     lines = path.read_bytes().splitlines()
     for line in lines[:-1] if torn_last_line(path) else lines:
-        each = from_json(Operation, line)
+        each = part_of_json(OperationTimes, line)
         if each.transactional_id and any(each.started <= since and each.ended >= upto for since, upto in wide):
             yield _under_way(each)
 
 
-def _under_way(each: Operation) -> UnderWay:
+def _under_way(each: OperationTimes) -> UnderWay:
     written = each.verb == "produce" and each.topic is not None and each.partition is not None
     return UnderWay(
         actor=each.actor,

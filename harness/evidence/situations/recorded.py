@@ -23,6 +23,7 @@ class StateRecord:
     transactional_id: str
     state: str
     producer_id: int
+    producer_epoch: int
     leader_epoch: int
     partitions: tuple[str, ...] = ()
 

@@ -4,7 +4,7 @@ The two tables here are all there is to add to: :data:`PAIRS`, which states meet
 situations that no pair tells.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 INIT, ADD, PRODUCE = "InitProducerId", "AddPartitionsToTxn", "Produce"
@@ -16,7 +16,7 @@ UNKNOWN = "unknown"
 REQUESTS = {
     INIT: "a client asks for its producer id",
     ADD: "a client writes to a partition that is not in the transaction yet; it or the leader adds it (KIP-890)",
-    PRODUCE: "a client writes to a partition that is in the transaction",
+    PRODUCE: "a client writes to a partition in the transaction; of one that the gate struck, to any while it is open",
     ADD_OFFSETS: "a client sends offsets, and the group is not in the transaction yet",
     COMMIT_OFFSETS: "a client sends offsets, and the group is in the transaction",
     END: "a client commits or aborts",
@@ -28,12 +28,12 @@ REQUESTS = {
 
 PAIRS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (UNKNOWN, (INIT,)),
-    ("Empty", (INIT, ADD)),
+    ("Empty", (NOTHING, INIT, ADD, VERIFICATION)),
     ("Ongoing", (NOTHING, INIT, ADD, PRODUCE, ADD_OFFSETS, COMMIT_OFFSETS, END, VERIFICATION)),
-    ("PrepareCommit", (NOTHING, INIT, ADD, END, MARKERS)),
-    ("PrepareAbort", (NOTHING, INIT, ADD, END, MARKERS)),
-    ("CompleteCommit", (INIT, ADD, END, VERIFICATION)),
-    ("CompleteAbort", (INIT, ADD, END, VERIFICATION)),
+    ("PrepareCommit", (NOTHING, INIT, ADD, END, MARKERS, VERIFICATION)),
+    ("PrepareAbort", (NOTHING, INIT, ADD, END, MARKERS, VERIFICATION)),
+    ("CompleteCommit", (NOTHING, INIT, ADD, END, VERIFICATION)),
+    ("CompleteAbort", (NOTHING, INIT, ADD, END, VERIFICATION)),
 )
 """States in Kafka's words (``TransactionState``) with the requests that a round may show in them."""
 OF_GROUPS = (ADD_OFFSETS, COMMIT_OFFSETS)
@@ -71,7 +71,15 @@ def pairs(*, groups: bool) -> Iterator[tuple[str, str]]:
         yield from ((state, request) for request in requests if groups or request not in OF_GROUPS)
 
 
-def wanted(faults: Sequence[str], *, groups: bool) -> frozenset[Situation]:
-    """What rounds with these faults may show."""
-    every = pairs(groups=groups)
-    return frozenset(Situation(state=s, request=r, fault=fault) for s, r in every for fault in faults)
+def wanted(faults: Mapping[str, Sequence[str]], *, groups: bool) -> frozenset[Situation]:
+    """What rounds with these faults may show.
+
+    :param faults: By name the requests that each strikes; none for one that strikes whatever is there.
+    """
+    every = list(pairs(groups=groups))
+    return frozenset(
+        Situation(state=state, request=request, fault=fault)
+        for fault, requests in faults.items()
+        for state, request in every
+        if not requests or request in requests
+    )

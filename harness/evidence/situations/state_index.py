@@ -7,6 +7,8 @@ from itertools import pairwise
 
 from harness.evidence.situations.recorded import StateRecord
 
+FIRST = ("Empty", 0)
+"""State and epoch of the first record of an id (``TransactionCoordinator.handleInitProducerId``)."""
 STAMP_MS = 1.0
 """What a broker's time leaves open: it is cut to whole milliseconds."""
 
@@ -35,9 +37,12 @@ class StateIndex:
         return found if found.at + STAMP_MS <= since else None
 
     def unknown(self, transactional_id: str, upto: float) -> bool:
-        """Whether its first record was appended later; an id of which there is none at all shows nothing."""
-        times = self._times.get(transactional_id)
-        return bool(times) and times[0] >= upto  # type: ignore[index]
+        """Whether its first record was appended later.
+
+        A coordinator begins with epoch 0 for an id that it does not know; another first record was left by compaction.
+        """
+        records = self.by_id.get(transactional_id, [])
+        return bool(records) and records[0].at >= upto and (records[0].state, records[0].producer_epoch) == FIRST
 
     def of_producer(self, producer_id: int, since: float, upto: float) -> Iterator[StateRecord]:
         """States that held all the time, of ids that had this producer id."""

@@ -49,8 +49,9 @@ class Visits:
             yield from (record.state for record in found)
 
     def _struck(self, moment: FaultMoment) -> Iterator[tuple[str, str]]:
-        request = _name(moment)
-        yield from ((state, request) for state in self.states_of(moment, moment))
+        for state in self.states_of(moment, moment):
+            adds = moment.api == words.PRODUCE and state != "Ongoing"  # nothing is in the transaction then
+            yield state, words.ADD if adds else _name(moment)
 
     def _there(self, moment: FaultMoment) -> Iterator[tuple[str, str]]:
         busy = set()

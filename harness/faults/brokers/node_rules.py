@@ -23,12 +23,14 @@ class NodeRules:
 
     :param draw_values: What is drawn beside ``broker``. :param rules: The rules for it.
     :param how: What the rules do, in words, of which the strike counts how many were come to.
+    :param alters_clock: Whether times that the broker writes are off while it is on.
     """
 
     name: str
     draw_values: Callable[[Random], Mapping[str, Json]]
     rules: Callable[[Mapping[str, Json]], str]
     how: str
+    alters_clock: bool = False
     power: Power = Power.PROCESS
     acts_on: tuple[ToxicReach, ...] = (ToxicReach.CODE,)
     disrupts_broker: bool = False

@@ -52,8 +52,8 @@ FLAGS: Mapping[JvmPace, tuple[str, ...]] = {JvmPace.QUICK: QUICK, JvmPace.STEADY
 
 
 LEAN: Mapping[str, str] = {
-    # Each call of pyspark would ask the JVM for the session and its conf, and tell it where it was made: a column is
-    # one round trip without, ten with it.
+    # Each call of pyspark would first ask the JVM for its session and conf, and tell it where it was made: several
+    # round trips for a column that is one (pyspark.errors.utils).
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.dataFrameQueryContext.enabled": "false",
     "spark.sql.ui.explainMode": "simple",  # every query writes its plan out for a page that nobody opens

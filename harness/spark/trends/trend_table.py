@@ -12,7 +12,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from harness.base.json_value import Json
 from harness.base.user_error import ExitCode, UserError
 from harness.spark.session.driver_rows import collect_rows
 from harness.spark.session.spark_master import first_line
@@ -52,12 +51,12 @@ COLUMNS: Mapping[str, str] = {
 SCHEMA = ", ".join(f"`{name}` {kind}" for name, kind in COLUMNS.items())
 
 
-def write_table(spark: SparkSession, rows: Sequence[Mapping[str, Json]], place: Path) -> DataFrame:
-    """Write the rounds to ``place``, in the place of what was there, and read them back.
+def write_table(spark: SparkSession, lines: Path, place: Path) -> DataFrame:
+    """Write the rounds, a JSON object a line, to ``place``, in the place of what was there, and read them back.
 
     :raises UserError: When they cannot be written there.
     """
-    table = spark.createDataFrame([tuple(row[name] for name in COLUMNS) for row in rows], SCHEMA)
+    table = spark.read.schema(SCHEMA).option("mode", "FAILFAST").json(str(lines))
     try:
         table.repartition(*PARTITIONED_BY).write.mode("overwrite").partitionBy(*PARTITIONED_BY).parquet(str(place))
     except (PySparkException, Py4JJavaError) as error:

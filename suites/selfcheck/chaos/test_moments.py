@@ -19,6 +19,7 @@ from harness.base.user_error import ExitCode
 from harness.chaos.moments.moment import MOMENTS
 from harness.chaos.moments.steering import APART, CANDIDATES, steered, worth
 from harness.chaos.moments.struck_moments import StruckMoments
+from harness.chaos.moments.struck_requests import requests_by_fault
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.plan_file import read_plan, write_plan
@@ -26,11 +27,12 @@ from harness.chaos.plan.round_plan import PlannedRole, draw_plan, drawn_faults
 from harness.chaos.plan.scenario import PlannedFault, Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
 from harness.chaos.plan.schedule import schedule
+from harness.chaos.plan.toxic_catalogue import find_toxics
 from harness.chaos.play.casting import shape_on
 from harness.chaos.play.fault_runner import run_faults
 from harness.cluster.run_options import RunOptions
 from harness.evidence.history.operation import FaultWindow
-from harness.evidence.situations.situation import Situation, pairs, wanted
+from harness.evidence.situations.situation import REQUESTS, Situation, pairs, wanted
 from harness.faults.fault_target import FaultTarget
 from harness.faults.frame_gate import FrameGate
 from harness.faults.frame_rule import Rule, RuleReport, Strike
@@ -133,7 +135,7 @@ def played(gate: FakeGate, moment: str, chosen: Mapping[str, Json]) -> tuple[Fau
 def test_a_fault_strikes_while_the_request_of_its_moment_is_held_and_not_longer() -> None:
     gate = FakeGate()
     window, toxic, noted = played(gate, "marker-in-flight", {"broker": 1, "down_ms": 5})
-    assert window.struck == 1
+    assert (window.struck, window.how) == (1, "strikes; at its moment, marker-in-flight")
     assert toxic.noted == [({"broker": 2, "down_ms": 5}, True)]  # the coordinator, which sent the markers
     assert not gate.held
     (moment,), (held,) = noted.moments, noted.held
@@ -141,7 +143,8 @@ def test_a_fault_strikes_while_the_request_of_its_moment_is_held_and_not_longer(
     assert held.since <= moment.since <= moment.upto <= held.upto
 
 
-def test_a_fault_whose_moment_never_came_struck_nothing_and_has_none() -> None:
+def test_a_fault_whose_moment_never_came_struck_nothing_and_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.chaos.moments.moment.LONGEST_WAIT_SECONDS", 0.02)
     window, toxic, noted = played(FakeGate(sees=False), "end-in-flight", {"broker": 1})
     assert window.struck == 0
     assert "the moment never came: a client's EndTxn is under way (end-in-flight)" in window.how
@@ -216,6 +219,11 @@ def test_every_moment_aims_at_situations_of_the_table() -> None:
     assert all(set(moment.aims) <= there for moment in MOMENTS.values())
 
 
+def test_every_request_that_a_toxic_strikes_has_a_name_in_the_table() -> None:
+    named = {request for requests in requests_by_fault([*find_toxics().values()]).values() for request in requests}
+    assert {"WriteTxnMarkers", "a leader's AddPartitionsToTxn", "Produce", "EndTxn"} <= named <= REQUESTS.keys()
+
+
 def kills(moment: str) -> tuple[PlannedFault, ...]:
     toxic = next(each for each in SCENARIO.toxics if each.name == "kill")
     return (PlannedFault(toxic=toxic, at_ms=0, duration_ms=1, chosen={}, moment=moment),)
@@ -226,7 +234,7 @@ def test_a_fault_at_a_moment_is_worth_more_until_its_situations_were_visited() -
     assert worth(kills("end-in-flight"), set(), groups=False) > worth(kills(""), set(), groups=False) > 0
     left = worth(kills("end-in-flight"), aims, groups=False)
     assert left == worth(kills(""), aims, groups=False) < worth(kills(""), set(), groups=False)
-    assert worth(kills("end-in-flight"), wanted(["kill"], groups=False), groups=False) == 0
+    assert worth(kills("end-in-flight"), wanted({"kill": ()}, groups=False), groups=False) == 0
 
 
 def test_the_best_seed_is_chosen_the_same_each_time_and_the_own_one_where_all_are_equal() -> None:
@@ -258,7 +266,7 @@ def test_a_steered_round_tells_its_own_seed_and_is_drawn_by_it_alone(tmp_path: P
     assert f"--seed {chosen.seed.value} --seconds 30" in chosen.command
     assert "--budget" not in chosen.command
     assert chosen == steering.chosen(a_round())
-    steering.visited |= set(wanted(["kill", "pause", "restart"], groups=False))
+    steering.visited |= set(wanted(dict.fromkeys(("kill", "pause", "restart"), ()), groups=False))
     assert steering.chosen(a_round()).seed == Seed(3)  # nothing is left for which another would be better
 
 
@@ -276,6 +284,6 @@ def test_every_second_pass_plays_the_half_with_most_left(tmp_path: Path) -> None
     assert all(steering.has_more(a_round(each), number) for number, each in enumerate(scenarios, start=1))
     played = [each.name for each in scenarios if steering.has_more(a_round(each), second)]
     assert len(played) == (len(scenarios) + 1) // 2
-    toxics = [each.name for each in next(each for each in scenarios if each.name == played[0]).toxics]
-    steering.visited |= wanted(toxics, groups=True)
+    toxics = next(each for each in scenarios if each.name == played[0]).toxics
+    steering.visited |= wanted(requests_by_fault(toxics), groups=True)
     assert not steering.has_more(a_round(next(each for each in scenarios if each.name == played[0])), second)

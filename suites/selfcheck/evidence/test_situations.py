@@ -27,11 +27,13 @@ from harness.evidence.situations.visited import Visits
 
 
 def record(at: float, state: str, *, epoch: int = 0, producer_id: int = 7, partitions: str = "") -> StateRecord:
+    """``epoch`` is the leader's."""
     return StateRecord(
         at=at,
         transactional_id="teller",
         state=state,
         producer_id=producer_id,
+        producer_epoch=0,
         leader_epoch=epoch,
         partitions=tuple(partitions.split()),
     )
@@ -91,6 +93,8 @@ def test_an_id_is_unknown_before_its_first_record_only() -> None:
     asking = doing("init", 1, 12)
     assert shown(RoundRecords(states=ENDED, moments=(early,), operations=(asking,))) == {("unknown", "InitProducerId")}
     assert not shown(RoundRecords(states=(), moments=(early,), operations=(asking,)))  # its log was not read
+    for first in (ENDED[1], replace(ENDED[0], producer_epoch=1)):  # what was before it is compacted away
+        assert not shown(RoundRecords(states=(first,), moments=(early,), operations=(asking,)))
 
 
 def test_a_request_that_was_struck_counts_by_the_state_of_its_own_id() -> None:
@@ -159,10 +163,21 @@ def test_two_clients_of_one_id_are_two_actors() -> None:
 
 
 def test_a_round_may_show_each_pair_with_each_of_its_faults() -> None:
-    plain, with_groups = wanted(["kill"], groups=False), wanted(["kill", "pause"], groups=True)
+    plain, with_groups = wanted({"kill": ()}, groups=False), wanted({"kill": (), "pause": ()}, groups=True)
     assert Situation(state="Ongoing", request="TxnOffsetCommit", fault="kill") in with_groups - plain
     assert len(with_groups) == 2 * len(list(pairs(groups=True)))
     assert {request for _, request in pairs(groups=True)} <= REQUESTS.keys()
+
+
+def test_a_fault_on_single_requests_may_show_those_alone() -> None:
+    assert {each.request for each in wanted({"late-end-txn": ("EndTxn",)}, groups=True)} == {"EndTxn"}
+
+
+def test_a_produce_that_was_struck_outside_a_transaction_adds_its_partition() -> None:
+    strike = FaultMoment(fault="late-produce", since=350, upto=350, api="Produce", transactional_ids=("teller",))
+    assert shown(RoundRecords(states=ENDED, moments=(strike,))) == {("CompleteCommit", "AddPartitionsToTxn")}
+    inside = replace(strike, since=150, upto=150)
+    assert shown(RoundRecords(states=ENDED, moments=(inside,))) == {("Ongoing", "Produce")}
 
 
 def test_what_was_found_is_kept_beside_the_history(tmp_path: Path) -> None:
@@ -176,7 +191,7 @@ def test_what_was_found_is_kept_beside_the_history(tmp_path: Path) -> None:
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     (tmp_path / "history" / "operations.jsonl").write_text(lines + '{"torn', encoding="utf-8")
     recorded = RoundRecords(states=ENDED, moments=(KILL,))
-    keep_records(tmp_path, KeptRecords(faults=("kill",), groups=False, recorded=recorded))
+    keep_records(tmp_path, KeptRecords(faults={"kill": ()}, groups=False, recorded=recorded))
     count_situations(tmp_path)
     found = read_situations(tmp_path)
     assert found is not None
@@ -187,7 +202,7 @@ def test_what_was_found_is_kept_beside_the_history(tmp_path: Path) -> None:
 def test_a_folder_without_records_says_nothing_of_situations(tmp_path: Path) -> None:
     count_situations(tmp_path)
     assert read_situations(tmp_path) is None
-    assert not found_situations(KeptRecords(faults=(), groups=False, recorded=RoundRecords()), ()).visits
+    assert not found_situations(KeptRecords(faults={}, groups=False, recorded=RoundRecords()), ()).visits
 
 
 def test_every_name_has_its_meaning() -> None:

@@ -12,8 +12,8 @@ from suites.selfcheck.report.test_chaos_pages import report_in
 
 ENDING = Situation(state="Ongoing", request="EndTxn", fault="kill")
 MOVED = NamedVisit(name="coordinator-moved-prepared", fault="kill", times=3)
-FIRST = RoundSituations(faults=("kill",), groups=False, visits=(Visit(situation=ENDING, times=2),), named=(MOVED,))
-SECOND = RoundSituations(faults=("kill", "pause"), groups=True, visits=(Visit(situation=ENDING, times=1),))
+FIRST = RoundSituations(faults={"kill": ()}, groups=False, visits=(Visit(situation=ENDING, times=2),), named=(MOVED,))
+SECOND = RoundSituations(faults={"kill": (), "pause": ()}, groups=True, visits=(Visit(situation=ENDING, times=1),))
 
 
 def test_a_cell_counts_rounds_and_tells_apart_what_was_not_visited_from_what_is_not_asked_for() -> None:
@@ -42,7 +42,7 @@ def test_what_was_not_visited_is_told_by_state_and_request() -> None:
 
 def test_a_situation_that_the_table_does_not_have_is_shown_all_the_same() -> None:
     odd = Visit(situation=Situation(state="Dead", request="InitProducerId", fault="kill"), times=1)
-    table = situation_table([RoundSituations(faults=("kill",), groups=False, visits=(odd,))])
+    table = situation_table([RoundSituations(faults={"kill": ()}, groups=False, visits=(odd,))])
     assert table is not None
     assert [row.cells for row in table.rows if row.state == "Dead"] == [("1",)]
     assert table.sentence.startswith("0 of ")
@@ -70,6 +70,6 @@ def test_a_session_of_other_tools_has_no_table(tmp_path: Path) -> None:
 
 
 def test_a_round_without_states_says_why() -> None:
-    table = situation_table([RoundSituations(faults=("latency",), groups=False, lacking="the clocks are not ours")])
+    table = situation_table([RoundSituations(faults={"latency": ()}, groups=False, lacking="the clocks are not ours")])
     assert table is not None
     assert table.lacking == ("the clocks are not ours",)

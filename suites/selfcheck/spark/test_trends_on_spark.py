@@ -3,11 +3,14 @@
 Starts a Spark session of its own; needs Java, and Maven once.
 """
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from harness.app.cli import main
+from harness.base.json_value import Json
 from harness.base.user_error import ExitCode
 from harness.report.chaos.round_results import read_round
 from harness.report.trends.trend_rows import trend_row
@@ -33,13 +36,18 @@ def test_rounds_become_a_partitioned_table_and_are_told(
     assert parts == [f"{table}late-produce/day=2026-11-20", f"{table}transfer-brokers-die/day=2026-11-20"]
 
 
+def lines(path: Path, *rows: Mapping[str, Json]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
 def test_what_rounds_come_to_is_counted_and_a_second_table_takes_the_place_of_the_first(tmp_path: Path) -> None:
     red = trend_row(read_round(chaos_folders.broken(tmp_path / "001")))
     slow = {**red, "conclusion": "HOLDS", "anomalies": {}, "settled_ms": 9_000.0, "round": "002"}
     unjudged = trend_row(read_round(chaos_folders.unjudged(tmp_path / "003")))
     with open_session(name="trends") as session:
-        write_table(session.spark, [red, slow, slow, unjudged], tmp_path / "rounds.parquet")
-        table = write_table(session.spark, [red, slow, unjudged], tmp_path / "rounds.parquet")
+        write_table(session.spark, lines(tmp_path / "first", red, slow, slow, unjudged), tmp_path / "rounds.parquet")
+        table = write_table(session.spark, lines(tmp_path / "second", red, slow, unjudged), tmp_path / "rounds.parquet")
         again = session.spark.read.schema(SCHEMA).parquet(str(tmp_path / "rounds.parquet"))
         assert sorted(row["round"] for row in again.collect()) == ["001", "002", "003"]
         (kept,) = again.where("round = '001'").collect()
