@@ -233,6 +233,15 @@ def test_the_wire_reader_takes_each_answers_own_list_of_aborted_transactions() -
     assert committed_of(Broker(log=log, aborted={0: ((7, 0),)}), 3) == (["b"], 3)
 
 
+def test_answers_that_end_within_a_transaction_are_counted() -> None:
+    account = wire_log_reader.FetchAccount()
+    account.note(LOG[:2])
+    account.note(LOG[:1])
+    account.note(LOG[1:2])
+    account.note(())
+    assert (account.answers, account.within) == (3, 1)
+
+
 def test_a_reader_that_cannot_reach_the_end_returns_where_it_ended() -> None:
     assert committed_of(Broker(log=LOG, stable=3), 5) == (["1/0/2/a", "1/1/2/b"], 3)
     assert committed_of(Broker(log=LOG, failing={1: ConnectionClosed("gone")}), 5) == ([], 0)
