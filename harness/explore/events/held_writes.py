@@ -7,7 +7,7 @@ at a time, so each of these writes has a connection of its own.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -28,6 +28,7 @@ from harness.wire.wire_errors import WireError
 
 QUESTION = "AddPartitionsToTxn"
 NOBODY_ASKED = "leaders ask coordinators nothing about writes"
+NO_LINK = "its leader and its coordinator are one broker"
 NOT_ASKED = "its leader's question was not among those that waited"
 
 
@@ -56,21 +57,26 @@ class HeldWrites:
 
     def hold(self, runs: Sequence[CellRun], pool: PartitionPool) -> None:
         """Send the write of each cell; one whose question does not come to be held is missed."""
-        writes = {run.number: _write(run) for run in runs}
-        ways = {run.number: self._way(run, writes[run.number], pool) for run in runs}
+        ways = {run.number: self._way(run, pool) for run in runs}
+        linked = [run for run in runs if ways[run.number] in self.links.between]
+        _miss([run for run in runs if run not in linked], NO_LINK)
+        if linked:
+            self._hold_all(linked, {ways[run.number] for run in linked}, pool)
+
+    def _hold_all(self, runs: Sequence[CellRun], ways: Collection[tuple[int, int]], pool: PartitionPool) -> None:
         first = self.links.hold(QUESTION, "hold")
-        for way in sorted(set(ways.values())):
-            self._send_nobodys(way, writes[runs[0].number], pool)
-        if {*ways.values()} - {*first.await_held({*ways.values()})}:
+        for way in sorted(ways):
+            self._send_nobodys(way, _write(runs[0]), pool)
+        if {*ways} - {*first.await_held(ways)}:
             first.let_go()
             _miss(runs, NOBODY_ASKED)
             return
         for run in runs:
-            self._send(run, writes[run.number], pool)
+            self._send(run, _write(run), pool)
         self._pass_behind(pool)
-        self._held = self.links.hold(QUESTION, "hold-response" if writes[runs[0].number].confirmed else "hold")
+        self._held = self.links.hold(QUESTION, "hold-response" if _write(runs[0]).confirmed else "hold")
         first.let_go()
-        self._held.await_held({*ways.values()})
+        self._held.await_held(ways)
         self._miss_others(runs)
 
     def let_go(self) -> None:
@@ -99,7 +105,8 @@ class HeldWrites:
         each.run.waited = answer_of(write.asked, result, each.run.who)
         each.run.sent.append(exchange(write.asked, each.out, answer_text(each.run.waited)))
 
-    def _way(self, run: CellRun, write: WriteWaits, pool: PartitionPool) -> tuple[int, int]:
+    def _way(self, run: CellRun, pool: PartitionPool) -> tuple[int, int]:
+        write = _write(run)
         leader = pool.leaders[run.who.places[write.asked.partition]]
         return leader, self.cluster.coordinator(run.who.ids[write.asked.id])
 
