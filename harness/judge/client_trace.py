@@ -3,6 +3,9 @@
 An operation hides its tries. What is known is its last answer, so the other tries are requests without one, which may
 have had their effect at any time. Sequence numbers, and what was added to a transaction, are not in a history: they
 follow from the operations before, as in :class:`harness.clients.wire.protocol_client.ProtocolClient`.
+
+Offsets of a group are covered as far as they are part of a transaction: what AddOffsetsToTxn and TxnOffsetCommit are
+answered. Which offset it is, what the group then shows, and what concerns its members is not.
 """
 
 from collections import defaultdict
