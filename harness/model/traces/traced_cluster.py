@@ -43,7 +43,8 @@ def as_told(cluster: ModelCluster) -> tuple[ModelCluster, Mapping[int, int]]:
         if log.entries or log.verifications:
             cluster = cluster.with_log(partition, _without_entries(log, numbers, batches=partition not in groups))
     for name, group in cluster.groups.items():
-        cluster = cluster.with_group(name, GroupOffsets(exists=group.exists))
+        if group.pending or group.committed:
+            cluster = cluster.with_group(name, GroupOffsets(exists=group.exists))
     return replace(cluster, verifications=len(numbers) + 1), numbers
 
 
