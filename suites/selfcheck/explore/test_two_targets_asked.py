@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn
@@ -36,6 +36,7 @@ NEW_APIS = {**OFFERED, "Produce": (3, 12)}
 TARGETS = {
     "kafka:old": (OLD_PROTOCOL, OLD_APIS),
     "kafka:older": (UNDEFENDED, OLD_APIS),
+    "kafka:other-groups": (replace(OLD_PROTOCOL, new_group_coordinator=True), NEW_APIS),
     "kafka:new": (NEWEST, NEW_APIS),
     "kafka:again": (NEWEST, NEW_APIS),
 }
@@ -111,12 +112,12 @@ def _pretended(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(same_walks, "open_exploration", opened)
     monkeypatch.setattr(same_walks, "explore_cells", lambda _exploration: ExitCode.KEPT)
-    monkeypatch.setattr(same_walks, "walks_of_round", lambda seed, number: drawn_walks(seed + number, 300))
+    monkeypatch.setattr(same_walks, "walks_of_round", lambda seed, number: drawn_walks(seed + number, 200))
 
 
 def compared(first: str, second: str, folder: Path) -> tuple[ExitCode, Sequence[Mapping[str, Any]]]:
     """The exit code, and the walks that are kept."""
-    run = RunOptions(target=first, folder=folder, seed=Seed(4))
+    run = RunOptions(target=first, folder=folder, seed=Seed(8))
     code = compare_targets(CompareOptions(run=run, second=second, walk_seconds=0))
     return code, [json.loads(line) for line in (folder / "walks.jsonl").read_text(encoding="utf-8").splitlines()]
 
@@ -140,13 +141,16 @@ def test_what_the_second_lacks_is_cut_there_and_asked_of_both(
     assert "Walks cut to the shortest" in (tmp_path / "compared.html").read_text(encoding="utf-8")
 
 
-def test_a_refused_offset_that_takes_another_with_it_is_among_the_walks_of_two_releases(tmp_path: Path) -> None:
-    code, kept = compared("kafka:old", "kafka:new", tmp_path)
+def test_a_refused_offset_that_takes_another_with_it_is_cut_to_its_shortest_way(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, kept = compared("kafka:old", "kafka:other-groups", tmp_path)
     assert code is ExitCode.BROKEN
-    lines = [json.loads(line) for line in (tmp_path / "second" / "cut" / "cells.jsonl").read_text().splitlines()]
-    parts = {each["part"] for line in lines for each in line["differences"]}
-    assert "offset of G" in parts
-    assert kept
+    assert [step["action"] for step in kept[0]["steps"]][-2:] == ["commit offset", "commit offset"]
+    assert len(kept[0]["steps"]) <= 5
+    told = capsys.readouterr().out
+    assert "offset of G: kafka:old shows" in told
+    assert "does not offer" not in told
 
 
 def test_a_second_that_lacks_the_new_protocol_is_asked_every_walk_of_the_old_one(
