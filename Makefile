@@ -64,7 +64,7 @@ offline: $(READY)
 
 $(LIVE): $(READY)
 	@echo "$@"
-	@$(BIN)/python -m pytest $@ -ra -q $(ARGS)
+	@$(BIN)/python -m pytest $@ -ra -q --durations=12 $(ARGS)
 
 list: $(READY) ## the catalogue
 	@$(BIN)/fencepost list

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
+from harness.chaos.moments.moment import MOMENTS
 from harness.chaos.observe.coordinator_probe import probe
-from harness.chaos.observe.drain import Scope
+from harness.chaos.observe.drain import Drained, Scope
 from harness.chaos.observe.drain import drain as drain_partitions
 from harness.chaos.observe.settle import settle as wait_for_rest
+from harness.chaos.observe.situation_evidence import situation_records
 from harness.chaos.observe.watermark_sampler import sampling
 from harness.chaos.plan.chaos_round import Round, save_results
 from harness.chaos.plan.phases import phases
@@ -24,6 +26,7 @@ from harness.chaos.play.judgement_limits import CLIENT_NOTES, DRAIN_NOTES, GATE_
 from harness.chaos.play.round_context import OUT_OF_REACH, RoundContext, create_round
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.history.operation import Phase
+from harness.evidence.situations.kept_situations import count_situations, keep_records
 from harness.faults.fault_target import Powerless
 from harness.faults.frame_toxic import lanes_of
 from harness.faults.toxic import PreparedToxic
@@ -65,8 +68,8 @@ def perform(environment: Environment, round_: Round) -> Judgement:
 
 
 def open_target(environment: Environment, round_: Round) -> None:
-    """Step 1: the session's cluster, which must answer; ``run.json`` describes it."""
-    environment.open()
+    """Step 1: a cluster as the scenario asks for it, which must answer; ``run.json`` describes it."""
+    environment.open_for(round_.scenario.cluster)
     round_.begin(environment.described)
 
 
@@ -101,7 +104,10 @@ def prepare(context: RoundContext) -> None:
     for toxic in context.scenario.toxics:
         if isinstance(toxic, PreparedToxic):
             with suppress(Powerless):
-                toxic.prepare(context.fault_target)
+                toxic.prepare(target)
+    for name in {fault.moment for fault in context.plan.faults if fault.moment}:
+        with suppress(Powerless):
+            target.gate.intercept(*MOMENTS[name].proxies(target))
 
 
 def drive(context: RoundContext, round_: Round) -> None:
@@ -115,7 +121,7 @@ def drive(context: RoundContext, round_: Round) -> None:
         ready_ms = clock.now()
         context.start_roles(later=True)
         context.start_thread("Spark's restart", lambda: restart_halfway(context, round_.seconds))
-        run_faults(context.plan.faults, context.fault_target, context.stop, context.note_fault)
+        run_faults(context.plan.faults, context.fault_target, context.stop, context.note_fault, context.struck_moments)
         context.stop.wait(max(0.0, round_.seconds - (clock.now() - ready_ms) / 1000))
         context.stop_threads(LAST_TRANSACTION_SECONDS)
         context.history_journal.write(*phases(context.faults, began_ms, clock.now()))
@@ -183,9 +189,26 @@ def drain(environment: Environment, context: RoundContext) -> None:
         environment.wanted.progress("the target is gone: no broker answers; what was recorded is kept and judged")
     context.history_journal.write(*context.reader.finish(drained.high_watermarks, timeout_seconds=READ_SECONDS))
     context.facts["spark"] = context.reader.facts()
+    note_situations(context, drained)
     context.facts[DRAIN_NOTES] = [*drained.notes, *context.fault_target.gate_notes()]
     context.facts[GATE_ERRORS] = list(context.fault_target.gate_errors())
     context.facts[CLIENT_NOTES] = list(context.processes.notes())
+
+
+def note_situations(context: RoundContext, drained: Drained) -> None:
+    """What situations are counted from, beside the history; the judge takes nothing from it."""
+    beyond = context.facts[OUT_OF_REACH]
+    assert isinstance(beyond, dict), "reasons by name"
+    records = situation_records(
+        context.fault_target,
+        prefix=context.real_name(""),
+        toxics=[toxic for toxic in context.scenario.toxics if toxic.name not in beyond],
+        groups=bool(context.groups),
+        moments=context.struck_moments.moments,
+        held=context.struck_moments.held,
+        terms=drained.terms,
+    )
+    keep_records(context.history_journal.folder.parent, records)
 
 
 def seal(environment: Environment, round_: Round, context: RoundContext) -> None:
@@ -197,7 +220,11 @@ def seal(environment: Environment, round_: Round, context: RoundContext) -> None
 
 
 def judge(spark: SparkHandle, folder: Path) -> Judgement:
-    """Step 8: DataFrame programs over the sealed history, the same in replay; errors of the gate make it undecided."""
+    """Step 8: DataFrame programs over the sealed history, the same in replay; errors of the gate make it undecided.
+
+    Which situations it shows is counted here too.
+    """
+    count_situations(folder)
     history = open_history(spark.spark, folder)
     judgement = limited(judge_history(history), history.run)
     save_results(folder, judgement, timeline(history))

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -16,6 +17,7 @@ from harness.app.clients.client_check import check_client
 from harness.app.from_folders.adopt_evidence import adopt_from
 from harness.app.from_folders.replay import replay
 from harness.app.from_folders.run_matrix import write_matrix
+from harness.app.from_folders.trends import TRENDS, declare_trends, write_trends
 from harness.app.model.comparing import compare_targets
 from harness.app.model.exploring import explore_target
 from harness.app.option_table import TARGET_HELP, declare
@@ -54,6 +56,7 @@ examples:
   fencepost chaos kafka:4.3.1 --budget 10m       search for anomalies under faults
   fencepost chaos kafka:4.3.1 --clients java,sarama   the same with these libraries
   fencepost shrink reports/runs/…                the smallest plan of a red round of chaos
+  fencepost trends reports/runs                  rounds of many releases as one table
   fencepost list --json                          the catalogue, for machines
   fencepost replay reports/runs/…                judge last week's evidence again, offline
   fencepost clients --clients java:4.3.1,franz-go:1.22,./my-adapter
@@ -116,6 +119,9 @@ exit codes: 0 a plan was red again, and the smallest is written, 1 the round was
 16 no round of chaos"""
 
 
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; an error is one sentence on stderr and an exit code of its own."""
     given = parser().parse_args(arguments)
@@ -141,39 +147,26 @@ def parser() -> argparse.ArgumentParser:
     _chaos(
         commands.add_parser("chaos", help="several clients, many transactions, faults: is every record accounted for")
     )
-    _shrink(
-        commands.add_parser(
-            "shrink",
-            help="make a red round of chaos as small as it can be",
-            description=SHRINKING,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
+    _shrink(_explained(commands, "shrink", "make a red round of chaos as small as it can be", SHRINKING))
     _falsify(commands.add_parser("falsify", help="prove on broken Kafkas that every requirement can fail"))
     _list(commands.add_parser("list", help="print the catalogue"))
     _replay(commands.add_parser("replay", help="judge a run folder again, offline"))
     _matrix(commands.add_parser("matrix", help="several runs on one page, with what differs between neighbours"))
+    _trends(_explained(commands, "trends", "rounds of chaos of many releases as one table", TRENDS))
     _adopt(commands.add_parser("adopt", help="take a sound run's evidence as what a requirement accepts"))
     _clients(commands.add_parser("clients", help="judge clients: what each does with errors, fencing, timeouts"))
     _client(commands.add_parser("client", help="try whether a program is an adapter, without a broker"))
-    _compare(
-        commands.add_parser(
-            "compare",
-            help="ask two Kafkas the same, and tell where they differ",
-            description=COMPARING,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
-    _explore(
-        commands.add_parser(
-            "explore",
-            help="ask a Kafka every request in every state of a model of the protocol",
-            description=EXPLORING,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
+    _compare(_explained(commands, "compare", "ask two Kafkas the same, and tell where they differ", COMPARING))
+    asking = "ask a Kafka every request in every state of a model of the protocol"
+    _explore(_explained(commands, "explore", asking, EXPLORING))
     _up(commands.add_parser("up", help="bring the topology up and print every address"))
     return top
+
+
+def _explained(commands: _Commands, name: str, brief: str, text: str) -> argparse.ArgumentParser:
+    """A command whose help begins with a text of its own."""
+    shown = argparse.RawDescriptionHelpFormatter
+    return commands.add_parser(name, help=brief, description=text, formatter_class=shown)
 
 
 def _qualify(command: argparse.ArgumentParser) -> None:
@@ -230,6 +223,16 @@ def _matrix(command: argparse.ArgumentParser) -> None:
 
 def _write_matrix(given: argparse.Namespace) -> int:
     sys.stdout.write(f"{write_matrix(given.folders, given.into, links=not given.no_links)}\n")
+    return ExitCode.KEPT
+
+
+def _trends(command: argparse.ArgumentParser) -> None:
+    declare_trends(command)
+    command.set_defaults(run=_write_trends)
+
+
+def _write_trends(given: argparse.Namespace) -> int:
+    write_trends(given.folders, given.into, master=given.spark_master, progress=options.print_progress)
     return ExitCode.KEPT
 
 

@@ -109,6 +109,12 @@ OPTIONS = (
     ),
     Option("--budget", CHAOS, {"metavar": "TIME"}, "how long it may take: 90s, 10m, 2h (default: every scenario once)"),
     Option(
+        "--unsteered",
+        CHAOS,
+        {"action": "store_true"},
+        "with --budget: rounds in their order with seeds in a row, instead of those that may visit new situations",
+    ),
+    Option(
         "--scenarios",
         CHAOS,
         {"default": "", "metavar": "NAME,…"},
@@ -135,7 +141,7 @@ OPTIONS = (
     ),
     Option(
         "--spark-master",
-        (*CHAOS, "replay", "shrink"),
+        (*CHAOS, "replay", "shrink", "trends"),
         {"default": "local[*]", "metavar": "URL"},
         "Spark's master for readers and judge: local[*] (default), spark://…, yarn, k8s://…",
     ),

@@ -96,10 +96,11 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
         upgrade=given.upgrade.first if given.upgrade else "",
         scenarios=played,
         clients=clients,
-        programs={client.name: client for client in chosen} or _own_programs(scenarios),
+        programs={client.name: client for client in chosen} or own_programs(scenarios),
         against=_earlier_rounds(given),
         spark_master=given.spark_master,
         chosen=bool(given.scenarios),
+        unsteered=given.unsteered,
     )
 
 
@@ -137,7 +138,7 @@ def planned_options(run: RunOptions, plan: RoundPlan, file: Path | None, given: 
         budget_seconds=None if given.budget is None else parse_seconds(given.budget),
         scenarios=(scenario,),
         upgrade=given.upgrade.first if given.upgrade else "",
-        programs=_own_programs((scenario,)),
+        programs=own_programs((scenario,)),
         against=_earlier_rounds(given),
         spark_master=given.spark_master,
     )
@@ -155,7 +156,7 @@ def _earlier_rounds(given: Namespace) -> Sequence[Path]:
     return rounds
 
 
-def _own_programs(scenarios: Sequence[Scenario]) -> Mapping[str, AdapterCommand]:
+def own_programs(scenarios: Sequence[Scenario]) -> Mapping[str, AdapterCommand]:
     """What starts the scenarios' own clients, but for those that live in our process."""
     names = sorted({name for scenario in scenarios for name in scenario.clients} - ADAPTERS.keys())
     return {name: adapter_command(name, print_progress) for name in names}

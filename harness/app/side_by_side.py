@@ -29,6 +29,11 @@ Begun: TypeAlias = dict[str, Future[None]]
 """What one run has given to other threads, by requirement."""
 
 
+def second_cluster_thread() -> ThreadPoolExecutor:
+    """For one second cluster at a time."""
+    return ThreadPoolExecutor(1, thread_name_prefix="second cluster")
+
+
 def usual_clusters() -> int:
     """How many this machine has processors for."""
     return MOST_CLUSTERS if (os.cpu_count() or 1) >= PROCESSORS_FOR_TWO else 1
@@ -41,15 +46,19 @@ class SideBySide:
     :param requirements: All that will be due, in their order.
     :param jobs: How many at a time on one cluster; 1 for one after another, on one cluster at a time.
     :param clusters: How many may be up at a time.
+    :param own_beside_all: Whether a cluster of their own may be up beside what is tried at the same time; else only
+        beside what is alone on its cluster, because the processors are busy before that.
+    :param helper: The thread of the second run; those that share one have a second cluster one after the other.
     """
 
     requirements: Sequence[Requirement[Lab]]
     jobs: int
     clusters: int = 1
+    own_beside_all: bool = False
+    helper: ThreadPoolExecutor = field(default_factory=second_cluster_thread)
     _lots: Lots = field(init=False)
     _verdicts: dict[str, Future[Verdict]] = field(init=False)
     _pool: ThreadPoolExecutor = field(init=False)
-    _helper: ThreadPoolExecutor = field(init=False)
     _second: Run | None = None
     _helping: Future[None] | None = None
     _begun: Begun = field(default_factory=dict)
@@ -60,7 +69,6 @@ class SideBySide:
         self._lots = lots_of(self.requirements)
         self._verdicts = {each.id: Future() for each in self.requirements}
         self._pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="requirement")
-        self._helper = ThreadPoolExecutor(1, thread_name_prefix="second cluster")
 
     def verdict(self, run: Run, requirement: Requirement[Lab]) -> Verdict:
         """The requirement's verdict, as soon as it is there; :raises Exception: what its stimulus or check raised."""
@@ -90,17 +98,17 @@ class SideBySide:
         if unfinished and self._second is not None and (cluster := self._second.cluster) is not None:
             cluster.close()  # what waits for its brokers on another thread ends now
         self._pool.shutdown(wait=True, cancel_futures=True)
-        self._helper.shutdown(wait=True)
+        self.helper.shutdown(wait=True)
         if self._helping is not None:
             self._helping.result()
 
     def _begin_second(self, run: Run, lot: Lot) -> None:
-        """Once, where there is anything to share and we may start clusters; two processors are busy before that."""
-        side_by_side = lot.wish is None and bool(lot.beside)
+        """Once, where there is anything to share and we may start clusters."""
+        busy = lot.wish is None and bool(lot.beside) and not self.own_beside_all
         theirs = isinstance(parse_target(run.options.target), External)
-        if self.clusters > 1 and self._helping is None and self._lots.left and not side_by_side and not theirs:
+        if self.clusters > 1 and self._helping is None and self._lots.left and not busy and not theirs:
             self._second = beside(run)
-            self._helping = self._helper.submit(self._help, self._second)
+            self._helping = self.helper.submit(self._help, self._second)
 
     def _help(self, second: Run) -> None:
         begun: Begun = {}

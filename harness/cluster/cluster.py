@@ -78,6 +78,7 @@ class ClusterOptions:
     :param formatted: How storage is formatted.
     :param releases: Nodes that run another release than the target's, by node id.
     :param brokers: How many brokers a cluster that we start has.
+    :param controllers: How many controllers it has: one, or three.
     :param listeners: Listeners for clients that each broker of ours has beside the lanes.
     :param breakable: Load the Byteman agent, so that the cluster offers :class:`BreakCode`.
     :param client_properties: Of a cluster that is not ours: a file in Kafka's format that says how clients connect.
@@ -89,6 +90,7 @@ class ClusterOptions:
     formatted: Format = field(default_factory=Format)
     releases: Mapping[int, str] = field(default_factory=dict)
     brokers: int = len(BROKERS)
+    controllers: int = 1
     listeners: tuple[ExtraListener, ...] = ()
     breakable: bool = False
     client_properties: Path | None = None
@@ -231,6 +233,20 @@ class BreakCode(Protocol):
 
     def unload_rules(self) -> None:
         """Take all loaded rules out again."""
+
+
+@runtime_checkable
+class BreakNode(Protocol):
+    """Power: load Byteman rules into one node's JVM, as a fault of that node."""
+
+    def load_rules_into(self, node: int, rules: str) -> None:
+        """Load the rules; :raises RuntimeError: with Byteman's message when a rule does not apply."""
+
+    def rules_entered_in(self, node: int) -> frozenset[str]:
+        """The names of loaded rules whose place in the node's code was come to since."""
+
+    def unload_rules_from(self, node: int) -> None:
+        """Take all of the node's rules out again; :raises RuntimeError: when one failed while it was there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ class OwnedCluster(Generic[AnyNode, AnyBlock]):
 
     @property
     def topology(self) -> Topology:
-        return owned_topology(self.block.lane, self.block.brokers, self.block.extra_listeners)
+        return owned_topology(self.block.lane, self.block.brokers, self.block.extra_listeners, self.block.controllers)
 
     @property
     def toxiproxy_api(self) -> str:
@@ -85,6 +85,15 @@ class OwnedCluster(Generic[AnyNode, AnyBlock]):
 
     def unload_rules(self) -> None:
         self.failpoints.unload(self._running())
+
+    def load_rules_into(self, node: int, rules: str) -> None:
+        self.failpoints.load([self.nodes[node]], rules)
+
+    def rules_entered_in(self, node: int) -> frozenset[str]:
+        return self.failpoints.entered([self.nodes[node]])
+
+    def unload_rules_from(self, node: int) -> None:
+        self.failpoints.unload([self.nodes[node]])
 
     def close(self) -> None:
         self.cleanup.close()

@@ -1,6 +1,7 @@
 """The shape of a cluster as values: nodes, links between them, and lanes for clients.
 
-Three brokers (1, 2, 3), or as many as are asked for, and a dedicated KRaft controller (4). Every ordered pair of nodes
+Three brokers (1, 2, 3), or as many as are asked for, and a dedicated KRaft controller (4), or three of
+them (4, 11, 12). Every ordered pair of nodes
 has its own Toxiproxy proxy (``link-1-2``), so one direction of one link can be held, cut or slowed. Clients reach each
 broker through separate lanes: ``victim`` and ``rival`` are Toxiproxy proxies (``lane-victim-1``); ``observer`` never
 carries a toxic, so that what the judge reads is never the fault.
@@ -15,6 +16,8 @@ from harness.base.addresses import LANES, Address, Lane
 from harness.wire.security.security import PLAINTEXT, Security
 
 CONTROLLER = 4
+CONTROLLERS = (CONTROLLER, 11, 12)
+"""Of a quorum of three; however many brokers there are, none has these numbers."""
 MOST_BROKERS = 9  # what the addresses of a loopback block have room for
 BROKERS = (1, 2, 3)
 NODES = (*BROKERS, CONTROLLER)
@@ -63,6 +66,7 @@ class Topology:
 
     :param brokers: Node ids of the brokers.
     :param controller: Node id of the dedicated controller, or None where it is not ours to reach.
+    :param more_controllers: Of the others, where the quorum has several voters.
     :param lanes: For each lane, the address of each broker on it.
     :param links: For each ordered pair (from, to) of nodes, the proxy's name; empty for an external cluster.
     :param lane_proxies: For each (lane, broker), the proxy's name; the observer's lane has none.
@@ -82,6 +86,12 @@ class Topology:
     advertised: Mapping[int, Address] = field(default_factory=dict)
     security: Security = PLAINTEXT
     plain_lanes: frozenset[Lane] = frozenset()
+    more_controllers: tuple[int, ...] = ()
+
+    @property
+    def controllers(self) -> tuple[int, ...]:
+        """All voters of the metadata quorum that are ours to reach."""
+        return () if self.controller is None else (self.controller, *self.more_controllers)
 
     def secured(self, lane: str) -> Security:
         """How clients connect on that lane."""
@@ -101,12 +111,14 @@ def owned_topology(
     lane: Callable[[Lane, int], Address],
     brokers: Sequence[int] = BROKERS,
     listeners: Mapping[str, Mapping[int, Address]] | None = None,
+    controllers: Sequence[int] = (CONTROLLER,),
 ) -> Topology:
     """The topology of a cluster that we start; ``lane`` gives the address at which clients of a lane reach a broker."""
-    links = permutations((*brokers, CONTROLLER), 2)
+    links = permutations((*brokers, *controllers), 2)
     return Topology(
         brokers=tuple(brokers),
-        controller=CONTROLLER,
+        controller=controllers[0],
+        more_controllers=tuple(controllers[1:]),
         lanes={name: {broker: lane(name, broker) for broker in brokers} for name in LANES},
         links={(source, target): link_name(source, target) for source, target in links},
         lane_proxies={

@@ -46,6 +46,14 @@ def from_json(kind: type[Value], text: str | bytes) -> Value:
         raise Malformed(f"not JSON: {error}") from error
 
 
+def part_of_json(kind: type[Value], text: bytes) -> Value:
+    """As :func:`from_json`, several times as fast, and fields that ``kind`` does not have are passed over."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (UnicodeDecodeError, msgspec.DecodeError) as error:
+        raise Malformed(str(error)) from error
+
+
 def from_plain(kind: type[Value], plain: object) -> Value:
     """A dataclass of ours from parsed JSON; :raises Malformed: when a field is missing, unknown or of another type."""
     try:

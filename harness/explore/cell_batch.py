@@ -19,7 +19,7 @@ from harness.explore.real_requests import RealRequest, answer_of, real_request
 from harness.model.events.model_event import TimeoutPasses
 from harness.model.grid import GridCell
 from harness.model.leader_model import knows_abortable
-from harness.model.model_requests import ModelRequest, PartitionWrite
+from harness.model.model_requests import DescribedBy, ModelRequest, PartitionWrite
 from harness.model.protocol_profile import ProtocolProfile
 from harness.wire.api_request import ApiResult
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
@@ -34,6 +34,7 @@ OF_A_NEW_INSTANCE = 2
 ENDED_SECONDS = 10.0
 """Within which a transaction that ends has its markers."""
 TOO_SLOW = "this machine was too slow: the transaction may have timed out before that was due"
+NO_SUCH_BROKER = "the target has no broker that stands so to the partition, or to the id"
 Asked: TypeAlias = tuple[CellRun, ModelRequest]
 
 
@@ -61,6 +62,7 @@ class CellBatch:
             self._await_markers()
             if self.events is not None:
                 self.events.await_waiting(self.runs, self.pool)
+            self._note_starts()
         self._let_go()
         groups = {run.who.group: run.group(self.pool.groups) for run in self.runs if run.commits_offsets}
         look = look_at(self.cluster, self.pool, [each for run in self.runs for each in run.who.ids.values()], groups)
@@ -73,7 +75,8 @@ class CellBatch:
 
     def _ask(self) -> bool:
         """The next request of each cell that has one before its next event; whether there was any."""
-        left = [(run, asked) for run in self.runs if (asked := run.next_request) is not None]
+        following = [(run, asked) for run in self.runs if (asked := run.next_request) is not None]
+        left = [each for each in following if self._can_be_asked(*each)]
         for run, _ in left:
             run.began = time.monotonic()
         self._until_answered([each for each in left if not isinstance(each[1], PartitionWrite)])
@@ -82,6 +85,16 @@ class CellBatch:
                 self._until_answered([each for each in left if _verified_as(each[1], old=old)])
         self._note_late()
         return bool(left)
+
+    def _can_be_asked(self, run: CellRun, asked: ModelRequest) -> bool:
+        if self._node(real_request(asked, run.who, self.pool.topic_id)) is None:
+            run.missed = NO_SUCH_BROKER
+        return run.missed is None
+
+    def _note_starts(self) -> None:
+        shown = described_ids(self.cluster, [run.who.ids[name] for run in self.runs for name in run.open_ids])
+        for run in self.runs:
+            run.note_starts(shown)
 
     def _let_happen(self) -> bool:
         """The next event of the cells, which is the same of all that are still on their way; whether there is one."""
@@ -141,11 +154,17 @@ class CellBatch:
         return True
 
     def _outgoing(self, run: CellRun, real: RealRequest) -> Outgoing:
-        node = self._coordinator_or_leader(real.at)
+        node = self._node(real)
+        assert node is not None, "a request that nobody can be asked"
         return Outgoing(lane=run.number, node=node, request=real.request, version=real.version)
 
-    def _coordinator_or_leader(self, at: str | TopicPartition) -> int:
-        return self.cluster.coordinator(at) if isinstance(at, str) else self.pool.everywhere[at]
+    def _node(self, real: RealRequest) -> int | None:
+        if not isinstance(real.at, str):
+            return self.pool.broker(real.at, real.by, self.cluster.brokers)
+        coordinator = self.cluster.coordinator(real.at)
+        if real.by is DescribedBy.LEADER:
+            return coordinator
+        return next((each for each in self.cluster.brokers if each != coordinator), None)
 
     def _await_markers(self) -> None:
         """Until no id is in a Prepare state that the model says is left; later ones are told."""
@@ -231,20 +250,32 @@ def _with(result: CellResult, wrong: Difference | None) -> CellResult:
 
 
 def wrong_stable_offsets(runs: Sequence[CellRun], seen: PoolLook) -> Iterator[tuple[int, Difference]]:
-    """Each partition whose last stable offset contradicts what its leader shows of producers, and the cell at fault."""
+    """Each partition whose last stable offset contradicts what its leader shows of producers, and the cell at fault.
+
+    Likewise where more is shown to consumers of committed records than the last stable offset allows.
+    """
     owners = {producer_id: run for run in runs for producer_id in run.who.producer_ids}
     unsettled = {place for run in runs if run.missed is not None for place in run.who.places.values()}
     for place, stable in seen.stable.items():
         if place in unsettled:
             continue  # a transaction may have ended while it was looked at
+        if (leaked := seen.leaked.get(place)) is not None:
+            owner = _owner(seen, place, leaked, owners) or runs[0]
+            part = f"read_committed of {_named(owner, place)}"
+            yield owner.number, Difference(part=part, expected=f"nothing from {stable} on", seen=f"a batch at {leaked}")
+            continue
         opened = _open(seen, place)
         at = held_wrongly(seen.ends[place], stable, opened)
         if at is None:
             continue
         owner = _owner(seen, place, at, owners) or runs[0]
-        name = next((name for name, each in owner.who.places.items() if each == place), str(place))
         expected = stable_offset(seen.ends[place], opened)
-        yield owner.number, Difference(part=f"LSO of {name}", expected=str(expected), seen=str(stable))
+        part = f"LSO of {_named(owner, place)}"
+        yield owner.number, Difference(part=part, expected=str(expected), seen=str(stable))
+
+
+def _named(run: CellRun, place: TopicPartition) -> str:
+    return next((name for name, each in run.who.places.items() if each == place), str(place))
 
 
 def _open(seen: PoolLook, place: TopicPartition) -> Mapping[int, int]:

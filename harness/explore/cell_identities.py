@@ -1,11 +1,11 @@
 """Symbolic names and numbers of a cell, and the real ones that stand for them on the cluster."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from harness.model.alphabet import OWN
 from harness.model.model_state import NONE
-from harness.wire.topic_partitions import TopicPartition
+from harness.wire.topic_partitions import TopicPartition, partition_name
 
 NOBODYS = 1 << 52
 """Kafka gives out producer ids from 0 on, in blocks of a thousand (``ProducerIdsBlock``): this far none will be."""
@@ -61,6 +61,15 @@ class CellIdentities:
     def symbol(self, real: int) -> int:
         """The symbolic number of a producer id of the cell."""
         return self._symbols[real]
+
+    def real_id(self, name: str) -> str:
+        """Of a transactional id; the empty one is itself."""
+        return self.ids[name] if name else name
+
+    def named(self, shown: Iterable[str]) -> frozenset[str]:
+        """Partitions that a broker names, by their names in the model; others as they are."""
+        names = {partition_name(*place): name for name, place in self.places.items()}
+        return frozenset(names.get(each, each) for each in shown)
 
     @property
     def producer_ids(self) -> tuple[int, ...]:

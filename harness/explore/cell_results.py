@@ -10,15 +10,29 @@ from harness.model.model_requests import ModelAnswer
 from harness.model.model_state import NONE, LogEntry
 
 
+class SeenStart(StrEnum):
+    """Of an open transaction, in milliseconds since 1970; what is not open is not compared."""
+
+    KEPT = "kept"
+    MOVED = "moved"
+    MISSING = "missing"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenId:
-    """What DescribeTransactions shows of a transactional id."""
+    """What DescribeTransactions shows of a transactional id.
+
+    :param timeout_ms: NONE for the one that the cell's path asks for.
+    :param start: Whether an open transaction has a start, and still the one that it was shown with at first.
+    """
 
     error: str = "NONE"
     state: str = ""
     producer_id: int = NONE
     epoch: int = NONE
     partitions: frozenset[str] = frozenset()
+    timeout_ms: int = NONE
+    start: SeenStart = SeenStart.KEPT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from harness.explore.cell_results import (
     SeenId,
     SeenLog,
     SeenProducer,
+    SeenStart,
 )
 from harness.explore.comparison import compare
 from harness.explore.looks.group_look import GroupToLookAt, committed_offset
@@ -38,7 +39,7 @@ from harness.model.protocol_step import outcomes, settled
 from harness.wire.records.record_batch import LogBatch, text
 from harness.wire.requests.transactions.describe_producers import ActiveProducer
 from harness.wire.requests.transactions.describe_transactions import DescribedTransaction
-from harness.wire.topic_partitions import TopicPartition, partition_name
+from harness.wire.topic_partitions import TopicPartition
 
 PASSING = frozenset(
     {
@@ -98,6 +99,7 @@ class CellRun:
     :param strayed: The first step of the path that was answered otherwise than the model says.
     :param missed: Why it was not reached although nothing was answered otherwise.
     :param answer: To what was asked. :param waited: To the write that was under way meanwhile.
+    :param starts: Of open transactions, as they were shown first, by id.
     """
 
     number: int
@@ -115,6 +117,7 @@ class CellRun:
     answer: ModelAnswer | None = None
     waited: ModelAnswer | None = None
     sent: list[CellExchange] = field(default_factory=list)
+    starts: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Nothing was asked yet."""
@@ -232,13 +235,36 @@ class CellRun:
         error = error_name(shown["error"])
         if shown["error"]:
             return SeenId(error=error)
-        names = {partition_name(*place): each for each, place in self.who.places.items()}
         return SeenId(
             state=shown["state"],
             producer_id=self.who.given(shown["producer_id"], name),
             epoch=shown["producer_epoch"],
-            partitions=frozenset(names.get(each, each) for each in shown["partitions"]),
+            partitions=self.who.named(shown["partitions"]),
+            timeout_ms=NONE if shown["timeout_ms"] == self.who.timeout_ms else shown["timeout_ms"],
+            start=self._start(name, shown),
         )
+
+    def _start(self, name: str, shown: DescribedTransaction) -> SeenStart:
+        if shown["state"] != CoordinatorState.ONGOING:
+            return SeenStart.KEPT
+        started = shown["start_time_ms"]
+        if started < 0:
+            return SeenStart.MISSING
+        return SeenStart.KEPT if self.starts.get(name, started) == started else SeenStart.MOVED
+
+    def note_starts(self, shown: Mapping[str, DescribedTransaction]) -> None:
+        """Of transactions that are open before the next step; by real names."""
+        for name in [each for each in self.starts if each not in self.open_ids]:
+            del self.starts[name]
+        for name in self.open_ids:
+            if (now := shown.get(self.who.ids[name])) is not None:
+                self.starts.setdefault(name, now["start_time_ms"])
+
+    @property
+    def open_ids(self) -> frozenset[str]:
+        """Those that the model has in Ongoing, while anything is left to ask."""
+        known = self.expected.ids.items() if self.next_step is not None else ()
+        return frozenset(name for name, each in known if each.state is CoordinatorState.ONGOING)
 
     def _log(self, name: str, look: PoolLook) -> SeenLog:
         place = self.who.places[name]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from harness.explore.cell_results import CellSeen, Difference, SeenId, SeenProducer
+from harness.explore.cell_results import CellSeen, Difference, SeenId, SeenProducer, SeenStart
 from harness.explore.looks.group_look import ShownOffset
 from harness.model.events.model_event import WriteWaits, let_go
 from harness.model.groups import group_model
@@ -49,7 +49,7 @@ def _differences(answer: ModelAnswer, after: ModelCluster, seen: CellSeen) -> It
     for name, offset in sorted(seen.groups.items()):
         yield from _unequal(f"offset of {name}", _offset_text(expected_offset(after, name)), _offset_text(offset))
     for name, shown in sorted(seen.ids.items()):
-        yield from _unequal(f"coordinator of {name}", _id_text(_expected_id(after, name)), _id_text(shown))
+        yield from _unequal(f"coordinator of {name}", _id_text(expected_id(after, name)), _id_text(shown))
     for name, log in sorted(seen.logs.items()):
         expected = after.log(name)
         yield from _producers(name, expected, {each.producer_id: each for each in log.producers})
@@ -74,11 +74,18 @@ def _offset_text(shown: ShownOffset) -> str:
     return offset if shown.stable else f"{offset}, {group_model.UNSTABLE} with require_stable"
 
 
-def _expected_id(after: ModelCluster, name: str) -> SeenId:
+def expected_id(after: ModelCluster, name: str) -> SeenId:
+    """What DescribeTransactions shows in the model."""
     known = after.ids.get(name)
     if known is None:
         return SeenId(error=UNKNOWN)
-    return SeenId(state=str(known.state), producer_id=known.producer_id, epoch=known.epoch, partitions=known.partitions)
+    return SeenId(
+        state=str(known.state),
+        producer_id=known.producer_id,
+        epoch=known.epoch,
+        partitions=known.partitions,
+        timeout_ms=known.timeout_ms,
+    )
 
 
 def _producers(name: str, expected: PartitionLog, shown: Mapping[int, SeenProducer]) -> Iterator[Difference]:
@@ -112,7 +119,9 @@ def _id_text(shown: SeenId) -> str:
     if shown.error != "NONE":
         return shown.error
     partitions = f" with {'+'.join(sorted(shown.partitions))}" if shown.partitions else ""
-    return f"{shown.state}, producer {shown.producer_id} epoch {shown.epoch}{partitions}"
+    timeout = "" if shown.timeout_ms == NONE else f", timeout {shown.timeout_ms} ms"
+    start = "" if shown.start is SeenStart.KEPT else f", its start {shown.start}"
+    return f"{shown.state}, producer {shown.producer_id} epoch {shown.epoch}{partitions}{timeout}{start}"
 
 
 def _producer_text(producer_id: int, shown: SeenProducer | None) -> str:

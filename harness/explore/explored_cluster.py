@@ -15,7 +15,8 @@ from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import AT_ONCE, Coordinators, coordinators_of
 from harness.kafka.topics import Topics
-from harness.model.alphabet import OTHER, OWN, PARTITIONS
+from harness.model.alphabet import MISSING, OTHER, OWN, PARTITIONS
+from harness.model.model_requests import DescribedBy
 from harness.model.model_state import GROUP as MODEL_GROUP
 from harness.wire.records.transaction_state import TOPIC, state_partition
 from harness.wire.requests.cluster.metadata import Metadata, PartitionMetadata
@@ -39,6 +40,7 @@ class PartitionPool:
     :param groups: Leaders of the partitions of ``__consumer_offsets`` that keep the groups of its cells: others than
         those of the pool before, because every look shows all producers that a partition ever had.
     :param group_ends: Where those partitions ended when the pool was made.
+    :param copies: Replicas of each partition.
     :param apart: No partition is one cell's first and another's second one, and the cell's group is with the first.
     """
 
@@ -47,12 +49,14 @@ class PartitionPool:
     leaders: Mapping[TopicPartition, int]
     groups: Mapping[TopicPartition, int] = field(default_factory=dict)
     group_ends: Mapping[TopicPartition, int] = field(default_factory=dict)
+    copies: Mapping[TopicPartition, Collection[int]] = field(default_factory=dict)
     apart: bool = False
 
     def places(self, number: int) -> Mapping[str, TopicPartition]:
         """The partitions of a cell, by their names in the model."""
         count, first = len(self.leaders), number * len(PARTITIONS) if self.apart else number
         named = {name: (self.topic, (first + index) % count) for index, name in enumerate(PARTITIONS)}
+        named[MISSING] = (self.topic, count)
         groups = tuple(self._groups_beside(self.leaders[named[PARTITIONS[0]]]) if self.apart else self.groups)
         return {**named, MODEL_GROUP: groups[number % len(groups)]} if groups else named
 
@@ -64,6 +68,14 @@ class PartitionPool:
         """Those that are this one of the model to some cell, where they are kept apart."""
         first = PARTITIONS.index(name)
         return [(self.topic, index) for _, index in sorted(self.leaders) if index % len(PARTITIONS) == first]
+
+    def broker(self, place: TopicPartition, by: DescribedBy, brokers: Sequence[int]) -> int | None:
+        """One that is this to a partition, if there is one; any of them leads what is missing."""
+        leader = self.everywhere.get(place, brokers[0])
+        if by is DescribedBy.LEADER:
+            return leader
+        copies, wanted = self.copies.get(place, ()), by is DescribedBy.FOLLOWER
+        return next((each for each in brokers if each != leader and (each in copies) == wanted), None)
 
     @property
     def everywhere(self) -> Mapping[TopicPartition, int]:
@@ -165,7 +177,8 @@ class ExploredCluster:
     def _identities(self, number: int, pool: PartitionPool) -> CellIdentities:
         places = pool.places(number)
         group = self._group(number, places[MODEL_GROUP][1]) if pool.groups else ""
-        leaders = {pool.everywhere[place] for place in places.values()} if pool.apart else frozenset[int]()
+        led = {pool.everywhere[place] for place in places.values() if place in pool.everywhere}
+        leaders = led if pool.apart else frozenset[int]()
         names = (OWN, OTHER)
         if pool.apart:
             ids = {name: self.id_coordinated_away_from(leaders, f"c{number}", name) for name in names}
@@ -207,8 +220,16 @@ class ExploredCluster:
         leaders = {(name, index): layout.leader(index) for index in layout.partitions}
         groups = self._groups_of(number)
         ends = ends_of(self.observer, groups)
+        replicas = {(name, index): each["replicas"] for index, each in layout.partitions.items()}
+        kept = {(GROUPS_TOPIC, index): each["replicas"] for index, each in self._group_partitions.items()}
         return PartitionPool(
-            topic=name, topic_id=layout.topic_id, leaders=leaders, groups=groups, group_ends=ends, apart=apart
+            topic=name,
+            topic_id=layout.topic_id,
+            leaders=leaders,
+            groups=groups,
+            group_ends=ends,
+            copies={**replicas, **kept},
+            apart=apart,
         )
 
     def _groups_of(self, number: int) -> Mapping[TopicPartition, int]:

@@ -1,24 +1,33 @@
 """A request of the model as it is sent, and its answer in the model's words."""
 
+import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from harness.base.kafka_error import KafkaError, error_name
 from harness.explore.cell_identities import CellIdentities
-from harness.model.alphabet import PARTITIONS
+from harness.model.alphabet import KNOWS_PATTERN, PARTITIONS
+from harness.model.coordinator_model import described_state
+from harness.model.leader_model import described_producer
 from harness.model.model_requests import (
     AddOffsetsAsked,
     AddPartitionsAsked,
+    DescribedBy,
+    DescribeProducerAsked,
+    DescribeTransactionAsked,
     EndTxnAsked,
     InitProducerIdAsked,
+    ListedPattern,
     ListTransactionsAsked,
     ModelAnswer,
     ModelRequest,
+    PartitionWrite,
     ProduceAsked,
     TxnOffsetCommitAsked,
     WriteMarkerAsked,
 )
+from harness.model.model_state import NONE
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.api_results import PartitionErrors, ProducerIdAndEpoch
 from harness.wire.codec.response_fields import first_error
@@ -26,6 +35,8 @@ from harness.wire.records.record_batch import NewBatch
 from harness.wire.requests.log.produce import PartitionBatch, Produce
 from harness.wire.requests.transactions.add_offsets_to_txn import AddOffsetsToTxn
 from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
+from harness.wire.requests.transactions.describe_producers import DescribeProducers, DescribeProducersResult
+from harness.wire.requests.transactions.describe_transactions import DescribeTransactions, DescribeTransactionsResult
 from harness.wire.requests.transactions.end_txn import EndTxn
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
 from harness.wire.requests.transactions.list_transactions import ListTransactions, ListTransactionsResult
@@ -33,43 +44,69 @@ from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
 from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
 from harness.wire.topic_partitions import TopicPartition
 
+_Identified: TypeAlias = (
+    InitProducerIdAsked
+    | AddPartitionsAsked
+    | AddOffsetsAsked
+    | PartitionWrite
+    | EndTxnAsked
+    | WriteMarkerAsked
+    | ListTransactionsAsked
+)
+"""Requests that name a producer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RealRequest:
     """What is sent, and to whom: the coordinator of a transactional id, or the leader of a partition.
 
     A group's coordinator is the leader of the partition that keeps the group.
+
+    :param by: Which broker of the partition; for a transactional id a stranger is one that does not coordinate it.
     """
 
     request: ApiRequest[Any]
     version: int
     at: str | TopicPartition
+    by: DescribedBy = DescribedBy.LEADER
 
 
 def real_request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) -> RealRequest:
     """The request with the cell's names and numbers."""
     at: str | TopicPartition
     match asked:
+        case DescribeTransactionAsked() | DescribeProducerAsked():
+            return _description(asked, who)
         case ProduceAsked() | TxnOffsetCommitAsked() | WriteMarkerAsked():
             at = who.places[asked.partition]
         case _:
-            at = who.ids[asked.id]
+            at = who.real_id(asked.id)
     return RealRequest(request=_request(asked, who, topic_id), version=asked.version, at=at)
 
 
-def _request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) -> ApiRequest[Any]:
+def _description(asked: DescribeTransactionAsked | DescribeProducerAsked, who: CellIdentities) -> RealRequest:
+    if isinstance(asked, DescribeTransactionAsked):
+        name = who.real_id(asked.id)
+        by = DescribedBy.STRANGER if asked.elsewhere else DescribedBy.LEADER
+        return RealRequest(request=DescribeTransactions(transactional_id=name), version=asked.version, at=name, by=by)
+    topic, partition = place = who.places[asked.partition]
+    request = DescribeProducers(topic=topic, partition=partition)
+    return RealRequest(request=request, version=asked.version, at=place, by=asked.by)
+
+
+def _request(asked: _Identified, who: CellIdentities, topic_id: UUID | None) -> ApiRequest[Any]:
     producer_id = who.producer_id(asked.producer_id)
     match asked:
         case InitProducerIdAsked():
             return InitProducerId(
-                transactional_id=who.ids[asked.id],
-                timeout_ms=who.timeout_ms,
+                transactional_id=who.real_id(asked.id),
+                timeout_ms=who.timeout_ms if asked.timeout_ms == NONE else asked.timeout_ms,
                 producer_id=producer_id,
                 producer_epoch=asked.epoch,
             )
         case AddPartitionsAsked():
             return AddPartitionsToTxn(
-                transactional_id=who.ids[asked.id],
+                transactional_id=who.real_id(asked.id),
                 producer_id=producer_id,
                 producer_epoch=asked.epoch,
                 partitions=tuple(who.places[name] for name in sorted(asked.partitions)),
@@ -77,7 +114,7 @@ def _request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) ->
             )
         case AddOffsetsAsked():
             return AddOffsetsToTxn(
-                transactional_id=who.ids[asked.id],
+                transactional_id=who.real_id(asked.id),
                 producer_id=producer_id,
                 producer_epoch=asked.epoch,
                 group=who.group,
@@ -88,7 +125,7 @@ def _request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) ->
             return _commit_offset(asked, who)
         case EndTxnAsked():
             return EndTxn(
-                transactional_id=who.ids[asked.id],
+                transactional_id=who.real_id(asked.id),
                 producer_id=producer_id,
                 producer_epoch=asked.epoch,
                 committed=asked.commit,
@@ -103,13 +140,30 @@ def _request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) ->
                 transaction_version=asked.level,
             )
         case ListTransactionsAsked():
-            return ListTransactions(states=asked.states, producer_ids=(producer_id,), duration_ms=asked.duration_ms)
+            return ListTransactions(
+                states=asked.states,
+                producer_ids=(producer_id,),
+                duration_ms=asked.duration_ms,
+                pattern=_pattern(asked, who),
+            )
+
+
+def _pattern(asked: ListTransactionsAsked, who: CellIdentities) -> str | None:
+    match asked.pattern:
+        case ListedPattern.ANY:
+            return None if asked.version < KNOWS_PATTERN else ".*"
+        case ListedPattern.OWN:
+            return re.escape(who.real_id(asked.id))
+        case ListedPattern.NO_ID:
+            return f"no-{re.escape(who.real_id(asked.id))}"
+        case ListedPattern.INVALID:
+            return "(["
 
 
 def _commit_offset(asked: TxnOffsetCommitAsked, who: CellIdentities) -> TxnOffsetCommit:
     """Of the first partition: offsets of several are kept alike."""
     return TxnOffsetCommit(
-        transactional_id=who.ids[asked.id],
+        transactional_id=who.real_id(asked.id),
         group=who.group,
         producer_id=who.producer_id(asked.producer_id),
         producer_epoch=asked.epoch,
@@ -126,9 +180,10 @@ def _produce(asked: ProduceAsked, who: CellIdentities, topic_id: UUID | None) ->
         producer_id=who.producer_id(asked.producer_id),
         producer_epoch=asked.epoch,
         base_sequence=asked.sequence,
+        transactional=asked.transactional,
     )
     placed = PartitionBatch(topic=topic, partition=partition, batch=batch, topic_id=topic_id)
-    return Produce(transactional_id=who.ids[asked.id], batches=(placed,))
+    return Produce(transactional_id=who.real_id(asked.id) if asked.names_id else None, batches=(placed,))
 
 
 def answer_of(asked: ModelRequest, result: ApiResult, who: CellIdentities) -> ModelAnswer:
@@ -138,15 +193,35 @@ def answer_of(asked: ModelRequest, result: ApiResult, who: CellIdentities) -> Mo
         return ModelAnswer(error, who.given(result.producer_id, asked.id), result.producer_epoch)
     if isinstance(result, ListTransactionsResult) and isinstance(asked, ListTransactionsAsked):
         return _listed(error, result, asked.id, who)
+    if isinstance(result, DescribeTransactionsResult) and isinstance(asked, DescribeTransactionAsked):
+        return _described(error, result, asked.id, who)
+    if isinstance(result, DescribeProducersResult) and isinstance(asked, DescribeProducerAsked):
+        return ModelAnswer(error, state=_producer(result, who.producer_id(asked.producer_id)))
     return ModelAnswer(error)
 
 
 def _listed(error: str, result: ListTransactionsResult, name: str, who: CellIdentities) -> ModelAnswer:
     """The id in the list, where it is in it."""
     for each in result.transactions:
-        if each["transactional_id"] == who.ids[name]:
+        if each["transactional_id"] == who.real_id(name):
             return ModelAnswer(error, who.given(each["producer_id"], name), state=each["state"])
     return ModelAnswer(error)
+
+
+def _described(error: str, result: DescribeTransactionsResult, name: str, who: CellIdentities) -> ModelAnswer:
+    if result.error:
+        return ModelAnswer(error)
+    state = described_state(result.state, who.named(result.partitions))
+    return ModelAnswer(error, who.given(result.producer_id, name), result.producer_epoch, state)
+
+
+def _producer(result: DescribeProducersResult, producer_id: int) -> str:
+    """In the list, in words."""
+    for each in result.producers:
+        if each["producer_id"] == producer_id:
+            is_open = each["current_txn_start_offset"] >= 0
+            return described_producer(each["producer_epoch"], each["last_sequence"], is_open=is_open)
+    return ""
 
 
 def _error(result: ApiResult) -> int:

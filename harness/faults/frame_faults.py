@@ -23,7 +23,8 @@ def lost_messages(name: str, action: Literal["drop-request", "drop-response"], *
     def rule(chosen: Mapping[str, Json], aim: Aim) -> tuple[When, Then]:
         return share_of_requests(chosen, aim), Then(action=action, hang_up=bool(chosen["hang_up"]))
 
-    return FrameToxic(name=name, on="lanes", how=how, draw_values=_draw_lost, rule=rule)
+    apis = (*OFTEN_LOST, *SOMETIMES_LOST)
+    return FrameToxic(name=name, on="lanes", how=how, apis=apis, draw_values=_draw_lost, rule=rule)
 
 
 def share_of_requests(chosen: Mapping[str, Json], aim: Aim) -> When:
@@ -41,7 +42,7 @@ def delayed_requests(name: str, api: str, *, versions: Sequence[int] = (), by_id
     """A share of one API's requests from broker to broker waits ``ms`` at the gate; those behind them wait too."""
     rule = partial(_delay, api, tuple(versions))
     how = f"{api} requests held"
-    return FrameToxic(name=name, on="links", how=how, draw_values=_draw_delay, rule=rule, by_id=by_id)
+    return FrameToxic(name=name, on="links", how=how, apis=(api,), draw_values=_draw_delay, rule=rule, by_id=by_id)
 
 
 def _draw_lost(draw: Random) -> Mapping[str, Json]:

@@ -27,6 +27,7 @@ class FrameToxic:
 
     :param on: Requests of clients (``lanes``), or of brokers to each other (``links``).
     :param how: What a strike is, in words.
+    :param apis: Those of which it may strike requests.
     :param draw_values: The toxic's own draws; ``transactional_id`` and ``seed`` are drawn for every one.
     :param by_id: Whether its requests carry transactional ids, so that it can be aimed at one.
     :param rule: The rule's two halves, from what was drawn.
@@ -35,6 +36,7 @@ class FrameToxic:
     name: str
     on: Literal["lanes", "links"]
     how: str
+    apis: tuple[str, ...]
     draw_values: Callable[[Random], Mapping[str, Json]]
     rule: Callable[[Mapping[str, Json], "Aim"], tuple[When, Then]]
     power: Power = Power.FRAMES
@@ -74,7 +76,7 @@ class FrameToxic:
             yield strikes
         finally:
             report = handle.off()
-            strikes.struck = report.struck
+            strikes.struck, strikes.requests = report.struck, report.strikes
             if report.unreadable:
                 strikes.how += f"; passed because they could not be decoded: {report.unreadable}"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.base.json_value import Json
-from harness.cluster.topology import CONTROLLER
+from harness.cluster.topology import CONTROLLERS
 from harness.faults.brokers.leadership import await_recovery
 from harness.faults.fault_target import FaultTarget
 from harness.faults.proxy_faults import DIRECTIONS, Counted, ToxicSpec, draw_proxy, with_toxics
@@ -76,4 +76,4 @@ class ProxyToxic:
 def broker_of_controller_link(fault_target: FaultTarget, proxy: str) -> int | None:
     """The broker that sends its heartbeats to the controller through this proxy."""
     links = fault_target.cluster.topology.links.items()
-    return next((source for (source, target), name in links if name == proxy and target == CONTROLLER), None)
+    return next((source for (source, target), name in links if name == proxy and target in CONTROLLERS), None)

@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 
 from harness.base.json_value import Json
 from harness.faults.fault_target import FaultTarget
+from harness.faults.frame_rule import Strike
 
 
 class Power(StrEnum):
@@ -36,6 +37,9 @@ class ToxicReach(StrEnum):
     CLIENTS = "clients"  # that are processes of their own
     DISKS = "disks"  # that brokers write to
     RELEASES = "releases"  # that the nodes of the cluster are started with
+    CODE = "code"  # of brokers, by rules that are loaded into their JVMs
+    SETTINGS = "settings"  # that the nodes are started with, as the scenario asks for it
+    CONTROLLERS = "controllers"  # of which others go on
 
 
 LACKS: Mapping[ToxicReach, str] = {
@@ -47,6 +51,9 @@ LACKS: Mapping[ToxicReach, str] = {
     ToxicReach.CLIENTS: "no client is a process of its own",
     ToxicReach.DISKS: "writes of the brokers cannot be let fail (only those of processes of ours)",
     ToxicReach.RELEASES: "nothing is to be upgraded (--upgrade 3.9.2..4.3.1, on the process backend)",
+    ToxicReach.CODE: "no rule can be loaded into the brokers' JVMs",
+    ToxicReach.SETTINGS: "the brokers cannot be started with the scenario's settings",
+    ToxicReach.CONTROLLERS: "there is no quorum of three controllers that are ours to kill",
 }
 """Why something is out of reach, as a clause."""
 
@@ -73,11 +80,16 @@ class StrikeCount:
 
     :param where: The link, lane, node or partition, in words, for the report.
     :param how: What ``struck`` counts, in words.
+    :param moment: Between which two times of the run's clock it came on, where the toxic knows that better than from
+        when it was entered until it was on.
+    :param requests: Of one that strikes single requests: the first of those, and then it has no other moment.
     """
 
     where: str
     how: str
     struck: int = 0
+    moment: tuple[float, float] | None = None
+    requests: tuple[Strike, ...] | None = None
 
 
 class Toxic(Protocol):
@@ -125,6 +137,15 @@ class MinimumDuration(Protocol):
     @property
     def seconds(self) -> float:
         """How long it has to be on."""
+
+
+@runtime_checkable
+class DeletingToxic(Protocol):
+    """A toxic after which records may be gone before a reader has come to them."""
+
+    @property
+    def deletes_records(self) -> bool:
+        """True."""
 
 
 @runtime_checkable

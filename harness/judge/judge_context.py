@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
+from harness.evidence.history.anomalies import PROBE
 from harness.judge.frames.fence_index import fences
 from harness.judge.frames.record_audit import RecordAudit
 from harness.judge.frames.segments import segmented
@@ -18,6 +20,7 @@ from harness.spark.session.local_checkpoint import checkpointed
 class JudgeContext:
     """A history with the DataFrames that checks share.
 
+    :param few: The operations that several checks look for among all: inits, and those of probes.
     :param log: See :mod:`harness.judge.frames.segments`.
     :param transactions: See :mod:`harness.judge.frames.transactions`.
     :param audit: The suspected transactions, record by record; None where none is suspected.
@@ -25,6 +28,7 @@ class JudgeContext:
 
     history: History
     partitions: HistoryPartitions
+    few: DataFrame
     log: DataFrame
     transactions: DataFrame
     totals: TransactionTotals
@@ -36,12 +40,15 @@ class JudgeContext:
         loaded = load_partitions(history)
         partitions = replace(loaded, rows=checkpointed(loaded.rows))
         operations = history.tables["operations"]
-        fenced = checkpointed(fences(operations))
+        few = checkpointed(operations.where((F.col("verb") == "init") | F.col("actor").startswith(PROBE)))
+        fenced = checkpointed(fences(few))
         log = checkpointed(segmented(history.tables["log"], partitions))
         rows = checkpointed(transactions(operations, log, fenced))
         totals = totals_of(rows)
         audit = RecordAudit.of(operations, log, rows, fenced, partitions) if totals.suspects else None
-        return cls(history=history, partitions=partitions, log=log, transactions=rows, totals=totals, audit=audit)
+        return cls(
+            history=history, partitions=partitions, few=few, log=log, transactions=rows, totals=totals, audit=audit
+        )
 
     @property
     def tables(self) -> Mapping[str, DataFrame]:
@@ -50,6 +57,11 @@ class JudgeContext:
     @property
     def operations(self) -> DataFrame:
         return self.history.tables["operations"]
+
+    @property
+    def inits(self) -> DataFrame:
+        """The operations that are inits, whatever became of them."""
+        return self.few.where("verb = 'init'")
 
     def without_anomalies(self, records: DataFrame) -> DataFrame:
         """``records`` of the committed log (with partition_id and offset) but for those that have an anomaly."""

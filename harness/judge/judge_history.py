@@ -16,8 +16,8 @@ from harness.judge.check import Check, Examined
 from harness.judge.finding_context import with_context
 from harness.judge.judge_context import JudgeContext
 from harness.judge.partitions import HistoryPartitions
-from harness.judge.sizing import sized
 from harness.spark.history.history_frames import History
+from harness.spark.history.sizing import sized
 from harness.spark.session.driver_rows import collect_rows
 from harness.spark.session.parallel import in_parallel
 

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.judge.client_trace import ClientTrace, Row, Window
-from harness.model.model_requests import ModelAnswer
+from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, ModelRequest
+from harness.model.model_state import NONE
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.traces.trace_check import Explained, TraceVerdict, check_trace
 
@@ -43,17 +44,20 @@ class OrderSearch:
 
     :param produce: The newest version of Produce that the brokers offer. :param repeated: When a proxy sent twice.
     :param timeouts: Of transactions, by transactional id; an id that is not here may time out at any time.
+    :param expires: Whether ids expire within seconds.
     """
 
     profile: ProtocolProfile
     produce: int
     repeated: Sequence[Window]
     timeouts: Mapping[str, float]
+    expires: bool = False
 
     def searched(self, name: str, rows: Iterable[Row]) -> SearchedId:
         """Whether an order explains all answers to the clients of one id."""
         trace = ClientTrace.of(name, rows, produce=self.produce, repeated=self.repeated)
-        verdict = check_trace(trace.requests, self.profile, timeout_ms=self.timeouts.get(name, 0))
+        timeout_ms = self.timeouts.get(name, 0)
+        verdict = check_trace(trace.requests, self.profile, timeout_ms=timeout_ms, expires=self.expires)
         twice = len(set(trace.handed_out)) < len(trace.handed_out)
         if verdict.explained is not Explained.NO:
             return SearchedId(transactional_id=name, explained=str(verdict.explained), twice=twice)
@@ -77,9 +81,14 @@ def _unexplained(trace: ClientTrace, verdict: TraceVerdict, *, twice: bool) -> S
         twice=twice,
         detail=f"{told}{_words(last.answer)}, as operation {numbers[-1]} was; allowed: {allowed}",
         actor=last.who,
-        producer_id=last.request.producer_id if last.request.producer_id >= 0 else last.answer.producer_id,
+        producer_id=_producer_of(last.request, last.answer),
         operations=numbers,
     )
+
+
+def _producer_of(request: ModelRequest, answer: ModelAnswer) -> int:
+    named = NONE if isinstance(request, DescribeTransactionAsked) else request.producer_id
+    return answer.producer_id if named == NONE else named
 
 
 def _words(answer: ModelAnswer) -> str:

@@ -103,6 +103,23 @@ def partition_end(
     )
 
 
+def compacted_away(
+    leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, *, timeout_seconds: float
+) -> tuple[int, int]:
+    """How many records the leader's log lacks between its beginning and its high watermark, and how many it spans.
+
+    Of a log without control batches and without aborted appends, as a coordinator's, that is what the cleaner removed,
+    which never touches the segment that is written to (``LogCleanerManager.cleanableOffsets``).
+
+    :raises Unreachable: When the partition cannot be read.
+    """
+    end = partition_end(leader_client, topic_partition, clock, timeout_seconds)
+    begin, upto = end.log_start_offset, end.high_watermark
+    batches = _batches(leader_client, topic_partition, begin, upto, timeout_seconds)
+    there = sum(record.offset < upto for batch in batches for record in batch.records)
+    return upto - begin - there, upto - begin
+
+
 def _offsets(end: PartitionEnd) -> tuple[int, int, int]:
     return end.log_start_offset, end.high_watermark, end.last_stable_offset
 

@@ -1,20 +1,24 @@
 """Every request that is asked in a state: versions, identities, sequences, partitions, epochs of markers.
 
 Identities are told by what they are in that state, and the requests carry the numbers: the id's own, its previous
-epoch, an older and a newer one, another id's, and one that nobody has. DescribeTransactions, DescribeProducers and
-OffsetFetch are no part of it: by them every cell is looked at, whatever was asked.
+epoch, an older and a newer one, another id's, and one that nobody has. OffsetFetch is no part of it, and
+DescribeTransactions and DescribeProducers only where they are asked beside the look by which every cell ends.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from harness.model.groups.group_model import next_offset
 from harness.model.model_requests import (
     AddOffsetsAsked,
     AddPartitionsAsked,
+    DescribedBy,
+    DescribeProducerAsked,
+    DescribeTransactionAsked,
     EndTxnAsked,
     InitProducerIdAsked,
+    ListedPattern,
     ListTransactionsAsked,
     ModelRequest,
     ProduceAsked,
@@ -26,26 +30,34 @@ from harness.model.model_state import GROUP, NONE, CoordinatorState, ModelCluste
 OWN, OTHER = "own", "other"
 """The transactional ids of a cell."""
 PARTITIONS = ("A", "B")
+NAMELESS = ""
+"""No id that anybody may have."""
+MISSING = "X"
+"""A partition that there is not, of the topic of the others."""
 NOBODYS_ID = 9999
 """A producer id that was never given out."""
 VERSIONS: Mapping[str, Sequence[int]] = {
     "InitProducerId": (3, 4, 5),
     "AddPartitionsToTxn": (1, 3, 4, 5),
-    "Produce": (9, 10, 11, 12),
+    "Produce": (9, 10, 11, 12, 13),
     "EndTxn": (1, 3, 4, 5),
     "WriteTxnMarkers": (1, 2),
     "AddOffsetsToTxn": (1, 3, 4),
     "TxnOffsetCommit": (2, 3, 4, 5),
-    "ListTransactions": (0, 1),
+    "ListTransactions": (0, 1, 2),
 }
 """On both sides of every version in which the protocol changed, where the broker offers it."""
 NAMES_MEMBERS = 3
 """Of TxnOffsetCommit: from this version on it names a member and a generation (KIP-447)."""
 KNOWS_DURATION = 1
 """Of ListTransactions: the first that can ask for those that are open for long (KIP-994)."""
+KNOWS_PATTERN = 2
+"""Likewise, by a regular expression (KIP-1152)."""
 STRICT_MARKERS = 2
 """Of WriteTxnMarkers: the first that names a transaction version."""
 AN_HOUR_MS = 3_600_000
+TIMEOUTS_MS: Mapping[str, int] = {"of nothing": 0, "of a minute": 60_000, "of an hour": AN_HOUR_MS}
+"""Other timeouts than those of paths; brokers allow a quarter of an hour (``transaction.max.timeout.ms``)."""
 FIRST_OF_BROKERS = 4
 """Of AddPartitionsToTxn: from this version on brokers send it."""
 
@@ -79,6 +91,9 @@ def alphabet(cluster: ModelCluster, offered: Mapping[str, tuple[int, int]]) -> I
         yield from _offset_adds(spoken["AddOffsetsToTxn"], identities)
         yield from _offset_commits(spoken["TxnOffsetCommit"], identities, cluster)
     yield from _lists(spoken["ListTransactions"], identities, cluster)
+    yield from _descriptions(identities, cluster)
+    if cluster.ids.get(OWN) is None:
+        yield from _nameless(spoken)
 
 
 def offers_groups(offered: Mapping[str, tuple[int, int]]) -> bool:
@@ -114,13 +129,18 @@ def _inits(versions: Sequence[int], identities: Mapping[str, tuple[int, int]]) -
     for version, (name, (producer_id, epoch)) in product(versions, [*half.items(), *identities.items()]):
         asked = InitProducerIdAsked(id=OWN, version=version, producer_id=producer_id, epoch=epoch)
         yield NamedRequest(f"InitProducerId v{version}, {name}", asked)
+    for version, (name, timeout_ms) in product(versions[-1:], TIMEOUTS_MS.items()):
+        asked = InitProducerIdAsked(id=OWN, version=version, timeout_ms=timeout_ms)
+        yield NamedRequest(f"InitProducerId v{version}, without identity, a timeout {name}", asked)
 
 
 def _adds(
     versions: Sequence[int], identities: Mapping[str, tuple[int, int]], partitions: Sequence[str]
 ) -> Iterator[NamedRequest]:
-    sets = dict.fromkeys((*partitions, "".join(partitions)))
+    sets = dict.fromkeys((*partitions, "".join(partitions), MISSING, partitions[0] + MISSING))
     for version, (name, (producer_id, epoch)), added in product(versions, identities.items(), sets):
+        if MISSING in added and name != "own":
+            continue
         for verify_only in (False, True) if version >= FIRST_OF_BROKERS else (False,):
             asked = AddPartitionsAsked(
                 id=OWN,
@@ -146,6 +166,14 @@ def _produces(
                 id=OWN, version=version, partition=partition, producer_id=producer_id, epoch=epoch, sequence=sequence
             )
             yield NamedRequest(f"Produce v{version}, {partition}, {name}, {which} sequence", asked)
+            if name == "own" and version == versions[-1]:
+                yield from _not_of_it(asked, f"Produce v{version}, {partition}, own, {which} sequence")
+
+
+def _not_of_it(asked: ProduceAsked, name: str) -> Iterator[NamedRequest]:
+    """The same write beside its transaction."""
+    yield NamedRequest(f"{name}, without id", replace(asked, names_id=False))
+    yield NamedRequest(f"{name}, of no transaction", replace(asked, names_id=False, transactional=False))
 
 
 def _sequences(cluster: ModelCluster, partition: str, producer_id: int, epoch: int) -> Mapping[str, int]:
@@ -162,7 +190,9 @@ def _before(named: Mapping[str, int], name: str) -> set[int]:
 
 
 def _ends(versions: Sequence[int], identities: Mapping[str, tuple[int, int]]) -> Iterator[NamedRequest]:
-    for version, (name, (producer_id, epoch)), commit in product(versions, identities.items(), (True, False)):
+    ahead = {"much newer": (own[0], own[1] + 2)} if (own := identities.get("own")) else {}
+    whose = {**identities, **ahead}
+    for version, (name, (producer_id, epoch)), commit in product(versions, whose.items(), (True, False)):
         asked = EndTxnAsked(id=OWN, version=version, producer_id=producer_id, epoch=epoch, commit=commit)
         yield NamedRequest(f"EndTxn v{version}, {'commit' if commit else 'abort'}, {name}", asked)
 
@@ -232,3 +262,34 @@ def _lists(
         if version >= KNOWS_DURATION and whose == "own":
             asked = ListTransactionsAsked(id=OWN, version=version, producer_id=producer_id, duration_ms=AN_HOUR_MS)
             yield NamedRequest(f"ListTransactions v{version}, own, open for an hour", asked)
+        for pattern in ListedPattern if version >= KNOWS_PATTERN and whose == "own" else ():
+            asked = ListTransactionsAsked(id=OWN, version=version, producer_id=producer_id, pattern=pattern)
+            yield NamedRequest(f"ListTransactions v{version}, own, a pattern that fits {pattern}", asked)
+
+
+def _descriptions(identities: Mapping[str, tuple[int, int]], cluster: ModelCluster) -> Iterator[NamedRequest]:
+    """What the look at every cell does not ask, and the id while something waits."""
+    yield NamedRequest("DescribeTransactions", DescribeTransactionAsked(id=OWN))
+    yield NamedRequest("DescribeTransactions of another broker", DescribeTransactionAsked(id=OWN, elsewhere=True))
+    producer_id, _ = identities.get("own", identities["nobody's"])
+    asked = [(PARTITIONS[0], DescribedBy.STRANGER), (MISSING, DescribedBy.LEADER)]
+    asked += [(GROUP, DescribedBy.FOLLOWER)] if is_used(cluster, GROUP) else []
+    for partition, by in asked:
+        request = DescribeProducerAsked(partition=partition, producer_id=producer_id, by=by)
+        yield NamedRequest(f"DescribeProducers of {partition}, by {by}", request)
+
+
+def _nameless(versions: Mapping[str, Sequence[int]]) -> Iterator[NamedRequest]:
+    """What a coordinator is asked about the empty id, whatever state another one is in."""
+    identity = {"id": NAMELESS, "producer_id": NOBODYS_ID, "epoch": 0}
+    for version in versions["InitProducerId"]:
+        yield NamedRequest(
+            f"InitProducerId v{version}, the empty id", InitProducerIdAsked(id=NAMELESS, version=version)
+        )
+    for version in versions["AddPartitionsToTxn"]:
+        added = AddPartitionsAsked(version=version, partitions=frozenset(PARTITIONS[:1]), **identity)  # type: ignore[arg-type]
+        yield NamedRequest(f"AddPartitionsToTxn v{version}, add A, the empty id", added)
+    for version in versions["EndTxn"]:
+        ended = EndTxnAsked(version=version, commit=True, **identity)  # type: ignore[arg-type]
+        yield NamedRequest(f"EndTxn v{version}, commit, the empty id", ended)
+    yield NamedRequest("DescribeTransactions of the empty id", DescribeTransactionAsked(id=NAMELESS))

@@ -6,6 +6,7 @@ pending (``TransactionMetadata.pendingTransitionInProgress``): :func:`completed`
 Sources: KIP-98, KIP-360, KIP-890; ``TransactionCoordinator``, ``TransactionMetadata``.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -13,6 +14,7 @@ from harness.model.model_requests import (
     AddPartitionsAsked,
     EndTxnAsked,
     InitProducerIdAsked,
+    ListedPattern,
     ListTransactionsAsked,
     ModelAnswer,
 )
@@ -30,6 +32,8 @@ NEW_PROTOCOL_ADD = 5
 """Of AddPartitionsToTxn: the version by which a leader adds for a new client (``TransactionVersion``)."""
 NEW_PROTOCOL_END = 5
 """Of EndTxn: the version by which the epoch is bumped."""
+LONGEST_TIMEOUT_MS = 900_000
+"""``transaction.max.timeout.ms`` by default."""
 
 
 def init_producer_id(known: Known, asked: InitProducerIdAsked, fresh: int, profile: ProtocolProfile) -> Ruled:
@@ -46,8 +50,10 @@ def _init(known: Known, asked: InitProducerIdAsked, fresh: int, profile: Protoco
     identified = asked.producer_id != NONE
     if identified != (asked.epoch != NONE):
         return ModelAnswer("INVALID_REQUEST"), known  # KafkaApis.handleInitProducerIdRequest
+    if not _is_timeout(asked.timeout_ms):
+        return ModelAnswer("INVALID_TRANSACTION_TIMEOUT"), known
     if known is None:
-        made = Coordinated(CoordinatorState.EMPTY, producer_id=fresh, epoch=0)
+        made = Coordinated(CoordinatorState.EMPTY, producer_id=fresh, epoch=0, timeout_ms=asked.timeout_ms)
         return ModelAnswer(producer_id=fresh, epoch=0), made
     if known.state.preparing:
         return BUSY, known  # first of all: a transition is pending
@@ -58,6 +64,11 @@ def _init(known: Known, asked: InitProducerIdAsked, fresh: int, profile: Protoco
     return _next_epoch(known, asked, fresh, identified=identified)
 
 
+def _is_timeout(milliseconds: int) -> bool:
+    """``TransactionStateManager.validateTransactionTimeoutMs``, by the default of ``transaction.max.timeout.ms``."""
+    return milliseconds == NONE or 0 < milliseconds <= LONGEST_TIMEOUT_MS
+
+
 def _may_claim(known: Coordinated, asked: InitProducerIdAsked) -> bool:
     """The id's own producer id, or the one before it in its last epoch, for an answer that was lost (KIP-360)."""
     before = asked.producer_id == known.previous_id and asked.epoch >= LAST_EPOCH - 1
@@ -66,7 +77,7 @@ def _may_claim(known: Coordinated, asked: InitProducerIdAsked) -> bool:
 
 def _next_epoch(known: Coordinated, asked: InitProducerIdAsked, fresh: int, *, identified: bool) -> Ruled:
     """``prepareIncrementProducerEpoch`` and ``prepareProducerIdRotation``."""
-    empty = replace(known, state=CoordinatorState.EMPTY, partitions=frozenset())
+    empty = replace(known, state=CoordinatorState.EMPTY, partitions=frozenset(), timeout_ms=asked.timeout_ms)
     last = known.epoch if identified else NONE
     if known.exhausted and (not identified or asked.epoch == known.epoch):
         after = replace(empty, producer_id=fresh, epoch=0, last_epoch=last, previous_id=known.producer_id)
@@ -221,6 +232,10 @@ def listed(known: Known, asked: ListTransactionsAsked, profile: ProtocolProfile)
     open for longer than that (KIP-994 speaks of transactions); before 4.1 it may have that of its last transaction
     (``TransactionMetadata.completeTransitionTo``), so that both are allowed.
     """
+    if asked.pattern is ListedPattern.INVALID:
+        return (ModelAnswer("INVALID_REGULAR_EXPRESSION"),)
+    if asked.pattern is ListedPattern.NO_ID:
+        return (ModelAnswer(),)
     if known is None or asked.producer_id not in (NONE, known.producer_id):
         return (ModelAnswer(),)
     if asked.states and known.state not in asked.states:
@@ -231,6 +246,23 @@ def listed(known: Known, asked: ListTransactionsAsked, profile: ProtocolProfile)
     if known.state is not CoordinatorState.EMPTY:
         return (ModelAnswer(),)
     return (here,) if profile.empty_has_no_begin else (here, ModelAnswer())
+
+
+def described(known: Known, *, elsewhere: bool) -> ModelAnswer:
+    """DescribeTransactions (KIP-664): nothing changes (``TransactionCoordinator.handleDescribeTransactions``)."""
+    if elsewhere:
+        return ModelAnswer("NOT_COORDINATOR")
+    if known is None:
+        return ModelAnswer("TRANSACTIONAL_ID_NOT_FOUND")
+    return ModelAnswer(
+        producer_id=known.producer_id, epoch=known.epoch, state=described_state(known.state, known.partitions)
+    )
+
+
+def described_state(state: str, partitions: Iterable[str]) -> str:
+    """With the partitions that are part of the transaction, or whose markers are still to be written."""
+    named = "+".join(sorted(partitions))
+    return f"{state} with {named}" if named else str(state)
 
 
 def _named_for(answer: ModelAnswer, version: int, *, since: int) -> ModelAnswer:

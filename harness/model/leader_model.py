@@ -11,6 +11,8 @@ from dataclasses import replace
 from harness.model.coordinator_model import NEW_PROTOCOL_ADD
 from harness.model.model_requests import (
     AddPartitionsAsked,
+    DescribedBy,
+    DescribeProducerAsked,
     ModelAnswer,
     PartitionWrite,
     ProduceAsked,
@@ -29,6 +31,8 @@ UNVERIFIED = NONE
 OLD_EPOCH = ModelAnswer("INVALID_PRODUCER_EPOCH")
 OUT_OF_ORDER = ModelAnswer("OUT_OF_ORDER_SEQUENCE_NUMBER")
 NOT_ONGOING = ModelAnswer("INVALID_TXN_STATE")
+NO_ID = ModelAnswer("TRANSACTIONAL_ID_AUTHORIZATION_FAILED")
+"""Of a transactional batch in a request without transactional id (``KafkaApis.handleProduceRequest``)."""
 
 
 def is_new(asked: PartitionWrite) -> bool:
@@ -41,6 +45,11 @@ def knows_abortable(asked: PartitionWrite) -> bool:
     """Whether the client knows TRANSACTION_ABORTABLE (``AddPartitionsToTxnManager``)."""
     offsets = isinstance(asked, TxnOffsetCommitAsked)
     return asked.version >= (OFFSETS_KNOW_ABORTABLE if offsets else PRODUCE_KNOWS_ABORTABLE)
+
+
+def is_transactional(asked: PartitionWrite) -> bool:
+    """Whether what is appended says that it is part of a transaction."""
+    return not isinstance(asked, ProduceAsked) or asked.transactional
 
 
 def verified(asked: PartitionWrite, profile: ProtocolProfile) -> bool:
@@ -57,7 +66,9 @@ def received(
 
     :param number: That a new verification gets.
     """
-    known, verifies = log.known(asked.producer_id), verified(asked, profile)
+    if isinstance(asked, ProduceAsked) and asked.transactional and not asked.names_id:
+        return NO_ID
+    known, verifies = log.known(asked.producer_id), is_transactional(asked) and verified(asked, profile)
     if verifies and profile.refuses_old_epochs_first and asked.epoch < known.epoch:
         return OLD_EPOCH
     if not verifies or _ongoing(known, asked.epoch, profile):
@@ -118,8 +129,22 @@ def written(
         return refused, log
     if not _in_order(log, known, asked, profile):
         return OUT_OF_ORDER, log
+    if not asked.transactional:
+        return _written_beside(log, known, asked)
     entry = LogEntry(asked.producer_id, asked.epoch, sequence=asked.sequence, value=asked.value)
     return ModelAnswer(), log.appended(entry, known.with_batch(asked.epoch, asked.sequence, len(log.entries)))
+
+
+def _written_beside(log: PartitionLog, known: KnownProducer, asked: ProduceAsked) -> tuple[ModelAnswer, PartitionLog]:
+    """A batch of no transaction: refused while the producer has one open (``ProducerAppendInfo.appendDataBatch``).
+
+    It ends no verification (``UnifiedLog.updateProducers``).
+    """
+    if known.open_since is not None:
+        return NOT_ONGOING, log
+    entry = LogEntry(asked.producer_id, asked.epoch, sequence=asked.sequence, value=asked.value)
+    after = replace(known.with_batch(asked.epoch, asked.sequence, len(log.entries)), open_since=None)
+    return ModelAnswer(), replace(log.appended(entry, after), verifications=log.verifications)
 
 
 def not_part_of_it(
@@ -130,6 +155,8 @@ def not_part_of_it(
     Of a transaction that is not going on here the epoch is looked at before the verification (KAFKA-19690).
     """
     known = log.known(asked.producer_id)
+    if not is_transactional(asked):
+        return OLD_EPOCH if asked.epoch < known.epoch else None
     if verified(asked, profile) and not _ongoing(known, asked.epoch, profile) and not _confirmed(log, asked, number):
         return OLD_EPOCH if profile.appends_no_old_epoch and asked.epoch < known.epoch else NOT_ONGOING
     return OLD_EPOCH if asked.epoch < known.epoch else None
@@ -175,3 +202,18 @@ def marked(log: PartitionLog, asked: WriteMarkerAsked, profile: ProtocolProfile)
     if verification is None or not (verification.new_protocol and verification.epoch == asked.epoch):
         return ModelAnswer(), appended
     return ModelAnswer(), replace(appended, verifications=log.verifications)  # of the transaction after the marker's
+
+
+def described(log: PartitionLog, asked: DescribeProducerAsked) -> ModelAnswer:
+    """DescribeProducers (KIP-664): any replica answers by its own log (``ReplicaManager.activeProducerState``)."""
+    if asked.by is DescribedBy.STRANGER:
+        return ModelAnswer("NOT_LEADER_OR_FOLLOWER")
+    known = log.producers.get(asked.producer_id)
+    if known is None:
+        return ModelAnswer()
+    return ModelAnswer(state=described_producer(known.epoch, known.last_sequence, is_open=known.open_since is not None))
+
+
+def described_producer(epoch: int, last_sequence: int, *, is_open: bool) -> str:
+    """What a list of producers tells of one, in words."""
+    return f"epoch {epoch}, last sequence {last_sequence}, {'open' if is_open else 'nothing open'}"

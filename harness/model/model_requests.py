@@ -1,19 +1,41 @@
 """What can be asked of brokers, and what they answer. Identities are symbolic, as in the state."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias
 
 from harness.model.model_state import GROUP, NONE
 
 
+class ListedPattern(StrEnum):
+    """What a list's regular expression fits."""
+
+    ANY = "any id"
+    OWN = "the id"
+    NO_ID = "no id"
+    INVALID = "nothing: it is no regular expression"
+
+
+class DescribedBy(StrEnum):
+    """Which broker is asked about a partition's producers."""
+
+    LEADER = "its leader"
+    FOLLOWER = "a follower"
+    STRANGER = "a broker without replica"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitProducerIdAsked:
-    """InitProducerId of a transactional id; with its producer id and epoch from version 3 on (KIP-360)."""
+    """InitProducerId of a transactional id; with its producer id and epoch from version 3 on (KIP-360).
+
+    :param timeout_ms: Of its transactions; NONE for the one that paths ask for.
+    """
 
     id: str
     version: int
     producer_id: int = NONE
     epoch: int = NONE
+    timeout_ms: int = NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +55,11 @@ class AddPartitionsAsked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProduceAsked:
-    """A transactional batch of one record."""
+    """A batch of one record.
+
+    :param names_id: Whether the request has the transactional id. :param transactional: Whether the batch says that it
+        is part of a transaction.
+    """
 
     id: str
     version: int
@@ -42,6 +68,8 @@ class ProduceAsked:
     epoch: int
     sequence: int
     value: str = ""
+    names_id: bool = True
+    transactional: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +144,7 @@ class ListTransactionsAsked:
 
     :param producer_id: Only of this one. :param states: Only in these; () for all.
     :param duration_ms: Only those that are open for longer (KIP-994), unless NONE.
+    :param pattern: Only ids that it fits (KIP-1152): this one's own, one that fits none, or none that there can be.
     """
 
     id: str
@@ -123,6 +152,26 @@ class ListTransactionsAsked:
     producer_id: int
     states: tuple[str, ...] = ()
     duration_ms: int = NONE
+    pattern: ListedPattern = ListedPattern.ANY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeTransactionAsked:
+    """DescribeTransactions of one id. :param elsewhere: Of a broker that does not coordinate it."""
+
+    id: str
+    version: int = 0
+    elsewhere: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeProducerAsked:
+    """DescribeProducers of one partition: whether a producer is in the list, and how."""
+
+    partition: str
+    producer_id: int
+    by: DescribedBy
+    version: int = 0
 
 
 PartitionWrite: TypeAlias = ProduceAsked | TxnOffsetCommitAsked
@@ -135,6 +184,8 @@ ModelRequest: TypeAlias = (
     | EndTxnAsked
     | WriteMarkerAsked
     | ListTransactionsAsked
+    | DescribeTransactionAsked
+    | DescribeProducerAsked
 )
 
 

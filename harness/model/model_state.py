@@ -47,6 +47,7 @@ class Coordinated:
     :param partitions: Of the open transaction, or those whose markers are still to be written.
     :param ending: Of a transaction that is ending, all its partitions, as the log has them.
     :param new_protocol: Whether the client that moved it last spoke transactions of version 2 (KIP-890).
+    :param timeout_ms: Of its transactions; NONE for the one that paths ask for.
     """
 
     state: CoordinatorState
@@ -58,6 +59,7 @@ class Coordinated:
     partitions: frozenset[str] = frozenset()
     ending: frozenset[str] = frozenset()
     new_protocol: bool = False
+    timeout_ms: int = NONE
 
     @property
     def exhausted(self) -> bool:

@@ -9,6 +9,8 @@ from harness.model.groups import group_model
 from harness.model.model_requests import (
     AddOffsetsAsked,
     AddPartitionsAsked,
+    DescribeProducerAsked,
+    DescribeTransactionAsked,
     EndTxnAsked,
     InitProducerIdAsked,
     ListTransactionsAsked,
@@ -22,6 +24,9 @@ from harness.model.model_requests import (
 from harness.model.model_state import NONE, Coordinated, CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
 
+ABOUT_AN_ID = (InitProducerIdAsked, AddPartitionsAsked, AddOffsetsAsked, EndTxnAsked, DescribeTransactionAsked)
+"""What asks a coordinator about one transactional id."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelOutcome:
@@ -33,6 +38,8 @@ class ModelOutcome:
 
 def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfile) -> tuple[ModelOutcome, ...]:
     """What the request may answer, with nothing else under way; markers of what it ends are not written yet."""
+    if _is_nameless(asked):
+        return (ModelOutcome(ModelAnswer("INVALID_REQUEST"), cluster),)
     match asked:
         case InitProducerIdAsked():
             return (_initialised(cluster, asked, profile),)
@@ -49,6 +56,21 @@ def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfil
         case ListTransactionsAsked():
             answers = coordinator_model.listed(cluster.ids.get(asked.id), asked, profile)
             return tuple(ModelOutcome(each, cluster) for each in answers)
+        case DescribeTransactionAsked() | DescribeProducerAsked():
+            return (ModelOutcome(_described(cluster, asked), cluster),)
+
+
+def _is_nameless(asked: ModelRequest) -> bool:
+    """Whether a coordinator is asked about the empty id, which nobody may have (``TransactionCoordinator``)."""
+    return isinstance(asked, ABOUT_AN_ID) and not asked.id
+
+
+def _described(cluster: ModelCluster, asked: DescribeTransactionAsked | DescribeProducerAsked) -> ModelAnswer:
+    if isinstance(asked, DescribeTransactionAsked):
+        return coordinator_model.described(cluster.ids.get(asked.id), elsewhere=asked.elsewhere)
+    if asked.partition not in cluster.logs:
+        return ModelAnswer("UNKNOWN_TOPIC_OR_PARTITION")
+    return leader_model.described(cluster.log(asked.partition), asked)
 
 
 def settled(cluster: ModelCluster, profile: ProtocolProfile) -> ModelCluster:

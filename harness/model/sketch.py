@@ -15,8 +15,11 @@ from harness.model.events.model_event import (
 from harness.model.model_requests import (
     AddOffsetsAsked,
     AddPartitionsAsked,
+    DescribeProducerAsked,
+    DescribeTransactionAsked,
     EndTxnAsked,
     InitProducerIdAsked,
+    ListedPattern,
     ListTransactionsAsked,
     ModelRequest,
     PartitionWrite,
@@ -68,7 +71,7 @@ def _line(asked: ModelRequest, started: set[str]) -> str:
             verb = "verify" if asked.verify_only else "add"
             return f"{asked.id}.{verb}({names}, {_identity(asked)}, version={asked.version})"
         case ProduceAsked():
-            how = f"sequence={asked.sequence}, version={asked.version}"
+            how = f"sequence={asked.sequence}, {_beside(asked)}version={asked.version}"
             return f"{asked.id}.produce({asked.partition}, {_identity(asked)}, {how})"
         case EndTxnAsked():
             return f"{asked.id}.end(commit={asked.commit}, {_identity(asked)}, version={asked.version})"
@@ -77,12 +80,29 @@ def _line(asked: ModelRequest, started: set[str]) -> str:
         case TxnOffsetCommitAsked():
             how = f"offset={asked.offset}, generation={asked.generation}, version={asked.version}"
             return f"{asked.id}.send_offsets({asked.group}, {_identity(asked)}, {how})"
-        case ListTransactionsAsked():
-            how = f"states={asked.states}, duration_ms={asked.duration_ms}, version={asked.version}"
-            return f"lab.list_transactions({asked.id}, producer_id={asked.producer_id}, {how})"
+        case ListTransactionsAsked() | DescribeTransactionAsked() | DescribeProducerAsked():
+            return _look_line(asked)
         case WriteMarkerAsked():
             how = f"commit={asked.commit}, coordinator_epoch={asked.coordinator_epoch}, level={asked.level}"
             return f"lab.write_marker({asked.partition}, {_identity(asked)}, {how}, version={asked.version})"
+
+
+def _look_line(asked: ListTransactionsAsked | DescribeTransactionAsked | DescribeProducerAsked) -> str:
+    match asked:
+        case ListTransactionsAsked():
+            how = f"states={asked.states}, duration_ms={asked.duration_ms}, version={asked.version}"
+            how += "" if asked.pattern is ListedPattern.ANY else f", pattern={asked.pattern!r}"
+            return f"lab.list_transactions({asked.id}, producer_id={asked.producer_id}, {how})"
+        case DescribeTransactionAsked():
+            return f"lab.describe({asked.id}{', elsewhere=True' if asked.elsewhere else ''})"
+        case DescribeProducerAsked():
+            return f"lab.describe_producers({asked.partition}, by={str(asked.by)!r})  # producer {asked.producer_id}"
+
+
+def _beside(asked: ProduceAsked) -> str:
+    """That a write is not of its producer's transaction."""
+    unnamed = "" if asked.names_id else "transactional_id=None, "
+    return unnamed + ("" if asked.transactional else "transactional=False, ")
 
 
 def _identity(asked: AddPartitionsAsked | AddOffsetsAsked | PartitionWrite | EndTxnAsked | WriteMarkerAsked) -> str:

@@ -5,21 +5,20 @@ client id keeps its old form also in flexible versions), so it is read without a
 """
 
 import dataclasses
-import io
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar, cast
 
-from kio.index import UnknownAPIKey, UnknownEntity, load_request_schema, load_response_schema
+from kio.index import UnknownAPIKey, UnknownEntity
 from kio.serial.errors import SerialError
 from kio.static.protocol import Entity
 
 from harness.wire.api_names import name_of
 from harness.wire.codec.entity_decoder import read_entity, read_tags
-from harness.wire.codec.entity_encoder import write_entity
-from harness.wire.codec.entity_schema import FieldShape, field_shapes
+from harness.wire.codec.entity_encoder import entity_bytes
+from harness.wire.codec.entity_schema import FieldShape, field_shapes, request_schema, response_schema
 from harness.wire.frames import decode
 from harness.wire.wire_errors import UnreadableAnswer, WireError
 
@@ -85,13 +84,13 @@ def read_response(head: RequestHeader, frame: bytes) -> object:
 
 def write_response(head: RequestHeader, body: object) -> bytes:
     """An answer to that request as a frame, with no tagged fields in its header."""
-    header = load_response_schema(head.key, head.version).__header_schema__
+    header = response_schema(head.key, head.version).__header_schema__
     return struct.pack(">i", head.correlation) + (b"\0" if header.__flexible__ else b"") + _written(body)
 
 
 def make_response(head: RequestHeader, **fields: object) -> object:
     """A body of the answer's schema; fields that the version lacks are left out, arrays not given are empty."""
-    return forged(load_response_schema(head.key, head.version), **fields)
+    return forged(response_schema(head.key, head.version), **fields)
 
 
 def forged(schema: type[Entity], **fields: object) -> object:
@@ -141,7 +140,7 @@ def _nested(entity: type[Entity] | None, value: object) -> object:
 
 def _opened(frame: bytes, head: RequestHeader) -> tuple[object, int]:
     try:
-        schema = load_request_schema(head.key, head.version)
+        schema = request_schema(head.key, head.version)
         begins = read_tags(frame, head.ends)[1] if schema.__header_schema__.__flexible__ else head.ends
         body, end = read_entity(schema, frame, begins)
     except UNREADABLE as error:
@@ -152,6 +151,4 @@ def _opened(frame: bytes, head: RequestHeader) -> tuple[object, int]:
 
 
 def _written(body: object) -> bytes:
-    with io.BytesIO() as buffer:
-        write_entity(buffer, cast(Entity, body))
-        return buffer.getvalue()
+    return entity_bytes(cast(Entity, body))

@@ -1,32 +1,34 @@
 """Frames: a four-byte length, a header, a message. kio's schemas give each message its header."""
 
-import io
 import struct
 from typing import cast
 
-from kio.index import load_response_schema
-from kio.serial import entity_writer
 from kio.serial.errors import SerialError
-from kio.static.protocol import RequestHeader, RequestPayload, ResponsePayload
+from kio.static.protocol import RequestPayload, ResponsePayload
 
 from harness.base.kafka_error import KafkaError
 from harness.wire.api_names import name_of
 from harness.wire.codec.entity_decoder import read_entity
+from harness.wire.codec.entity_encoder import entity_bytes
+from harness.wire.codec.entity_schema import response_schema
 from harness.wire.wire_errors import UnreadableAnswer
 
 API_VERSIONS = 18
 _API_VERSION_AT = 6  # after the length and the API's key
+_REQUEST = struct.Struct(">hhih")  # API, version, correlation id, length of the client id
 _ERROR = struct.Struct(">ih")  # correlation id and error code
 _NO_APIS = struct.pack(">i", 0)
 
 
 def encode(request: RequestPayload, correlation: int, client_id: str) -> bytes:
-    """The whole frame of a request, length included."""
-    with io.BytesIO() as buffer:
-        header = _header(request, correlation, client_id)
-        entity_writer(type(header))(buffer, header)
-        entity_writer(type(request))(buffer, request)
-        message = buffer.getvalue()
+    """The whole frame of a request, length included.
+
+    The client id keeps its old form also in flexible versions (Kafka's ``RequestHeader.json``); tagged fields follow.
+    """
+    client = client_id.encode()
+    fixed = _REQUEST.pack(request.__api_key__, request.__version__, correlation, len(client))
+    tags = b"\0" if request.__header_schema__.__flexible__ else b""
+    message = b"".join((fixed, client, tags, entity_bytes(request)))
     return struct.pack(">i", len(message)) + message
 
 
@@ -34,15 +36,6 @@ def with_version(frame: bytes, version: int) -> bytes:
     """The frame of a request under the number of another version."""
     before = _API_VERSION_AT + struct.calcsize(">h")
     return frame[:_API_VERSION_AT] + struct.pack(">h", version) + frame[before:]
-
-
-def _header(request: RequestPayload, correlation: int, client_id: str) -> RequestHeader:
-    return request.__header_schema__(
-        request_api_key=request.__api_key__,
-        request_api_version=request.__version__,
-        correlation_id=correlation,  # type: ignore[arg-type]  # kio's i32 is a phantom of int
-        client_id=client_id,
-    )
 
 
 def decode(key: int, version: int, frame: bytes) -> ResponsePayload:
@@ -70,7 +63,7 @@ def _refuses_version(key: int, frame: bytes) -> bool:
 
 
 def _decode(key: int, version: int, frame: bytes) -> ResponsePayload:
-    schema = load_response_schema(key, version)
+    schema = response_schema(key, version)
     try:
         _, offset = read_entity(schema.__header_schema__, frame)
         response, end = read_entity(schema, frame, offset)

@@ -1,5 +1,6 @@
 """The judge's speed: transactions a second, and how linear, with a driver of 4 GiB; and what the recorder costs."""
 
+import os
 import time
 import warnings
 from collections.abc import Iterator
@@ -23,9 +24,9 @@ from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.spark.session.spark_settings import Build, JvmPace
 from suites.bench.clean_history import OPERATIONS_A_TXN, make_history
 
-SIZES = (100_000, 1_000_000, 5_000_000, 10_000_000)
-"""Operations."""
-WANTED = 50_000
+SIZES = tuple(int(float(size)) for size in os.environ.get("OPERATIONS", "1e4,1e5,1e6,1e7").split(","))
+"""Operations, of some 40 bytes of Parquet; ``OPERATIONS=1e8`` for a session of its own."""
+WANTED = 100_000
 """Transactions a second that the judge is to reach."""
 
 

@@ -12,7 +12,13 @@ from harness.model import protocol_step as step
 from harness.model.alphabet import OWN, PARTITIONS, alphabet
 from harness.model.coordinator_model import add_partitions
 from harness.model.leader_model import UNVERIFIED, question, translated
-from harness.model.model_requests import ModelAnswer, ModelRequest, PartitionWrite, WriteMarkerAsked
+from harness.model.model_requests import (
+    DescribeTransactionAsked,
+    ModelAnswer,
+    ModelRequest,
+    PartitionWrite,
+    WriteMarkerAsked,
+)
 from harness.model.model_state import GROUP, NONE, ModelCluster, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.traces.trace_check import TracedRequest
@@ -149,6 +155,7 @@ class TraceWalk:
 
 
 def _renamed(request: ModelRequest) -> ModelRequest:
+    assert not isinstance(request, DescribeTransactionAsked), "clients ask coordinators for no description"
     return replace(request, producer_id=_real(request.producer_id))
 
 

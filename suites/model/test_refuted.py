@@ -4,13 +4,13 @@ from functools import cache
 
 import pytest
 
-from harness.explore.cell_results import CellSeen, SeenId, SeenLog, SeenProducer
-from harness.explore.comparison import UNKNOWN, expected_offset
+from harness.explore.cell_results import CellSeen, SeenLog, SeenProducer
+from harness.explore.comparison import expected_id, expected_offset
 from harness.model.alphabet import OTHER, OWN
 from harness.model.events.model_event import events_of, let_go, waiting_write
 from harness.model.events.slow_cells import slow_cells
 from harness.model.grid import GridCell, grid_cells
-from harness.model.model_state import GROUP, ModelCluster, PartitionLog
+from harness.model.model_state import GROUP, PartitionLog
 from harness.model.protocol_profile import NEWEST
 from harness.model.protocol_step import outcomes, settled
 from suites.model.mutants.all_mutants import MUTANTS
@@ -18,7 +18,7 @@ from suites.model.mutants.mutant import Mutant, ShownBy
 from suites.model.refuted import SeenGrid, seen_grid
 from suites.model.test_model_by_itself import OFFERED
 
-CELLS = 9_000
+CELLS = 11_000
 UNSEEN = {
     "every write is verified anew": "the coordinator confirms what is going on",
     "old epochs are asked about": "the coordinator refuses them by the same name",
@@ -39,17 +39,10 @@ def seen(cell: GridCell) -> CellSeen:
     if waits is not None:
         finished = let_go(cell.before, after, waits, NEWEST)
         after, waited = settled(finished.after, NEWEST), finished.answer
-    ids = {name: shown_id(after, name) for name in (OWN, OTHER)}
+    ids = {name: expected_id(after, name) for name in (OWN, OTHER)}
     logs = {name: shown_log(log) for name, log in after.logs.items()}
     groups = {GROUP: expected_offset(after, GROUP)}
     return CellSeen(answer=outcome.answer, ids=ids, logs=logs, groups=groups, waited=waited)
-
-
-def shown_id(after: ModelCluster, name: str) -> SeenId:
-    known = after.ids.get(name)
-    if known is None:
-        return SeenId(error=UNKNOWN)
-    return SeenId(state=str(known.state), producer_id=known.producer_id, epoch=known.epoch, partitions=known.partitions)
 
 
 def shown_log(log: PartitionLog) -> SeenLog:

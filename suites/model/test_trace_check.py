@@ -150,6 +150,16 @@ def corpus() -> Sequence[Sequence[TracedRequest]]:
     return [*telling(), *(TraceWalk(Random(seed).choice, NEWEST, calm=True).walked(12) for seed in range(160))]
 
 
+def test_an_id_that_expires_is_refused_and_begins_anew_only_where_ids_expire() -> None:
+    stranger = ModelAnswer(producer_id=PRODUCER + 1, epoch=0)
+    forgotten = [init(1, 0), write(2, 0), end(3, 0), write(9, 1, "INVALID_PRODUCER_ID_MAPPING")]
+    anew = asked(InitProducerIdAsked(id=TID, version=4), 10, stranger)
+    assert verdict(*forgotten, anew, expires=True).explained is Explained.YES
+    assert verdict(*forgotten).explained is Explained.NO
+    within = [init(1, 0), write(2, 0), write(9, 0, "INVALID_PRODUCER_ID_MAPPING", sequence=1)]
+    assert verdict(*within, expires=True, timeout_ms=NEVER).explained is Explained.NO
+
+
 def old_write(at: float, sequence: int, answer: ModelAnswer, answered: float) -> TracedRequest:
     """A client of the old protocol produces, and is answered late."""
     request = ProduceAsked(id=TID, version=11, partition="A", producer_id=PRODUCER, epoch=0, sequence=sequence)

@@ -12,7 +12,7 @@ from random import Random
 
 from harness.base.json_value import Json
 from harness.base.unprepared import Unprepared
-from harness.cluster.topology import CONTROLLER
+from harness.cluster.topology import CONTROLLERS
 from harness.faults.fault_target import FaultTarget
 from harness.faults.proxy_faults import with_connections_cut
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
@@ -57,7 +57,7 @@ class CoordinatorIsolation:
 
 def _links(fault_target: FaultTarget, broker: int) -> Sequence[str]:
     links = fault_target.cluster.topology.links.items()
-    return [proxy for ends, proxy in links if broker in ends and CONTROLLER not in ends]
+    return [proxy for ends, proxy in links if broker in ends and not any(end in CONTROLLERS for end in ends)]
 
 
 def _lanes(fault_target: FaultTarget, broker: int) -> Sequence[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.base.json_value import Json
-from harness.cluster.topology import CONTROLLER
+from harness.cluster.topology import CONTROLLERS
 from harness.faults.brokers.leadership import await_recovery
 from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.proxy_faults import with_connections_cut
@@ -41,7 +41,7 @@ class ControllerIsolation:
         """
         broker = number(chosen, "broker")
         links = fault_target.cluster.topology.links.items()
-        proxies = [proxy for ends, proxy in links if set(ends) == {broker, CONTROLLER}]
+        proxies = [proxy for ends, proxy in links if broker in ends and any(end in CONTROLLERS for end in ends)]
         if not proxies:
             raise Powerless("there is no proxy between brokers and the controller")
         with with_connections_cut(fault_target, proxies) as strikes:

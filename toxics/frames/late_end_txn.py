@@ -26,4 +26,11 @@ def _rule(chosen: Mapping[str, Json], aim: Aim) -> tuple[When, Then]:
     return when, Then(action="hold", until=Until(apis=("Produce",)), at_most_ms=number(chosen, "at_most_ms"))
 
 
-TOXIC = FrameToxic(name="late-end-txn", on="lanes", how="EndTxn requests held", draw_values=_draw, rule=_rule)
+TOXIC = FrameToxic(
+    name="late-end-txn",
+    on="lanes",
+    how="EndTxn requests held",
+    apis=("EndTxn",),
+    draw_values=_draw,
+    rule=_rule,
+)

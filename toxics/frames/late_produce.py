@@ -42,4 +42,11 @@ def _rule(chosen: Mapping[str, Json], aim: Aim) -> tuple[When, Then]:
     return when, Then(action="hold", until=until, at_most_ms=AT_MOST_MS, alone=True, hang_up=hang_up)
 
 
-TOXIC = FrameToxic(name="late-produce", on="lanes", how="Produce requests held", draw_values=_draw, rule=_rule)
+TOXIC = FrameToxic(
+    name="late-produce",
+    on="lanes",
+    how="Produce requests held",
+    apis=("Produce",),
+    draw_values=_draw,
+    rule=_rule,
+)

@@ -24,4 +24,11 @@ def _rule(chosen: Mapping[str, Json], aim: Aim) -> tuple[When, Then]:
     return share_of_requests(chosen, aim), Then(action="repeat")
 
 
-TOXIC = FrameToxic(name="repeat-request", on="lanes", how="requests repeated", draw_values=_draw, rule=_rule)
+TOXIC = FrameToxic(
+    name="repeat-request",
+    on="lanes",
+    how="requests repeated",
+    apis=("Produce", *SOMETIMES),
+    draw_values=_draw,
+    rule=_rule,
+)

@@ -2,10 +2,10 @@
 
 Sometimes for longer than its session of 2 s, so that the controller fences it meanwhile; sometimes for less.
 Needs the power to pause. Counts a request that stayed unanswered the whole time and was answered once the broker went
-on.
+on; of a pause that is to outlast the session only where the controller has fenced the broker.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
@@ -33,17 +33,23 @@ ANSWERED_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerPause:
-    """Fills :class:`harness.faults.toxic.Toxic`, and ``MinimumDuration``, so that a session can expire."""
+    """Fills :class:`harness.faults.toxic.Toxic`, and ``MinimumDuration``, so that a session can expire.
+
+    :param lengths_ms: Of these one is drawn, then a length between its ends.
+    :param fenced: Whether only a pause counts in which the broker was fenced.
+    """
 
     name: str = "pause"
     power: Power = Power.PROCESS
     acts_on: tuple[ToxicReach, ...] = (ToxicReach.PROCESSES,)
     disrupts_broker: bool = True
     seconds: float = LONG_MS[1] / 1000
+    lengths_ms: Sequence[tuple[int, int]] = (SHORT_MS, LONG_MS)
+    fenced: bool = False
 
     def draw(self, shape: ClusterShape, draw: Random) -> Mapping[str, Json]:
         """``broker``, and ``still_ms`` before it goes on."""
-        return {"broker": draw.choice(shape.brokers), "still_ms": draw.randint(*draw.choice((SHORT_MS, LONG_MS)))}
+        return {"broker": draw.choice(shape.brokers), "still_ms": draw.randint(*draw.choice(self.lengths_ms))}
 
     @contextmanager
     def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
@@ -58,16 +64,20 @@ class BrokerPause:
         if not isinstance(cluster, Pause):
             raise Powerless(f"the {cluster.backend} backend cannot pause a broker")
         strikes = StrikeCount(where=f"broker-{broker}", how="requests that stayed unanswered until the broker went on")
-        version = client.highest(broker, Metadata.api)
+        version, since = client.highest(broker, Metadata.api), fault_target.clock.now()
         cluster.pause(broker)
+        strikes.moment = since, fault_target.clock.now()
         sent: list[PendingResponse[MetadataResult]] = []
 
         def go_on() -> None:
             unanswered = [request for request in sent if not request.done()]
+            was_fenced = self.fenced and fault_target.dropped(broker)
             cluster.resume(broker)
             for request in unanswered:
                 request.wait(ANSWERED_SECONDS)
-                strikes.struck += 1
+                strikes.struck += was_fenced or not self.fenced
+            if self.fenced:
+                strikes.how += "; it was fenced" if was_fenced else "; it was not fenced, which counts for nothing"
 
         with deferred(paused_seconds, go_on):
             sent.append(_unanswered(lambda: client.send(broker, Metadata(), version)))

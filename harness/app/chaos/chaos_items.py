@@ -41,6 +41,7 @@ class ChaosItem(JudgingItem):
 
     def runtest(self) -> None:
         """Perform the round; red unless everything that was examined holds."""
+        self.round_ = self.session_.steering.chosen(self.round_)
         try:
             judgement = self.judgement = self.session_.examine(self.round_)
         except ClientsNotOffered as lack:

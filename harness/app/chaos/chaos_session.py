@@ -9,11 +9,14 @@ from typing import TextIO
 
 import pytest
 
+from harness.app.chaos.steered_rounds import SteeredRounds
 from harness.app.judging_item import NotGreen
 from harness.base.seed import Seed
 from harness.base.user_error import UserError
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
+from harness.chaos.plan.plan_file import scenario_of
+from harness.chaos.plan.round_plan import RoundPlan
 from harness.chaos.plan.scenario import Scenario
 from harness.chaos.play.casting import ClientsNotOffered, ScenarioOutOfReach
 from harness.chaos.play.environment import Environment
@@ -45,19 +48,29 @@ class ChaosSession:
     rounds_printed: int = 0
     ended: list[Round] = field(default_factory=list)
     out_of_reach: set[str] = field(default_factory=set)
+    steering: SteeredRounds = field(init=False)
     page: Path | None = None
     started: float = field(default_factory=time.monotonic)
     _environment: Environment | None = None
+
+    def __post_init__(self) -> None:
+        """Nothing is visited yet."""
+        self.steering = SteeredRounds(options=self.options)
 
     def rounds(self) -> Sequence[Round]:
         scenarios = self.options.scenarios
         lengths = [self.options.length(scenario, len(scenarios)) for scenario in scenarios]
         turns = [pair for _ in range(self.options.passes(lengths)) for pair in zip(scenarios, lengths, strict=True)]
         numbered = zip(turns, self.options.seeds(), strict=False)
-        return [self._round(number, *turn, seed) for number, (turn, seed) in enumerate(numbered, start=1)]
+        plan = self.options.plan
+        return [self._round(number, *turn, seed, plan) for number, (turn, seed) in enumerate(numbered, start=1)]
+
+    def planned_round(self, number: int, plan: RoundPlan) -> Round:
+        """The round that plays a plan, which need not be that of the session."""
+        return self._round(number, scenario_of(plan), plan.seconds, Seed(plan.seed), plan)
 
     def reaches(self, round_: Round) -> bool:
-        """Whether the budget still reaches for a round; it always does for the first.
+        """Whether the budget still reaches for a round, and steering has not left it out; the first is always played.
 
         A scenario that is out of reach is not begun again: it stays so.
         """
@@ -65,6 +78,8 @@ class ChaosSession:
             return False
         if self.options.budget_seconds is None or not self.ended:
             return True
+        if not self.steering.has_more(round_, int(round_.folder.name.partition("-")[0])):
+            return False
         return time.monotonic() - self.started + round_.seconds < self.options.budget_seconds
 
     def examine(self, round_: Round) -> Judgement:
@@ -88,6 +103,7 @@ class ChaosSession:
             environment.start_afresh("the last round crashed")
             raise self._crashed(round_, failure) from failure
         self.ended.append(round_)
+        self.steering.note(round_.folder, environment)
         return judgement
 
     def close(self) -> None:
@@ -129,7 +145,7 @@ class ChaosSession:
         reason = str(failure).strip().partition("\n")[0]
         return Crashed(f"Fencepost failed in this round ({type(failure).__name__}: {reason}); the trace is in {trace}")
 
-    def _round(self, number: int, scenario: Scenario, seconds: float, seed: Seed) -> Round:
+    def _round(self, number: int, scenario: Scenario, seconds: float, seed: Seed, plan: RoundPlan | None) -> Round:
         folder = self.options.run.folder / f"{number:03d}-{scenario.name}"
         by_seed = self.options.command(scenario, seed, seconds)
         return Round(
@@ -138,8 +154,8 @@ class ChaosSession:
             seed=seed,
             seconds=seconds,
             folder=folder,
-            command=by_seed if self.options.plan is None else self.options.command_of_plan(folder),
-            plan=self.options.plan,
+            command=by_seed if plan is None else self.options.command_of_plan(folder),
+            plan=plan,
         )
 
     def _new_environment(self) -> Environment:

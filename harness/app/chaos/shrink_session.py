@@ -8,10 +8,9 @@ from harness.app.chaos.chaos_session import ChaosSession, Crashed
 from harness.app.chaos.red_round import RedRound
 from harness.app.chaos.shrink_words import smaller_words
 from harness.base.interrupts import is_interrupt
-from harness.base.seed import Seed
 from harness.chaos.plan.chaos_options import OVERHEAD_SECONDS
 from harness.chaos.plan.chaos_round import Round
-from harness.chaos.plan.plan_file import scenario_of, write_plan
+from harness.chaos.plan.plan_file import write_plan
 from harness.chaos.plan.round_plan import RoundPlan
 from harness.chaos.play.casting import ClientsNotOffered, ScenarioOutOfReach
 from harness.chaos.shrink.plan_search import PlayedPlan
@@ -75,17 +74,7 @@ class ShrinkSession:
 
     def _next_round(self, plan: RoundPlan) -> Round:
         self.numbers += 1
-        options = self.session.options
-        folder = options.run.folder / f"{self.numbers:03d}-{plan.scenario}"
-        return Round(
-            target=options.run.target,
-            scenario=scenario_of(plan),
-            seed=Seed(plan.seed),
-            seconds=plan.seconds,
-            folder=folder,
-            command=options.command_of_plan(folder),
-            plan=plan,
-        )
+        return self.session.planned_round(self.numbers, plan)
 
     def _examined(self, round_: Round) -> tuple[Judgement | None, str]:
         try:

@@ -64,4 +64,5 @@ def _fault(fault: PlannedFault, window: FaultWindow | None) -> str:
     chosen = ", ".join(f"{name} {value(each)}" for name, each in fault.chosen.items())
     when = f"from {fault.at_ms / 1000:g} s on for {fault.duration_ms / 1000:g} s"
     strikes = f", and struck {window.struck:,} ({window.how})" if window else ""
-    return f"{fault.toxic.name} is on {when} ({chosen}){strikes}"
+    waits = f", waits for {fault.moment}" if fault.moment else ""
+    return f"{fault.toxic.name} is on {when}{waits} ({chosen}){strikes}"

@@ -8,7 +8,7 @@ from harness.base.user_error import ExitCode, UserError
 from harness.cluster.cluster import ClusterOptions
 from harness.cluster.opening import why_not_made
 from harness.cluster.target import parse_target
-from harness.cluster.topology import CONTROLLER, brokers_of
+from harness.cluster.topology import CONTROLLERS, brokers_of
 
 VERSION = r"\d+\.\d+\.\d+"
 
@@ -36,7 +36,7 @@ class Upgrade:
 
     def started(self, options: ClusterOptions, *, target: str, backend: str) -> ClusterOptions:
         """The options of a cluster that begins with the first release; :raises UserError: where none can be made."""
-        nodes = (*brokers_of(options.brokers), CONTROLLER)
+        nodes = (*brokers_of(options.brokers), *CONTROLLERS[: options.controllers])
         begun = replace(options, releases=dict.fromkeys(nodes, self.first))
         if why := why_not_made(parse_target(target), backend, begun):
             raise UserError(f"--upgrade {self.first}..: {why}; try --backend process", exit=ExitCode.USAGE)

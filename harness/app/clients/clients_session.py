@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version as installed_version
@@ -17,7 +18,7 @@ from typing import TextIO
 import pytest
 
 from harness import run as flow
-from harness.app.side_by_side import SideBySide
+from harness.app.side_by_side import MOST_CLUSTERS, SideBySide, second_cluster_thread
 from harness.base.json_value import Json
 from harness.base.paths import KNOWN_FAILING
 from harness.base.user_error import ExitCode, UserError
@@ -29,6 +30,7 @@ from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.level import Profile
 from harness.contract.verdict import passes
 from harness.evidence.run_folder import RunFolder
+from harness.lab import Lab
 from harness.lab.clients.bound import bound
 from harness.lab.clients.client_lab import ClientLab
 from harness.lab.clients.client_under_test import ClientUnderTest, asked_for_its_name
@@ -113,6 +115,7 @@ class ClientsSession:
     started: float = field(default_factory=time.monotonic)
     _progress: ProgressLines | None = None
     _latest: Candidate | None = None
+    _second_clusters: ThreadPoolExecutor = field(default_factory=second_cluster_thread)
 
     def get_clients(self) -> None:
         """Install what is missing and ask each for its name, before any broker is started.
@@ -143,7 +146,7 @@ class ClientsSession:
             each.known.check_ids(row.id for row in catalogue)
             if each.client is not None:
                 own = [bound(one, each.client) for one in due if not each.client.lacking(one.needs)]
-                each.beside = SideBySide(requirements=own, jobs=self.options.jobs)
+                each.beside = self._beside(own)
 
     def examine(self, given: str, requirement: Requirement[ClientLab]) -> Verdict:
         """The requirement's verdict on that client."""
@@ -179,6 +182,9 @@ class ClientsSession:
 
     def close(self) -> None:
         """End the cluster, seal every folder, write every page."""
+        for each in self.candidates.values():
+            if each.beside is not None:
+                each.beside.begin_no_more()
         with ExitStack() as ending:
             for each in self.candidates.values():
                 if each.run is not None:
@@ -202,6 +208,16 @@ class ClientsSession:
             if each.run is not None and each.page is not None
         ]:
             conclude_clients(stream, told, self.options.run.folder / PAGE)
+
+    def _beside(self, due: Sequence[Requirement[Lab]]) -> SideBySide:
+        """Clients mostly wait: one cluster of somebody's own is up beside the common one, of one client at a time."""
+        return SideBySide(
+            requirements=due,
+            jobs=self.options.jobs,
+            clusters=MOST_CLUSTERS,
+            own_beside_all=True,
+            helper=self._second_clusters,
+        )
 
     def _candidate(self, given: str) -> Candidate:
         """One that cannot be had does not keep the others from being judged; a name that is no client's does."""

@@ -16,10 +16,12 @@ from typing import Literal, TypeAlias
 from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.kafka_error import KafkaError, error_name
+from harness.chaos.observe.situation_evidence import leader_terms
 from harness.clients.librdkafka import full_log_reader as librdkafka
 from harness.evidence.history.delivered_record import DeliveredRecord
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import GroupOffset, KeptTransaction, OpenProducer, Read, ReaderEnd
+from harness.evidence.situations.recorded import LeaderTerm
 from harness.kafka import wire_log_reader
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.kafka.raw_log import read_raw
@@ -66,10 +68,12 @@ class Drained:
     """The result of a drain.
 
     :param high_watermarks: Of each partition that could be read.
+    :param terms: Of each partition's leaders.
     :param notes: What could not be read, a sentence each.
     """
 
     high_watermarks: dict[TopicPartition, int] = field(default_factory=dict)
+    terms: list[LeaderTerm] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -118,6 +122,7 @@ def _log(
 ) -> None:
     raw = read_raw(leader_client, partition, clock, timeout_seconds=timeout_seconds)
     _write(history_journal, raw.records())
+    drained.terms += leader_terms(partition, raw.batches, clock)
     drained.high_watermarks[partition] = raw.end.high_watermark
     if raw.still:
         history_journal.write(raw.end, raw.watermarks)

@@ -1,7 +1,7 @@
 """What ``fencepost chaos`` was asked for, and the rounds that follow from it.
 
-One number fixes everything: round *k* of a session has the seed that the session was given plus *k*, so that one round
-can be run again alone, by its scenario, its seed and its length.
+One number fixes a round: round *k* of a session has the seed that the session was given plus *k*, or one that steering
+prefers to it. It is run again alone, by its scenario, its seed and its length.
 """
 
 import re
@@ -37,6 +37,7 @@ class ChaosOptions:
     :param plan: What every round plays instead of what a seed draws; it fixes scenario, seed, length and clients.
     :param plan_file: Where the plan was read.
     :param chosen: Whether the scenarios were named one by one.
+    :param unsteered: Whether rounds are played in their order and with seeds in a row, whatever was visited.
     :param programs: What starts each client that is a process of its own, by the name that scenarios give it.
     """
 
@@ -52,6 +53,7 @@ class ChaosOptions:
     round_seconds: float | None = None
     spark_master: str = "local[*]"
     chosen: bool = False
+    unsteered: bool = False
 
     def length(self, scenario: Scenario, of: int) -> float:
         """Seconds of storms that a round of ``scenario`` gets, ``of`` scenarios sharing the budget."""
@@ -85,6 +87,7 @@ class ChaosOptions:
         own += ["--clients", ",".join(self.clients)] if self.clients else []
         own += [] if self.budget_seconds is None else ["--budget", f"{self.budget_seconds:g}s"]
         own += [] if self.round_seconds is None else ["--seconds", f"{self.round_seconds:g}"]
+        own += ["--unsteered"] if self.unsteered else []
         return self.run.command("chaos", *own, *self._upgrade)
 
     @property

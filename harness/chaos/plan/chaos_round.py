@@ -63,6 +63,7 @@ class Round:
             "storm_seconds": self.seconds,
             "command": self.command,
             "fencepost": installed_version("fencepost"),
+            "cluster_properties": dict(scenario.cluster.properties),
         }
 
 

@@ -9,6 +9,7 @@ from harness.base.atomic_write import write_atomically
 from harness.base.json_value import Json
 from harness.base.paths import SCENARIOS
 from harness.base.user_error import ExitCode, UserError
+from harness.chaos.moments.moment import MOMENTS
 from harness.chaos.plan.round_plan import PlannedRole, RoundPlan
 from harness.chaos.plan.scenario import PlannedFault, Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
@@ -21,9 +22,10 @@ PLAN = "plan.toml"
 """The file's name in a round's folder."""
 PLAIN = ("scenario", "seed", "seconds", "prober", "crowd")
 """Fields that are written as they are."""
-HEAD = """\
+HEAD = f"""\
 # The plan of a round; `fencepost chaos TARGET --plan FILE` plays it. A role or a fault that is taken away leaves the
 # draws of the others as they were. `at_ms` of a role delays its beginning; `transactions` is the most that it makes.
+# A fault with a `moment` waits for it from `at_ms` on: {", ".join(MOMENTS)}.
 """
 
 
@@ -35,6 +37,7 @@ class FaultInFile:
     at_ms: float
     duration_ms: float
     chosen: Mapping[str, Json]
+    moment: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +96,15 @@ def _role(role: PlannedRole) -> dict[str, Json]:
 
 def _fault(fault: PlannedFault) -> dict[str, Json]:
     times: dict[str, Json] = {"at_ms": fault.at_ms, "duration_ms": fault.duration_ms}
-    return {"toxic": fault.toxic.name, **times, "chosen": dict(fault.chosen)}
+    moment: dict[str, Json] = {"moment": fault.moment} if fault.moment else {}
+    return {"toxic": fault.toxic.name, **times, **moment, "chosen": dict(fault.chosen)}
 
 
 def _planned(fault: FaultInFile) -> PlannedFault:
     toxic = find_toxics()[fault.toxic]
-    return PlannedFault(toxic=toxic, at_ms=fault.at_ms, duration_ms=fault.duration_ms, chosen=fault.chosen)
+    return PlannedFault(
+        toxic=toxic, at_ms=fault.at_ms, duration_ms=fault.duration_ms, chosen=fault.chosen, moment=fault.moment
+    )
 
 
 def _wrong(given: PlanInFile) -> Iterator[str]:
@@ -114,6 +120,8 @@ def _wrong(given: PlanInFile) -> Iterator[str]:
     for fault in given.faults:
         if fault.toxic not in find_toxics():
             yield f"{fault.toxic!r} is no toxic; there are {', '.join(sorted(find_toxics()))}"
+        if fault.moment and fault.moment not in MOMENTS:
+            yield f"{fault.moment!r} is no moment; there are {', '.join(MOMENTS)}"
     if given.prober not in ADAPTERS:
         yield f"{given.prober!r} cannot probe; one of {', '.join(ADAPTERS)} can"
     yield from _without_sense(given)

@@ -13,6 +13,14 @@ def rounds_of(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(path for path in folder.glob("*/") if was_played(path) or _was_beyond(path)))
 
 
+def rounds_below(folder: Path) -> tuple[Path, ...]:
+    """The rounds of chaos in a folder at any depth; nothing is looked for inside of a run's own folder."""
+    if (folder / "run.json").is_file():
+        return (folder,) if _is_chaos_run(folder) else ()
+    inner = sorted(each for each in folder.iterdir() if each.is_dir() and not each.is_symlink())
+    return tuple(round_ for each in inner for round_ in rounds_below(each))
+
+
 def was_played(folder: Path) -> bool:
     """Whether a round left a history; one whose scenario was out of reach left none."""
     return (folder / "history").is_dir()

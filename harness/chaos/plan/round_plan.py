@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harness.base.seed import Seed
+from harness.chaos.moments.drawn_moments import at_moments
 from harness.chaos.plan.scenario import PlannedFault, Role, Scenario
 from harness.chaos.plan.schedule import schedule
 from harness.faults.toxic import ClusterShape, out_of_reach
@@ -72,9 +73,15 @@ def draw_plan(
         seconds=seconds,
         prober=prober,
         roles=tuple(roles),
-        faults=schedule(scenario, shape, seed.stream("schedule"), seconds),
+        faults=drawn_faults(scenario, seed, seconds, shape),
         crowd=scenario.crowd.seats if scenario.crowd else 0,
     )
+
+
+def drawn_faults(scenario: Scenario, seed: Seed, seconds: float, shape: ClusterShape) -> tuple[PlannedFault, ...]:
+    """The faults that a seed draws, with the moments that they wait for."""
+    faults = schedule(scenario, shape, seed.stream("schedule"), seconds)
+    return at_moments(faults, scenario, shape, seed.stream(f"moments/{scenario.name}"))
 
 
 def cast_roles(roles: Sequence[Role], clients: Sequence[str], *, one_library_a_group: bool) -> tuple[PlannedRole, ...]:

@@ -5,12 +5,13 @@ a write is unsure the role's actor is retired, and a successor with a new name g
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from harness.base.json_value import Json
 from harness.chaos.plan.crowd import Crowd
+from harness.cluster.cluster import ClusterOptions
 from harness.faults.toxic import Toxic, ToxicReach
 
 if TYPE_CHECKING:
@@ -64,12 +65,38 @@ class PlannedFault:
     :param at_ms: When it begins, from the beginning of the fault schedule.
     :param duration_ms: How long it is on.
     :param chosen: What the toxic drew.
+    :param moment: What it waits for from then on (:mod:`harness.chaos.moments.moment`); empty for nothing.
     """
 
     toxic: Toxic
     at_ms: float
     duration_ms: float
     chosen: Mapping[str, Json]
+    moment: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioCluster:
+    """What a scenario's cluster is started with instead of what all others share.
+
+    :param properties: Of all nodes, by Kafka's names; the user's own win.
+    """
+
+    properties: Mapping[str, str] = field(default_factory=dict)
+    controllers: int = 1
+
+    def of(self, options: ClusterOptions) -> ClusterOptions:
+        """The options of such a cluster."""
+        return replace(options, properties={**self.properties, **options.properties}, controllers=self.controllers)
+
+    def __str__(self) -> str:
+        """A phrase for people; empty where it is as all others."""
+        several = [f"{self.controllers} controllers"] if self.controllers > 1 else []
+        return ", ".join([*several, *(f"{key}={value}" for key, value in sorted(self.properties.items()))])
+
+
+COMMON = ScenarioCluster()
+"""The cluster that scenarios share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +113,7 @@ class Scenario:
     :param priority: Scenarios with a lower number come first in a session whose budget does not reach for all.
     :param survivable: False where the faults go beyond what the cluster promises; then liveness is judged after heal.
     :param crowd: Producers that bring volume, beside the workload's roles.
+    :param cluster: What its nodes are started with; where that cannot be, toxics that need it are out of reach.
     """
 
     name: str
@@ -99,11 +127,17 @@ class Scenario:
     priority: int = 5
     survivable: bool = True
     crowd: Crowd | None = None
+    cluster: ScenarioCluster = COMMON
 
     @property
     def upgrades(self) -> bool:
         """Whether it needs a cluster that is to be upgraded: nothing else can strike in it."""
         return bool(self.toxics) and all(toxic.acts_on == (ToxicReach.RELEASES,) for toxic in self.toxics)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether a role of its workload is in a consumer group."""
+        return any(role.group for role in self.workload.roles())
 
     def played_by(self, clients: Sequence[str]) -> "Scenario":
         """The same with other clients, which are processes of their own, and nobody beside them."""

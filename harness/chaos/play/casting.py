@@ -11,7 +11,7 @@ from harness.clients.client import Adapter
 from harness.clients.stdio.client_processes import RunningClients
 from harness.clients.stdio.stdio_adapter import StdioAdapter
 from harness.clients.wire.wire_adapter import ADAPTERS, WireAdapter
-from harness.faults.toxic import ClusterShape
+from harness.faults.toxic import ClusterShape, ToxicReach
 from harness.kafka.transaction_protocol import TransactionProtocol
 
 PROBER = "wire-v1"
@@ -72,15 +72,20 @@ def plan_of(round_: Round, shape: ClusterShape, adapters: Sequence[Adapter]) -> 
 
 
 def shape_of(scenario: Scenario, environment: Environment) -> ClusterShape:
-    """What the schedule may depend on; a fault on a lane without clients would strike nothing."""
-    roles, topology = scenario.workload.roles(), environment.open().topology
+    """What the schedule may depend on."""
+    return shape_on(scenario, environment.open().topology.brokers, environment.reach)
+
+
+def shape_on(scenario: Scenario, brokers: tuple[int, ...], reach: frozenset[ToxicReach]) -> ClusterShape:
+    """The same on a cluster of these brokers; a fault on a lane without clients would strike nothing."""
+    roles = scenario.workload.roles()
     ids = dict.fromkeys(role.transactional_id for role in roles if role.transactional_id)
     return ClusterShape(
-        brokers=topology.brokers,
+        brokers=brokers,
         lanes=tuple(dict.fromkeys(role.lane for role in roles)),
         topics=scenario.workload.topics,
         transactional_ids=tuple(ids),
-        reach=environment.reach,
+        reach=reach,
     )
 
 

@@ -4,20 +4,21 @@ The cluster serves every round until one leaves it unusable (a broker that stays
 up); then the next round gets a fresh one, and the folder notes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from harness.base import wait
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
+from harness.chaos.plan.scenario import COMMON, ScenarioCluster
 from harness.chaos.play.within_reach import reach_of, sentences
 from harness.clients.client import Adapter
 from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.cluster.cluster import Cluster, Links
 from harness.cluster.observer_client import observer_client
-from harness.cluster.opening import choose_backend, open_cluster
+from harness.cluster.opening import choose_backend, open_cluster, why_not_made
 from harness.cluster.run_options import RunOptions
-from harness.cluster.target import parse_target
+from harness.cluster.target import External, parse_target
 from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
 from harness.faults.frame_gate import FrameGate
@@ -41,6 +42,7 @@ class Environment:
     """The running cluster and Spark; end them by :meth:`close`.
 
     :param programs: What starts each client that is a process of its own, by the name that scenarios give it.
+    :param opened: Is given each cluster once it is up.
     :param described: The cluster's part of ``run.json``.
     :param features: What the target's brokers offer.
     :param belongings: What of ours is on the cluster.
@@ -49,10 +51,12 @@ class Environment:
     wanted: RunOptions
     spark_master: str = "local[*]"
     programs: Mapping[str, AdapterCommand] = field(default_factory=dict)
+    opened: Callable[[Cluster], object] = bool
     described: dict[str, Json] = field(default_factory=dict)
     features: TargetFeatures | None = None
     _cluster: Cluster | None = None
     _spark: SparkHandle | None = None
+    _asked: ScenarioCluster = COMMON
     _clusters: int = 0
     _rounds: int = 0
     _told: set[str] = field(default_factory=set)
@@ -93,6 +97,22 @@ class Environment:
         assert self._cluster is not None
         return self._cluster
 
+    @property
+    def running(self) -> Cluster | None:
+        """The cluster, where one is up."""
+        return self._cluster
+
+    def open_for(self, asked: ScenarioCluster) -> Cluster:
+        """The cluster as a scenario asks for it, where the target can be started so; else the common one.
+
+        :raises UserError: When it cannot be started.
+        """
+        asked = asked if self._can_be_started(asked) else COMMON
+        if asked != self._asked:
+            self.replace_cluster(f"it asks for {str(asked) or 'the common one'}")
+            self._asked = asked
+        return self.open()
+
     def next_round(self, seed: int) -> str:
         """What the names of all of a round's topics, groups and ids begin with; no other round's do."""
         self._rounds += 1
@@ -113,7 +133,8 @@ class Environment:
     @property
     def reach(self) -> frozenset[ToxicReach]:
         """What toxics may act on."""
-        return reach_of(self.open(), self.wanted.permissions, clients=bool(self.programs))
+        clients, settings = bool(self.programs), bool(self._asked.properties)
+        return reach_of(self.open(), self.wanted.permissions, clients=clients, settings=settings)
 
     def tell_out_of_reach(self, lost: Mapping[str, str]) -> None:
         """Say of each toxic once in a session why it does not strike; ``lost`` is the reason by the toxic's name."""
@@ -153,6 +174,7 @@ class Environment:
         """End the cluster; the next round opens another. A cluster that is not ours is kept."""
         if self._cluster is not None and self._cluster.owned:
             self.wanted.progress(f"the next round gets a fresh cluster: {why}")
+            self._close_reading()
             self._cluster.close()
             self._cluster = None
 
@@ -183,10 +205,17 @@ class Environment:
             if not cluster.owned:
                 self._tidy_at_last(cluster)
         finally:
-            reading, self._reading = self._reading, None
-            if reading is not None:
-                reading.close()
+            self._close_reading()
             cluster.close()
+
+    def _close_reading(self) -> None:
+        reading, self._reading = self._reading, None
+        if reading is not None:
+            reading.close()
+
+    def _can_be_started(self, asked: ScenarioCluster) -> bool:
+        target, options = parse_target(self.wanted.target), asked.of(self.wanted.cluster)
+        return not isinstance(target, External) and why_not_made(target, self.wanted.backend, options) is None
 
     def _tidy_at_last(self, cluster: Cluster) -> None:
         """A group whose last member was killed can be removed when its session is over."""
@@ -219,8 +248,13 @@ class Environment:
         folder = wanted.folder / f"cluster-{self._clusters}"
         (folder / "logs").mkdir(parents=True, exist_ok=True)
         self._cluster = open_cluster(
-            target, backend=wanted.backend, options=wanted.cluster, run_dir=folder, progress=wanted.progress
+            target,
+            backend=wanted.backend,
+            options=self._asked.of(wanted.cluster),
+            run_dir=folder,
+            progress=wanted.progress,
         )
         self.features = read_target_features(self._cluster, RunClock(), NullRecorder())
         described = self.features.described(self._cluster)
         self.described = {**described, "backend_why": choice.why, "logs": folder.name}
+        self.opened(self._cluster)

@@ -12,6 +12,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 
+from harness.chaos.moments.moment import at_its_moment
+from harness.chaos.moments.struck_moments import StruckMoments
 from harness.chaos.plan.scenario import PlannedFault
 from harness.chaos.plan.schedule import RECOVERY_SECONDS
 from harness.evidence.history.operation import FaultWindow
@@ -27,16 +29,25 @@ def run_faults(
     fault_target: FaultTarget,
     stop: Event,
     record: Callable[[FaultWindow], None],
+    struck_moments: StruckMoments | None = None,
 ) -> None:
     """Strike with all of them; returns when every one is healed.
 
     :param planned_faults: Their ``at_ms`` counts from now.
     :param stop: Once it is set, what is on is healed, and nothing else begins.
     :param record: Takes each window when it is over, one at a time, from several threads. A fault that failed, or that
-        the target has no power for, gives a window with the reason in ``how``. What ``record`` raises ends the faults.
+        the target has no power for, or whose moment never came, gives a window with the reason in ``how``. What
+        ``record`` raises ends the faults.
+    :param struck_moments: Where it is noted when each struck.
     """
     last_end_ms = max((fault.at_ms + fault.duration_ms for fault in planned_faults), default=0.0)
-    runner = _FaultRunner(fault_target=fault_target, stop=stop, record=record, planned_ms=last_end_ms)
+    runner = _FaultRunner(
+        fault_target=fault_target,
+        stop=stop,
+        record=record,
+        planned_ms=last_end_ms,
+        struck_moments=struck_moments or StruckMoments(fault_target.clock),
+    )
     threads = [
         Thread(target=runner.run, args=(planned,), name=planned.toxic.name, daemon=True) for planned in planned_faults
     ]
@@ -66,6 +77,7 @@ class _FaultRunner:
     stop: Event
     record: Callable[[FaultWindow], None]
     planned_ms: float
+    struck_moments: StruckMoments
     failures: list[Exception] = field(default_factory=list)
     began_ms: float = field(init=False)
     next_disruption_ms: float = 0.0
@@ -102,22 +114,30 @@ class _FaultRunner:
             self.stop.set()
 
     def _strike(self, planned: PlannedFault) -> FaultWindow:
-        started_ms, strikes, error = self.fault_target.clock.now(), None, ""
+        clock, strikes, error = self.fault_target.clock, None, ""
+        started_ms = on_ms = clock.now()
         try:
             if self.stop.is_set():
                 raise TimeoutError("the time was over before it could begin")
-            with planned.toxic.strike(self.fault_target, planned.chosen) as strikes:
+            with ExitStack() as healed:
+                with at_its_moment(planned, self.fault_target, self.struck_moments, self.stop) as chosen:
+                    started_ms = clock.now()
+                    strikes = healed.enter_context(planned.toxic.strike(self.fault_target, chosen))
+                    on_ms = clock.now()
                 self._wait_until(self._end_ms(planned, started_ms))
         except Exception as failure:  # noqa: BLE001  the run goes on and reports it
             error = f"{type(failure).__name__}: {failure}"
+        waited = f"at its moment, {planned.moment}" if strikes and planned.moment else ""
+        if strikes:
+            self.struck_moments.note_fault(planned.toxic.name, strikes, (started_ms, on_ms))
         return FaultWindow(
             name=planned.toxic.name,
             kind=planned.toxic.power,
             where=strikes.where if strikes else json.dumps(dict(planned.chosen), sort_keys=True),
             started=started_ms,
-            ended=self.fault_target.clock.now(),
+            ended=clock.now(),
             struck=strikes.struck if strikes else 0,
-            how="; ".join(filter(None, (strikes.how if strikes else "it did not strike", error))),
+            how="; ".join(filter(None, (strikes.how if strikes else "it did not strike", waited, error))),
         )
 
     def _end_ms(self, planned: PlannedFault, started_ms: float) -> float:

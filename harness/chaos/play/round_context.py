@@ -9,6 +9,7 @@ from typing import cast
 from harness.base import wait
 from harness.base.json_value import Json
 from harness.base.seed import Seed
+from harness.chaos.moments.struck_moments import StruckMoments
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.crowd import TOPIC_CONFIGS, CrowdedWorkload
 from harness.chaos.plan.round_plan import PlannedRole, RoundPlan
@@ -26,6 +27,7 @@ from harness.cluster.cluster import RunRelease
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget
+from harness.faults.toxic import DeletingToxic
 from harness.kafka.transaction_protocol import TransactionProtocol
 from harness.spark.readers.resumable_reader import ResumableReader
 from harness.wire.security.security import PLAINTEXT
@@ -51,6 +53,7 @@ class RoundContext:
     :param transactions: How many each role has begun, once it has ended.
     :param failures: Errors of our own threads; a round with one proves nothing.
     :param crowd: The producers beside the roles; None where there are none.
+    :param struck_moments: When each fault struck.
     """
 
     scenario: Scenario
@@ -64,6 +67,7 @@ class RoundContext:
     prober: Adapter
     processes: RunningClients
     reader: ResumableReader
+    struck_moments: StruckMoments
     facts: dict[str, Json] = field(default_factory=dict)
     faults: list[FaultWindow] = field(default_factory=list)
     used_ids: list[str] = field(default_factory=list)
@@ -295,6 +299,7 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         folder=round_.folder / "spark" / READER,
         security=environment.reading.security,
         group=f"{name}-spark",
+        deleted=any(isinstance(fault.toxic, DeletingToxic) for fault in plan.faults),
     )
     context = RoundContext(
         scenario=scenario,
@@ -308,6 +313,7 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
         prober=ADAPTERS[plan.prober],
         processes=processes,
         reader=reader,
+        struck_moments=StruckMoments(fault_target.clock),
         facts={"clients": [adapter.kind for adapter in adapters], OUT_OF_REACH: dict(out_of_reach)},
     )
     context.crowd = _crowd_beside(context, crowd_protocols(environment, scenario, adapters))

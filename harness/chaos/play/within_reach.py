@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.cluster.cluster import Cluster, FillDisk, Kill, Pause, RunRelease, Stop
+from harness.cluster.cluster import BreakNode, Cluster, FillDisk, Kill, Pause, RunRelease, Stop
 from harness.cluster.run_options import Permissions
 from harness.faults.toxic import ClusterShape, Toxic, ToxicReach, out_of_reach
 
 
-def reach_of(cluster: Cluster, permissions: Permissions, *, clients: bool = False) -> frozenset[ToxicReach]:
+def reach_of(
+    cluster: Cluster, permissions: Permissions, *, clients: bool = False, settings: bool = False
+) -> frozenset[ToxicReach]:
     """What is within reach on this cluster.
 
     :param clients: Whether clients are processes of their own.
+    :param settings: Whether the cluster was started with the scenario's settings.
     """
     topology = cluster.topology
     within = {
@@ -21,6 +24,9 @@ def reach_of(cluster: Cluster, permissions: Permissions, *, clients: bool = Fals
         ToxicReach.CLIENTS: clients,
         ToxicReach.DISKS: isinstance(cluster, FillDisk),
         ToxicReach.RELEASES: isinstance(cluster, RunRelease) and any(map(cluster.started_with, topology.brokers)),
+        ToxicReach.CODE: isinstance(cluster, BreakNode),
+        ToxicReach.SETTINGS: settings,
+        ToxicReach.CONTROLLERS: isinstance(cluster, Kill) and len(topology.controllers) > 1,
     }
     return frozenset(reach for reach, there in within.items() if there)
 

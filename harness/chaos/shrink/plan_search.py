@@ -13,6 +13,7 @@ from harness.chaos.plan.plan_file import plan_text
 from harness.chaos.plan.round_plan import RoundPlan
 from harness.chaos.shrink.delta_debugging import smallest_number, smallest_part
 from harness.chaos.shrink.smaller_plans import (
+    at_once,
     brought_forward,
     one_transaction_each,
     shortened,
@@ -124,8 +125,10 @@ class PlanSearch:
         smallest_number(1, most, lambda number: self.shows(with_transactions(whole, number)))
 
     def simpler_choices(self) -> None:
-        """Whatever a fault's draws have switched on, off."""
+        """No fault waits for a moment, and whatever its draws have switched on is off."""
         for nth, fault in enumerate(self.smallest.faults):
+            if fault.moment:
+                self.shows(at_once(self.smallest, nth))
             for name in [name for name, value in fault.chosen.items() if value is True]:
                 self.shows(switched_off(self.smallest, nth, name))
 

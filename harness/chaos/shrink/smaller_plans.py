@@ -58,6 +58,13 @@ def switched_off(plan: RoundPlan, nth: int, name: str) -> RoundPlan:
     return replace(plan, faults=tuple(faults))
 
 
+def at_once(plan: RoundPlan, nth: int) -> RoundPlan:
+    """The ``nth`` fault waits for no moment."""
+    faults = list(plan.faults)
+    faults[nth] = replace(faults[nth], moment="")
+    return replace(plan, faults=tuple(faults))
+
+
 def with_roles(plan: RoundPlan, names: Sequence[str]) -> RoundPlan:
     """Only these roles play."""
     return replace(plan, roles=tuple(role for role in plan.roles if role.name in names))

@@ -10,9 +10,7 @@ from harness.clients.pipelined.shared_connections import SharedConnections
 from harness.clients.pipelined.shared_routes import SharedRoutes
 from harness.clients.wire.connections import R
 from harness.clients.wire.deadline import Deadline
-from harness.clients.wire.retry import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS
-from harness.clients.wire.tries import Tries
-from harness.kafka.retriable import STALE_ROUTE
+from harness.clients.wire.retry import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, RepeatedRequest
 from harness.wire.api_request import ApiRequest
 from harness.wire.wire_errors import WireError
 
@@ -38,30 +36,24 @@ class PipelinedRetry:
         :param timeout_seconds: How long one try may go unanswered.
         :param repeatable: Whether it may be sent again after an unanswered try.
         """
-        tries, pause = Tries(), FIRST_PAUSE_SECONDS
+        repeated, pause = RepeatedRequest(request, self.routes.forget, repeatable), FIRST_PAUSE_SECONDS
         while True:
             node = await find_node()
             if node is None:
                 self.routes.forget(request.api)
             else:
-                timeout = min(timeout_seconds, deadline.left)
-                if final := await self._once(node, request, timeout, tries, repeatable):
+                if final := await self._once(node, repeated, min(timeout_seconds, deadline.left)):
                     return final
             if deadline.over:
-                return tries.given_up(), None
+                return repeated.tries.given_up(), None
             await asyncio.sleep(min(pause, deadline.left))
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
     async def _once(
-        self, node: int, request: ApiRequest[R], timeout_seconds: float, tries: Tries, repeatable: bool
+        self, node: int, repeated: RepeatedRequest[R], timeout_seconds: float
     ) -> tuple[CallResult, R | None] | None:
         try:
-            answer = await self.connections.ask(node, request, timeout_seconds)
+            answer = await self.connections.ask(node, repeated.request, timeout_seconds)
         except WireError as error:
-            self.routes.forget(request.api)
-            result = tries.unanswered(error, repeatable=repeatable)
-            return None if result is None else (result, None)
-        if answer.error in STALE_ROUTE:
-            self.routes.forget(request.api)
-        result = tries.answered(request.api, answer.error)
-        return None if result is None else (result, answer)
+            return repeated.unanswered(error)
+        return repeated.answered(answer)

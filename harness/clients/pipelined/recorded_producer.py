@@ -1,11 +1,11 @@
 """A pipelined producer whose operations are in the history: a row a record, each with its own beginning and end.
 
 Rows of a transaction's records are written before its end is asked for, so that no record is ever committed whose row
-could be lost with a killed process.
+could be lost with a killed process; that it began is written with the first of them.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from harness.base.clock import RunClock
 from harness.clients.client import CallResult
@@ -33,6 +33,7 @@ class RecordedProducer:
     txn: int | None = None
     size: int = 0
     written: int = 0
+    _begun: list[Operation] = field(default_factory=list)
 
     async def init(self) -> bool:
         number, started = self.history_journal.next_operation(), self.clock.now()
@@ -44,8 +45,7 @@ class RecordedProducer:
         """Begin transaction number ``txn``, which means to write ``size`` records."""
         self.txn, self.size, self.written = txn, size, 0
         number, now = self.history_journal.next_operation(), self.clock.now()
-        result = self.producer.begin()
-        self.history_journal.write(self.rows.row("begin", number, now, now, result, txn, size=size))
+        self._begun = [self.rows.row("begin", number, now, now, self.producer.begin(), txn, size=size)]
 
     async def write(self, records: Sequence[tuple[TopicPartition, str]]) -> bool:
         """Write the transaction's next records, given by partition and payload; whether all are there for certain."""
@@ -58,12 +58,9 @@ class RecordedProducer:
         numbers = [self.history_journal.next_operation() for _ in values]
         named = [(partition, str(value)) for (partition, _), value in zip(records, values, strict=True)]
         batches = await self.producer.write(named)
+        begun, self._begun = self._begun, []
         self.history_journal.write(
-            *(
-                self._produce(batch, place, numbers[at], values[at])
-                for batch in batches
-                for place, at in enumerate(batch.places)
-            )
+            *begun, *(row for batch in batches for row in self._produced(batch, numbers, values))
         )
         return all(batch.result is not None and batch.result.done for batch in batches)
 
@@ -72,30 +69,37 @@ class RecordedProducer:
         number, started = self.history_journal.next_operation(), self.clock.now()
         result = await self.producer.end(commit=commit)
         verb: Verb = "commit" if commit else "abort"
-        self.history_journal.write(self.rows.row(verb, number, started, self.clock.now(), result, self.txn))
+        self._write(self.rows.row(verb, number, started, self.clock.now(), result, self.txn))
         self.txn = None
         return result
 
     def close(self) -> None:
         """Nothing more is asked of it; an open transaction stays as it is."""
         number, now = self.history_journal.next_operation(), self.clock.now()
-        self.history_journal.write(self.rows.row("close", number, now, now, NOTHING_SENT, self.txn))
+        self._write(self.rows.row("close", number, now, now, NOTHING_SENT, self.txn))
 
-    def _produce(self, batch: OutgoingBatch, place: int, number: int, value: Value) -> Operation:
+    def _write(self, *rows: Operation) -> None:
+        begun, self._begun = self._begun, []
+        self.history_journal.write(*begun, *rows)
+
+    def _produced(self, batch: OutgoingBatch, numbers: Sequence[int], values: Sequence[Value]) -> Iterator[Operation]:
+        """A row a record; ``numbers`` and ``values`` are of all records that were written with the batch."""
         assert batch.result is not None, "every batch has its result"
-        now = self.clock.now()
+        now, result = self.clock.now(), self.producer.identified(batch.result)
+        started, ended = (now if at is None else at for at in (batch.started, batch.ended))
         (topic, partition), offset = batch.partition, batch.offset
-        return self.rows.row(
-            "produce",
-            number,
-            now if batch.started is None else batch.started,
-            now if batch.ended is None else batch.ended,
-            self.producer.identified(batch.result),
-            self.txn,
-            topic=topic,
-            partition=partition,
-            offset=None if offset is None or offset < 0 else offset + place,
-            ordinal=value.ordinal,
-            size=value.size,
-            payload=value.payload,
-        )
+        for place, at in enumerate(batch.places):
+            yield self.rows.row(
+                "produce",
+                numbers[at],
+                started,
+                ended,
+                result,
+                self.txn,
+                topic=topic,
+                partition=partition,
+                offset=None if offset is None or offset < 0 else offset + place,
+                ordinal=values[at].ordinal,
+                size=values[at].size,
+                payload=values[at].payload,
+            )

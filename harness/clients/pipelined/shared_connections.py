@@ -44,22 +44,21 @@ class SharedConnections:
         :raises NotSent: When nothing was written.
         :raises WireError: When no answer came; the request may have been written.
         """
-        connection = await self._connected(node, timeout_seconds)
+        connection = self._ready(node) or await self._connected(node, timeout_seconds)
         try:
             version = connection.highest(request.api, self.highest_versions)
         except NotOffered as error:
             raise NotSent(str(error)) from error
         answer = connection.send(request, version)
+        why = f"{request.api} to node {node}: no answer within {timeout_seconds:g} s"
+        late = asyncio.get_running_loop().call_later(timeout_seconds, _give_up, answer, why)
         try:
-            async with asyncio.timeout(timeout_seconds):
-                frame = await answer
-            return request.read(decode(key_of(request.api), version, frame))
-        except TimeoutError as error:
-            self._leave(node, connection)
-            raise NoAnswer(f"{request.api} to node {node}: no answer within {timeout_seconds:g} s") from error
+            return request.read(decode(key_of(request.api), version, await answer))
         except (WireError, asyncio.CancelledError):
             self._leave(node, connection)
             raise
+        finally:
+            late.cancel()
 
     async def close(self) -> None:
         """End every connection, also those that are being opened."""
@@ -70,10 +69,16 @@ class SharedConnections:
                 (await task).abort()
         self._opening.clear()
 
+    def _ready(self, node: int) -> AnsweringConnection | None:
+        """The broker's connection where it is open."""
+        task = self._opening.get(node)
+        opened = None if task is None else _opened(task)
+        return None if opened is None or opened.closed else opened
+
     async def _connected(self, node: int, timeout_seconds: float) -> AnsweringConnection:
         """The connection to the broker; those who want one that is being opened wait together."""
         task = self._opening.get(node)
-        if task is None or (task.done() and ((opened := _opened(task)) is None or opened.closed)):
+        if task is None or (task.done() and self._ready(node) is None):
             task = self._opening[node] = asyncio.create_task(AnsweringConnection.open(self.addresses[node], self.actor))
         try:
             async with asyncio.timeout(timeout_seconds):
@@ -94,3 +99,9 @@ class SharedConnections:
 def _opened(task: "asyncio.Task[AnsweringConnection]") -> AnsweringConnection | None:
     """The connection; None while it is being opened, or where that has failed."""
     return task.result() if task.done() and not task.cancelled() and not task.exception() else None
+
+
+def _give_up(answer: "asyncio.Future[bytes]", why: str) -> None:
+    """Nobody waits for it any longer."""
+    if not answer.done():
+        answer.set_exception(NoAnswer(why))

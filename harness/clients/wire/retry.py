@@ -8,7 +8,7 @@ follows is an answer *after doubt*.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Generic, TypeAlias
 
 from harness.base import wait
 from harness.clients.client import CallResult
@@ -25,6 +25,33 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.005, 0.1
 
 FindNode: TypeAlias = Callable[[Deadline], int | None]
 """Looks up the broker to send to; None while no broker knows it."""
+
+
+@dataclass(slots=True)
+class RepeatedRequest(Generic[R]):
+    """A request and its tries so far; nothing is sent here, so that those who wait and those who pipeline share it.
+
+    :param forget: Has whom to ask for an API looked up again.
+    :param repeatable: Whether it may be sent again after an unanswered try.
+    """
+
+    request: ApiRequest[R]
+    forget: Callable[[str], None]
+    repeatable: bool = True
+    tries: Tries = field(default_factory=Tries)
+
+    def answered(self, answer: R) -> tuple[CallResult, R | None] | None:
+        """What an answer makes final; None where it may be tried again."""
+        if answer.error in STALE_ROUTE:
+            self.forget(self.request.api)
+        result = self.tries.answered(self.request.api, answer.error)
+        return None if result is None else (result, answer)
+
+    def unanswered(self, error: WireError) -> tuple[CallResult, R | None] | None:
+        """As :meth:`answered`, for a try without an answer."""
+        self.forget(self.request.api)
+        result = self.tries.unanswered(error, repeatable=self.repeatable)
+        return None if result is None else (result, None)
 
 
 @dataclass(slots=True)
@@ -50,30 +77,25 @@ class Retry:
         :param timeout_seconds: How long one try may go unanswered; None for as long as the deadline allows.
         :param repeatable: Whether it may be sent again after an unanswered try.
         """
-        tries, pause = Tries(), FIRST_PAUSE_SECONDS
+        repeated, pause = RepeatedRequest(request, self.routes.forget, repeatable), FIRST_PAUSE_SECONDS
         while True:
             node = find_node(deadline)
             if node is None:
                 self.routes.forget(request.api)
             else:
                 timeout = deadline.left if timeout_seconds is None else min(timeout_seconds, deadline.left)
-                if final := self._once(node, request, timeout, tries, repeatable):
+                if final := self._once(node, repeated, timeout):
                     return final
             if deadline.over:
-                return tries.given_up(), None
+                return repeated.tries.given_up(), None
             wait.pause(min(pause, deadline.left))
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
     def _once(
-        self, node: int, request: ApiRequest[R], timeout_seconds: float, tries: Tries, repeatable: bool
+        self, node: int, repeated: RepeatedRequest[R], timeout_seconds: float
     ) -> tuple[CallResult, R | None] | None:
         try:
-            answer = self.connections.ask(node, request, timeout_seconds)
+            answer = self.connections.ask(node, repeated.request, timeout_seconds)
         except WireError as error:
-            self.routes.forget(request.api)
-            result = tries.unanswered(error, repeatable=repeatable)
-            return None if result is None else (result, None)
-        if answer.error in STALE_ROUTE:
-            self.routes.forget(request.api)
-        result = tries.answered(request.api, answer.error)
-        return None if result is None else (result, answer)
+            return repeated.unanswered(error)
+        return repeated.answered(answer)

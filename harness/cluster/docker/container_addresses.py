@@ -14,7 +14,7 @@ from harness.base.addresses import LANES, Address, Lane
 from harness.cluster.nodes.node_addresses import Listeners, listeners_of
 from harness.cluster.nodes.node_ports import LANE_PORTS, TOXIPROXY
 from harness.cluster.nodes.node_properties import name
-from harness.cluster.topology import BROKERS, NODES, lane_name, link_name
+from harness.cluster.topology import BROKERS, CONTROLLER, NODES, lane_name, link_name
 from harness.cluster.toxiproxy import Proxy
 
 # Reserved for network benchmarks (RFC 2544), so no user's own network is there; a cluster takes one /24 of it.
@@ -35,6 +35,11 @@ class ContainerBlock:
     def brokers(self) -> tuple[int, ...]:
         """The three that there always are."""
         return BROKERS
+
+    @property
+    def controllers(self) -> tuple[int, ...]:
+        """The one that there always is."""
+        return (CONTROLLER,)
 
     @property
     def extra_listeners(self) -> Mapping[str, Mapping[int, Address]]:

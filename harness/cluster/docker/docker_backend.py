@@ -27,8 +27,8 @@ def _unavailable(target: Target) -> str | None:
 
 
 def _cannot(options: ClusterOptions) -> str | None:
-    if options.brokers != len(BROKERS) or options.listeners:
-        return "containers are started for three brokers with our own listeners; for others take --backend process"
+    if options.brokers != len(BROKERS) or options.controllers != 1 or options.listeners:
+        return "containers are three brokers and a controller with our own listeners; for others take --backend process"
     if options.formatted.arguments or options.releases:
         return "containers run one image, formatted as it chooses; for other releases take --backend process"
     return None

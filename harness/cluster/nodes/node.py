@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
-from harness.cluster.topology import CONTROLLER
+from harness.cluster.topology import CONTROLLERS
 
 
 class Node(Protocol):
@@ -49,4 +49,4 @@ class Node(Protocol):
 
 def title(number: int) -> str:
     """A node's name for people and files."""
-    return f"controller-{number}" if number == CONTROLLER else f"broker-{number}"
+    return f"controller-{number}" if number in CONTROLLERS else f"broker-{number}"

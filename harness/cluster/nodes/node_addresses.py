@@ -30,6 +30,10 @@ class NodeAddresses(Protocol):
         """Node ids of its brokers."""
 
     @property
+    def controllers(self) -> Sequence[int]:
+        """Node ids of its controllers, the voters of the metadata quorum."""
+
+    @property
     def extra_listeners(self) -> Mapping[str, Mapping[int, Address]]:
         """For each listener beside the lanes, the address of each broker on it."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from harness.base.addresses import LANES, Address
 from harness.base.paths import COMPOSE
 from harness.cluster.nodes.node_addresses import Listeners, NodeAddresses
-from harness.cluster.topology import CONTROLLER, ExtraListener
+from harness.cluster.topology import CONTROLLERS, ExtraListener
 
 
 def shared() -> Mapping[str, str]:
@@ -29,27 +29,42 @@ def of_node(
 ) -> Mapping[str, str]:
     """All settings of a node; ``extra`` wins.
 
-    :param quorum: The port at which the controller is reached under its name.
+    :param quorum: The port at which controllers are reached under their names.
     :param data: Its storage folder.
     """
-    if node == CONTROLLER:
-        own = {"process.roles": "controller", "listeners": _controller(quorum)}
+    if node in CONTROLLERS:
+        own = {"process.roles": "controller", "listeners": _controller(node, quorum)}
     else:
         own = {"process.roles": "broker", **_broker(addresses.listeners(node))}
-    common = {**shared(), **_replication(len(addresses.brokers)), **_quorum(CONTROLLER, quorum)}
+    common = {
+        **shared(),
+        **_replication(len(addresses.brokers)),
+        **_quorum({voter: name(voter) for voter in addresses.controllers}, quorum),
+    }
     return {**common, **own, "node.id": str(node), "log.dirs": data, **extra}
 
 
 def of_training(listeners: Listeners, *, quorum: int, data: str) -> Mapping[str, str]:
     """All settings of the one combined node that trains an archive: it loads the classes of both roles."""
     broker = _broker(listeners)
-    both = {"process.roles": "broker,controller", "listeners": f"{broker['listeners']},{_controller(quorum)}"}
-    return {**shared(), **_replication(1), **_quorum(1, quorum), **broker, **both, "node.id": "1", "log.dirs": data}
+    both = {
+        "process.roles": "broker,controller",
+        "listeners": f"{broker['listeners']},{_controller(CONTROLLERS[0], quorum)}",
+    }
+    return {
+        **shared(),
+        **_replication(1),
+        **_quorum({1: name(CONTROLLERS[0])}, quorum),
+        **broker,
+        **both,
+        "node.id": "1",
+        "log.dirs": data,
+    }
 
 
 def name(node: int) -> str:
     """The name by which other nodes know a node."""
-    return f"c{node}" if node == CONTROLLER else f"b{node}"
+    return f"c{node}" if node in CONTROLLERS else f"b{node}"
 
 
 def render(settings: Mapping[str, str]) -> str:
@@ -64,10 +79,10 @@ def _replication(brokers: int) -> Mapping[str, str]:
     return {key: str(min(int(wanted[key]), brokers)) for key in (*copies, "offsets.topic.replication.factor")}
 
 
-def _quorum(voter: int, port: int) -> Mapping[str, str]:
+def _quorum(voters: Mapping[int, str], port: int) -> Mapping[str, str]:
     # Static voters, not controller.quorum.bootstrap.servers: every release from 3.3 to 4.x understands them.
     return {
-        "controller.quorum.voters": f"{voter}@{name(CONTROLLER)}:{port}",
+        "controller.quorum.voters": ",".join(f"{voter}@{host}:{port}" for voter, host in voters.items()),
         "controller.listener.names": "CONTROLLER",
         "listener.security.protocol.map": _protocols(()),
     }
@@ -79,10 +94,10 @@ def _protocols(extra: Iterable[ExtraListener]) -> str:
     return ",".join(f"{name}:{protocol}" for name, protocol in named.items())
 
 
-def _controller(port: int) -> str:
+def _controller(node: int, port: int) -> str:
     # Bound by name: from 3.9 on a controller sends brokers its listener, which must be the name that each of them
     # resolves to its own proxy.
-    return f"CONTROLLER://{name(CONTROLLER)}:{port}"
+    return f"CONTROLLER://{name(node)}:{port}"
 
 
 def _broker(listeners: Listeners) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ from harness.cluster.nodes import readiness_probe
 from harness.cluster.nodes.node import Node
 from harness.cluster.nodes.node_addresses import NodeAddresses
 from harness.cluster.nodes.startup_error import not_ready
-from harness.cluster.topology import CONTROLLER
+from harness.cluster.topology import CONTROLLERS
 
 # On an idle machine it takes 2 to 3 s; on one that runs much else it can take twenty times that.
 READY_SECONDS = 60.0
@@ -53,8 +53,8 @@ def await_restarted(
 
     :raises UserError: NOT_READY with its log.
     """
-    others = [n for n in nodes if n.number not in (node.number, CONTROLLER) and n.running() and not n.paused]
-    if node.number == CONTROLLER:
+    others = [n for n in nodes if n.number not in (node.number, *CONTROLLERS) and n.running() and not n.paused]
+    if node.number in CONTROLLERS:
         observers = [addresses.lane("observer", other.number) for other in others]
         _await(lambda: all(map(readiness_probe.quorum_leads, observers)), node, timeout_seconds, others=[node])
         return

@@ -29,7 +29,7 @@ from harness.cluster.nodes.node_ports import (
     VICTIM,
 )
 from harness.cluster.nodes.node_properties import name
-from harness.cluster.topology import BROKERS, CONTROLLER, ExtraListener, lane_name, link_name
+from harness.cluster.topology import BROKERS, CONTROLLER, CONTROLLERS, ExtraListener, lane_name, link_name
 from harness.cluster.toxiproxy import Proxy
 
 BLOCKS = range(77, 205)
@@ -46,11 +46,12 @@ class LoopbackBlock:
     guard: socket.socket
     brokers: tuple[int, ...] = BROKERS
     extra: tuple[ExtraListener, ...] = ()
+    controllers: tuple[int, ...] = (CONTROLLER,)
 
     @property
     def nodes(self) -> tuple[int, ...]:
-        """The brokers and the controller."""
-        return (*self.brokers, CONTROLLER)
+        """The brokers and the controllers."""
+        return (*self.brokers, *self.controllers)
 
     @property
     def extra_listeners(self) -> Mapping[str, Mapping[int, Address]]:
@@ -71,7 +72,7 @@ class LoopbackBlock:
 
     def link(self, source: int, target: int) -> Address:
         """Where the proxy of a link listens; a node's link to itself is the node."""
-        port = QUORUM if target == CONTROLLER else LINK
+        port = QUORUM if target in CONTROLLERS else LINK
         return self.node(target, port) if source == target else Address(self.host(100 + 10 * source + target), port)
 
     def lane(self, lane: Lane, broker: int) -> Address:
@@ -102,11 +103,15 @@ class LoopbackBlock:
         yield from (proxy.listen for proxy in self.proxies())
         yield from (self.node(k, port) for k in self.brokers for port in (LINK, VICTIM, RIVAL, OBSERVER))
         yield from (address for at in self.extra_listeners.values() for address in at.values())
-        yield self.node(CONTROLLER, QUORUM)
+        yield from (self.node(controller, QUORUM) for controller in self.controllers)
         yield from (self.node(k, port) for k in self.nodes for port in (JOLOKIA, BYTEMAN))
 
 
-def claim_block(brokers: tuple[int, ...] = BROKERS, extra: tuple[ExtraListener, ...] = ()) -> LoopbackBlock:
+def claim_block(
+    brokers: tuple[int, ...] = BROKERS,
+    extra: tuple[ExtraListener, ...] = (),
+    controllers: tuple[int, ...] = (CONTROLLER,),
+) -> LoopbackBlock:
     """The first block that is free; :raises UserError: ADDRESS_IN_USE, when none is."""
     taken = None
     for number in BLOCKS:
@@ -117,7 +122,7 @@ def claim_block(brokers: tuple[int, ...] = BROKERS, extra: tuple[ExtraListener, 
             guard.close()
             taken = taken or _in_use(Address(f"127.0.{number}.1", GUARD), error)
             continue
-        block = LoopbackBlock(number=number, guard=guard, brokers=brokers, extra=extra)
+        block = LoopbackBlock(number=number, guard=guard, brokers=brokers, extra=extra, controllers=controllers)
         if not (busy := next(filter(_is_taken, block.all()), None)):
             return block
         guard.close()

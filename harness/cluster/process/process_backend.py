@@ -19,7 +19,7 @@ from harness.cluster.process.process_node import ProcessNode, prepare_node
 from harness.cluster.process.process_releases import NodeReleases
 from harness.cluster.process.process_tool import ProcessTools
 from harness.cluster.target import Distribution, Released, Target
-from harness.cluster.topology import CONTROLLER, brokers_of, count_of
+from harness.cluster.topology import CONTROLLERS, brokers_of, count_of
 from harness.machine import download_cache, toolchain
 from harness.machine.run_processes import open_run_processes
 from harness.machine.toolchain import Java
@@ -47,7 +47,7 @@ def open_process(target: Target, options: ClusterOptions, run_dir: Path, progres
     with ExitStack() as cleanup:
         processes = open_run_processes()
         cleanup.callback(processes.close)
-        block = claim_block(brokers_of(options.brokers), options.listeners)
+        block = claim_block(brokers_of(options.brokers), options.listeners, CONTROLLERS[: options.controllers])
         cleanup.callback(block.guard.close)
         releases = NodeReleases(
             own=files,
@@ -60,11 +60,12 @@ def open_process(target: Target, options: ClusterOptions, run_dir: Path, progres
         )
         for release in dict.fromkeys((None, *options.releases.values())):
             releases.prepare(release, block)
-        begun = sorted({options.releases.get(node, files.version) for node in (*block.brokers, CONTROLLER)})
-        progress(f"starting {count_of(block.brokers)} and a controller of Kafka {' and '.join(begun)}")
+        begun = sorted({options.releases.get(node, files.version) for node in block.nodes})
+        controllers = "a controller" if options.controllers == 1 else "three controllers"
+        progress(f"starting {count_of(block.brokers)} and {controllers} of Kafka {' and '.join(begun)}")
         links = toxiproxy.launch(processes, tools.toxiproxy, block.toxiproxy(), log=logs / "toxiproxy.log")
         nodes = _prepare_nodes(releases, block, options)
-        for node in reversed(nodes.values()):  # the controller first: the brokers wait for it
+        for node in reversed(nodes.values()):  # controllers first: the brokers wait for them
             node.start()
         failpoints = await_ready(nodes, block, links, breakable=options.breakable)
         return ProcessCluster(

@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,7 +55,9 @@ class SealManifest:
 
 def checksums(table: Path) -> Mapping[str, int]:
     """The CRC-32 of every Parquet file of a table, by name; empty where there is no such table."""
-    return {path.name: _checksum(path) for path in parquet_files(table)}
+    files = parquet_files(table)
+    with ThreadPoolExecutor() as threads:  # zlib lets other threads run meanwhile
+        return dict(zip((path.name for path in files), threads.map(_checksum, files), strict=True))
 
 
 def parquet_files(table: Path) -> Sequence[Path]:

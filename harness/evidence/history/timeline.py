@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.base.atomic_write import write_atomically
 from harness.evidence.history.operation import FaultWindow, Outcome, Phase, Verb
+from harness.evidence.history.spreads import Interruption, StableOffsetLag
 from harness.evidence.json_codec import Malformed, from_json, to_json
 
 TIMELINE = "timeline.json"
@@ -143,6 +144,7 @@ class Timeline:
     :param stretch_ms: Length of an interval of ``paces``.
     :param paces: Throughput, interval by interval.
     :param tallies: Outcomes of operations, the most frequent first.
+    :param interruptions: What faults were to clients; None in a timeline of before they were measured, as ``lags``.
     :param notes: What limits the picture, one sentence each.
     """
 
@@ -163,6 +165,8 @@ class Timeline:
     faults: tuple[FaultWindow, ...] = ()
     faults_in_all: int = 0
     phases: tuple[Phase, ...] = ()
+    interruptions: tuple[Interruption, ...] | None = None
+    lags: tuple[StableOffsetLag, ...] | None = None
     notes: tuple[str, ...] = ()
 
 

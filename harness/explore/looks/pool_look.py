@@ -11,6 +11,7 @@ from harness.base.kafka_error import error_name
 from harness.base.unprepared import Unprepared
 from harness.explore.asker import at_highest
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool, by_leader
+from harness.explore.looks.committed_look import leaked_offsets
 from harness.explore.looks.group_look import GroupToLookAt, ShownOffset, are_loaded, look_at_groups
 from harness.kafka.in_charge import version_of_leaders
 from harness.kafka.retriable import STALE_ROUTE
@@ -44,6 +45,7 @@ class PoolLook:
     :param ends: High watermarks. :param stable: Last stable offsets, but not where groups are kept: other cells write
         there at the same time.
     :param groups: What OffsetFetch shows, of the groups that were asked for.
+    :param leaked: Offsets of batches that a consumer of committed records is shown behind the last stable offset.
     """
 
     ids: Mapping[str, DescribedTransaction]
@@ -52,6 +54,7 @@ class PoolLook:
     ends: Mapping[TopicPartition, int]
     stable: Mapping[TopicPartition, int]
     groups: Mapping[str, ShownOffset] = field(default_factory=dict)
+    leaked: Mapping[TopicPartition, int] = field(default_factory=dict)
 
 
 def look_at(
@@ -65,13 +68,15 @@ def look_at(
     offsets = look_at_groups(cluster.observer, groups)
     producers = _producers(cluster, pool)
     batches, ends = _logs(cluster, pool)
+    stable = _stable(cluster, pool)
     return PoolLook(
         ids=described,
         producers=producers,
         batches=batches,
         ends=ends,
-        stable=_stable(cluster, pool),
+        stable=stable,
         groups=offsets,
+        leaked=leaked_offsets(cluster, pool.leaders, stable, ends),
     )
 
 

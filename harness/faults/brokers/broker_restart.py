@@ -48,9 +48,14 @@ class BrokerRestart:
         """
         broker, down_seconds = number(chosen, "broker"), number(chosen, "down_ms") / 1000
         cluster = can_kill(fault_target)
+        since = fault_target.clock.now()
         ended = self.take_down(fault_target, broker)
         how = "brokers that no longer answered, started again with their data"
-        strikes = StrikeCount(where=f"broker-{broker}", how="; ".join(filter(None, (how, ended))))
+        strikes = StrikeCount(
+            where=f"broker-{broker}",
+            how="; ".join(filter(None, (how, ended))),
+            moment=(since, fault_target.clock.now()),
+        )
         with deferred(down_seconds, partial(cluster.restart, broker)):
             strikes.struck += not fault_target.answers(broker)
             yield strikes

@@ -110,8 +110,7 @@ def _back(fault_target: FaultTarget, cluster: RunRelease, brokers: Sequence[int]
 
 
 def _controllers(fault_target: FaultTarget) -> Sequence[int]:
-    controller = fault_target.cluster.topology.controller
-    return () if controller is None else (controller,)
+    return fault_target.cluster.topology.controllers
 
 
 def _changed(fault_target: FaultTarget, cluster: RunRelease, node: int, release: str | None) -> str:

@@ -14,7 +14,7 @@ def examine(context: JudgeContext) -> Examined:
 
     Where no partition could be read after the run either, the target is gone, and the history cannot say why.
     """
-    probes = _probes(context.operations)
+    probes = _probes(context.few)
     ((sent, wanting),) = collect_rows(probes.agg(F.count("*"), F.count(F.when(~F.col("served"), 1))))
     gone = bool(wanting) and all(one.high_watermark is None for one in context.partitions.each)
     return Examined(

@@ -11,7 +11,7 @@ def examine(context: JudgeContext) -> Examined:
     """Witnesses: transactions with a produce or commit that began after their producer was fenced."""
     return Examined(
         witnesses=context.totals.challenged,
-        findings=[_named(_defied(context), context.operations)] if context.totals.defied else [],
+        findings=[_named(_defied(context), context)] if context.totals.defied else [],
         reason="no producer went on after it was fenced",
     )
 
@@ -25,9 +25,9 @@ def _defied(context: JudgeContext) -> DataFrame:
     return rows.join(visible.select(F.col("fenced_by").alias("fence")).distinct(), "fence", "left_anti")
 
 
-def _named(rows: DataFrame, operations: DataFrame) -> DataFrame:
-    fences = operations.where("verb = 'init'").select(F.col("number").alias("fence"), F.col("ended").alias("since"))
-    asked = operations.where("verb IN ('produce', 'commit') AND outcome = 'done'")
+def _named(rows: DataFrame, context: JudgeContext) -> DataFrame:
+    fences = context.inits.select(F.col("number").alias("fence"), F.col("ended").alias("since"))
+    asked = context.operations.where("verb IN ('produce', 'commit') AND outcome = 'done'")
     asked = asked.select("txn", "number", "verb", "actor", "started", "producer_id", "epoch")
     late = rows.join(fences, "fence").join(asked, "txn").where("started > since")
     first = late.groupBy("txn", "fence").agg(F.min(F.struct(*asked.columns[1:])).alias("one"))

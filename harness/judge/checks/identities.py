@@ -10,7 +10,7 @@ from harness.spark.session.driver_rows import collect_rows
 
 def examine(context: JudgeContext) -> Examined:
     """Witnesses: identities that were handed out."""
-    inits = context.operations.where("verb = 'init' AND outcome = 'done' AND producer_id IS NOT NULL").select(
+    inits = context.inits.where("outcome = 'done' AND producer_id IS NOT NULL").select(
         F.col("producer_id").alias("pid"), "epoch", "number", F.xxhash64("transactional_id").alias("tid")
     )
     handed = inits.select("pid", "epoch", "number").where("epoch IS NOT NULL").union(_ends(context.transactions))
@@ -22,7 +22,7 @@ def examine(context: JudgeContext) -> Examined:
     if twice:
         found.append(_epochs(handed, same.where("times > 1").select("pid", "epoch")))
     if shared:
-        found.append(_producers(context.operations, ids.select("pid")))
+        found.append(_producers(context.inits, ids.select("pid")))
     return Examined(witnesses=handed_out or 0, findings=found, reason="no identity that was handed out is known")
 
 
@@ -45,9 +45,9 @@ def _epochs(handed: DataFrame, twice: DataFrame) -> DataFrame:
     )
 
 
-def _producers(operations: DataFrame, ids: DataFrame) -> DataFrame:
-    inits = operations.where("verb = 'init' AND outcome = 'done'").withColumn("pid", F.col("producer_id"))
-    rows = inits.join(ids, "pid", "left_semi").groupBy("pid")
+def _producers(inits: DataFrame, ids: DataFrame) -> DataFrame:
+    done = inits.where("outcome = 'done'").withColumn("pid", F.col("producer_id"))
+    rows = done.join(ids, "pid", "left_semi").groupBy("pid")
     numbers = rows.agg(
         F.array_sort(F.collect_set("transactional_id")).alias("names"),
         F.array_sort(F.collect_list("number")).alias("numbers"),

@@ -5,7 +5,7 @@ searched in the driver: starting Python in the executors takes longer.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -22,7 +22,7 @@ from harness.spark.session.driver_rows import collect_rows
 from harness.spark.session.python_workers import with_our_python
 
 IN_DRIVER = 20_000
-"""Operations that the driver searches itself, at 0.15 to 1 ms each; ``suites/bench/test_order_search.py`` measures
+"""Operations that the driver searches itself, at 0.15 to 1 ms each; ``suites/bench/test_order_cost.py`` measures
 both ways."""
 TASKS_A_CORE = 4
 """Ids are of different length: with several tasks a core none waits long for the last one."""
@@ -32,6 +32,8 @@ SHOWN = 20
 """Ids that are named of those that were not searched to the end."""
 REPEATED = "requests repeated"
 """What a fault counts that sends requests twice."""
+EXPIRATION = "transactional.id.expiration.ms"
+"""The setting of a scenario whose ids expire; seven days where nobody sets it."""
 NAMED = ("Produce", "WriteTxnMarkers", "AddPartitionsToTxn")
 
 
@@ -41,7 +43,11 @@ def examine(context: JudgeContext) -> Examined:
     if offered is None:
         return Examined(witnesses=0, reason="what the brokers offered is not known")
     search = OrderSearch(
-        profile=profile_of(*offered), produce=offered[0], repeated=_repeated(context), timeouts=_timeouts(context)
+        profile=profile_of(*offered),
+        produce=offered[0],
+        repeated=_repeated(context),
+        timeouts=_timeouts(context),
+        expires=_expires(context.history.run),
     )
     searched = search_all(_of_wire_clients(context), search)
     given_up = [one.transactional_id for one in searched if one.explained == Explained.GIVEN_UP]
@@ -60,14 +66,13 @@ def examine(context: JudgeContext) -> Examined:
 def search_all(operations: DataFrame, search: OrderSearch, in_driver: int = IN_DRIVER) -> Sequence[SearchedId]:
     """Every id's operations searched, by id. :param in_driver: Most operations that the driver searches itself."""
     ours = operations.select("transactional_id", *COLUMNS)
-    if ours.limit(in_driver + 1).count() <= in_driver:
-        return _in_driver(ours, search)
-    return _in_executors(ours, search)
+    first = collect_rows(ours.limit(in_driver + 1))
+    return _in_driver(first, search) if len(first) <= in_driver else _in_executors(ours, search)
 
 
-def _in_driver(ours: DataFrame, search: OrderSearch) -> Sequence[SearchedId]:
+def _in_driver(ours: Iterable[Any], search: OrderSearch) -> Sequence[SearchedId]:
     several = defaultdict[str, list[Row]](list)
-    for row in collect_rows(ours):
+    for row in ours:
         several[row["transactional_id"]].append(row.asDict())
     return [search.searched(name, rows) for name, rows in sorted(several.items())]
 
@@ -100,6 +105,12 @@ def _offered(run: Mapping[str, Json]) -> Sequence[int] | None:
     return numbers if len(numbers) == len(NAMED) + 1 else None
 
 
+def _expires(run: Mapping[str, Json]) -> bool:
+    """Whether brokers were started so that ids expire while the clients are at work."""
+    properties = run.get("cluster_properties")
+    return isinstance(properties, dict) and EXPIRATION in properties
+
+
 def _of_wire_clients(context: JudgeContext) -> DataFrame:
     """The operations of all ids that wire clients alone used."""
     sending = context.operations.where(F.col("transactional_id").isNotNull() & F.col("verb").isin(*SENDING))
@@ -123,7 +134,7 @@ def _timeouts(context: JudgeContext) -> Mapping[str, float]:
 def _named_already(context: JudgeContext, searched: Sequence[SearchedId]) -> set[str]:
     """Ids with an identity that was handed out twice, or with a fenced producer that was served: these have a name."""
     twice = {one.transactional_id for one in searched if one.twice}
-    inits = context.operations.where("verb = 'init' AND outcome = 'done' AND producer_id IS NOT NULL")
+    inits = context.inits.where("outcome = 'done' AND producer_id IS NOT NULL")
     owners = inits.groupBy("producer_id").agg(F.collect_set("transactional_id").alias("owners"))
     shared = owners.where(F.size("owners") > 1).select(F.explode("owners"))
     twice |= {name for (name,) in collect_rows(shared)}

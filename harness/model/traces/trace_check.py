@@ -20,7 +20,7 @@ from enum import StrEnum
 from harness.model import coordinator_model, leader_model
 from harness.model import protocol_step as step
 from harness.model.frozen_map import FrozenMap
-from harness.model.model_requests import ModelAnswer, ModelRequest, PartitionWrite
+from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, ModelRequest, PartitionWrite
 from harness.model.model_state import NONE, CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.traces.traced_cluster import as_told, empty_cluster
@@ -97,14 +97,20 @@ class _Configuration:
 
 
 def check_trace(
-    trace: Sequence[TracedRequest], profile: ProtocolProfile, *, timeout_ms: float = 0, most: int = MOST
+    trace: Sequence[TracedRequest],
+    profile: ProtocolProfile,
+    *,
+    timeout_ms: float = 0,
+    expires: bool = False,
+    most: int = MOST,
 ) -> TraceVerdict:
     """Search for an order, nearest first; each answer is tried in the first order found for those before it.
 
     :param timeout_ms: Of transactions: none times out sooner after the request that may have begun it was sent. With 0
         it may at any time, which is right where the timeout is not known, and explains more.
+    :param expires: Whether the coordinator may forget the id while nothing of it is open.
     """
-    return _Search(trace, profile, timeout_ms, most).run()
+    return _Search(trace, profile, timeout_ms, expires, most).run()
 
 
 @dataclass(slots=True)
@@ -112,6 +118,7 @@ class _Search:
     trace: Sequence[TracedRequest]
     profile: ProtocolProfile
     timeout_ms: float
+    expires: bool
     most: int
     answers: Sequence[int] = field(init=False)
     seen: list[set[_Configuration]] = field(init=False)
@@ -205,7 +212,14 @@ class _Search:
             for name in one.cluster.ids:
                 if (aborted := step.timed_out(one.cluster, name, self.profile)) is not None:
                     yield self._changed(one, aborted)
+        yield from self._forgotten(one)
         yield from self._moves(one)
+
+    def _forgotten(self, one: _Configuration) -> Iterator[_Configuration]:
+        """An id expires in the states of ``TransactionState.isExpirationAllowed``."""
+        for name, known in one.cluster.ids.items() if self.expires else ():
+            if known.state is CoordinatorState.EMPTY or known.state.complete:
+                yield self._changed(one, replace(one.cluster, ids=one.cluster.ids.without(name)))
 
     def _moves(self, one: _Configuration) -> Iterator[_Configuration]:
         """How often coordinators moved is not counted: markers carry it, and no client sees it."""
@@ -297,7 +311,7 @@ def _same_answer(ids: FrozenMap[int, int], model: ModelAnswer, real: ModelAnswer
 
 def _in_numbers_of_the_model(request: ModelRequest, ids: FrozenMap[int, int]) -> ModelRequest:
     """A request whose producer id is the model's for the cluster's."""
-    if request.producer_id == NONE:
+    if isinstance(request, DescribeTransactionAsked) or request.producer_id == NONE:
         return request
     known = next((model for model, real in ids.items() if real == request.producer_id), None)
     return replace(request, producer_id=UNKNOWN_IDS + request.producer_id if known is None else known)

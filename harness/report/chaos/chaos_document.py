@@ -9,8 +9,11 @@ from harness.base.json_value import Json
 from harness.evidence.history.judgement import CheckResult, HistoryFinding
 from harness.evidence.json_codec import to_plain
 from harness.report.chaos.compared.session_times import METHOD
+from harness.report.chaos.measured.round_spreads import spreads_document
+from harness.report.chaos.measured.session_spreads import session_spreads
 from harness.report.chaos.round_results import RoundResults, headline, warnings
 from harness.report.chaos.session_results import SessionResults
+from harness.report.chaos.visited.session_situations import situations_document
 
 CHAOS_REPORT_FORMAT = 1
 """Version of the document; a field may be added without a new one."""
@@ -31,6 +34,8 @@ def session_document(session: SessionResults) -> dict[str, Json]:
         "target": _target(session.rounds),
         "anomalies": dict(session.anomalies),
         "against": _against(session),
+        "situations": situations_document(session.situations),
+        "spreads": session_spreads(session.rounds).plain,
         "rounds": [{**_round(each), "page": page} for each, page in zip(session.rounds, session.pages, strict=True)],
     }
 
@@ -67,6 +72,8 @@ def _round(round_: RoundResults) -> dict[str, Json]:
         "faults": [_fault_row(place, round_) for place in range(len(round_.faults))],
         "checks": [_check(check) for check in round_.checks],
         "notes": list(warnings(round_)),
+        "situations": situations_document((round_.situations,) if round_.situations else ()),
+        "spreads": spreads_document(round_),
     }
 
 

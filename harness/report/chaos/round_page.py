@@ -9,6 +9,7 @@ from harness.evidence.history.operation import FaultWindow
 from harness.evidence.history.timeline import Timeline
 from harness.report.chaos.anomaly_words import answered, moment_of, text, times
 from harness.report.chaos.finding_rows import HistoryFindingView, findings
+from harness.report.chaos.measured.round_spreads import SpreadTables, round_tables
 from harness.report.chaos.round_facts import clients_of_roles, facts
 from harness.report.chaos.round_picture import left_out, picture
 from harness.report.chaos.round_results import RoundResults, explanation, headline, tally, warnings
@@ -91,6 +92,7 @@ class RoundPage:
     phases: tuple[str, ...]
     latencies: tuple[LatencyView, ...]
     outcomes: tuple[tuple[str, str, str], ...]
+    spreads: SpreadTables
 
 
 def round_page(round_: RoundResults) -> RoundPage:
@@ -123,6 +125,7 @@ def round_page(round_: RoundResults) -> RoundPage:
         phases=_phases(timeline) if timeline else (),
         latencies=_latencies(timeline) if timeline else (),
         outcomes=_outcomes(timeline) if timeline else (),
+        spreads=round_tables(round_),
     )
 
 

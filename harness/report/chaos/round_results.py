@@ -11,6 +11,7 @@ from harness.evidence.history.operation import FaultWindow
 from harness.evidence.history.timeline import Timeline, load_timeline
 from harness.evidence.json_codec import Malformed, from_json
 from harness.evidence.run_folder import RunFolder
+from harness.evidence.situations.kept_situations import RoundSituations, read_situations
 from harness.evidence.status import Status
 from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
 from harness.report.shared.run_metadata import RunMetadata, field_text, run_metadata
@@ -27,6 +28,7 @@ class RoundResults:
 
     :param run: ``run.json``, whole.
     :param judgement: None where the round ended before it was judged.
+    :param situations: None where they were not recorded.
     :param timeline: None where there is none; the picture, the faults and the latencies are then missing.
     """
 
@@ -35,6 +37,7 @@ class RoundResults:
     about: RunMetadata
     judgement: Judgement | None
     timeline: Timeline | None
+    situations: RoundSituations | None = None
 
     @property
     def conclusion(self) -> str:
@@ -78,6 +81,12 @@ class RoundResults:
         return self.about.command
 
     @property
+    def facts(self) -> Mapping[str, Json]:
+        """What was noted while it settled; empty where it did not come so far."""
+        noted = self.run.get("facts")
+        return noted if isinstance(noted, dict) else {}
+
+    @property
     def passes(self) -> bool:
         """Whether it keeps a session green; by itself one that is out of reach shows nothing."""
         return self.conclusion in PASSING
@@ -93,12 +102,17 @@ def read_round(folder: Path) -> RoundResults:
     :raises UserError: EVIDENCE_UNREADABLE, when one of its files is there and cannot be read.
     """
     try:
-        judgement, timeline = _judgement(folder), load_timeline(folder)
+        judgement, timeline, situations = _judgement(folder), load_timeline(folder), read_situations(folder)
     except (OSError, ValueError, Malformed) as error:
         raise UserError(f"{folder} cannot be read: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
     run = RunFolder(folder.absolute()).run()
     return RoundResults(
-        folder=folder.absolute(), run=run, about=run_metadata(run), judgement=judgement, timeline=timeline
+        folder=folder.absolute(),
+        run=run,
+        about=run_metadata(run),
+        judgement=judgement,
+        timeline=timeline,
+        situations=situations,
     )
 
 

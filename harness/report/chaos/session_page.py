@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 from harness.report.chaos.anomaly_words import text, times
 from harness.report.chaos.compared.session_times import METHOD
+from harness.report.chaos.measured.session_spreads import SessionSpreads, session_spreads
 from harness.report.chaos.round_results import RoundResults
 from harness.report.chaos.session_results import SessionResults
+from harness.report.chaos.visited.session_situations import SituationTable, situation_table
 from harness.report.shared.published_files import replay_command
 from harness.report.shared.run_metadata import RunMetadata
 from harness.report.shared.status_marks import StatusMark, StatusTally, mark, tallies
@@ -26,6 +28,7 @@ class RoundRow:
     struck: str
     missed: str
     committed: str
+    situations: str
     took: str
     again: str
 
@@ -48,6 +51,8 @@ class SessionPage:
     earlier: str
     against: tuple[tuple[str, ...], ...]
     method: str
+    situations: SituationTable | None
+    spreads: SessionSpreads
 
 
 def session_page(session: SessionResults) -> SessionPage:
@@ -69,6 +74,8 @@ def session_page(session: SessionResults) -> SessionPage:
         earlier=session.earlier,
         against=tuple((*each.words, each.meaning) for each in session.against),
         method=METHOD,
+        situations=situation_table(session.situations),
+        spreads=session_spreads(session.rounds),
         rounds=tuple(
             _row(number, each, page)
             for number, (each, page) in enumerate(zip(session.rounds, session.pages, strict=True), start=1)
@@ -89,9 +96,15 @@ def _row(number: int, round_: RoundResults, page: str) -> RoundRow:
         struck=f"{len(round_.faults) - len(round_.missed)} of {len(round_.faults)}" if timeline else "–",
         missed=", ".join(dict.fromkeys(fault.name for fault in round_.missed)),
         committed=f"{timeline.committed:,}" if timeline else "–",
+        situations=_visited(round_),
         took=duration(seconds * 1000) if seconds else "",
         again="" if round_.passes else round_.again,
     )
+
+
+def _visited(round_: RoundResults) -> str:
+    found = round_.situations
+    return f"{len(found.visits)} of {len(found.wanted | {each.situation for each in found.visits})}" if found else "–"
 
 
 def _notes(session: SessionResults) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness.base.json_value import Json
 from harness.evidence.history.kept_session import kept_session
+from harness.evidence.situations.kept_situations import RoundSituations
 from harness.evidence.status import Status
 from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
 from harness.report.chaos.compared.session_times import ComparedTimes, compared, times_of
@@ -71,6 +72,11 @@ class SessionResults:
     def committed(self) -> int:
         """Transactions that were committed, in all rounds."""
         return sum(each.timeline.committed for each in self.rounds if each.timeline)
+
+    @property
+    def situations(self) -> tuple[RoundSituations, ...]:
+        """Of the rounds that recorded them."""
+        return tuple(each.situations for each in self.rounds if each.situations is not None)
 
     @property
     def headline(self) -> str:

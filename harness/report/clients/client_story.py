@@ -5,6 +5,7 @@ A request belongs to the call of its application during which it was sent; one t
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -82,8 +83,9 @@ def story(requirement: str, evidence: Evidence, findings: Sequence[Finding]) -> 
         return None
     whole, places = span_of(evidence), _anchors(requirement, evidence)
     calls, frames = count(len(evidence.calls), "call", "calls"), count(len(evidence.frames), "request", "requests")
+    ordered = sorted(evidence.calls, key=lambda call: call.started)
     parts = [
-        (title, list(some)) for title, some in groupby(_in_order(evidence), key=lambda each: _title(each, evidence))
+        (title, list(some)) for title, some in groupby(_in_order(evidence), key=lambda each: _title(each, ordered))
     ]
     chapters = [_chapter(title, some, whole, places, findings) for title, some in parts]
     return ClientStory(
@@ -106,24 +108,30 @@ def _in_order(evidence: Evidence) -> list[_Event]:
     left = list(evidence.frames)
     found: list[_Event] = []
     for call in evidence.calls:
-        mine = [f for f in left if f.client_id == call.application and call.started <= f.at <= call.answered]
-        left = [frame for frame in left if frame not in mine]
-        found.append((call.started, call, tuple(mine)))
+        mine = tuple(frame for frame in left if _within(call, frame))
+        left = [frame for frame in left if not _within(call, frame)]
+        found.append((call.started, call, mine))
     found += [(fault.started, fault, ()) for fault in evidence.faults]
     found += [(frame.at, None, (frame,)) for frame in left]
     return sorted(found, key=lambda each: each[0])
 
 
-def _title(event: _Event, evidence: Evidence) -> str:
-    """What a call's name has before its colon; of anything else that of the call before it, or after the first."""
+def _within(call: ClientCall, frame: Frame) -> bool:
+    return frame.client_id == call.application and call.started <= frame.at <= call.answered
+
+
+def _title(event: _Event, ordered: Sequence[ClientCall]) -> str:
+    """What a call's name has before its colon; of anything else that of the call before it, or after the first.
+
+    :param ordered: All calls, by the time at which they began.
+    """
     at, what, _ = event
     if isinstance(what, ClientCall):
         return _head(what.name)
-    ordered = sorted(evidence.calls, key=lambda call: call.started)
-    coming = [call for call in ordered if call.started >= at]
-    past = [call for call in ordered if call.started < at]
-    near = coming[:1] if isinstance(what, Fault) or not past else past[-1:]
-    return _head(near[0].name) if near else _head(past[-1].name) if past else ""
+    place = bisect_left(ordered, at, key=lambda call: call.started)
+    past, coming = ordered[max(place - 1, 0) : place], ordered[place : place + 1]
+    near = (*coming, *past) if isinstance(what, Fault) or not past else past
+    return _head(near[0].name) if near else ""
 
 
 def _head(name: str) -> str:

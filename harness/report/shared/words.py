@@ -145,6 +145,8 @@ def short(text: str, width: int) -> str:
 
 def printable(text: str) -> str:
     """The text with control and direction characters made visible: none may rule a terminal, a page or an XML file."""
+    if text.isprintable():  # of most text, and much faster to ask
+        return text
     hidden = (char not in "\n\t" and unicodedata.category(char) in _HIDDEN for char in text)
     return "".join("\N{REPLACEMENT CHARACTER}" if hide else char for char, hide in zip(text, hidden, strict=True))
 

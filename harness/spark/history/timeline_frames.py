@@ -5,7 +5,7 @@ sampled by a hash of their number, so that the same history gives the same pictu
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,10 @@ from harness.evidence.history.timeline import (
     WatermarkPoint,
 )
 from harness.spark.history.history_frames import History
+from harness.spark.history.sizing import sized
+from harness.spark.history.spread_frames import interruptions, lags, percentiles, phase_of
 from harness.spark.session.driver_rows import collect_rows
+from harness.spark.session.parallel import in_parallel
 
 SAMPLE_BUCKETS = 1 << 20
 SECOND_MS = 1_000.0
@@ -61,33 +64,55 @@ class Extent:
 
 def timeline(history: History) -> Timeline:
     """The run's timeline, see :class:`harness.evidence.history.timeline.Timeline`."""
-    operations = history.tables["operations"]
-    phases, _ = _windows(history.tables["phases"], Phase)
-    faults, faults_in_all = _windows(history.tables["faults"], FaultWindow)
-    actors, actors_in_all = _actors(operations)
-    ends, partitions_in_all = _ends(history.tables["partitions"])
-    outcomes = _outcomes(operations)
-    extent = _extent(outcomes, (*phases, *faults), tuple(ends.values()))
+    with sized(history) as partitioned:
+        return _timeline(partitioned)
+
+
+def _timeline(history: History) -> Timeline:
+    tables, operations = history.tables, history.tables["operations"]
+    phases, faults, actors, ends, outcomes = _in_parallel(
+        lambda: _windows(tables["phases"], Phase)[0],
+        lambda: _windows(tables["faults"], FaultWindow),
+        lambda: _actors(operations),
+        lambda: _ends(tables["partitions"]),
+        lambda: _outcomes(operations),
+    )
+    extent = _extent(outcomes, (*phases, *faults[0]), tuple(ends[0].values()))
+    drawn, levels, paces, latencies, interrupted, lagged = _in_parallel(
+        lambda: _drawn(operations, extent),
+        lambda: _levels(tables["levels"], ends[0], extent),
+        lambda: _paces(operations, extent),
+        lambda: _latencies(operations, phases),
+        lambda: interruptions(operations, tables["faults"]),
+        lambda: lags(tables["levels"], phases),
+    )
     return Timeline(
         started=extent.started,
         ended=extent.ended,
         operations=extent.operations,
         drawable=extent.done + extent.not_done,
         committed=extent.committed,
-        drawn=_drawn(operations, extent),
-        actors=actors,
-        actors_in_all=actors_in_all,
-        levels=_levels(history.tables["levels"], ends, extent),
-        partitions_in_all=partitions_in_all,
+        drawn=drawn,
+        actors=actors[0],
+        actors_in_all=actors[1],
+        levels=levels,
+        partitions_in_all=ends[1],
         stretch_ms=extent.stretch_ms,
-        paces=_paces(operations, extent),
-        latencies=_latencies(operations, phases),
+        paces=paces,
+        latencies=latencies,
         tallies=_tallies(outcomes),
-        faults=faults,
-        faults_in_all=faults_in_all,
+        faults=faults[0],
+        faults_in_all=faults[1],
         phases=phases,
+        interruptions=interrupted,
+        lags=lagged,
         notes=history.notes,
     )
+
+
+def _in_parallel(*parts: Callable[[], Any]) -> list[Any]:
+    """Parts of different types."""
+    return in_parallel(parts)
 
 
 def _windows(table: DataFrame, kind: type) -> tuple[tuple[Any, ...], int]:
@@ -237,9 +262,9 @@ def _pace(extent: Extent, number: int, row: Row | None) -> Throughput:
 
 def _latencies(operations: DataFrame, phases: Sequence[Phase]) -> tuple[Latency, ...]:
     took = F.col("ended") - F.col("started")
-    measured = operations.groupBy("verb", _phase(phases).alias("phase")).agg(
+    measured = operations.groupBy("verb", phase_of(phases, F.col("started")).alias("phase")).agg(
         F.count("*").alias("count"),
-        F.percentile_approx(took, [0.5, 0.95, 0.99], 10_000).alias("shares"),
+        percentiles(took).alias("shares"),
         F.max(took).alias("longest"),
     )
     return tuple(_latency(row) for row in sorted(collect_rows(measured), key=lambda row: (row.verb, row.phase)))
@@ -248,13 +273,6 @@ def _latencies(operations: DataFrame, phases: Sequence[Phase]) -> tuple[Latency,
 def _latency(row: Row) -> Latency:
     p50, p95, p99 = row.shares
     return Latency(verb=row.verb, phase=row.phase, count=row["count"], p50=p50, p95=p95, p99=p99, longest=row.longest)
-
-
-def _phase(phases: Sequence[Phase]) -> Column:
-    """The name of the first phase that an operation began in; empty outside all."""
-    started = F.col("started")
-    named = [F.when((started >= phase.started) & (started < phase.ended), F.lit(phase.name)) for phase in phases]
-    return F.coalesce(*named, F.lit(""))
 
 
 def _tallies(outcomes: Sequence[Row]) -> tuple[OutcomeCount, ...]:

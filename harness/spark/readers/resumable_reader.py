@@ -42,6 +42,8 @@ KAFKA_OPTIONS: Mapping[str, str] = {
     "fetchOffset.numRetries": "10",
     "fetchOffset.retryIntervalMs": "500",
 }
+DELETED_OPTIONS: Mapping[str, str] = {"failOnDataLoss": "false"}
+"""Where records are deleted before they are read the query goes on behind them; what it owes the judge knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,7 @@ class ResumableReader:
 
     :param group: What the names of its groups begin with; no group comes into being.
     :param bootstrap: The addresses of the lane that it reads through; ``security`` says how.
+    :param deleted: Whether records may be deleted while it reads.
     """
 
     spark: SparkSession
@@ -73,6 +76,7 @@ class ResumableReader:
     pace_ms: int = PACE_MS
     security: Security = PLAINTEXT
     group: str = "fencepost-spark"
+    deleted: bool = False
     restarts: list[Restart] = field(default_factory=list)
     _reader: CommittedReader | None = None
     _lock: Lock = field(default_factory=Lock)
@@ -160,7 +164,7 @@ class ResumableReader:
             folder=self.folder,
             pace_ms=self.pace_ms,
             files=1,
-            options={**KAFKA_OPTIONS, GROUP: self.group},
+            options={**KAFKA_OPTIONS, **(DELETED_OPTIONS if self.deleted else {}), GROUP: self.group},
             security=self.security,
         ).start()
 

@@ -5,9 +5,11 @@ the JVM ends by itself. Everything it writes beside results (``spark-warehouse``
 goes to a scratch folder that is its working directory, and is removed with it, or by the next start.
 """
 
+import signal
 import subprocess
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -119,7 +121,8 @@ def _launch(conf: Any, cwd: Path, log: Path | None) -> Any:
 
 def _connect(gateway: Any, chosen: Mapping[str, str]) -> SparkSession:
     try:
-        return SparkSession(SparkContext(conf=_conf(chosen), gateway=gateway))
+        with _own_interrupts():
+            return SparkSession(SparkContext(conf=_conf(chosen), gateway=gateway))
     except Py4JJavaError as error:
         reason = first_line(error)  # read from the JVM before it is ended
         _end(gateway)
@@ -129,6 +132,17 @@ def _connect(gateway: Any, chosen: Mapping[str, str]) -> SparkSession:
     except BaseException:
         _end(gateway)
         raise
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Ctrl-C does as before: the handler of pyspark asks its context, and fails once that has ended."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():  # pyspark too changes it there alone
+            signal.signal(signal.SIGINT, before)
 
 
 def _conf(chosen: Mapping[str, str]) -> Any:

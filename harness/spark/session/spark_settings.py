@@ -51,6 +51,16 @@ QUICKEST = Build()
 FLAGS: Mapping[JvmPace, tuple[str, ...]] = {JvmPace.QUICK: QUICK, JvmPace.STEADY: STEADY}
 
 
+LEAN: Mapping[str, str] = {
+    # Each call of pyspark would first ask the JVM for its session and conf, and tell it where it was made: several
+    # round trips for a column that is one (pyspark.errors.utils).
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+    "spark.sql.dataFrameQueryContext.enabled": "false",
+    "spark.sql.ui.explainMode": "simple",  # every query writes its plan out for a page that nobody opens
+}
+"""What a program of some thousand columns and some dozen small queries does without."""
+
+
 def settings(
     *,
     master: str,
@@ -72,6 +82,7 @@ def settings(
         "spark.app.name": name,
         **_classes(master, jars),
         **_quiet(scratch),
+        **LEAN,
         **_small(master, flags, build),
     }
 

@@ -8,7 +8,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from kio.static.protocol import Entity
+from kio.index import load_request_schema, load_response_schema
+from kio.static.protocol import Entity, RequestPayload, ResponsePayload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,18 @@ class FieldShape:
     def required(self) -> bool:
         """Whether the schema gives no default."""
         return self.default is MISSING
+
+
+@cache
+def request_schema(key: int, version: int) -> type[RequestPayload]:
+    """The request of an API's key; :raises kio.index.KioIndexError: when kio has none."""
+    return load_request_schema(key, version)
+
+
+@cache
+def response_schema(key: int, version: int) -> type[ResponsePayload]:
+    """The answer, likewise."""
+    return load_response_schema(key, version)
 
 
 @cache

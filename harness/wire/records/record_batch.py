@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from crc32c import crc32c
 from kio.serial.errors import SerialError
 from kio.serial.readers import read_signed_varint, read_signed_varlong
-from kio.serial.writers import write_signed_varint, write_signed_varlong
+from kio.serial.writers import write_signed_varint
 
 from harness.evidence.requirement_evidence import Batch, Marker
 from harness.wire.wire_errors import UnreadableRecords
@@ -82,16 +82,33 @@ class NewBatch:
 
 
 def _record(delta: int, key: str | None, value: str) -> bytes:
-    with io.BytesIO() as body, io.BytesIO() as record:
-        body.write(b"\0")  # attributes of a record: none are in use
-        write_signed_varlong(body, 0)  # timestamp delta
-        write_signed_varint(body, delta)
-        _write_octets(body, None if key is None else _octets(key))
-        _write_octets(body, _octets(value))
-        write_signed_varint(body, 0)  # no headers
-        write_signed_varint(record, body.tell())
-        record.write(body.getvalue())
-        return record.getvalue()
+    """A record without headers, of the batch's own time."""
+    octets = _octets(value)
+    before = _BEFORE_RECORD + _varint_of(delta) + (_NULL if key is None else _with_length(_octets(key)))
+    length = len(before) + len(octets) + 1
+    size = _varint_of(len(octets))
+    return b"".join((_varint_of(length + len(size)), before, size, octets, _NO_HEADERS))
+
+
+def _signed_varint(value: int) -> bytes:
+    """Zigzag, seven bits a byte, the lowest first (Kafka's ``ByteUtils.writeVarint``)."""
+    with io.BytesIO() as octets:
+        write_signed_varint(octets, value)
+        return octets.getvalue()
+
+
+_BEFORE_RECORD = b"\0" + _signed_varint(0)
+"""Attributes of a record, of which none are in use, and its timestamp delta."""
+_NULL, _NO_HEADERS = _signed_varint(-1), _signed_varint(0)
+_SMALL = tuple(_signed_varint(value) for value in range(1 << 10))
+
+
+def _varint_of(value: int) -> bytes:
+    return _SMALL[value] if 0 <= value < len(_SMALL) else _signed_varint(value)
+
+
+def _with_length(octets: bytes) -> bytes:
+    return _varint_of(len(octets)) + octets
 
 
 def escaped(octets: bytes) -> str:
@@ -101,11 +118,6 @@ def escaped(octets: bytes) -> str:
 
 def _octets(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-def _write_octets(buffer: io.BytesIO, octets: bytes | None) -> None:
-    write_signed_varint(buffer, -1 if octets is None else len(octets))
-    buffer.write(octets or b"")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,9 +53,10 @@ class Transfer:
 
     def crowd_transaction(self, draw: Random, records: int) -> tuple[Sequence[RecordToWrite], bool]:
         """Transfers one after the other in one transaction, until it has so many records."""
-        written, commit = move(draw, self.partitions)
+        first, commit = move(draw, self.partitions)
+        written = [*first]
         while len(written) < records:
-            written = [*written, *move(draw, self.partitions)[0]]
+            written += move(draw, self.partitions)[0]
         return written, commit
 
 

@@ -14,6 +14,8 @@ from harness.evidence.run_folder import RunFolder
 from harness.explore.cell_exploration import Exploration
 from harness.explore.cell_results import CellOutcome, CellResult, Difference
 from harness.explore.findings import Findings, FreshResult
+from harness.model.events.model_event import TimeoutPasses, events_of
+from harness.model.events.slow_cells import slow_cells
 from harness.model.grid import grid_cells
 from harness.model.protocol_profile import NEWEST
 from suites.model.failpoints.failpoint_page import page, unused, without_reason
@@ -149,9 +151,13 @@ def test_the_rounds_have_every_request_and_every_state_and_no_cell_twice() -> No
     rounds = rounds_of_cells(NEWEST, OFFERED)
     asked = [cell for cells in rounds for cell in cells]
     whole = [*grid_cells(NEWEST, OFFERED)]
-    assert len({number for number, _ in asked}) == len(asked) < len(whole) / 10
+    assert len({number for number, _ in asked}) == len(asked) < len(whole) / 5
+    slow = [*slow_cells(NEWEST, OFFERED)]
+    assert {events_of(cell.path) for _, cell in asked} == {(), *(events_of(cell.path) for cell in slow)}
+    assert all(any(isinstance(one, TimeoutPasses) for one in cell.path) for _, cell in rounds[-1])
     assert {cell.request for _, cell in asked} == {cell.request for cell in whole}
-    assert {cell.state.partition(";")[0] for _, cell in asked} == {cell.state.partition(";")[0] for cell in whole}
+    states = {cell.state.partition(" ")[0] for _, cell in asked}
+    assert states >= {cell.state.partition(" ")[0] for cell in whole}
     assert {type(cell.asked) for _, cell in rounds[0]} == {type(cell.asked) for cell in whole}
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from harness.app import side_by_side
 from harness.app.contract_session import ContractOptions
-from harness.app.side_by_side import SideBySide
+from harness.app.side_by_side import SideBySide, second_cluster_thread
 from harness.base.paths import CONTRACT
 from harness.cluster.cluster import Cluster
 from harness.cluster.run_options import RunOptions
@@ -139,6 +139,30 @@ def test_a_second_cluster_is_begun_when_nobody_is_beside_others_on_the_first(exa
     examined.verdicts(CALM, OTHER, LAST, APART)
     assert examined.together[CALM.id] == {CALM.id, OTHER.id}
     assert list(examined.tried()).index(APART.id) > 1
+
+
+def test_clusters_of_their_own_are_up_beside_all_where_that_is_wanted(examined: FakeExamination) -> None:
+    examined.meeting = {CALM.id, APART.id}
+    beside = SideBySide(requirements=(CALM, APART), jobs=2, clusters=2, own_beside_all=True)
+    assert [beside.verdict(RUN, each).id for each in (CALM, APART)] == [CALM.id, APART.id]
+    beside.stop()
+    assert examined.together[APART.id] == {CALM.id, APART.id}
+    assert dict(examined.where)[APART.id] is examined.second
+
+
+def test_of_several_that_share_a_helper_one_has_a_second_cluster(examined: FakeExamination) -> None:
+    helper, away = second_cluster_thread(), [replace(APART, id=f"KIP890-AWAY-{number}") for number in range(4)]
+    pairs = [(replace(CALM, id=f"KIP890-CALM-{number}"), one) for number, one in enumerate(away)]
+    shared = [SideBySide(requirements=pair, jobs=2, clusters=2, own_beside_all=True, helper=helper) for pair in pairs]
+    for beside, (calm, _) in zip(shared, pairs, strict=True):
+        assert beside.verdict(RUN, calm).id == calm.id
+    for beside, (_, one) in zip(shared, pairs, strict=True):
+        assert beside.verdict(RUN, one).id == one.id
+    for beside in shared:
+        beside.stop()
+    assert sorted(examined.tried()) == sorted(each.id for pair in pairs for each in pair)
+    on_second = {name for name, run in examined.where if run is examined.second}
+    assert all(examined.together[name] & on_second == {name} for name in on_second)
 
 
 def test_each_is_tried_once_however_they_are_shared(examined: FakeExamination) -> None:

@@ -162,6 +162,15 @@ def history_journal(tmp_path: Path) -> Iterator[HistoryJournal]:
 LOG = (batch(0, "1/0/2/a", "1/1/2/b", sequence=4), batch(2, control=1), batch(3, "x", producer=8), batch(4, control=0))
 
 
+def test_what_a_cleaner_removed_is_counted_from_the_beginning_to_the_high_watermark() -> None:
+    compacted = (batch(1, "b"), batch(4, "x", "y"), batch(9, "z"))
+    counted = raw_log.compacted_away(leader_client(Broker(log=compacted)), PARTITION, RunClock(), timeout_seconds=1)
+    assert counted == (6, 10)
+    whole = (batch(0, "a", "b"), batch(2, "c"))
+    counted = raw_log.compacted_away(leader_client(Broker(log=whole)), PARTITION, RunClock(), timeout_seconds=1)
+    assert counted == (0, 3)
+
+
 def test_every_record_of_the_log_has_its_own_offset_and_sequence_and_markers_are_decoded() -> None:
     raw = raw_log.read_raw(leader_client(Broker(log=LOG)), PARTITION, RunClock(), timeout_seconds=1)
     seen = [(r.offset, r.batch_offset, r.sequence, r.control, r.coordinator_epoch, r.value) for r in raw.records()]

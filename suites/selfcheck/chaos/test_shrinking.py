@@ -137,6 +137,15 @@ def test_a_choice_that_is_not_needed_is_switched_off() -> None:
     assert [(each.chosen["persistent"], each.chosen["hang_up"]) for each in search.smallest.faults] == [(True, False)]
 
 
+@pytest.mark.parametrize("needed", [True, False])
+def test_a_fault_waits_for_a_moment_only_where_that_is_needed(*, needed: bool) -> None:
+    made_up = MadeUp(lambda plan, _: any(each.moment or not needed for each in plan.faults))
+    search = made_up.search(replace(PLAN, faults=(replace(CAUSE, moment="end-in-flight"),)))
+    assert search.confirm()
+    search.search(())
+    assert [each.moment for each in search.smallest.faults] == (["end-in-flight"] if needed else [""])
+
+
 def test_a_plan_that_is_red_too_seldom_gives_way_to_the_one_before_it() -> None:
     made_up = MadeUp(lambda plan, nth: plan.seconds >= 3 or (plan.seconds == 2 and nth == 2))
     search = made_up.search(replace(PLAN, faults=(), seconds=4))

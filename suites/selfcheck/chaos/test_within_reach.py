@@ -27,7 +27,7 @@ from harness.chaos.play.round_context import create_round
 from harness.chaos.play.within_reach import lost, on_external, reach_of
 from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.cluster.run_options import Permissions, RunOptions
-from harness.cluster.topology import Topology, owned_topology
+from harness.cluster.topology import CONTROLLERS, Topology, owned_topology
 from harness.faults.toxic import ClusterShape, ToxicReach
 from suites.selfcheck.fixtures import chaos_folders
 
@@ -41,7 +41,10 @@ BEYOND = {
     *("kill", "pause", "restart", "rolling-restart", "isolate-from-controller", "slow-markers", "slow-verification"),
     *("move-coordinator", "move-leader", "one-replica", "full-disk"),
     *("rolling-upgrade", "upgrade-and-back"),
+    *("slow-disk", "clock-jump", "pause-fenced", "kill-controller", "move-replicas", "reload-compacted", "expire-ids"),
+    "trim-log",
 }
+LEADERSHIP = {"move-coordinator", "move-leader", "one-replica", "move-replicas", "trim-log"}
 OF_CLIENTS = {"client-killed", "client-paused"}
 LANES_ALONE: Mapping[tuple[Lane, int], str] = {
     ("victim", 1): "lane-victim-1",
@@ -71,6 +74,9 @@ class Ours(Theirs):
     def resume(self) -> None: ...
     def fill_disk(self) -> None: ...
     def ended(self) -> None: ...
+    def load_rules_into(self) -> None: ...
+    def rules_entered_in(self) -> None: ...
+    def unload_rules_from(self) -> None: ...
 
 
 class Begun(Ours):
@@ -89,17 +95,19 @@ def test_what_is_within_reach() -> None:
     assert reach_of(theirs(1), allowed) == THEIRS.reach, "one broker has nobody to hand a leadership to"
     assert reach_of(theirs(1, 2, proxies=False), Permissions()) == frozenset()
     ours = cast(Any, Ours(owned_topology(lambda *_: Address("127.0.0.1", 1)), owned=True))
-    assert reach_of(ours, Permissions(), clients=True) == OURS.reach - {ToxicReach.RELEASES}
-    assert reach_of(ours, Permissions()) == OURS.reach - {ToxicReach.RELEASES, ToxicReach.CLIENTS}
-    older = cast(Any, Begun(ours.topology, owned=True))
-    assert reach_of(older, Permissions(), clients=True) == OURS.reach
+    usual = OURS.reach - {ToxicReach.RELEASES, ToxicReach.SETTINGS, ToxicReach.CONTROLLERS}
+    assert reach_of(ours, Permissions(), clients=True) == usual
+    assert reach_of(ours, Permissions()) == usual - {ToxicReach.CLIENTS}
+    three = owned_topology(lambda *_: Address("127.0.0.1", 1), controllers=CONTROLLERS)
+    older = cast(Any, Begun(three, owned=True))
+    assert reach_of(older, Permissions(), clients=True, settings=True) == OURS.reach
 
 
 def test_on_a_cluster_that_is_not_ours_these_toxics_cannot_strike() -> None:
     toxics = list(TOXICS.values())
     assert lost(toxics, OURS) == {}
     assert set(lost(toxics, THEIRS)) == BEYOND | OF_CLIENTS
-    assert set(lost(toxics, CHANGED)) == (BEYOND | OF_CLIENTS) - {"move-coordinator", "move-leader", "one-replica"}
+    assert set(lost(toxics, CHANGED)) == (BEYOND | OF_CLIENTS) - LEADERSHIP
     with_processes = replace(THEIRS, reach=THEIRS.reach | {ToxicReach.CLIENTS})
     assert set(lost(toxics, with_processes)) == BEYOND
 

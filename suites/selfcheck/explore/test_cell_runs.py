@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from harness.explore.cell_batch import wrong_stable_offsets
-from harness.explore.cell_identities import CellIdentities
-from harness.explore.cell_results import Difference, SeenId, SeenLog, SeenProducer
+from harness.explore.cell_identities import TIMEOUT_MS, CellIdentities
+from harness.explore.cell_results import Difference, SeenId, SeenLog, SeenProducer, SeenStart
 from harness.explore.cell_run import CellRun
 from harness.explore.looks.pool_look import PoolLook
 from harness.model.grid import GridCell
@@ -105,7 +105,7 @@ LOOK = PoolLook(
             state="CompleteCommit",
             producer_id=7000,
             producer_epoch=1,
-            timeout_ms=0,
+            timeout_ms=TIMEOUT_MS,
             start_time_ms=-1,
             partitions=[],
         )
@@ -151,6 +151,32 @@ def test_a_last_stable_offset_that_contradicts_the_leader_is_told_of_the_cell_wh
     assert list(wrong_stable_offsets([one], LOOK)) == []
     held = replace(LOOK, stable={**LOOK.stable, ("t", 0): 5})
     assert list(wrong_stable_offsets([one], held)) == [(1, Difference(part="LSO of A", expected="10", seen="5"))]
+
+
+def test_what_is_shown_to_consumers_behind_the_last_stable_offset_is_told() -> None:
+    one = committed()
+    leaked = replace(LOOK, leaked={("t", 0): 5})
+    told = Difference(part="read_committed of A", expected="nothing from 10 on", seen="a batch at 5")
+    assert list(wrong_stable_offsets([one], leaked)) == [(1, told)]
+
+
+def test_the_start_of_an_open_transaction_is_the_one_that_it_was_shown_with_first() -> None:
+    one = run(INIT, WRITE)
+    for request, answer in ((INIT, ModelAnswer("NONE", 0, 0)), (WRITE, ModelAnswer())):
+        one.take(request, answer)
+    shown = {**LOOK.ids["x"], "state": "Ongoing", "start_time_ms": 40}
+    one.note_starts({"x": shown})  # type: ignore[dict-item]
+    one.take(COMMIT, ModelAnswer("NONE", 0, 1))
+
+    def start(**changed: object) -> SeenStart:
+        seen = one.seen(replace(LOOK, ids={"x": {**shown, **changed}}))  # type: ignore[dict-item]
+        assert seen is not None
+        return seen.ids["own"].start
+
+    assert start() is SeenStart.KEPT
+    assert start(start_time_ms=41) is SeenStart.MOVED
+    assert start(start_time_ms=-1) is SeenStart.MISSING
+    assert start(start_time_ms=-1, state="CompleteCommit") is SeenStart.KEPT
 
 
 def test_a_last_stable_offset_that_passes_an_open_transaction_is_told() -> None:

@@ -16,7 +16,7 @@ from harness.base.user_error import ExitCode
 from harness.cluster.run_options import RunOptions
 from harness.evidence.run_folder import RunFolder
 from harness.explore.cell_results import CellExchange, CellOutcome, CellResult, CellSeen, Difference
-from harness.explore.comparison import compare, expected_offset
+from harness.explore.comparison import compare, expected_id, expected_offset
 from harness.explore.explore_options import ExploreOptions
 from harness.explore.findings import Findings, FreshResult
 from harness.explore.walks import same_walks
@@ -29,7 +29,7 @@ from harness.model.model_state import GROUP, fresh_cluster
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
 from harness.model.protocol_step import outcomes, settled
 from suites.model.test_model_by_itself import OFFERED
-from suites.model.test_refuted import shown_id, shown_log
+from suites.model.test_refuted import shown_log
 
 OLD_APIS = {**OFFERED, "Produce": (3, 11), "TxnOffsetCommit": (0, 4), "EndTxn": (0, 4)}
 NEW_APIS = {**OFFERED, "Produce": (3, 12)}
@@ -78,7 +78,7 @@ class PretendedExploration:
         after = settled(outcome.after, self.does)
         shown = CellSeen(
             answer=outcome.answer,
-            ids={name: shown_id(after, name) for name in (OWN, OTHER)},
+            ids={name: expected_id(after, name) for name in (OWN, OTHER)},
             logs={name: shown_log(log) for name, log in after.logs.items()},
             groups={GROUP: expected_offset(after, GROUP)},
         )

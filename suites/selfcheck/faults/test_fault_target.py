@@ -28,7 +28,10 @@ BROKERS = (1, 2, 3)
 
 @dataclass(slots=True)
 class Kafka:
-    """Brokers' answers: who is listed and who leads; ``silent`` ones never answer, ``gone`` ones hang up."""
+    """Brokers' answers: who is listed and who leads; ``silent`` ones never answer, ``gone`` ones hang up.
+
+    :param copies: Whether the replicas that a reassignment names are the in-sync ones at once.
+    """
 
     partitions: dict[str, dict[int, PartitionMetadata]] = field(default_factory=dict)
     stale: dict[int, dict[str, dict[int, PartitionMetadata]]] = field(default_factory=dict)
@@ -36,6 +39,7 @@ class Kafka:
     silent: set[int] = field(default_factory=set)
     gone: set[int] = field(default_factory=set)
     refused: int = 0
+    copies: bool = False
     requests: list[object] = field(default_factory=list)
 
     def highest(self, node: int, _api: str) -> int:
@@ -105,7 +109,9 @@ def moved(kafka: Kafka, replicas: Mapping[tuple[str, int], tuple[int, ...] | Non
         if not kafka.refused:
             assert order is not None
             epoch = kafka.partitions[topic][index]["leader_epoch"] + 1
-            kafka.partitions[topic][index] = led(order[0], epoch=epoch, replicas=order)
+            kafka.partitions[topic][index] = led(
+                order[0], epoch=epoch, replicas=order, isr=order if kafka.copies else BROKERS
+            )
     return PartitionErrors(error=kafka.refused, error_message=None, partitions={})
 
 

@@ -38,7 +38,7 @@ class NotingCluster:
 
     @property
     def topology(self) -> Any:
-        return type("Topology", (), {"controller": 4})
+        return type("Topology", (), {"controllers": (4,)})
 
     def highest_level(self, _feature: str) -> int:
         return self.highest

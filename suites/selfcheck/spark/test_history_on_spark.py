@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from harness.spark.session.driver_rows import collect_rows
 from harness.spark.session.spark_session import SparkHandle, open_session
 from suites.selfcheck.fixtures.histories.synthetic import Synthetic, drawn, write_folder
 
+CTRL_C = signal.getsignal(signal.SIGINT)
 KEPT = ("operations", "log", "reads", "partitions")
 
 
@@ -42,6 +44,11 @@ def sealed(session: SparkHandle, sound: Synthetic, tmp_path_factory: pytest.Temp
     folder = write_folder(tmp_path_factory.mktemp("sealed") / "run", [sound])
     assert seal(session.spark, folder) == ()
     return folder
+
+
+@pytest.mark.usefixtures("session")
+def test_ctrl_c_does_as_before_while_a_session_is_open() -> None:
+    assert signal.getsignal(signal.SIGINT) is CTRL_C
 
 
 @pytest.fixture

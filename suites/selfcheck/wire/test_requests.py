@@ -1,6 +1,7 @@
 """Every request can be built at every version that kio knows, and all of its values are in what is built."""
 
 import dataclasses
+import io
 import json
 import struct
 from collections.abc import Iterator, Mapping
@@ -8,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from kio.serial import entity_writer
 
 from harness.base.bound_values import load_module
 from harness.base.json_value import Json
@@ -185,6 +187,18 @@ def test_what_is_written_reads_back_as_what_was_built(api_request: ApiRequest[Ap
         again, end = read_entity(type(entity), frame, frame.index(b"actor") + 5 + entity.__flexible__)
         assert end == len(frame)
         assert json_form(again) == built
+
+
+@pytest.mark.parametrize("api_request", REQUESTS, ids=name_of_request)
+def test_bytes_are_those_that_kio_writes(api_request: ApiRequest[ApiResult]) -> None:
+    for version in buildable(api_request):
+        entity = api_request.build(version)
+        head = {"request_api_key": entity.__api_key__, "request_api_version": version}
+        header = entity.__header_schema__(**head, correlation_id=9, client_id="actor")  # type: ignore[arg-type]
+        with io.BytesIO() as buffer:
+            entity_writer(type(header))(buffer, header)
+            entity_writer(type(entity))(buffer, entity)
+            assert encode(entity, 9, "actor")[4:] == buffer.getvalue()
 
 
 @pytest.mark.parametrize("api_request", REQUESTS, ids=name_of_request)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 
 from harness.faults.gate.active_rule import ActiveRule, StruckRequest
 from harness.faults.gate.connection.broker_login import BrokerLogin
-from harness.faults.gate.connection.framed_protocol import FramedProtocol, key_and_version, with_length
 from harness.faults.gate.connection.outstanding_request import OutstandingRequest, QueuedRequest, WayToBroker
 from harness.faults.gate.connection.response_queue import ResponseQueue
 from harness.faults.gate.lie import LiedRequest, LiedResponse
@@ -28,6 +27,7 @@ from harness.wire.frame_codec import (
     request_with_body,
     write_response,
 )
+from harness.wire.framed_protocol import FramedProtocol, key_and_version, with_length
 from harness.wire.security.tls_context import tls_context
 from harness.wire.security.tls_refusals import tls_refused
 from harness.wire.wire_errors import ConnectionClosed, SecurityRefused, WireError

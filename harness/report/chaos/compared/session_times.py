@@ -18,12 +18,13 @@ from harness.report.shared.words import duration
 MEASURES = {
     "time to recover": "from heal until every coordinator has committed a probe",
     "settle time": "until every replica is in sync, no transaction is open, and each LSO is its high watermark",
+    "longest without a commit": "of any role, from the beginning of a fault that struck",
 }
 SIGNIFICANT = 0.05 / len(MEASURES)
 """Below which p is no chance: Bonferroni's correction of 5 % for the number of tests."""
 METHOD = (
     "Two-sided permutation test of Mann and Whitney's statistic within each scenario, one value a round; "
-    f"significant below p = {SIGNIFICANT:g} (5 %, corrected by Bonferroni for {len(MEASURES)} tests)."
+    f"significant below p = {SIGNIFICANT:.4f} (5 %, corrected by Bonferroni for {len(MEASURES)} tests)."
 )
 
 
@@ -47,22 +48,34 @@ class ComparedTimes:
     @property
     def words(self) -> tuple[str, ...]:
         """The row of a table: measure, medians, rounds, p, conclusion."""
-        medians = tuple(
-            "not within its time" if each is None else duration(each) for each in (self.before_ms, self.now_ms)
-        )
+        medians = (_middle(self.before_ms, self.rounds_before), _middle(self.now_ms, self.rounds_now))
         p = "–" if self.p is None else f"{self.p:.4f}"
         return (self.measure, *medians, f"{self.rounds_before}, {self.rounds_now}", p, self.conclusion)
+
+
+def _middle(ms: float | None, rounds: int) -> str:
+    if not rounds:
+        return "–"
+    return "not within its time" if ms is None else duration(ms)
 
 
 def times_of(rounds: Sequence[RoundResults]) -> dict[str, Json]:
     """By measure and scenario the milliseconds of each round that was played, null where it took longer than it may."""
     found: dict[str, dict[str, list[Json]]] = {measure: {} for measure in MEASURES}
     for round_ in rounds:
-        facts = round_.run.get("facts")
-        if isinstance(facts, dict):
-            for measure, value in (("time to recover", _recovered(facts)), ("settle time", _settled(facts))):
-                found[measure].setdefault(round_.scenario, []).append(value)
+        for measure, value in _measured(round_).items():
+            found[measure].setdefault(round_.scenario, []).append(value)
     return {measure: dict(scenarios) for measure, scenarios in found.items()}
+
+
+def _measured(round_: RoundResults) -> dict[str, Json]:
+    facts, measured = round_.facts, dict[str, Json]()
+    if facts:
+        measured = {"time to recover": recovered(facts), "settle time": settled(facts)}
+    interrupted = (round_.timeline.interruptions or ()) if round_.timeline else ()
+    if interrupted:
+        measured["longest without a commit"] = max(each.unavailable.most for each in interrupted)
+    return measured
 
 
 def compared(before: Mapping[str, Json], now: Mapping[str, Json]) -> tuple[ComparedTimes, ...]:
@@ -92,10 +105,6 @@ def _compared(measure: str, before: Mapping[str, Sequence[float]], now: Mapping[
     )
 
 
-def _took(ms: float | None) -> str:
-    return "not within its time" if ms is None else duration(ms)
-
-
 def _median(values: Sequence[float]) -> float | None:
     middle = median(values) if values else inf
     return None if isinf(middle) else middle
@@ -112,7 +121,7 @@ def _values(times: Mapping[str, Json], measure: str) -> dict[str, list[float]]:
     }
 
 
-def _recovered(facts: Mapping[str, Json]) -> Json:
+def recovered(facts: Mapping[str, Json]) -> Json:
     """The slowest probe; null where one was not committed."""
     probes = facts.get("probes")
     rows = [row for row in probes if isinstance(row, dict)] if isinstance(probes, list) else []
@@ -121,6 +130,7 @@ def _recovered(facts: Mapping[str, Json]) -> Json:
     return max(float(ms) for row in rows if isinstance(ms := row.get("ms"), int | float))
 
 
-def _settled(facts: Mapping[str, Json]) -> Json:
+def settled(facts: Mapping[str, Json]) -> Json:
+    """Milliseconds; null where it did not settle in its time."""
     settled = facts.get("settle")
     return settled.get("settled_ms") if isinstance(settled, dict) else None

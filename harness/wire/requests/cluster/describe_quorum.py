@@ -1,6 +1,7 @@
 """DescribeQuorum: who leads the metadata quorum, as the answering node knows it (KIP-595)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from kio.static.protocol import RequestPayload, ResponsePayload
@@ -13,11 +14,15 @@ METADATA_TOPIC = "__cluster_metadata"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeQuorumResult:
-    """``leader`` is -1 where it is not known; ``error`` is the first of the answer and its partition."""
+    """``leader`` is -1 where it is not known; ``error`` is the first of the answer and its partition.
+
+    :param voters: How far the leader knows the log of each voter to reach, by node id.
+    """
 
     error: int
     error_message: str | None
     leader: int
+    voters: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,4 +43,9 @@ class DescribeQuorum:
             error=first_error(top.error(), *(part.error() for part in parts)),
             error_message=top.message(),
             leader=parts[0].number("leader_id") if parts else -1,
+            voters={
+                voter.number("replica_id"): voter.number("log_end_offset")
+                for part in parts
+                for voter in part.parts("current_voters")
+            },
         )

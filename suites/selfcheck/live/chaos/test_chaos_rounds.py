@@ -38,6 +38,9 @@ def test_a_sound_kafka_is_clean_and_its_session_can_be_judged_again_offline(tmp_
     done = chaos(folder, "kafka:4.3.1", "--scenarios", "zombies-return,relay-on-the-wire", "--seconds", "8")
     assert done.returncode == ExitCode.KEPT, done.stdout + done.stderr
     assert anomalies(folder) == set()
+    situations = json.loads((folder / "report.json").read_text(encoding="utf-8"))["situations"]
+    assert situations["lacking"] == []
+    assert {each["fault"] for each in situations["visited"]} >= {"latency", "move-coordinator"}
     replayed = subprocess.run(
         [sys.executable, "-m", "harness", "replay", str(folder), "--spark-master", "local[2]"],
         capture_output=True,

@@ -37,10 +37,12 @@ NAME, TOPIC, ID = "accounts", "toxics-accounts", "toxics-teller"
 SHAPE = ClusterShape(lanes=("victim",), topics={NAME: 3}, transactional_ids=("teller",))
 ELSEWHERE = (Power.FRAMES, Power.CLIENTS)
 """What strikes single requests, and processes of clients, has tests of its own (``test_chaos_clients``)."""
-UPGRADES = (ToxicReach.RELEASES,)
-"""What needs a cluster of an older release takes minutes: ``test_release_change`` has its order without one."""
+OTHER_CLUSTERS = {ToxicReach.RELEASES, ToxicReach.SETTINGS, ToxicReach.CONTROLLERS, ToxicReach.CODE}
+"""What needs a cluster that was started otherwise, or rules in it, is tried in ``suites/selfcheck/faults``."""
 TOXICS = {
-    name: toxic for name, toxic in find_toxics().items() if toxic.power not in ELSEWHERE and toxic.acts_on != UPGRADES
+    name: toxic
+    for name, toxic in find_toxics().items()
+    if toxic.power not in ELSEWHERE and OTHER_CLUSTERS.isdisjoint(toxic.acts_on)
 }
 ON_PROXIES = [name for name, toxic in TOXICS.items() if "proxy" in toxic.draw(SHAPE, Random(0))]
 BOUND_SECONDS = 60.0

@@ -1,0 +1,1 @@
+"""Situations on purpose: faults that wait for a moment, what struck when, and rounds that visit what no other has."""

@@ -1,0 +1,44 @@
+"""Steering: of several seeds for a round, the one whose faults may meet most of what no round of the session has met.
+
+A round's plan depends on its seed alone; which seed it gets depends on the session's seed and on what was visited. The
+seed stands in the round's command, so a round is run again exactly, without the session.
+"""
+
+from collections.abc import Callable, Iterator, Sequence, Set
+
+from harness.base.seed import Seed
+from harness.chaos.moments.moment import MOMENTS
+from harness.chaos.moments.struck_requests import struck_requests
+from harness.chaos.plan.scenario import PlannedFault
+from harness.evidence.situations.situation import Situation, wanted
+
+CANDIDATES = 12
+"""Seeds that are compared."""
+APART = 1_000_003
+"""Between two of them, so that no other round of the session has them."""
+BY_CHANCE = 0.1
+"""What a situation counts that a fault without a moment may meet; one that its moment aims at counts 1."""
+
+
+def candidates(seed: Seed) -> Iterator[Seed]:
+    """The round's own seed first."""
+    yield from (Seed(seed.value + nth * APART) for nth in range(CANDIDATES))
+
+
+def steered(
+    seed: Seed, faults_of: Callable[[Seed], Sequence[PlannedFault]], visited: Set[Situation], *, groups: bool
+) -> tuple[Seed, float]:
+    """The best of the candidates with its worth, the first of equals; pure."""
+    worths = {each: worth(faults_of(each), visited, groups=groups) for each in candidates(seed)}
+    best = max(worths, key=lambda each: worths[each])
+    return best, worths[best]
+
+
+def worth(faults: Sequence[PlannedFault], visited: Set[Situation], *, groups: bool) -> float:
+    """How much of what was not visited these faults may meet."""
+    aims: dict[Situation, float] = {}
+    for fault in faults:
+        sharp = set(MOMENTS[fault.moment].aims) if fault.moment else set()
+        for each in wanted({fault.toxic.name: struck_requests(fault.toxic)}, groups=groups):
+            aims[each] = max(aims.get(each, 0.0), 1.0 if (each.state, each.request) in sharp else BY_CHANCE)
+    return round(sum(value for each, value in aims.items() if each not in visited), 6)

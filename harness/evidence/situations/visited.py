@@ -1,0 +1,97 @@
+"""Which situations a round shows. What its records leave open is not counted."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from harness.evidence.situations import situation as words
+from harness.evidence.situations.recorded import FaultMoment, HeldRequest, RoundRecords, StateRecord, UnderWay
+from harness.evidence.situations.situation import Situation
+from harness.evidence.situations.state_index import StateIndex
+
+OFFSETS = "__consumer_offsets-"
+VERBS = {"init": words.INIT, "commit": words.END, "abort": words.END}
+
+
+@dataclass(slots=True)
+class Visits:
+    """A round's records, with the states by id."""
+
+    recorded: RoundRecords
+    index: StateIndex = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.index = StateIndex(self.recorded.states)
+
+    def situations(self) -> Counter[Situation]:
+        """Each with the number of moments that show it."""
+        found: Counter[Situation] = Counter()
+        for moment in self.recorded.moments:
+            pairs = self._struck(moment) if moment.api else self._there(moment)
+            found.update({Situation(state=s, request=r, fault=moment.fault) for s, r in pairs})
+        return found
+
+    def under_way(self, moment: FaultMoment) -> list[UnderWay]:
+        """Operations that had begun before it and ended after it."""
+        return [each for each in self.recorded.operations if each.started <= moment.since and each.ended >= moment.upto]
+
+    def held(self, moment: FaultMoment) -> list[HeldRequest]:
+        """Requests that the gate had all the time, for another reason than this fault."""
+        there = [each for each in self.recorded.held if each.since <= moment.since and each.upto >= moment.upto]
+        return [each for each in there if each.fault != moment.fault]
+
+    def states_of(self, request: FaultMoment | HeldRequest, at: FaultMoment) -> Iterator[str]:
+        """Of the ids of a request that the gate read; markers carry a producer id alone."""
+        for one in request.transactional_ids:
+            yield from self._state(one, at)
+        if not request.transactional_ids and request.producer_id is not None:
+            found = self.index.of_producer(request.producer_id, at.since, at.upto)
+            yield from (record.state for record in found)
+
+    def _struck(self, moment: FaultMoment) -> Iterator[tuple[str, str]]:
+        for state in self.states_of(moment, moment):
+            adds = moment.api == words.PRODUCE and state != "Ongoing"  # nothing is in the transaction then
+            yield state, words.ADD if adds else _name(moment)
+
+    def _there(self, moment: FaultMoment) -> Iterator[tuple[str, str]]:
+        busy = set()
+        for operation in self.under_way(moment):
+            busy.add(operation.transactional_id)
+            yield from self._of_operation(operation, moment)
+        for request in self.held(moment):
+            yield from ((state, _name(request)) for state in self.states_of(request, moment))
+        for one in self.index.by_id.keys() - busy:
+            record = self.index.state(one, moment.since, moment.upto)
+            if record is not None:
+                yield record.state, words.NOTHING
+
+    def _of_operation(self, operation: UnderWay, moment: FaultMoment) -> Iterator[tuple[str, str]]:
+        record = self.index.state(operation.transactional_id, moment.since, moment.upto)
+        if record is not None:
+            yield from ((record.state, request) for request in _requests(operation, record))
+        elif operation.verb == "init" and self.index.unknown(operation.transactional_id, moment.upto):
+            yield words.UNKNOWN, words.INIT
+
+    def _state(self, transactional_id: str, at: FaultMoment) -> Iterator[str]:
+        record = self.index.state(transactional_id, at.since, at.upto)
+        if record is not None:
+            yield record.state
+        elif self.index.unknown(transactional_id, at.upto):
+            yield words.UNKNOWN
+
+
+def _name(request: FaultMoment | HeldRequest) -> str:
+    return words.VERIFICATION if request.link and request.api == words.ADD else request.api
+
+
+def _requests(operation: UnderWay, record: StateRecord) -> Iterator[str]:
+    """The request of an operation, which depends on what is in the transaction already."""
+    open_now = record.partitions if record.state == "Ongoing" else ()
+    match operation.verb:
+        case "produce":
+            yield words.PRODUCE if operation.partition in open_now else words.ADD
+        case "send_offsets":
+            inside = any(name.startswith(OFFSETS) for name in open_now)
+            yield words.COMMIT_OFFSETS if inside else words.ADD_OFFSETS
+        case verb if verb in VERBS:
+            yield VERBS[verb]

@@ -1,0 +1,1 @@
+"""The situations that a session's rounds have shown, as a table."""

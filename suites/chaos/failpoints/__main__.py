@@ -1,0 +1,66 @@
+"""``python -m suites.chaos.failpoints --into DIR``: break Kafka by each failpoint of the contract, and play chaos.
+
+What was tried is kept in DIR, a line each, with the rounds that are red, and is not tried again.
+"""
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.base.paths import CONTRACT, ROOT, SCENARIOS
+from harness.chaos.plan.chaos_options import parse_seconds
+from harness.chaos.plan.scenario_catalogue import find_scenarios
+from suites.chaos.failpoints.broken_sessions import BrokenSessions
+from suites.chaos.failpoints.chaos_trials import ChaosTrials
+from suites.chaos.failpoints.found_page import found_page
+from suites.model.failpoints.known_failpoints import KnownFailpoint, known_failpoints
+
+PAGE = ROOT / "reports" / "CHAOS.md"
+
+
+def main() -> int:
+    """Try what is left, make the page of all that was tried."""
+    given = _parser().parse_args()
+    known = [each for each in known_failpoints(CONTRACT) if not each.of_a_tool]
+    found, seconds = ChaosTrials(given.into.absolute()), parse_seconds(given.each)
+    wanted = [each for each in known if given.select in " ".join([each.key, *each.names, *each.places])]
+    _try(found.left(wanted), found, given, seconds)
+    given.page.write_text(found_page(found.lines, len(known), seconds), encoding="utf-8")
+    sys.stdout.write(f"{len(found.lines)} of {len(known)} tried; page  {given.page}\n")
+    return 0
+
+
+def _try(left: Sequence[KnownFailpoint], found: ChaosTrials, given: argparse.Namespace, seconds: float) -> None:
+    """In an order of no meaning, so that the share of those that were tried is one of all."""
+    ends = time.monotonic() + (math.inf if given.budget is None else parse_seconds(given.budget))
+    scenarios = [each for each in find_scenarios(SCENARIOS) if not each.upgrades]
+    with BrokenSessions(folder=found.folder, scenarios=scenarios, backend=given.backend, seconds=seconds) as sessions:
+        for failpoint in sorted(left, key=lambda each: each.key):
+            if time.monotonic() > ends:
+                return
+            line = sessions.tried(failpoint)
+            found.add(line)
+            shows = f" ({', '.join(line.anomalies)})" if line.anomalies else ""
+            told = f"{line.outcome}{shows} after {len(line.rounds)} rounds, {line.seconds:.0f} s"
+            sys.stdout.write(f"{line.key} {'; '.join(line.names)}: {told}\n")
+            sys.stdout.flush()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m suites.chaos.failpoints", description=__doc__)
+    parser.add_argument("--into", type=Path, required=True, metavar="DIR", help="what was tried, and red rounds")
+    parser.add_argument(
+        "--select", default="", metavar="TEXT", help="only those whose key, rule or place has this text"
+    )
+    parser.add_argument("--each", default="3m", metavar="TIME", help="what a session may take (default: %(default)s)")
+    parser.add_argument("--budget", metavar="TIME", help="begin with no other one after that time (90s, 2h)")
+    parser.add_argument("--page", type=Path, default=PAGE, help="where the page goes (default: reports/CHAOS.md)")
+    parser.add_argument("--backend", default="auto", help="auto, process or docker")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

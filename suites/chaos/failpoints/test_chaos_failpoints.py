@@ -1,0 +1,124 @@
+"""Failpoints before chaos: rules spare what comes first, sessions end with the first red round, all is told once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from harness.base.paths import CONTRACT, SCENARIOS
+from harness.chaos.plan.chaos_round import Round
+from harness.chaos.plan.scenario_catalogue import find_scenarios
+from harness.evidence.history.judgement import CheckResult, Judgement
+from suites.chaos.failpoints import broken_sessions
+from suites.chaos.failpoints.broken_sessions import BrokenSessions
+from suites.chaos.failpoints.chaos_trials import ChaosOutcome, ChaosTrials
+from suites.chaos.failpoints.found_page import found_page
+from suites.chaos.failpoints.sparing_rules import sparing
+from suites.model.failpoints.known_failpoints import KnownFailpoint, known_failpoints
+
+RULES = (
+    "RULE nothing is kept\nCLASS org.apache.kafka.Log\nMETHOD append(long)\nAT ENTRY\nIF $1 > 3\nDO return\nENDRULE\n"
+)
+FAILPOINT = KnownFailpoint(rules=RULES, version="4.3.1", refutes=(("KIP98-X-01", "lost-record"),))
+SOUND: Mapping[str, int] = {}
+
+
+@dataclass
+class PlayedKafka:
+    """Stands for environment and cluster: each round comes to what is next in ``rounds``; an error is raised."""
+
+    rounds: list[Mapping[str, int] | Exception]
+    enters: bool = True
+    refuses: bool = False
+    loaded: list[str] = field(default_factory=list)
+    wanted: Any = None
+
+    def open(self) -> "PlayedKafka":
+        if self.refuses:
+            raise RuntimeError("no such class")
+        return self
+
+    def load_rules(self, rules: str) -> None:
+        self.loaded.append(rules)
+
+    def unload_rules(self) -> None:
+        self.loaded.clear()
+
+    def entered_rules(self) -> frozenset[str]:
+        return frozenset({"nothing is kept"} if self.enters else ())
+
+    def replace_cluster(self, _why: str) -> None:
+        self.loaded.clear()
+
+    start_afresh = replace_cluster
+
+    def perform(self, _environment: object, _round: Round) -> Judgement:
+        came_to = self.rounds.pop(0) if self.rounds else SOUND
+        if isinstance(came_to, Exception):
+            raise came_to
+        return Judgement(checks=(CheckResult(name="x", statement="x", witnesses=1, counts=came_to),))
+
+
+def sessions(kafka: PlayedKafka, folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: float = 60) -> BrokenSessions:
+    scenarios = [each for each in find_scenarios(SCENARIOS) if not each.upgrades][:2]
+    monkeypatch.setattr(broken_sessions, "own_programs", lambda _scenarios: {})
+    made = BrokenSessions(folder=folder, scenarios=scenarios, backend="process", seconds=seconds)
+    kafka.wanted = made._environment.wanted
+    made._environment = cast(Any, kafka)
+    monkeypatch.setattr(broken_sessions, "perform", kafka.perform)
+    return made
+
+
+def test_each_rule_spares_what_comes_first_by_a_counter_of_its_own() -> None:
+    two = RULES + RULES.replace("nothing is kept", "nothing else")
+    spared = sparing(two, 30)
+    assert 'IF ($1 > 3) && incrementCounter("nothing is kept") > 30' in spared
+    assert 'IF ($1 > 3) && incrementCounter("nothing else") > 30' in spared
+    assert [line for line in spared.splitlines() if not line.startswith("IF")] == [
+        line for line in two.splitlines() if not line.startswith("IF")
+    ]
+
+
+def test_every_failpoint_of_the_contract_can_spare() -> None:
+    known = known_failpoints(CONTRACT)
+    assert all(sparing(each.rules, 7).count('") > 7') == len(each.names) for each in known)
+
+
+def test_a_session_ends_with_the_first_red_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kafka = PlayedKafka(rounds=[SOUND, {"lost-record": 2}, {"never": 1}])
+    line = sessions(kafka, tmp_path, monkeypatch).tried(FAILPOINT)
+    assert (line.outcome, line.anomalies) == (ChaosOutcome.FOUND, ("lost-record",))
+    assert [conclusion for _, conclusion in line.rounds] == ["HOLDS", "VIOLATED"]
+    assert len(kafka.rounds) == 1
+
+
+def test_rounds_that_all_hold_have_not_found_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = sessions(PlayedKafka(rounds=[]), tmp_path, monkeypatch, seconds=0.1).tried(FAILPOINT)
+    assert (line.outcome, len(line.rounds)) == (ChaosOutcome.NOT_FOUND, 1)
+
+
+def test_where_no_round_could_be_judged_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kafka = PlayedKafka(rounds=[TimeoutError("no coordinator")])
+    line = sessions(kafka, tmp_path, monkeypatch, seconds=0.1).tried(FAILPOINT)
+    assert (line.outcome, line.rounds[0][1]) == (ChaosOutcome.NOT_SHOWN, "TimeoutError: no coordinator")
+
+
+def test_code_that_is_never_run_and_a_rule_that_fails_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = sessions(PlayedKafka(rounds=[], enters=False), tmp_path, monkeypatch, seconds=0.1).tried(FAILPOINT)
+    assert line.outcome is ChaosOutcome.NOT_ENTERED
+    line = sessions(PlayedKafka(rounds=[], refuses=True), tmp_path, monkeypatch).tried(FAILPOINT)
+    assert (line.outcome, line.why) == (ChaosOutcome.FAILED, "no such class")
+
+
+def test_what_was_tried_is_kept_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kafka = PlayedKafka(rounds=[{"lost-record": 2}])
+    ChaosTrials(tmp_path).add(sessions(kafka, tmp_path, monkeypatch).tried(FAILPOINT))
+    again = ChaosTrials(tmp_path)
+    assert again.left([FAILPOINT]) == []
+    told = found_page(again.lines, 1, 180)
+    assert "**Of 1 whose code was run, 1 are found.**" in told
+    assert "| nothing is kept | Log.append | KIP98-X-01 | found | lost-record |" in told

@@ -1,0 +1,289 @@
+"""Faults that wait for a moment, what is noted of when they struck, and rounds that are steered."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from harness.app.chaos.steered_rounds import SteeredRounds
+from harness.base.clock import RunClock
+from harness.base.json_value import Json
+from harness.base.paths import SCENARIOS
+from harness.base.seed import Seed
+from harness.base.user_error import ExitCode
+from harness.chaos.moments.moment import MOMENTS
+from harness.chaos.moments.steering import APART, CANDIDATES, steered, worth
+from harness.chaos.moments.struck_moments import StruckMoments
+from harness.chaos.moments.struck_requests import requests_by_fault
+from harness.chaos.plan.chaos_options import ChaosOptions
+from harness.chaos.plan.chaos_round import Round
+from harness.chaos.plan.plan_file import read_plan, write_plan
+from harness.chaos.plan.round_plan import PlannedRole, draw_plan, drawn_faults
+from harness.chaos.plan.scenario import PlannedFault, Scenario
+from harness.chaos.plan.scenario_catalogue import find_scenarios
+from harness.chaos.plan.schedule import schedule
+from harness.chaos.plan.toxic_catalogue import find_toxics
+from harness.chaos.play.casting import shape_on
+from harness.chaos.play.fault_runner import run_faults
+from harness.cluster.run_options import RunOptions
+from harness.evidence.history.operation import FaultWindow
+from harness.evidence.situations.situation import REQUESTS, Situation, pairs, wanted
+from harness.faults.fault_target import FaultTarget
+from harness.faults.frame_gate import FrameGate
+from harness.faults.frame_rule import Rule, RuleReport, Strike
+from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
+from suites.selfcheck.fixtures.user_errors import raises_user_error
+
+BROKERS = (1, 2, 3)
+SCENARIO = next(each for each in find_scenarios(SCENARIOS) if each.name == "transfer-through-crashes")
+ROLES = tuple(PlannedRole(name=role.name, client="wire-v2") for role in SCENARIO.workload.roles())
+
+
+def shape(reach: frozenset[ToxicReach] = frozenset(ToxicReach), scenario: Scenario = SCENARIO) -> ClusterShape:
+    return shape_on(scenario, BROKERS, reach)
+
+
+@dataclass(slots=True)
+class FakeGate:
+    """A gate that sees the first request of a rule at once, or never; it delivers nothing where a broker is dead."""
+
+    sees: bool = True
+    proxy: str = "link-2-3"
+    transactional_ids: tuple[str, ...] = ()
+    rules: list[Rule] = field(default_factory=list)
+    held: bool = False
+
+    def intercept(self, *_proxies: str) -> None:
+        """Nothing to do."""
+
+    def add_rule(self, rule: Rule) -> "FakeGate":
+        self.rules.append(rule)
+        self.held = self.sees
+        return self
+
+    def report(self) -> RuleReport:
+        strike = Strike(
+            proxy=self.proxy,
+            api=self.rules[-1].when.apis[0],
+            version=1,
+            fate="held" if self.held else "lost",
+            at_ns=self.at_ns,
+            transactional_ids=self.transactional_ids,
+            producer_id=7,
+        )
+        strikes = (strike,) if self.sees else ()
+        return RuleReport(rule="r", seen=1, struck=len(strikes), holding=0, unanswered=0, unreadable=0, strikes=strikes)
+
+    def off(self) -> RuleReport:
+        self.held = False
+        return self.report()
+
+    at_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotingToxic:
+    """Notes what it was struck with, and whether the gate held its request then."""
+
+    gate: FakeGate
+    noted: list[tuple[Mapping[str, Json], bool]] = field(default_factory=list, compare=False)
+    name: str = "noting"
+    power: Power = Power.PROCESS
+    acts_on: tuple[ToxicReach, ...] = (ToxicReach.PROCESSES,)
+    disrupts_broker: bool = False
+
+    def draw(self, shape: ClusterShape, draw: object) -> Mapping[str, Json]:  # noqa: ARG002
+        return {}
+
+    @contextmanager
+    def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:  # noqa: ARG002
+        self.noted.append((chosen, self.gate.held))
+        yield StrikeCount(where="here", how="strikes", struck=1)
+
+
+def target(gate: FakeGate) -> FaultTarget:
+    clock = RunClock()
+    gate.at_ns = clock.started_ns
+    topology = SimpleNamespace(
+        brokers=BROKERS,
+        lane_proxies={("victim", broker): f"lane-victim-{broker}" for broker in BROKERS},
+        links={(a, b): f"link-{a}-{b}" for a in BROKERS for b in BROKERS if a != b},
+    )
+    cluster = SimpleNamespace(topology=topology, links=object())
+    return FaultTarget(
+        cluster=cluster,
+        clock=clock,
+        client=None,  # type: ignore[arg-type]
+        topics={},
+        open_gate=lambda _links: cast(FrameGate, gate),
+    )
+
+
+def played(gate: FakeGate, moment: str, chosen: Mapping[str, Json]) -> tuple[FaultWindow, NotingToxic, StruckMoments]:
+    toxic, windows, at = NotingToxic(gate=gate), list[FaultWindow](), target(gate)
+    planned = PlannedFault(toxic=toxic, at_ms=0, duration_ms=30, chosen=chosen, moment=moment)
+    noted = StruckMoments(at.clock)
+    run_faults([planned], at, Event(), windows.append, noted)
+    return windows[0], toxic, noted
+
+
+def test_a_fault_strikes_while_the_request_of_its_moment_is_held_and_not_longer() -> None:
+    gate = FakeGate()
+    window, toxic, noted = played(gate, "marker-in-flight", {"broker": 1, "down_ms": 5})
+    assert (window.struck, window.how) == (1, "strikes; at its moment, marker-in-flight")
+    assert toxic.noted == [({"broker": 2, "down_ms": 5}, True)]  # the coordinator, which sent the markers
+    assert not gate.held
+    (moment,), (held,) = noted.moments, noted.held
+    assert (held.api, held.link, held.producer_id) == ("WriteTxnMarkers", True, 7)
+    assert held.since <= moment.since <= moment.upto <= held.upto
+
+
+def test_a_fault_whose_moment_never_came_struck_nothing_and_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.chaos.moments.moment.LONGEST_WAIT_SECONDS", 0.02)
+    window, toxic, noted = played(FakeGate(sees=False), "end-in-flight", {"broker": 1})
+    assert window.struck == 0
+    assert "the moment never came: a client's EndTxn is under way (end-in-flight)" in window.how
+    assert (toxic.noted, noted.moments, noted.held) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("moment", "proxy", "ids", "chosen"),
+    [
+        ("verification-pending", "link-2-3", ("a",), {"broker": 3}),
+        ("end-in-flight", "lane-victim-3", ("a",), {"broker": 3, "transactional_id": "a"}),
+        ("end-in-flight", "somewhere", (), {"broker": 1, "transactional_id": "teller"}),
+        ("marker-in-flight", "link-2-3", (), {"topic": "accounts"}),  # nothing that the request could tell
+    ],
+)
+def test_the_fault_is_aimed_at_who_the_request_is_for(
+    moment: str, proxy: str, ids: tuple[str, ...], chosen: dict[str, Json]
+) -> None:
+    every: dict[str, Json] = {"broker": 1, "transactional_id": "teller", "topic": "accounts"}
+    drawn = {name: every[name] for name in chosen}
+    _, toxic, _ = played(FakeGate(proxy=proxy, transactional_ids=ids), moment, drawn)
+    assert toxic.noted[0][0] == chosen
+
+
+def test_requests_that_were_struck_are_moments_and_dropped_ones_are_not_held() -> None:
+    clock = RunClock()
+    strike = Strike(proxy="lane-victim-1", api="EndTxn", version=4, fate="dropped", at_ns=clock.started_ns + 5_000_000)
+    kept = replace(strike, fate="answered", delivered_ns=clock.started_ns + 9_000_000)
+    noted = StruckMoments(clock)
+    noted.note_fault("lost-request", StrikeCount(where="", how="", struck=2, requests=(strike, kept)), (0, 1))
+    assert [(each.since, each.upto, each.api) for each in noted.moments] == [(5.0, 5.0, "EndTxn")] * 2
+    assert [(each.since, each.upto, each.link) for each in noted.held] == [(5.0, 9.0, False)]
+    noted.note_fault("kill", StrikeCount(where="", how="", struck=0), (0, 1))
+    noted.note_fault("kill", StrikeCount(where="", how="", struck=1, moment=(3.0, 4.0)), (0, 9))
+    assert [(each.fault, each.since, each.upto) for each in noted.moments[2:]] == [("kill", 3.0, 4.0)]
+
+
+def plans(reach: frozenset[ToxicReach] = frozenset(ToxicReach)) -> list[Sequence[PlannedFault]]:
+    return [drawn_faults(SCENARIO, Seed(seed), 30, shape(reach)) for seed in range(60)]
+
+
+def test_moments_shift_no_other_draw() -> None:
+    for seed, faults in enumerate(plans()):
+        plain = schedule(SCENARIO, shape(), Seed(seed).stream("schedule"), 30)
+        assert tuple(replace(each, moment="") for each in faults) == plain
+
+
+def test_faults_of_one_round_wait_on_lanes_or_on_links_and_every_moment_is_drawn() -> None:
+    named = [{each.moment for each in faults if each.moment} for faults in plans()]
+    assert all(len({MOMENTS[name].on for name in names}) <= 1 for names in named)
+    assert set().union(*named) == MOMENTS.keys() - {"offsets-in-flight"}  # it has no consumer group
+    assert set() in named
+
+
+def test_what_is_out_of_reach_is_waited_for_by_nobody() -> None:
+    named = {each.moment for faults in plans(frozenset(ToxicReach) - {ToxicReach.LINKS}) for each in faults}
+    assert {MOMENTS[name].on for name in named if name} == {"lanes"}
+
+
+def test_a_plan_keeps_its_moments(tmp_path: Path) -> None:
+    drawn = (draw_plan(SCENARIO, Seed(n), 30, shape(), roles=ROLES, prober="wire-v1") for n in range(60))
+    plan = next(each for each in drawn if any(fault.moment for fault in each.faults))
+    assert read_plan(write_plan(tmp_path / "plan.toml", plan)) == plan
+    path = tmp_path / "plan.toml"
+    path.write_text(path.read_text().replace('moment = "', 'moment = "no-'))
+    with raises_user_error(ExitCode.USAGE, match="is no moment; there are init-in-flight"):
+        read_plan(path)
+
+
+def test_every_moment_aims_at_situations_of_the_table() -> None:
+    there = set(pairs(groups=True))
+    assert all(set(moment.aims) <= there for moment in MOMENTS.values())
+
+
+def test_every_request_that_a_toxic_strikes_has_a_name_in_the_table() -> None:
+    named = {request for requests in requests_by_fault([*find_toxics().values()]).values() for request in requests}
+    assert {"WriteTxnMarkers", "a leader's AddPartitionsToTxn", "Produce", "EndTxn"} <= named <= REQUESTS.keys()
+
+
+def kills(moment: str) -> tuple[PlannedFault, ...]:
+    toxic = next(each for each in SCENARIO.toxics if each.name == "kill")
+    return (PlannedFault(toxic=toxic, at_ms=0, duration_ms=1, chosen={}, moment=moment),)
+
+
+def test_a_fault_at_a_moment_is_worth_more_until_its_situations_were_visited() -> None:
+    aims = {Situation(state=state, request=request, fault="kill") for state, request in MOMENTS["end-in-flight"].aims}
+    assert worth(kills("end-in-flight"), set(), groups=False) > worth(kills(""), set(), groups=False) > 0
+    left = worth(kills("end-in-flight"), aims, groups=False)
+    assert left == worth(kills(""), aims, groups=False) < worth(kills(""), set(), groups=False)
+    assert worth(kills("end-in-flight"), wanted({"kill": ()}, groups=False), groups=False) == 0
+
+
+def test_the_best_seed_is_chosen_the_same_each_time_and_the_own_one_where_all_are_equal() -> None:
+    by_seed = {7 + nth * APART: kills("marker-in-flight" if nth == 3 else "") for nth in range(CANDIDATES)}
+    best = steered(Seed(7), lambda seed: by_seed[seed.value], set(), groups=False)
+    assert best[0] == Seed(7 + 3 * APART)
+    assert best == steered(Seed(7), lambda seed: by_seed[seed.value], set(), groups=False)
+    assert steered(Seed(7), lambda _: kills(""), set(), groups=False)[0] == Seed(7)
+
+
+def session(tmp_path: Path, **options: object) -> SteeredRounds:
+    run = RunOptions(
+        target="kafka:4.3.1", backend="process", seed=Seed(3), folder=tmp_path, progress=lambda _sentence: None
+    )
+    chosen = ChaosOptions(run=run, scenarios=find_scenarios(SCENARIOS), **options)  # type: ignore[arg-type]
+    return SteeredRounds(options=chosen, brokers=BROKERS, reach=frozenset(ToxicReach))
+
+
+def a_round(scenario: Scenario = SCENARIO) -> Round:
+    return Round(
+        target="kafka:4.3.1", scenario=scenario, seed=Seed(3), seconds=30, folder=Path("x"), command="fencepost"
+    )
+
+
+def test_a_steered_round_tells_its_own_seed_and_is_drawn_by_it_alone(tmp_path: Path) -> None:
+    steering = session(tmp_path, budget_seconds=600)
+    chosen = steering.chosen(a_round())
+    assert chosen.seed != Seed(3)
+    assert f"--seed {chosen.seed.value} --seconds 30" in chosen.command
+    assert "--budget" not in chosen.command
+    assert chosen == steering.chosen(a_round())
+    steering.visited |= set(wanted(dict.fromkeys(("kill", "pause", "restart"), ()), groups=False))
+    assert steering.chosen(a_round()).seed == Seed(3)  # nothing is left for which another would be better
+
+
+@pytest.mark.parametrize("options", [{}, {"budget_seconds": 600, "unsteered": True}])
+def test_without_a_budget_or_when_told_so_nothing_is_steered(tmp_path: Path, options: dict[str, object]) -> None:
+    steering = session(tmp_path, **options)
+    assert steering.chosen(a_round()) == a_round()
+    assert all(steering.has_more(a_round(), number) for number in range(1, 60))
+
+
+def test_every_second_pass_plays_the_half_with_most_left(tmp_path: Path) -> None:
+    steering = session(tmp_path, budget_seconds=600)
+    scenarios = steering.options.scenarios
+    second = len(scenarios) + 1
+    assert all(steering.has_more(a_round(each), number) for number, each in enumerate(scenarios, start=1))
+    played = [each.name for each in scenarios if steering.has_more(a_round(each), second)]
+    assert len(played) == (len(scenarios) + 1) // 2
+    toxics = next(each for each in scenarios if each.name == played[0]).toxics
+    steering.visited |= wanted(requests_by_fault(toxics), groups=True)
+    assert not steering.has_more(a_round(next(each for each in scenarios if each.name == played[0])), second)
