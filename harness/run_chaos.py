@@ -7,11 +7,12 @@ A :class:`~harness.chaos.play.environment.Environment` is what lasts for the ses
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 
 from harness.chaos.moments.moment import MOMENTS
 from harness.chaos.observe.coordinator_probe import probe
-from harness.chaos.observe.drain import Drained, Scope
+from harness.chaos.observe.drain import FETCH_BYTES, Drained, Scope
 from harness.chaos.observe.drain import drain as drain_partitions
 from harness.chaos.observe.settle import settle as wait_for_rest
 from harness.chaos.observe.situation_evidence import situation_records
@@ -180,6 +181,7 @@ def drain(environment: Environment, context: RoundContext) -> None:
         reader_addresses=environment.reading.addresses,
         security=topology.secured("observer"),
         reader_security=environment.reading.security,
+        fetch_bytes=context.seed.stream("fetch bytes").choice(FETCH_BYTES),
         reader_group=context.real_name("drain"),
         transactional_ids=context.transactional_ids,
         groups=context.groups,
@@ -188,6 +190,7 @@ def drain(environment: Environment, context: RoundContext) -> None:
     if not drained.high_watermarks:
         environment.wanted.progress("the target is gone: no broker answers; what was recorded is kept and judged")
     context.history_journal.write(*context.reader.finish(drained.high_watermarks, timeout_seconds=READ_SECONDS))
+    context.facts["fetches"] = {"bytes": scope.fetch_bytes, **asdict(drained.fetches)}
     context.facts["spark"] = context.reader.facts()
     note_situations(context, drained)
     context.facts[DRAIN_NOTES] = [*drained.notes, *context.fault_target.gate_notes()]

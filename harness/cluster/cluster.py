@@ -242,11 +242,11 @@ class BreakNode(Protocol):
     def load_rules_into(self, node: int, rules: str) -> None:
         """Load the rules; :raises RuntimeError: with Byteman's message when a rule does not apply."""
 
-    def rules_entered_in(self, node: int) -> frozenset[str]:
-        """The names of loaded rules whose place in the node's code was come to since."""
+    def unload_rules_from(self, node: int, rules: str) -> frozenset[str]:
+        """Take them out again; the names of those whose place in the node's code was come to.
 
-    def unload_rules_from(self, node: int) -> None:
-        """Take all of the node's rules out again; :raises RuntimeError: when one failed while it was there."""
+        :raises RuntimeError: When one failed while it was there.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,13 +87,10 @@ class OwnedCluster(Generic[AnyNode, AnyBlock]):
         self.failpoints.unload(self._running())
 
     def load_rules_into(self, node: int, rules: str) -> None:
-        self.failpoints.load([self.nodes[node]], rules)
+        self.failpoints.load_beside(self.nodes[node], rules)
 
-    def rules_entered_in(self, node: int) -> frozenset[str]:
-        return self.failpoints.entered([self.nodes[node]])
-
-    def unload_rules_from(self, node: int) -> None:
-        self.failpoints.unload([self.nodes[node]])
+    def unload_rules_from(self, node: int, rules: str) -> frozenset[str]:
+        return self.failpoints.unload_beside(self.nodes[node], rules)
 
     def close(self) -> None:
         self.cleanup.close()

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 from uuid import UUID
 
 from harness.base.kafka_error import KafkaError, error_name
@@ -22,7 +22,6 @@ from harness.model.model_requests import (
     ListTransactionsAsked,
     ModelAnswer,
     ModelRequest,
-    PartitionWrite,
     ProduceAsked,
     TxnOffsetCommitAsked,
     WriteMarkerAsked,
@@ -44,17 +43,6 @@ from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
 from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
 from harness.wire.topic_partitions import TopicPartition
 
-_Identified: TypeAlias = (
-    InitProducerIdAsked
-    | AddPartitionsAsked
-    | AddOffsetsAsked
-    | PartitionWrite
-    | EndTxnAsked
-    | WriteMarkerAsked
-    | ListTransactionsAsked
-)
-"""Requests that name a producer."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RealRequest:
@@ -74,27 +62,20 @@ class RealRequest:
 def real_request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) -> RealRequest:
     """The request with the cell's names and numbers."""
     at: str | TopicPartition
+    by = DescribedBy.LEADER
     match asked:
-        case DescribeTransactionAsked() | DescribeProducerAsked():
-            return _description(asked, who)
+        case DescribeProducerAsked():
+            at, by = who.places[asked.partition], asked.by
+        case DescribeTransactionAsked():
+            at, by = who.real_id(asked.id), DescribedBy.STRANGER if asked.elsewhere else DescribedBy.LEADER
         case ProduceAsked() | TxnOffsetCommitAsked() | WriteMarkerAsked():
             at = who.places[asked.partition]
         case _:
             at = who.real_id(asked.id)
-    return RealRequest(request=_request(asked, who, topic_id), version=asked.version, at=at)
+    return RealRequest(request=_request(asked, who, topic_id), version=asked.version, at=at, by=by)
 
 
-def _description(asked: DescribeTransactionAsked | DescribeProducerAsked, who: CellIdentities) -> RealRequest:
-    if isinstance(asked, DescribeTransactionAsked):
-        name = who.real_id(asked.id)
-        by = DescribedBy.STRANGER if asked.elsewhere else DescribedBy.LEADER
-        return RealRequest(request=DescribeTransactions(transactional_id=name), version=asked.version, at=name, by=by)
-    topic, partition = place = who.places[asked.partition]
-    request = DescribeProducers(topic=topic, partition=partition)
-    return RealRequest(request=request, version=asked.version, at=place, by=asked.by)
-
-
-def _request(asked: _Identified, who: CellIdentities, topic_id: UUID | None) -> ApiRequest[Any]:
+def _request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) -> ApiRequest[Any]:
     producer_id = who.producer_id(asked.producer_id)
     match asked:
         case InitProducerIdAsked():
@@ -131,14 +112,7 @@ def _request(asked: _Identified, who: CellIdentities, topic_id: UUID | None) -> 
                 committed=asked.commit,
             )
         case WriteMarkerAsked():
-            return WriteTxnMarkers(
-                producer_id=producer_id,
-                producer_epoch=asked.epoch,
-                committed=asked.commit,
-                partitions=(who.places[asked.partition],),
-                coordinator_epoch=who.real_coordinator_epoch(asked.coordinator_epoch, asked.producer_id),
-                transaction_version=asked.level,
-            )
+            return _marker(asked, who)
         case ListTransactionsAsked():
             return ListTransactions(
                 states=asked.states,
@@ -146,6 +120,26 @@ def _request(asked: _Identified, who: CellIdentities, topic_id: UUID | None) -> 
                 duration_ms=asked.duration_ms,
                 pattern=_pattern(asked, who),
             )
+        case DescribeTransactionAsked() | DescribeProducerAsked():
+            return _description(asked, who)
+
+
+def _description(asked: DescribeTransactionAsked | DescribeProducerAsked, who: CellIdentities) -> ApiRequest[Any]:
+    if isinstance(asked, DescribeTransactionAsked):
+        return DescribeTransactions(transactional_id=who.real_id(asked.id))
+    topic, partition = who.places[asked.partition]
+    return DescribeProducers(topic=topic, partition=partition)
+
+
+def _marker(asked: WriteMarkerAsked, who: CellIdentities) -> WriteTxnMarkers:
+    return WriteTxnMarkers(
+        producer_id=who.producer_id(asked.producer_id),
+        producer_epoch=asked.epoch,
+        committed=asked.commit,
+        partitions=(who.places[asked.partition],),
+        coordinator_epoch=who.real_coordinator_epoch(asked.coordinator_epoch, asked.producer_id),
+        transaction_version=asked.level,
+    )
 
 
 def _pattern(asked: ListTransactionsAsked, who: CellIdentities) -> str | None:

@@ -71,7 +71,7 @@ def read_raw(
         end = partition_end(leader_client, topic_partition, clock, timeout_seconds)
         offset = max(batches[-1].last_offset + 1 if batches else 0, end.log_start_offset)
         batches += _batches(leader_client, topic_partition, offset, end.high_watermark, timeout_seconds)
-        watermarks = _watermarks(leader_client, topic_partition, clock, timeout_seconds)
+        watermarks = _watermarks(leader_client, topic_partition, end.log_start_offset, clock, timeout_seconds)
         same = _offsets(partition_end(leader_client, topic_partition, clock, timeout_seconds)) == _offsets(end)
         still = same and leader_client.leader_epoch(topic_partition) == epoch  # another leader tells of another log
         if still or time.monotonic() >= deadline:
@@ -85,11 +85,7 @@ def partition_end(
     topic, index = topic_partition
 
     def offset(timestamp: int, isolation: int) -> int:
-        request = ListOffsets(topic=topic, partition=index, timestamp=timestamp, isolation=isolation)
-        result = leader_client.at_leader(topic_partition, request, timeout_seconds=timeout_seconds)
-        if result.error:
-            raise Unreachable(f"ListOffsets of {partition_name(topic, index)} answered {error_name(result.error)}")
-        return result.offset
+        return _listed(leader_client, topic_partition, timestamp, isolation, timeout_seconds)
 
     leader = leader_client.leader(topic_partition)
     return PartitionEnd(
@@ -101,6 +97,26 @@ def partition_end(
         topic=topic,
         partition=index,
     )
+
+
+def log_start(leader_client: LeaderClient, topic_partition: TopicPartition, timeout_seconds: float = 0) -> int:
+    """Where the log begins, at the leader; :raises Unreachable: when no broker answers."""
+    return _listed(leader_client, topic_partition, EARLIEST, READ_UNCOMMITTED, timeout_seconds)
+
+
+def _listed(
+    leader_client: LeaderClient,
+    topic_partition: TopicPartition,
+    timestamp: int,
+    isolation: int,
+    timeout_seconds: float,
+) -> int:
+    topic, index = topic_partition
+    request = ListOffsets(topic=topic, partition=index, timestamp=timestamp, isolation=isolation)
+    result = leader_client.at_leader(topic_partition, request, timeout_seconds=timeout_seconds)
+    if result.error:
+        raise Unreachable(f"ListOffsets of {partition_name(topic, index)} answered {error_name(result.error)}")
+    return result.offset
 
 
 def compacted_away(
@@ -125,9 +141,13 @@ def _offsets(end: PartitionEnd) -> tuple[int, int, int]:
 
 
 def _watermarks(
-    leader_client: LeaderClient, topic_partition: TopicPartition, clock: RunClock, timeout_seconds: float
+    leader_client: LeaderClient,
+    topic_partition: TopicPartition,
+    log_start_offset: int,
+    clock: RunClock,
+    timeout_seconds: float,
 ) -> WatermarkSample:
-    request = FetchWatermarks(partitions=(topic_partition,))
+    request = FetchWatermarks(partitions=(topic_partition,), log_starts={topic_partition: log_start_offset})
     result = leader_client.at_leader(topic_partition, request, timeout_seconds=timeout_seconds)
     if topic_partition not in result.watermarks:
         raise Unreachable(f"Fetch of {partition_name(*topic_partition)} answered {error_name(result.error)}")

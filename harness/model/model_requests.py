@@ -157,11 +157,15 @@ class ListTransactionsAsked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeTransactionAsked:
-    """DescribeTransactions of one id. :param elsewhere: Of a broker that does not coordinate it."""
+    """DescribeTransactions of one id.
+
+    :param elsewhere: Of a broker that does not coordinate it. :param producer_id: None: it names no producer.
+    """
 
     id: str
     version: int = 0
     elsewhere: bool = False
+    producer_id: int = NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

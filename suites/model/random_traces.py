@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.model import protocol_step as step
-from harness.model.alphabet import OWN, PARTITIONS, alphabet
+from harness.model.alphabet import MISSING, OWN, PARTITIONS, alphabet
 from harness.model.coordinator_model import add_partitions
 from harness.model.leader_model import UNVERIFIED, question, translated
 from harness.model.model_requests import (
+    AddPartitionsAsked,
+    DescribeProducerAsked,
     DescribeTransactionAsked,
     ModelAnswer,
     ModelRequest,
@@ -85,7 +87,7 @@ class TraceWalk:
             self._rare()
 
     def _send(self) -> None:
-        named = [each for each in alphabet(self.cluster, OFFERED) if not isinstance(each.asked, WriteMarkerAsked)]
+        named = [each for each in alphabet(self.cluster, OFFERED) if _is_of_a_client(each.asked)]
         in_order = [each for each in named if each.name.endswith(SENSIBLE)]
         asked = self.choose(self.choose([in_order, in_order, named])).asked
         if asked.producer_id in self._untold():
@@ -152,6 +154,13 @@ class TraceWalk:
         self.cluster = outcome.after
         told = replace(outcome.answer, producer_id=_real(outcome.answer.producer_id))
         self.trace[message.place] = replace(self.trace[message.place], answer=told, answered=self.now)
+
+
+def _is_of_a_client(request: ModelRequest) -> bool:
+    """Whether a trace may have it: of an application, about partitions that there are."""
+    if isinstance(request, AddPartitionsAsked):
+        return MISSING not in request.partitions
+    return not isinstance(request, WriteMarkerAsked | DescribeTransactionAsked | DescribeProducerAsked)
 
 
 def _renamed(request: ModelRequest) -> ModelRequest:

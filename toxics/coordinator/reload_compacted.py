@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
+from harness.base import wait
 from harness.base.json_value import Json
 from harness.faults.brokers.leadership import RANKS, leader_moved
 from harness.faults.fault_target import FaultTarget
@@ -21,6 +22,8 @@ from harness.kafka.raw_log import compacted_away
 from harness.wire.topic_partitions import TopicPartition
 
 READ_SECONDS = 5.0
+COMPACTED_SECONDS = 8.0
+"""That the leader's log gets to be compacted before it moves; only what the next leader has loaded counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,9 @@ class CompactedReload:
         """
         transactional_id, rank = text(chosen, "transactional_id"), number(chosen, "rank")
         place = fault_target.state_partition(transactional_id)
+        wait.elapsed_ms_until(
+            lambda: _compacted(fault_target, place)[0] > 0, timeout_seconds=COMPACTED_SECONDS, interval_seconds=0.5
+        )
         with leader_moved(fault_target, *place, rank) as strikes:
             lacking, of = _compacted(fault_target, place)
             strikes.struck = 1 if lacking else 0

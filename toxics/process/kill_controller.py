@@ -54,7 +54,9 @@ class ControllerKill:
             raise Powerless("there is one controller alone")
         active = _quorum(fault_target).leader
         strikes = StrikeCount(where=f"controller-{active}", how="active controllers whose place another one took")
+        since = fault_target.clock.now()
         cluster.kill(active)
+        strikes.moment = since, fault_target.clock.now()
         try:
             successor = wait.until(
                 lambda: _other_leader(fault_target, active), what="another controller", timeout_seconds=ELECTED_SECONDS

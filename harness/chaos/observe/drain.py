@@ -25,7 +25,7 @@ from harness.evidence.situations.recorded import LeaderTerm
 from harness.kafka import wire_log_reader
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.kafka.raw_log import read_raw
-from harness.kafka.wire_log_reader import Deliver
+from harness.kafka.wire_log_reader import MAX_BYTES, Deliver, FetchAccount
 from harness.wire.requests.groups.find_coordinator import GROUP
 from harness.wire.requests.groups.offset_fetch import NO_OFFSET, OffsetFetch
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
@@ -33,6 +33,8 @@ from harness.wire.requests.transactions.describe_transactions import DescribeTra
 from harness.wire.security.security import PLAINTEXT, Security
 from harness.wire.topic_partitions import TopicPartition, partition_name
 
+FETCH_BYTES = (MAX_BYTES, 65_536, 8_192)
+"""``max.partition.fetch.bytes`` of readers: the Java client's own, and such that a transaction spans many answers."""
 EVENTS_AT_A_TIME = 5_000
 """Handed to the history's writer."""
 
@@ -50,6 +52,7 @@ class Scope:
     :param reader_addresses: Brokers' addresses for the readers; None: the same.
     :param security: How clients connect to brokers.
     :param reader_security: How readers do; None: the same.
+    :param fetch_bytes: What the readers ask for at a time: with little, a transaction spans many answers.
     :param reader_group: The group's name that librdkafka's reader goes by.
     """
 
@@ -58,6 +61,7 @@ class Scope:
     reader_addresses: Mapping[int, Address] | None = None
     security: Security = PLAINTEXT
     reader_security: Security | None = None
+    fetch_bytes: int = MAX_BYTES
     reader_group: str = "fencepost-drain"
     transactional_ids: Sequence[str] = ()
     groups: Sequence[str] = ()
@@ -70,11 +74,13 @@ class Drained:
     :param high_watermarks: Of each partition that could be read.
     :param terms: Of each partition's leaders.
     :param notes: What could not be read, a sentence each.
+    :param fetches: What the wire reader's answers were like.
     """
 
     high_watermarks: dict[TopicPartition, int] = field(default_factory=dict)
     terms: list[LeaderTerm] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    fetches: FetchAccount = field(default_factory=FetchAccount)
 
 
 def drain(scope: Scope, history_journal: HistoryJournal, clock: RunClock, *, timeout_seconds: float = 10.0) -> Drained:
@@ -99,7 +105,7 @@ def drain(scope: Scope, history_journal: HistoryJournal, clock: RunClock, *, tim
                 _offsets(leader_client, group, scope.partitions, history_journal, timeout_seconds)
     finally:
         leader_client.close()
-    _readers(scope, drained.high_watermarks, history_journal, clock, timeout_seconds)
+    _readers(scope, drained, history_journal, clock, timeout_seconds)
     return drained
 
 
@@ -197,7 +203,7 @@ def _require_success(error: int, what: str) -> None:
 
 def _readers(
     scope: Scope,
-    wanted: Mapping[TopicPartition, int],
+    drained: Drained,
     history_journal: HistoryJournal,
     clock: RunClock,
     timeout_seconds: float,
@@ -211,7 +217,12 @@ def _readers(
         leader_client = LeaderClient.over(addresses, clock, security=security)
         try:
             return wire_log_reader.read_committed(
-                leader_client, wanted, timeout_seconds=timeout_seconds, deliver=deliver
+                leader_client,
+                wanted,
+                timeout_seconds=timeout_seconds,
+                deliver=deliver,
+                max_bytes=scope.fetch_bytes,
+                account=drained.fetches,
             )
         finally:
             leader_client.close()
@@ -224,12 +235,13 @@ def _readers(
             deliver=deliver,
             security=security,
             group=scope.reader_group,
+            fetch_bytes=scope.fetch_bytes,
         )
 
     with ThreadPoolExecutor(2) as threads:
         readers = [
-            threads.submit(_reader, "wire", by_wire, wanted, history_journal),
-            threads.submit(_reader, "librdkafka", by_librdkafka, wanted, history_journal),
+            threads.submit(_reader, "wire", by_wire, drained.high_watermarks, history_journal),
+            threads.submit(_reader, "librdkafka", by_librdkafka, drained.high_watermarks, history_journal),
         ]
         for reader in readers:
             reader.result()

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 
 from harness.base import wait
 from harness.base.json_value import Json
+from harness.base.kafka_error import KafkaError
 from harness.faults.fault_target import FaultTarget
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.leader_client import LeaderClient, Unreachable
+from harness.kafka.raw_log import log_start
 from harness.kafka.routing import fully_replicated
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
@@ -30,6 +32,7 @@ class SettleConditions:
     """The conditions, what did not meet each at the last check, and since when each is met.
 
     :param unmet: What does not meet a condition, by condition; empty lists where it is met.
+    :param log_starts: Where a log begins of which records were deleted.
     :param met_after_ms: Milliseconds from the start until a condition was met to the end, by condition.
     """
 
@@ -39,6 +42,7 @@ class SettleConditions:
     started: float = field(default_factory=time.monotonic)
     unmet: dict[str, list[Json]] = field(default_factory=dict)
     met_after_ms: dict[str, float] = field(default_factory=dict)
+    log_starts: dict[TopicPartition, int] = field(default_factory=dict)
 
     def check(self) -> bool:
         """Whether every condition is met now."""
@@ -73,9 +77,11 @@ class SettleConditions:
         return [partition_name(*each) for each in self.partitions if not self._stable(each)]
 
     def _stable(self, partition: TopicPartition) -> bool:
-        request = FetchWatermarks(partitions=(partition,))
+        request = FetchWatermarks(partitions=(partition,), log_starts=dict(self.log_starts))
         try:
             result = self.leader_client.at_leader(partition, request, timeout_seconds=0)
+            if result.error == KafkaError.OFFSET_OUT_OF_RANGE:
+                self.log_starts[partition] = log_start(self.leader_client, partition)
         except Unreachable:
             return False
         high_watermark, last_stable_offset = result.watermarks.get(partition, (-1, -2))

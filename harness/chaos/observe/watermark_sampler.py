@@ -10,17 +10,19 @@ until that is over, and only then do samples of that epoch count.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import TypeVar
 
 from harness.base.addresses import Address
 from harness.base.clock import RunClock
+from harness.base.kafka_error import KafkaError
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import WatermarkSample
 from harness.kafka.in_charge import in_epoch, version_of_leaders
-from harness.kafka.leader_client import LeaderClient
+from harness.kafka.leader_client import LeaderClient, Unreachable
+from harness.kafka.raw_log import log_start
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks, FetchWatermarksResult
 from harness.wire.requests.log.list_offsets import ListOffsets, ListOffsetsResult
@@ -69,6 +71,7 @@ class WatermarkSampler:
     _taken: int = 0
     _pending: dict[int, PendingSample] = field(default_factory=dict)
     _caught_up: dict[TopicPartition, int] = field(default_factory=dict)
+    _log_starts: dict[TopicPartition, int] = field(default_factory=dict)
 
     def sample(self) -> None:
         """Ask every leader that has no request pending, and write what has come."""
@@ -88,7 +91,7 @@ class WatermarkSampler:
         try:
             self._pending[leader] = PendingSample(
                 caught_up={each: self._send(leader, ListOffsets(topic=each[0], partition=each[1])) for each in new},
-                watermarks=self._send(leader, FetchWatermarks(partitions=led)),
+                watermarks=self._send(leader, FetchWatermarks(partitions=led, log_starts=dict(self._log_starts))),
                 since=time.monotonic(),
                 epochs=epochs,
             )
@@ -124,6 +127,9 @@ class WatermarkSampler:
     def _write(self, result: FetchWatermarksResult, at: float | None, epochs: Mapping[TopicPartition, int]) -> None:
         assert at is not None, "an answer has a time"
         self.leader_client.forget(each for each, error in result.partitions.items() if error)
+        self._learn_starts(
+            [each for each, error in result.partitions.items() if error == KafkaError.OFFSET_OUT_OF_RANGE]
+        )
         rows = [
             WatermarkSample(at=at, topic=topic, partition=index, high_watermark=high, last_stable_offset=stable)
             for (topic, index), (high, stable) in result.watermarks.items()
@@ -131,6 +137,12 @@ class WatermarkSampler:
         ]
         self.history_journal.write(*rows)
         self.samples += len(rows)
+
+    def _learn_starts(self, trimmed: Sequence[TopicPartition]) -> None:
+        """Of logs of which records were deleted; one whose leader is silent is asked for the next time."""
+        for partition in trimmed:
+            with suppress(Unreachable):
+                self._log_starts[partition] = log_start(self.leader_client, partition)
 
 
 @contextmanager

@@ -60,10 +60,15 @@ HABITS: Mapping[str, tuple[int, Habits]] = {
     "long": (1, Habits(batch_records=50, records=(1, 10), long_share=0.02, payload_bytes=(0, 10))),
     "large": (1, Habits(large_share=0.02)),
     "short-lived-ids": (3, Habits(ids_after=8)),
-    "open-for-long": (6, Habits(records=(2, 4), open_seconds=1.5)),
+    "an-id-each": (2, Habits(ids_after=1)),
+    "open-for-long": (5, Habits(records=(2, 4), open_seconds=1.5)),
+    "outlives-segments": (2, Habits(records=(2, 4), open_seconds=4.5)),
     "left-open": (1, Habits(left_open=0.01)),
 }
 """By name: how many of a seat's draws find it, of the sum of all, and the habits."""
+TOGETHER = "together"
+GATHERED = Habits(records=(1, 2))
+"""Of seats whose transactions wait until all of them are open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +79,15 @@ class Crowd:
     :param per_second: Transactions that all together begin in a second, at most.
     :param seats_a_connection: Seats that share their connections.
     :param request_ms: What a seat gives one operation, retries included.
+    :param together: How many seats more there may be for each, whose transactions are open at once; one is drawn.
     :param before: Transactions that must have been committed in the seconds before a fault, and ``during``:
         writes and commits that must be under way while it is on, or else the fault has shown nothing.
     """
 
     seats: int = 48
-    per_second: float = 400.0
+    per_second: float = 480.0
     seats_a_connection: int = 4
+    together: tuple[float, ...] = (0, 3, 6)
     request_ms: int = 3_000
     timeout_ms: int = 6_000
     before: int = 20

@@ -4,11 +4,13 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
 from harness.chaos.plan.crowd import LARGEST_PAYLOAD, CrowdedWorkload, Habits
 from harness.chaos.play.actor import INIT_PAUSE_SECONDS, TXNS_PER_ROLE, RecordToWrite
+from harness.chaos.play.crowd_account import CrowdAccount
+from harness.chaos.play.gathering import Gathering
 from harness.clients.pipelined.recorded_producer import RecordedProducer
 from harness.wire.topic_partitions import TopicPartition
 
@@ -28,6 +30,32 @@ class Pace:
             await asyncio.sleep(self._next - now)
 
 
+@dataclass(slots=True)
+class OpenSpan:
+    """A transaction from its first acknowledged record on, for the crowd's account."""
+
+    account: CrowdAccount
+    ended: bool = False
+    _since: float = 0.0
+    _records: int = 0
+    _partitions: set[TopicPartition] = field(default_factory=set)
+
+    def write(self, records: Sequence[tuple[TopicPartition, str]]) -> None:
+        """These were acknowledged."""
+        self._since = self._since or time.monotonic()
+        self._records += len(records)
+        fresh = {partition for partition, _ in records} - self._partitions
+        self._partitions |= fresh
+        self.account.opened(fresh)
+        self.account.written(payload for _, payload in records)
+
+    def close(self) -> None:
+        """The client is done with it."""
+        if self._partitions:
+            seconds = time.monotonic() - self._since
+            self.account.closed(self._partitions, records=self._records, seconds=seconds, ended=self.ended)
+
+
 @dataclass(slots=True, kw_only=True)
 class Seat:
     """One transactional id at a time, under one name after the other.
@@ -36,6 +64,7 @@ class Seat:
         distinguishes an id that came later.
     :param topics: The real name by the workload's name.
     :param over: Set when the time is over.
+    :param gathering: Where its transactions wait for others before they end.
     """
 
     name: str
@@ -47,6 +76,8 @@ class Seat:
     topics: dict[str, str]
     pace: Pace
     over: asyncio.Event
+    account: CrowdAccount
+    gathering: Gathering | None = None
     incarnation: int = 0
     txns: int = 0
     committed: int = 0
@@ -86,18 +117,34 @@ class Seat:
         named: list[tuple[TopicPartition, str]] = [
             ((self.topics[record.topic], record.partition), record.payload) for record in records
         ]
+        span = OpenSpan(self.account)
+        try:
+            if not await self._write(producer, named, span):
+                await producer.end(commit=False)
+                return False
+            if left_open:
+                return False
+            ended = await producer.end(commit=commit)
+            span.ended = ended.done
+        finally:
+            span.close()
+        self.committed += commit and ended.done
+        return ended.done
+
+    async def _write(
+        self, producer: RecordedProducer, named: Sequence[tuple[TopicPartition, str]], span: "OpenSpan"
+    ) -> bool:
+        """All records, in two parts where the transaction stays open between; whether all are there for certain."""
         parts = (named[:1], named[1:]) if self.habits.open_seconds and len(named) > 1 else (named,)
         for number, part in enumerate(parts):
             if number:
                 await self._pause(self.draw.uniform(0, self.habits.open_seconds))
             if not await producer.write(part):
-                await producer.end(commit=False)
                 return False
-        if left_open:
-            return False
-        ended = await producer.end(commit=commit)
-        self.committed += commit and ended.done
-        return ended.done
+            span.write(part)
+        if self.gathering is not None:
+            await self.gathering.wait(self.draw)
+        return True
 
     def _drawn(self) -> tuple[Sequence[RecordToWrite], bool]:
         habits, draw = self.habits, self.draw

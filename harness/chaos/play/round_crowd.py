@@ -3,16 +3,19 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from threading import Event
 
 from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.seed import Seed
-from harness.chaos.plan.crowd import Crowd, CrowdedWorkload, Habits, drawn_habits
+from harness.chaos.plan.crowd import GATHERED, TOGETHER, Crowd, CrowdedWorkload, Habits, drawn_habits
+from harness.chaos.play.crowd_account import CrowdAccount
 from harness.chaos.play.crowd_seat import Pace, Seat
+from harness.chaos.play.gathering import Gathering
 from harness.clients.operation_rows import OperationRows
-from harness.clients.pipelined.pipelined_producer import PipelinedProducer, ProducerHabits
+from harness.clients.pipelined.pipelined_producer import PipelinedProducer, ProducerHabits, ProducerTally
 from harness.clients.pipelined.pipelined_retry import PipelinedRetry
 from harness.clients.pipelined.recorded_producer import RecordedProducer
 from harness.clients.pipelined.shared_connections import SharedConnections
@@ -36,6 +39,7 @@ class RoundCrowd:
     :param id_prefix: What the seats' transactional ids begin with.
     :param topics: The real name by the workload's name.
     :param ids: All transactional ids so far.
+    :param tally: Of all producers' requests.
     """
 
     crowd: Crowd
@@ -51,7 +55,9 @@ class RoundCrowd:
     ids: dict[str, None] = field(default_factory=dict)
     habits: list[str] = field(default_factory=list)
     seats: list[Seat] = field(default_factory=list)
-    _retries: dict[tuple[str, str, int], PipelinedRetry] = field(default_factory=dict)
+    account: CrowdAccount = field(default_factory=CrowdAccount)
+    tally: ProducerTally = field(default_factory=ProducerTally)
+    _retries: dict[tuple[str, str, str], PipelinedRetry] = field(default_factory=dict)
 
     def run(self) -> None:
         """Until ``stop`` is set and every seat has ended its transaction."""
@@ -74,11 +80,14 @@ class RoundCrowd:
             "transactional_ids": len(self.ids),
             "transactions": sum(seat.txns for seat in self.seats),
             "committed": sum(seat.committed for seat in self.seats),
+            **self.account.facts(),
+            **self.tally.facts(),
         }
 
     async def _run(self) -> None:
         over, pace = asyncio.Event(), Pace(per_second=self.crowd.per_second)
         self.seats += [self._seat(number, over, pace) for number in range(self.crowd.seats)]
+        self.seats += self._gathered(over, pace)
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._await_end(over))
@@ -95,13 +104,27 @@ class RoundCrowd:
         over.set()
 
     def _seat(self, number: int, over: asyncio.Event, pace: Pace) -> Seat:
-        name, protocol = f"crowd-{number}", self.protocols[number % len(self.protocols)]
-        others, lane_number = divmod(number // len(self.protocols), len(LANES))
-        lane, group = LANES[lane_number], others // self.crowd.seats_a_connection
-        shared = (protocol.name, lane, group)
-        draw = self.seed.stream(f"crowd/{name}")
+        """A seat with drawn habits; a few of them share their connections."""
+        draw = self.seed.stream(f"crowd/crowd-{number}")
         habit, habits = drawn_habits(draw)
         self.habits.append(habit)
+        others = number // len(self.protocols) // len(LANES)
+        return self._made(number, draw, habits, str(others // self.crowd.seats_a_connection), over, pace)
+
+    def _gathered(self, over: asyncio.Event, pace: Pace) -> Sequence[Seat]:
+        """Those whose transactions are open at once; they wait most of the time, so that all share connections."""
+        size = round(self.crowd.seats * self.seed.stream(f"crowd/{TOGETHER}").choice(self.crowd.together))
+        gathering, seats = Gathering(size, over), []
+        for number in range(self.crowd.seats, self.crowd.seats + size):
+            draw = self.seed.stream(f"crowd/crowd-{number}")
+            self.habits.append(TOGETHER)
+            seats.append(self._made(number, draw, GATHERED, TOGETHER, over, pace))
+            seats[-1].gathering = gathering
+        return seats
+
+    def _made(self, number: int, draw: Random, habits: Habits, group: str, over: asyncio.Event, pace: Pace) -> Seat:
+        name, protocol = f"crowd-{number}", self.protocols[number % len(self.protocols)]
+        shared = (protocol.name, LANES[number // len(self.protocols) % len(LANES)], group)
 
         def open_producer(actor: str, end_of_id: str) -> RecordedProducer:
             return self._opened(actor, f"{self.id_prefix}{name}{end_of_id}", protocol, shared, habits)
@@ -116,6 +139,7 @@ class RoundCrowd:
             topics=self.topics,
             pace=pace,
             over=over,
+            account=self.account,
         )
 
     def _opened(
@@ -123,7 +147,7 @@ class RoundCrowd:
         actor: str,
         transactional_id: str,
         protocol: TransactionProtocol,
-        shared: tuple[str, str, int],
+        shared: tuple[str, str, str],
         habits: Habits,
     ) -> RecordedProducer:
         self.ids[transactional_id] = None
@@ -132,6 +156,7 @@ class RoundCrowd:
             retry=self._retry(shared, protocol),
             habits=self._producer_habits(habits),
             now=self.clock.now,
+            tally=self.tally,
         )
         rows = OperationRows(
             actor=actor, client=f"wire-{protocol.name}", protocol=protocol.name, transactional_id=transactional_id
@@ -148,7 +173,7 @@ class RoundCrowd:
             compression=habits.compression,
         )
 
-    def _retry(self, shared: tuple[str, str, int], protocol: TransactionProtocol) -> PipelinedRetry:
+    def _retry(self, shared: tuple[str, str, str], protocol: TransactionProtocol) -> PipelinedRetry:
         """The connections and routes that some seats share."""
         if shared not in self._retries:
             _, lane, group = shared

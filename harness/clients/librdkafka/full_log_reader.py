@@ -16,6 +16,8 @@ from harness.wire.records.record_batch import text
 from harness.wire.security.security import PLAINTEXT, Security
 
 MESSAGES_PER_CALL = 2_000
+FETCH_BYTES = 1 << 20
+"""``fetch.message.max.bytes``, librdkafka's own default."""
 CALL_SECONDS = 0.1
 """How long one call may wait."""
 
@@ -28,17 +30,19 @@ def read_committed(
     deliver: Callable[[Sequence[DeliveredRecord]], None],
     security: Security = PLAINTEXT,
     group: str = "fencepost-drain",
+    fetch_bytes: int = FETCH_BYTES,
 ) -> Mapping[tuple[str, int], int]:
     """Read each topic and partition from its beginning until it is at its wanted offset.
 
     :param timeout_seconds: Seconds without any new offset after which it gives up; it never raises for a broker that
         is away.
     :param group: The name that it goes by; no group comes into being.
+    :param fetch_bytes: Of one partition in an answer; a longer batch comes whole (KIP-74).
     :param deliver: Gets the records in the order in which librdkafka delivers them.
     :return: For each partition, the offset that would be read next; 0 where nothing came.
     """
     ends = dict.fromkeys(wanted, 0)
-    consumer = Consumer({**_settings(bootstrap, group), **security_settings(security)})
+    consumer = Consumer({**_settings(bootstrap, group, fetch_bytes), **security_settings(security)})
     try:
         consumer.assign([TopicPartition(topic, index, OFFSET_BEGINNING) for topic, index in wanted])
         moved = time.monotonic()
@@ -72,7 +76,7 @@ def _take(
     return sum(ends.values()) > before
 
 
-def _settings(bootstrap: str, group: str) -> dict[str, str | int | bool]:
+def _settings(bootstrap: str, group: str, fetch_bytes: int) -> dict[str, str | int | bool]:
     return {
         "bootstrap.servers": bootstrap,
         "client.id": "fencepost-drain",
@@ -81,6 +85,7 @@ def _settings(bootstrap: str, group: str) -> dict[str, str | int | bool]:
         "enable.auto.commit": False,
         "enable.partition.eof": True,
         "auto.offset.reset": "earliest",
+        "fetch.message.max.bytes": fetch_bytes,
         "fetch.wait.max.ms": 50,
         "fetch.error.backoff.ms": 100,
         "reconnect.backoff.max.ms": 500,

@@ -7,8 +7,9 @@ What is refused and what is in doubt is decided by the same rules and table as f
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
+from harness.base.json_value import Json
 from harness.clients.client import CallResult, refused_locally
 from harness.clients.pipelined.outgoing_batches import OutgoingBatch, OutgoingBatches, in_batches
 from harness.clients.pipelined.pipelined_retry import PipelinedRetry
@@ -55,14 +56,37 @@ class ProducerHabits:
         return max(1, round(self.try_seconds * REPLICAS_SHARE * 1000))
 
 
+@dataclass(slots=True)
+class ProducerTally:
+    """What producers of one event loop have sent."""
+
+    produce_requests: int = 0
+    most_in_flight: int = 0
+    most_partitions: int = 0
+
+    def note(self, in_flight: int, partitions: int) -> None:
+        """A Produce is sent: the producer's Produce requests to that broker now, and the partitions of this one."""
+        self.produce_requests += 1
+        self.most_in_flight = max(self.most_in_flight, in_flight)
+        self.most_partitions = max(self.most_partitions, partitions)
+
+    def facts(self) -> dict[str, Json]:
+        """For ``run.json``."""
+        return asdict(self)
+
+
 @dataclass(slots=True, kw_only=True)
 class PipelinedProducer:
-    """One producer of one transactional id; belongs to one task of an event loop."""
+    """One producer of one transactional id; belongs to one task of an event loop.
+
+    :param tally: Counts its requests, with others'.
+    """
 
     state: ProducerState
     retry: PipelinedRetry
     habits: ProducerHabits
     now: Callable[[], float]
+    tally: ProducerTally = field(default_factory=ProducerTally)
     _in_flight: dict[int, int] = field(default_factory=dict)
 
     async def init(self) -> CallResult:
@@ -170,6 +194,7 @@ class PipelinedProducer:
                     outgoing.take(batch)
                     batch.started = self.now() if batch.started is None else batch.started
                 self._in_flight[node] = self._in_flight.get(node, 0) + 1
+                self.tally.note(self._in_flight[node], len(some))
                 self.state.started = True
                 started.add(asyncio.create_task(self._produce(node, outgoing, some)))
         return started

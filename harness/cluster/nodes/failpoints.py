@@ -16,6 +16,8 @@ from harness.cluster.nodes.node_addresses import NodeAddresses
 from harness.cluster.nodes.node_ports import BYTEMAN
 
 ANSWER_SECONDS = 30.0
+BESIDE = 0
+"""Number of the script that holds a fault of one node; those of all nodes count from 1."""
 FAILURES = ("EXCEPTION", "ERROR", "threw ", "failed ", "Rule.ensureTypeCheckedCompiled")
 
 
@@ -63,6 +65,29 @@ class Failpoints:
         """The names of loaded rules whose place was come to in some node: only then is a rule compiled."""
         return frozenset(name for node in nodes for name in _compiled(self._command(node, "LIST\n")))
 
+    def load_beside(self, node: Node, rules: str) -> None:
+        """Load rules into one node beside those that are kept; a restart of the node ends them.
+
+        :raises RuntimeError: With Byteman's message, when a rule does not apply; then none of these is left.
+        """
+        self.prepare(node)
+        try:
+            self._load(node, BESIDE, rules)
+        except RuntimeError:
+            self._command(node, _deletion(rules))
+            raise
+
+    def unload_beside(self, node: Node, rules: str) -> frozenset[str]:
+        """Take those out again; the names of those whose place was come to.
+
+        :raises RuntimeError: With Byteman's message, when a rule failed while it was there.
+        """
+        answer = self._command(node, "LIST\n")
+        self._command(node, _deletion(rules))
+        _refuse_failures(node, answer)
+        named = {line.removeprefix("RULE ").strip() for line in rules.splitlines() if line.startswith("RULE ")}
+        return frozenset(named.intersection(_compiled(answer)))
+
     def prepare(self, node: Node) -> None:
         """Load the agent into the node, once in a JVM's life."""
         address = self.addresses.node(node.number, BYTEMAN)
@@ -70,8 +95,7 @@ class Failpoints:
         node.load_agent(java_agents.jar_of(java_agents.BYTEMAN), options)
 
     def _load(self, node: Node, number: int, rules: str) -> None:
-        script = f"SCRIPT fencepost-{number}\n{rules.rstrip()}\nENDSCRIPT\n"
-        _refuse_failures(node, self._command(node, f"LOAD\n{script}ENDLOAD\n"))
+        _refuse_failures(node, self._command(node, f"LOAD\n{_script(number, rules)}ENDLOAD\n"))
         _refuse_failures(node, self._command(node, "LIST\n"))
 
     def _delete(self, nodes: Sequence[Node]) -> None:
@@ -86,6 +110,14 @@ class Failpoints:
             connection.shutdown(socket.SHUT_WR)
             with connection.makefile() as reader:
                 return reader.read()
+
+
+def _script(number: int, rules: str) -> str:
+    return f"SCRIPT fencepost-{number}\n{rules.rstrip()}\nENDSCRIPT\n"
+
+
+def _deletion(rules: str) -> str:
+    return f"DELETE\n{_script(BESIDE, rules)}ENDDELETE\n"
 
 
 def _compiled(listed: str) -> Iterator[str]:

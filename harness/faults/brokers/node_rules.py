@@ -51,11 +51,11 @@ class NodeRules:
         if not isinstance(cluster, BreakNode):
             raise Powerless(f"the {cluster.backend} backend loads no rules into a broker")
         strikes = StrikeCount(where=f"broker-{broker}", how=self.how)
-        cluster.load_rules_into(broker, self.rules(chosen))
+        rules, entered = self.rules(chosen), frozenset[str]()
+        cluster.load_rules_into(broker, rules)
         try:
             yield strikes
         finally:
-            entered = sorted(cluster.rules_entered_in(broker))
-            cluster.unload_rules_from(broker)
+            entered = cluster.unload_rules_from(broker, rules)
         strikes.struck = len(entered)
-        strikes.how += f": {', '.join(entered) or 'none'}"
+        strikes.how += f": {', '.join(sorted(entered)) or 'none'}"

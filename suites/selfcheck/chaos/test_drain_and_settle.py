@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from harness.base.clock import RunClock
+from harness.base.kafka_error import KafkaError
 from harness.chaos.observe import coordinator_probe
 from harness.chaos.observe.settle import SettleConditions
 from harness.clients.client import CallResult
@@ -43,6 +44,7 @@ class Broker:
     :param aborted: The aborted transactions in the answer to a Fetch from an offset.
     :param failing: What a broker that is away does instead of answering.
     :param growing: Appended to the log, one at each ListOffsets of its beginning.
+    :param begin: Where the log begins, since what is below was deleted.
     :param lost: How many offsets below the high watermark no Fetch gives.
     """
 
@@ -54,6 +56,7 @@ class Broker:
     asked: list[tuple[int, str]] = field(default_factory=list)
     growing: list[LogBatch] = field(default_factory=list)
     lost: int = 0
+    begin: int = 0
 
     def call(
         self, node: int, request: ApiRequest[ApiResult], _version: int | None = None, *, timeout_seconds: float = 0
@@ -80,16 +83,20 @@ class Broker:
             case ListOffsets(timestamp=timestamp, isolation=isolation):
                 if timestamp == EARLIEST and self.growing:
                     self.log = (*self.log, self.growing.pop(0))
-                offset = 0 if timestamp == EARLIEST else (self.end if isolation == 0 else self.stable_end)
+                offset = self.begin if timestamp == EARLIEST else (self.end if isolation == 0 else self.stable_end)
                 return ListOffsetsResult(error=0, error_message=None, offset=offset, timestamp_ms=-1, leader_epoch=-1)
-            case FetchWatermarks():
-                watermarks = {PARTITION: (self.end, self.stable_end)}
+            case FetchWatermarks(log_starts=starts):
+                error = self._out_of_range(starts.get(PARTITION, 0))
+                watermarks = {} if error else {PARTITION: (self.end, self.stable_end)}
                 return FetchWatermarksResult(
-                    error=0, error_message=None, watermarks=watermarks, partitions={PARTITION: 0}
+                    error=error, error_message=None, watermarks=watermarks, partitions={PARTITION: error}
                 )
             case Fetch(offset=offset, isolation=isolation):
                 return self._fetched(offset, self.stable_end if isolation else self.end)
         raise AssertionError(request)
+
+    def _out_of_range(self, offset: int) -> int:
+        return KafkaError.OFFSET_OUT_OF_RANGE if offset < self.begin else 0
 
     @property
     def end(self) -> int:
@@ -108,9 +115,10 @@ class Broker:
         return MetadataResult(error=0, error_message=None, cluster_id=None, controller=1, brokers={}, topics=topics)
 
     def _fetched(self, offset: int, end: int) -> FetchResult:
-        batch = next((each for each in self.log if offset <= each.last_offset < end), None)
+        error = self._out_of_range(offset)
+        batch = next((each for each in self.log if not error and offset <= each.last_offset < end), None)
         return FetchResult(
-            error=0,
+            error=error,
             error_message=None,
             high_watermark=self.end,
             last_stable_offset=self.stable_end,
@@ -225,9 +233,30 @@ def test_the_wire_reader_takes_each_answers_own_list_of_aborted_transactions() -
     assert committed_of(Broker(log=log, aborted={0: ((7, 0),)}), 3) == (["b"], 3)
 
 
+def test_answers_that_end_within_a_transaction_are_counted() -> None:
+    account = wire_log_reader.FetchAccount()
+    account.note(LOG[:2])
+    account.note(LOG[:1])
+    account.note(LOG[1:2])
+    account.note(())
+    assert (account.answers, account.within) == (3, 1)
+
+
 def test_a_reader_that_cannot_reach_the_end_returns_where_it_ended() -> None:
     assert committed_of(Broker(log=LOG, stable=3), 5) == (["1/0/2/a", "1/1/2/b"], 3)
     assert committed_of(Broker(log=LOG, failing={1: ConnectionClosed("gone")}), 5) == ([], 0)
+
+
+def test_a_log_whose_beginning_was_deleted_is_read_from_where_it_begins_and_settles() -> None:
+    trimmed = Broker(leaders={1: (1, 0, (1, 2)), 2: (1, 0, (1, 2))}, log=LOG, begin=3, aborted={3: ((8, 3),)})
+    raw = raw_log.read_raw(leader_client(trimmed), PARTITION, RunClock(), timeout_seconds=1)
+    assert (raw.end.log_start_offset, raw.watermarks.high_watermark, raw.still) == (3, 5, True)
+    assert [batch.base_offset for batch in raw.batches] == [3, 4]
+    assert committed_of(trimmed, 5) == ([], 5)
+    conditions = SettleConditions(
+        leader_client=leader_client(trimmed, (1, 2)), partitions=[PARTITION], transactional_ids=[]
+    )
+    assert [conditions.check(), conditions.check()] == [False, True]
 
 
 def test_an_older_leader_epoch_is_not_believed() -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from harness import run_chaos
 from harness.base.clock import RunClock
+from harness.base.seed import Seed
+from harness.chaos.observe.drain import Drained
 from harness.chaos.play.judgement_limits import SHOWN, limited
 from harness.clients.stdio.client_processes import RunningClients
 from harness.cluster.topology import Topology
@@ -64,13 +66,14 @@ def test_without_an_opener_there_is_no_gate() -> None:
 
 
 def test_errors_are_read_when_the_round_is_drained(monkeypatch: pytest.MonkeyPatch) -> None:
-    drained = SimpleNamespace(high_watermarks={"t-0": 3}, notes=["broker 1 is away"])
+    drained = Drained(high_watermarks={("t", 0): 3}, notes=["broker 1 is away"])
     monkeypatch.setattr("harness.run_chaos.drain_partitions", lambda *_: drained)
+    monkeypatch.setattr("harness.run_chaos.note_situations", lambda *_: None)
     reader = SimpleNamespace(finish=lambda *_, **__: (), facts=lambda: {})
     with fault_target(open_gate) as target:
         context = SimpleNamespace(
             partitions=[], fault_target=target, transactional_ids=[], groups=[], reader=reader, real_name=str,
-            history_journal=SimpleNamespace(write=lambda *_: None), facts={}, processes=RunningClients(),
+            history_journal=SimpleNamespace(write=lambda *_: None), facts={}, processes=RunningClients(), seed=Seed(7),
         )  # fmt: skip
         gate = cast(Gate, target.gate)
         gate.process.kill()

@@ -43,12 +43,14 @@ class Leaders:
 
     :param waits: In vain, for each answer to a Fetch.
     :param behind: Whether its high watermark is below the beginning of its epoch.
+    :param begin: Where its log begins.
     """
 
     epoch: int = 7
     waits: int = 0
     behind: bool = False
     levels: tuple[int, int] = (5, 3)
+    begin: int = 0
     sent: list[tuple[object, int]] = field(default_factory=list)
     left: list[int] = field(default_factory=list)
 
@@ -58,9 +60,14 @@ class Leaders:
     def highest(self, _node: int, _api: str, cap: int | None = None) -> int:
         return 17 if cap is None else cap
 
-    def call(self, _node: int, _request: object, *_version: int, timeout_seconds: float) -> Any:
-        """Metadata alone is asked for so."""
+    def call(self, _node: int, request: object, *_version: int, timeout_seconds: float) -> Any:
+        """Metadata is asked for so, and where a log begins."""
         assert timeout_seconds > 0
+        if isinstance(request, ListOffsets):
+            begins = ListOffsetsResult(
+                error=0, error_message=None, offset=self.begin, timestamp_ms=-1, leader_epoch=self.epoch
+            )
+            return type("Response", (), {"result": begins})
         partition: Any = {"error": 0, "leader": 1, "leader_epoch": self.epoch, "replicas": [1], "isr": [1]}
         topics: Any = {"t": {"id": None, "error": 0, "partitions": {0: partition}}}
         known = MetadataResult(error=0, error_message=None, cluster_id=None, controller=1, brokers={}, topics=topics)
@@ -74,12 +81,12 @@ class Leaders:
                 return Pending(
                     ListOffsetsResult(error=error, error_message=None, offset=5, timestamp_ms=-1, leader_epoch=-1)
                 )
-            case FetchWatermarks(leader_epochs=epochs):
-                return Pending(self._watermarks(epochs), self.waits)
+            case FetchWatermarks(leader_epochs=epochs, log_starts=starts):
+                return Pending(self._watermarks(epochs, starts.get(PARTITION, 0)), self.waits)
         raise AssertionError(request)
 
-    def _watermarks(self, epochs: Mapping[TopicPartition, int]) -> FetchWatermarksResult:
-        error = self._refusal(epochs[PARTITION])
+    def _watermarks(self, epochs: Mapping[TopicPartition, int], start: int) -> FetchWatermarksResult:
+        error = self._refusal(epochs[PARTITION]) or (KafkaError.OFFSET_OUT_OF_RANGE if start < self.begin else 0)
         levels = {} if error else {PARTITION: self.levels}
         return FetchWatermarksResult(error=error, error_message=None, watermarks=levels, partitions={PARTITION: error})
 
@@ -150,6 +157,20 @@ def test_another_epoch_is_looked_up_and_must_catch_up_again(history_journal: His
     leaders.behind = False
     sampler.sample()
     assert (sampler.samples, sampler._taken < SAMPLES_PER_METADATA) == (2, True)
+
+
+def test_a_log_whose_beginning_was_deleted_gives_samples_again_once_that_is_known(
+    history_journal: HistoryJournal,
+) -> None:
+    leaders = Leaders()
+    sampler = sampler_of(leaders, history_journal)
+    sampler.sample()
+    leaders.begin = 3
+    sampler.sample()
+    sampler.sample()
+    assert sampler.samples == 2
+    starts = [request.log_starts for request, _ in leaders.sent if isinstance(request, FetchWatermarks)]
+    assert starts == [{}, {}, {PARTITION: 3}]
 
 
 def test_only_the_connection_of_a_leader_that_does_not_answer_is_given_up(

@@ -164,19 +164,25 @@ def test_the_start_of_an_open_transaction_is_the_one_that_it_was_shown_with_firs
     one = run(INIT, WRITE)
     for request, answer in ((INIT, ModelAnswer("NONE", 0, 0)), (WRITE, ModelAnswer())):
         one.take(request, answer)
-    shown = {**LOOK.ids["x"], "state": "Ongoing", "start_time_ms": 40}
-    one.note_starts({"x": shown})  # type: ignore[dict-item]
+    shown = described(state="Ongoing", started=40)
+    one.note_starts({"x": shown})
     one.take(COMMIT, ModelAnswer("NONE", 0, 1))
 
-    def start(**changed: object) -> SeenStart:
-        seen = one.seen(replace(LOOK, ids={"x": {**shown, **changed}}))  # type: ignore[dict-item]
+    def start(now: DescribedTransaction) -> SeenStart:
+        seen = one.seen(replace(LOOK, ids={"x": now}))
         assert seen is not None
         return seen.ids["own"].start
 
-    assert start() is SeenStart.KEPT
-    assert start(start_time_ms=41) is SeenStart.MOVED
-    assert start(start_time_ms=-1) is SeenStart.MISSING
-    assert start(start_time_ms=-1, state="CompleteCommit") is SeenStart.KEPT
+    assert start(shown) is SeenStart.KEPT
+    assert start(described(state="Ongoing", started=41)) is SeenStart.MOVED
+    assert start(described(state="Ongoing", started=-1)) is SeenStart.MISSING
+    assert start(described(state="CompleteCommit", started=-1)) is SeenStart.KEPT
+
+
+def described(*, state: str, started: int) -> DescribedTransaction:
+    shown = LOOK.ids["x"].copy()
+    shown["state"], shown["start_time_ms"] = state, started
+    return shown
 
 
 def test_a_last_stable_offset_that_passes_an_open_transaction_is_told() -> None:

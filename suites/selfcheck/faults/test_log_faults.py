@@ -118,6 +118,7 @@ def test_a_coordinator_that_loads_counts_where_its_log_was_compacted(
 ) -> None:
     kafka = Kafka(partitions={STATE: {index: led(2) for index in range(5)}})
     monkeypatch.setattr(reload_compacted, "_compacted", lambda *_: (lacking, 73))
+    monkeypatch.setattr(reload_compacted, "COMPACTED_SECONDS", 0)
     with reload_compacted.TOXIC.strike(of_kafka(kafka), {"transactional_id": "teller", "rank": 0}) as strikes:
         assert strikes.struck == struck
     assert strikes.how.endswith(f"which loaded a log that lacked {lacking} of 73 records")

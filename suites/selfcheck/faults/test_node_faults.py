@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.unprepared import Unprepared
 from harness.base.wait import TimedOut
@@ -48,11 +49,10 @@ class Noting:
         if self.broken:
             raise RuntimeError(self.broken)
 
-    def rules_entered_in(self, _node: int) -> frozenset[str]:
-        return self.entered
-
-    def unload_rules_from(self, node: int) -> None:
+    def unload_rules_from(self, node: int, rules: str) -> frozenset[str]:
+        assert f"{node} {rules}" in self.notes
         self.notes.append(f"{node} unloaded")
+        return self.entered
 
     def kill(self, node: int) -> None:
         self.notes.append(f"{node} killed")
@@ -97,7 +97,7 @@ def target(cluster: Any) -> FaultTarget:
             return Unanswered(cluster)
 
     class NotingTarget:
-        client = NotingClient()
+        client, clock = NotingClient(), RunClock()
 
         def __init__(self) -> None:
             self.cluster = cluster

@@ -32,11 +32,13 @@ class FetchWatermarks:
 
     The request wants one byte from each log's beginning: the first partition gives one batch, the others none.
 
+    :param log_starts: Where the logs begin; 0 where one is left out, which is out of range once records were deleted.
     :param leader_epochs: Whose leader is asked, as for ``Fetch``; partitions that are left out are of no certain epoch.
     """
 
     api: ClassVar[str] = "Fetch"
     partitions: Sequence[TopicPartition]
+    log_starts: Mapping[TopicPartition, int] = field(default_factory=dict)
     leader_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)
 
     def build(self, version: int) -> RequestPayload:
@@ -66,4 +68,10 @@ class FetchWatermarks:
 
     def _from_beginning(self, partition: TopicPartition) -> Value:
         epoch = self.leader_epochs.get(partition, -1)
-        return {"partition": partition[1], "current_leader_epoch": epoch, "fetch_offset": 0, "partition_max_bytes": 1}
+        start = self.log_starts.get(partition, 0)
+        return {
+            "partition": partition[1],
+            "current_leader_epoch": epoch,
+            "fetch_offset": start,
+            "partition_max_bytes": 1,
+        }

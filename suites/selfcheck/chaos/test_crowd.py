@@ -1,0 +1,88 @@
+"""A crowd: what its habits bring about, and what its account says of it."""
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+from harness.chaos.plan.crowd import LARGEST_PAYLOAD, SEGMENT_MS, Crowd
+from harness.chaos.play.crowd_account import CrowdAccount
+from harness.chaos.play.gathering import Gathering
+from suites.selfcheck.fixtures.kfake_crowd import kfake_brokers, play_until_committed
+from suites.selfcheck.fixtures.kfake_server import require_kfake
+
+HERE, THERE = ("t", 0), ("t", 1)
+
+
+def test_the_account_knows_how_many_were_open_on_one_partition_at_once() -> None:
+    account = CrowdAccount()
+    account.opened([HERE, THERE])
+    account.opened([HERE])
+    account.closed([HERE, THERE], records=2, seconds=0.1, ended=True)
+    account.opened([HERE])
+    assert (account.most_open, account.most_open_on) == (2, "t-0")
+
+
+def test_only_what_was_ended_has_outlived_a_segment_and_only_what_nearly_fills_a_batch_is_near_the_limit() -> None:
+    account = CrowdAccount()
+    long = SEGMENT_MS / 1000 + 0.1
+    account.opened([HERE])
+    account.closed([HERE], records=9, seconds=long, ended=False)
+    account.opened([HERE])
+    account.closed([HERE], records=3, seconds=long, ended=True)
+    account.written(["x" * LARGEST_PAYLOAD, "x"])
+    assert (account.outlived, account.longest, account.near_limit) == (1, 3, 1)
+
+
+def test_transactions_wait_until_all_are_there_again_and_again() -> None:
+    async def gathered() -> list[int]:
+        over = asyncio.Event()
+        over.set()  # nobody spreads
+        gathering, came, seen = Gathering(3, over), Counter[int](), []
+
+        async def come(turn: int) -> None:
+            came[turn] += 1
+            await gathering.wait(Random(1))
+            seen.append(came[turn])
+
+        for turn in range(2):
+            await asyncio.gather(*(come(turn) for _ in range(3)))
+        return seen
+
+    assert asyncio.run(gathered()) == [3] * 6
+
+
+def test_one_that_waits_for_others_who_never_come_goes_on() -> None:
+    async def waited() -> float:
+        over, loop = asyncio.Event(), asyncio.get_running_loop()
+        over.set()
+        began = loop.time()
+        await Gathering(2, over).wait(Random(1))
+        return loop.time() - began
+
+    assert 1.5 < asyncio.run(waited()) < 10
+
+
+def test_a_crowd_that_gathers_has_many_transactions_open_on_one_partition(tmp_path: Path) -> None:
+    require_kfake()
+    with kfake_brokers() as brokers:
+        crowd = brokers.crowd(Crowd(seats=20, together=(15,), per_second=2_000), tmp_path)
+        play_until_committed(crowd, 900)
+    facts = crowd.facts()
+    assert facts["seats"] == 320
+    assert account_of(facts, "most_open") >= 60
+    assert account_of(facts, "most_in_flight") == 5
+    assert account_of(facts, "transactional_ids") >= 320
+    assert outcomes(tmp_path)["commit", "done"] == facts["committed"]
+
+
+def account_of(facts: object, name: str) -> int:
+    assert isinstance(facts, dict)
+    return int(facts[name])
+
+
+def outcomes(folder: Path) -> Counter[tuple[str, str]]:
+    """How often each verb had each outcome."""
+    lines = (folder / "operations.jsonl").read_text().splitlines()
+    return Counter((line["verb"], line["outcome"]) for line in map(json.loads, lines))
