@@ -3,6 +3,9 @@
 An operation hides its tries. What is known is its last answer, so the other tries are requests without one, which may
 have had their effect at any time. Sequence numbers, and what was added to a transaction, are not in a history: they
 follow from the operations before, as in :class:`harness.clients.wire.protocol_client.ProtocolClient`.
+
+Offsets of a group are covered as far as they are part of a transaction: what AddOffsetsToTxn and TxnOffsetCommit are
+answered. Which offset it is, what the group then shows, and what concerns its members is not.
 """
 
 from collections import defaultdict
@@ -12,16 +15,19 @@ from typing import Any, TypeAlias
 
 from harness.base.kafka_error import KafkaError
 from harness.model.coordinator_model import NEW_PROTOCOL_END
+from harness.model.leader_model import OFFSETS_KNOW_ABORTABLE, PRODUCE_KNOWS_ABORTABLE
 from harness.model.model_requests import (
+    AddOffsetsAsked,
     AddPartitionsAsked,
     EndTxnAsked,
     InitProducerIdAsked,
     ModelAnswer,
     ModelRequest,
     ProduceAsked,
+    TxnOffsetCommitAsked,
 )
 from harness.model.model_state import NONE
-from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE
+from harness.model.protocol_profile import NEW_PROTOCOL_OFFSETS, NEW_PROTOCOL_PRODUCE
 from harness.model.traces.trace_check import TracedRequest
 
 Row: TypeAlias = Mapping[str, Any]
@@ -59,14 +65,12 @@ class _Client:
     sequences: dict[str, int] = field(default_factory=dict)
     refused: dict[str, tuple[float, int]] = field(default_factory=dict)
     added: set[str] = field(default_factory=set)
-    offsets_of: set[str] = field(default_factory=set)
 
     def become(self, row: Row) -> None:
         """Another identity begins its sequences at 0."""
         if (row["producer_id"], row["epoch"]) != (self.producer_id, self.epoch):
             self.sequences.clear()
             self.refused.clear()
-            self.offsets_of.clear()
         self.producer_id, self.epoch = row["producer_id"], row["epoch"]
         self.added.clear()
 
@@ -82,6 +86,7 @@ class ClientTrace:
 
     :param produce: The newest version of Produce that the brokers offer: a refusal is told by it.
     :param repeated: When a proxy sent requests twice.
+    :param groups: To how many offsets were sent.
     :param numbers: Of the operations that the answered requests belong to.
     :param handed_out: Producer ids with epochs, as answers to InitProducerId and EndTxn gave them.
     """
@@ -90,6 +95,7 @@ class ClientTrace:
     produce: int = NEW_PROTOCOL_PRODUCE
     repeated: Sequence[Window] = ()
     requests: list[TracedRequest] = field(default_factory=list)
+    groups: int = 0
     numbers: dict[TracedRequest, int] = field(default_factory=dict)
     handed_out: list[tuple[int, int]] = field(default_factory=list)
 
@@ -98,8 +104,13 @@ class ClientTrace:
         cls, name: str, rows: Iterable[Row], *, produce: int = NEW_PROTOCOL_PRODUCE, repeated: Sequence[Window] = ()
     ) -> "ClientTrace":
         """Of all operations with a transactional id."""
-        trace, clients = cls(id=name, produce=produce, repeated=repeated), defaultdict[str, _Client](_Client)
-        for row in _requests(sorted(rows, key=lambda row: row["number"])):
+        ordered = sorted(rows, key=lambda row: row["number"])
+        groups = len({row["group"] for row in ordered if row["verb"] == "send_offsets"})
+        trace, clients = (
+            cls(id=name, produce=produce, repeated=repeated, groups=groups),
+            defaultdict[str, _Client](_Client),
+        )
+        for row in _requests(ordered):
             trace._add(row, clients[row["actor"]])
         return trace
 
@@ -146,27 +157,46 @@ class ClientTrace:
         elif new:  # what is refused for another reason is not appended; the leader may have added the partition
             self._sent(row, self._add_asked(client, partition, 5), None, tries)
 
-    def _added(self, row: Row, client: _Client, partition: str) -> bool:
+    def _added(self, row: Row, client: _Client, partition: str, *, of_group: bool = False) -> bool:
         """The old protocol's request before the first write; False where nothing more was sent."""
         if row["protocol"] == "v2" or partition in client.added:
             return True
         sent = NEVER_SENT not in row["reason"]
         told = ModelAnswer() if sent else _refusal(row)
-        self._sent(row, self._add_asked(client, partition, 3), told, row["tries"] - sent)
+        asked = self._add_offsets_asked(client, partition) if of_group else self._add_asked(client, partition, 3)
+        self._sent(row, asked, told, row["tries"] - sent)
         if sent:
             client.added.add(partition)
         return sent
 
     def _send_offsets(self, row: Row, client: _Client) -> None:
-        """The model has no group: what reaches the transaction's coordinator is a partition that is added.
+        """AddOffsetsToTxn of the old protocol, then TxnOffsetCommit.
 
-        Once the group's coordinator has an open transaction of this epoch, it asks no more.
+        What is refused for another reason than its transaction, such as its member's, is not appended; the leader of a
+        new client's may have added the partition first. Groups may lie in one partition, which nobody tells: of an id
+        that uses several that is all that is known of each TxnOffsetCommit.
         """
-        group = f"offsets of {row['group']}"
-        if self._added(row, client, group) and row["protocol"] == "v2" and group not in client.offsets_of:
-            client.offsets_of.add(group)
-            told = ModelAnswer() if _done(row) else None
-            self._sent(row, self._add_asked(client, group, 5), told, row["tries"])
+        group, new = f"offsets of {row['group']}", row["protocol"] == "v2"
+        spent = group not in client.added
+        if not self._added(row, client, group, of_group=True) or NEVER_SENT in row["reason"]:
+            return
+        tries, told = row["tries"] - (spent and not new), ModelAnswer() if _done(row) else _refusal(row)
+        if self.groups <= 1 and (told is not None or row["outcome"] != "refused"):
+            self._sent(row, self._offsets_asked(client, group, new=new), told, tries)
+        elif new:
+            self._sent(row, self._add_asked(client, group, 5), None, tries)
+
+    def _offsets_asked(self, client: _Client, group: str, *, new: bool) -> TxnOffsetCommitAsked:
+        """Which offset it is makes no difference to an answer; TRANSACTION_ABORTABLE is known since Produce v11."""
+        old = OFFSETS_KNOW_ABORTABLE if self.produce >= PRODUCE_KNOWS_ABORTABLE else OFFSETS_KNOW_ABORTABLE - 1
+        return TxnOffsetCommitAsked(
+            id=self.id,
+            version=NEW_PROTOCOL_OFFSETS if new else old,
+            producer_id=client.producer_id,
+            epoch=client.epoch,
+            offset=0,
+            group=group,
+        )
 
     def _end(self, row: Row, client: _Client) -> None:
         new, told = row["protocol"] == "v2", _refusal(row)
@@ -192,6 +222,9 @@ class ClientTrace:
             epoch=client.epoch,
             partitions=frozenset({partition}),
         )
+
+    def _add_offsets_asked(self, client: _Client, group: str) -> AddOffsetsAsked:
+        return AddOffsetsAsked(id=self.id, version=3, producer_id=client.producer_id, epoch=client.epoch, group=group)
 
     def _sent(self, row: Row, request: ModelRequest, told: ModelAnswer | None, tries: int) -> None:
         """The tries of a request, of which the last has the answer; none for what was never sent."""

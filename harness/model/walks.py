@@ -90,6 +90,10 @@ class WalkOffer:
         newest = offered.get("Produce", (0, 0))[1]
         return cls(new_protocol=newest >= NEW_PROTOCOL_PRODUCE, groups=offers_groups(offered))
 
+    def also_of(self, other: "WalkOffer") -> "WalkOffer":
+        """What both offer."""
+        return WalkOffer(new_protocol=self.new_protocol and other.new_protocol, groups=self.groups and other.groups)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkInstance:

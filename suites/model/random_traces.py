@@ -18,17 +18,21 @@ from harness.model.model_requests import (
     DescribeTransactionAsked,
     ModelAnswer,
     ModelRequest,
-    ProduceAsked,
+    PartitionWrite,
     WriteMarkerAsked,
 )
-from harness.model.model_state import NONE, ModelCluster, fresh_cluster
+from harness.model.model_state import GROUP, NONE, ModelCluster, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.traces.trace_check import TracedRequest
 
 OFFERED: Mapping[str, tuple[int, int]] = {
-    "InitProducerId": (0, 5), "AddPartitionsToTxn": (0, 5), "Produce": (3, 13), "EndTxn": (0, 5)
+    "InitProducerId": (0, 5), "AddPartitionsToTxn": (0, 5), "Produce": (3, 13), "EndTxn": (0, 5),
+    "AddOffsetsToTxn": (0, 4), "TxnOffsetCommit": (0, 5), "OffsetFetch": (1, 10),
 }  # fmt: skip
-SENSIBLE = ("without identity", "add A, own", "add B, own", "commit, own", "abort, own", "own, next sequence")
+SENSIBLE = (
+    *("without identity", "add A, own", "add B, own", "commit, own", "abort, own", "own, next sequence"),
+    *("AddOffsetsToTxn v3, own", "TxnOffsetCommit v3, own", "TxnOffsetCommit v5, own"),
+)
 """Ends of the names of requests that a client in good order sends; they are chosen more often."""
 
 
@@ -103,7 +107,7 @@ class TraceWalk:
         elif happens == "coordinator":
             self.cluster = step.coordinator_moved(self.cluster)
         elif happens == "leader":
-            self.cluster = step.leader_moved(self.cluster, self.choose(PARTITIONS))
+            self.cluster = step.leader_moved(self.cluster, self.choose((*PARTITIONS, GROUP)))
         elif self.messages:
             self._disturb(happens, self.choose(self.messages))
 
@@ -120,12 +124,12 @@ class TraceWalk:
     def _arrive(self, message: _Sent, *, at_once: bool) -> None:
         """It has its next effect; all of them where it is handled ``at_once``."""
         request = message.request
-        if isinstance(request, ProduceAsked) and (not at_once or message.number != UNVERIFIED):
+        if isinstance(request, PartitionWrite) and (not at_once or message.number != UNVERIFIED):
             self._write(message, request)
         else:
             self._answer(message, step.outcomes(self.cluster, request, self.profile)[0])
 
-    def _write(self, message: _Sent, request: ProduceAsked) -> None:
+    def _write(self, message: _Sent, request: PartitionWrite) -> None:
         if message.confirmed:
             self._answer(message, step.finish_write(self.cluster, request, message.number, self.profile))
         elif message.number != UNVERIFIED:
@@ -137,7 +141,7 @@ class TraceWalk:
             if message.number == UNVERIFIED:
                 self._answer(message, step.finish_write(self.cluster, request, UNVERIFIED, self.profile))
 
-    def _ask_coordinator(self, message: _Sent, request: ProduceAsked) -> None:
+    def _ask_coordinator(self, message: _Sent, request: PartitionWrite) -> None:
         answer, known = add_partitions(self.cluster.ids.get(OWN), question(request), self.profile)
         after = self.cluster if known is None else self.cluster.with_id(OWN, known)
         if answer.accepted:

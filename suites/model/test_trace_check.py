@@ -19,6 +19,7 @@ from harness.model.model_requests import (
 )
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
 from harness.model.traces.trace_check import Explained, TracedRequest, TraceVerdict, check_trace
+from suites.model.mutants.group_mutants import OF_GROUPS_AND_LISTS
 from suites.model.mutants.mutant import Mutant
 from suites.model.mutants.producer_mutants import OF_PRODUCERS
 from suites.model.random_traces import TraceWalk, with_answer
@@ -205,12 +206,21 @@ NOT_TOLD = {
     "a marker may have the epoch of its records": "only an operator's WriteTxnMarkers is answered so",
     "a marker of any coordinator is taken": "only an operator's WriteTxnMarkers is answered so",
 }
-"""Mutants that no answer to a client shows, and why; a trace has no group and no list."""
-
-
-@pytest.mark.parametrize(
-    "mutant", [each for each in OF_PRODUCERS if each.says not in NOT_TOLD], ids=lambda each: each.says
+"""Mutants that no answer to a client shows, and why; a trace has no list, and nobody asks for a group's offsets."""
+OF_OFFSETS = (
+    "offsets add no partition",
+    "offsets are not verified",
+    "offsets of a new client are not added",
+    "offsets of an old client are added",
+    "whoever commits offsets knows TRANSACTION_ABORTABLE",
 )
+TOLD = (
+    *(each for each in OF_PRODUCERS if each.says not in NOT_TOLD),
+    *(each for each in OF_GROUPS_AND_LISTS if each.says in OF_OFFSETS),
+)
+
+
+@pytest.mark.parametrize("mutant", TOLD, ids=lambda each: each.says)
 def test_a_trace_tells_a_mutant_from_the_model(corpus: Sequence[Sequence[TracedRequest]], mutant: Mutant) -> None:
     with mutant.in_force():
         verdicts = (check_trace(trace, NEWEST, timeout_ms=NEVER, most=ENOUGH) for trace in corpus)

@@ -96,8 +96,8 @@ class WalkSearch:
 
     def _cell(self, walk: Walk) -> GridCell | None:
         """None where nothing is sent, or something that the target does not offer."""
-        own = WalkOffer.of(self.exploration.offer.apis)
-        if self.offer == own or path_of(walk, self.profile, self.offer) == path_of(walk, self.profile, own):
+        common = self.offer.also_of(WalkOffer.of(self.exploration.offer.apis))
+        if self.offer == common or path_of(walk, self.profile, self.offer) == path_of(walk, self.profile, common):
             return cell_of(walk, self.profile, self.offer)
         self.missed[NOT_OFFERED] += 1
         return None

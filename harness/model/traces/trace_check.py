@@ -5,7 +5,10 @@ between its sending and its answer, one without an answer at any later moment, o
 before an answer needs it. Ids are independent, as Porcupine's partitions are, so each is searched by itself.
 
 Between answers a marker may be written, a transaction complete or time out, a coordinator or a leader move. A write
-takes effect in steps, because its leader asks the coordinator in between (KIP-890 part 1).
+takes effect in steps, because its leader asks the coordinator in between (KIP-890 part 1); so does a group's offset.
+
+Requests of one transactional id are covered that change its transaction: InitProducerId, AddPartitionsToTxn,
+AddOffsetsToTxn, Produce, TxnOffsetCommit, EndTxn. What a group shows (OffsetFetch) and who its members are is not.
 """
 
 from bisect import bisect_left
@@ -17,18 +20,10 @@ from enum import StrEnum
 from harness.model import coordinator_model, leader_model
 from harness.model import protocol_step as step
 from harness.model.frozen_map import FrozenMap
-from harness.model.model_requests import (
-    AddPartitionsAsked,
-    DescribeTransactionAsked,
-    ModelAnswer,
-    ModelRequest,
-    PartitionWrite,
-    ProduceAsked,
-    WriteMarkerAsked,
-)
-from harness.model.model_state import NONE, CoordinatorState, ModelCluster, fresh_cluster
+from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, ModelRequest, PartitionWrite
+from harness.model.model_state import NONE, CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
-from harness.model.traces.alike_logs import renumbered_log, without_entries
+from harness.model.traces.traced_cluster import as_told, empty_cluster
 
 MOST = 50_000
 """Configurations that are looked at before a search is given up."""
@@ -145,7 +140,7 @@ class _Search:
         """Depth first over the answers, so that a trace that is explained costs little more than its length."""
         if not self.answers:
             return TraceVerdict(explained=Explained.YES, configurations=0)
-        stack = [self._explaining(0, _Configuration(_empty_cluster(self.trace)))]
+        stack = [self._explaining(0, _Configuration(empty_cluster(one.request for one in self.trace)))]
         while stack:
             after = next(stack[-1], None)
             if self.looked_at > self.most:
@@ -322,28 +317,7 @@ def _in_numbers_of_the_model(request: ModelRequest, ids: FrozenMap[int, int]) ->
     return replace(request, producer_id=UNKNOWN_IDS + request.producer_id if known is None else known)
 
 
-def _empty_cluster(trace: Sequence[TracedRequest]) -> ModelCluster:
-    named: set[str] = set()
-    for one in trace:
-        match one.request:
-            case AddPartitionsAsked():
-                named |= one.request.partitions
-            case ProduceAsked() | WriteMarkerAsked():
-                named.add(one.request.partition)
-    return fresh_cluster(*sorted(named))
-
-
 def _renumbered(one: _Configuration) -> _Configuration:
-    """Without what makes no difference to any answer: entries of logs, and how many verifications there were.
-
-    A group's log is kept: where an offset lies in it decides which is the newest.
-    """
-    cluster = one.cluster
-    live = [each.number for log in cluster.logs.values() for each in log.verifications.values()]
-    numbers = {number: index for index, number in enumerate(dict.fromkeys(live))}
-    for partition, log in cluster.logs.items():
-        if log.entries or log.verifications:
-            told = without_entries(log, numbers) if partition not in cluster.groups else renumbered_log(log, numbers)
-            cluster = cluster.with_log(partition, told)
+    cluster, numbers = as_told(one.cluster)
     under_way = frozenset(replace(each, number=numbers.get(each.number, len(numbers))) for each in one.under_way)
-    return replace(one, cluster=replace(cluster, verifications=len(numbers) + 1), under_way=under_way)
+    return replace(one, cluster=cluster, under_way=under_way)

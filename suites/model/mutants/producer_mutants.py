@@ -105,6 +105,25 @@ def _no_repetitions(rule: Callable[..., Any]) -> Callable[..., Any]:
 OWN_EPOCH = asked_as(epoch=lambda known: known.epoch)
 OWN_ID = asked_as(producer_id=lambda known: known.producer_id)
 ITS_PARTITIONS = asked_as(partitions=lambda known: known.partitions)
+
+
+def _takes_half(rule: Callable[..., Any]) -> Callable[..., Any]:
+    def ruled(known: Any, asked: Any, *given: Any) -> Any:
+        half = NONE in (asked.producer_id, asked.epoch)
+        return rule(known, replace(asked, producer_id=NONE, epoch=NONE) if half else asked, *given)
+
+    return ruled
+
+
+def _commits_nothing(rule: Callable[..., Any]) -> Callable[..., Any]:
+    def ended(known: Any, asked: Any, fresh: int) -> Any:
+        nothing = known.state is not CoordinatorState.ONGOING
+        return rule(known, replace(asked, commit=asked.commit and not nothing), fresh)
+
+    return ended
+
+
+ADDS = then(lambda asked: replace(asked, verify_only=False))
 FORGETS_LAST_EPOCH = then(lambda known: replace(known, last_epoch=NONE))
 ANY_LOWEST = then(lambda verification: replace(verification, lowest_sequence=99))
 
@@ -114,6 +133,7 @@ OF_PRODUCERS: Sequence[Mutant] = (
     Mutant("an open transaction is ended without a new epoch", COORDINATOR, "fenced", _same_epoch),
     Mutant("an abort by the coordinator forgets the last epoch", COORDINATOR, "fenced", FORGETS_LAST_EPOCH),
     Mutant("an abort by the coordinator bumps twice", COORDINATOR, "fenced", with_profile(fence_bumps_twice=True)),
+    Mutant("half an identity is none", COORDINATOR, "_init", _takes_half),
     Mutant("any identity may be claimed", COORDINATOR, "_may_claim", always(value=True)),
     Mutant("no identity may be claimed", COORDINATOR, "_may_claim", always(value=False)),
     Mutant("old clients are told PRODUCER_FENCED", COORDINATOR, "_named_for", replaced(_first_given)),
@@ -124,12 +144,14 @@ OF_PRODUCERS: Sequence[Mutant] = (
     Mutant("an old client ends in any epoch", COORDINATOR, "_ended_old", OWN_EPOCH),
     Mutant("an old client's end bumps the epoch", COORDINATOR, "_ended_old", _always_bumping),
     Mutant("a new client's end does not bump the epoch", COORDINATOR, "_ended_new", _without_epoch_bump),
+    Mutant("a new client commits no transaction", COORDINATOR, "_begin_to_end", _commits_nothing),
     Mutant("an end of no transaction is accepted", COORDINATOR, "_repeated", always(ModelAnswer())),
     Mutant("a repeated end is refused", COORDINATOR, "_repeated", always(coordinator_model.WRONG_STATE)),
     Mutant("commits become aborts", COORDINATOR, "_prepare", always(CoordinatorState.PREPARE_ABORT)),
     Mutant("an ended transaction keeps its partitions", COORDINATOR, "completed", _keeps_partitions),
     Mutant("nothing is verified", LEADER, "received", with_profile(verifies=False)),
     Mutant("an unverified write is appended", LEADER, "_confirmed", always(value=True), shown_by=ShownBy.EVENTS),
+    Mutant("a write of an old client adds its partition", LEADER, "question", ADDS),
     Mutant("an open transaction counts in every epoch", LEADER, "_ongoing", replaced(_open)),
     Mutant("every write is verified anew", LEADER, "_ongoing", always(value=False)),
     Mutant("old epochs are asked about", LEADER, "received", with_profile(refuses_old_epochs_first=False)),

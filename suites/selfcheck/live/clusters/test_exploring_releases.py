@@ -34,14 +34,17 @@ def test_the_newest_release_agrees_and_refutes_wrong_models(tmp_path: Path) -> N
 
 
 def test_a_release_without_verification_differs_from_one_that_has_it(tmp_path: Path) -> None:
-    words = ("compare", "kafka:3.9.2", "kafka:3.5.2", *SEED, "--limit", "400", "--report-dir", str(tmp_path))
-    ended = fencepost(*words)
+    words = ("compare", "kafka:3.9.2", "kafka:3.5.2", *SEED, "--limit", "400", "--walks", "5s")
+    ended = fencepost(*words, "--report-dir", str(tmp_path))
     assert ended.returncode == ExitCode.BROKEN, ended.stdout + ended.stderr
     assert {row["outcome"] for row in rows(tmp_path / "first")} == {"agrees"}
     differing = [row for row in rows(tmp_path / "second") if row["outcome"] == "differs"]
     assert any(row["request"].startswith("Produce v9, A, own") for row in differing)
     assert "kafka:3.9.2 shows INVALID_PRODUCER_ID_MAPPING; kafka:3.5.2 shows NONE" in ended.stdout
-    assert (tmp_path / "compared.html").exists()
+    assert "walks that were cut of kafka:3.9.2 and kafka:3.5.2 compared" in ended.stdout
+    kept = [json.loads(line) for line in (tmp_path / "walks.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert min(len(walk["steps"]) for walk in kept) <= 3
+    assert "walk 1, after" in (tmp_path / "compared.html").read_text(encoding="utf-8")
 
 
 def test_walks_that_were_told_nothing_find_the_hole_and_are_cut_to_it(tmp_path: Path) -> None:

@@ -1,0 +1,93 @@
+"""What wire clients sent for one transactional id, with the offsets of a group among it, made into a trace."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from harness.base.kafka_error import KafkaError
+from harness.judge.client_trace import COLUMNS, ClientTrace
+from harness.model.model_requests import AddOffsetsAsked, AddPartitionsAsked, TxnOffsetCommitAsked
+from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL
+from harness.model.traces.trace_check import Explained, check_trace
+
+NEVER = 1e9
+"""A timeout that no trace reaches."""
+
+
+def row(number: int, verb: str, **given: Any) -> Mapping[str, Any]:
+    """An operation that was done, in epoch 0."""
+    usual = {"actor": "a", "verb": verb, "outcome": "done", "reason": "", "producer_id": 7, "epoch": 0}
+    times = {"started": float(number), "ended": number + 0.5}
+    return {**dict.fromkeys(COLUMNS), "number": number, **usual, **times, "tries": 1, "protocol": "v2", **given}
+
+
+def offsets(number: int, **given: Any) -> Mapping[str, Any]:
+    """Of the group g."""
+    return row(number, "send_offsets", **{"group": "g", "topic": "t", "partition": 0, **given})
+
+
+def trace(*rows: Mapping[str, Any]) -> ClientTrace:
+    """After an InitProducerId and the begin of a transaction."""
+    protocol = rows[0]["protocol"]
+    return ClientTrace.of("t", [row(1, "init", protocol=protocol), row(2, "begin", tries=0, protocol=protocol), *rows])
+
+
+def test_a_new_clients_offset_is_one_request_and_an_old_ones_is_two() -> None:
+    (_, new), (_, added, old) = (
+        trace(offsets(3)).requests,
+        trace(offsets(3, protocol="v1", tries=2)).requests,
+    )
+    assert isinstance(new.request, TxnOffsetCommitAsked)
+    assert isinstance(added.request, AddOffsetsAsked)
+    assert isinstance(old.request, TxnOffsetCommitAsked)
+    assert (new.request.version, old.request.version) == (5, 4)
+    assert {each.copies for each in (new, added, old)} == {1}
+
+
+def test_an_old_client_adds_its_group_once_in_a_transaction() -> None:
+    asked = trace(offsets(3, protocol="v1", tries=2), offsets(4, protocol="v1")).requests
+    kinds = [type(each.request).__name__ for each in asked[1:]]
+    assert kinds == ["AddOffsetsAsked", "TxnOffsetCommitAsked", "TxnOffsetCommitAsked"]
+
+
+def test_a_try_without_an_answer_may_have_been_appended_at_any_time() -> None:
+    tries = trace(offsets(3, tries=3)).requests[1:]
+    assert [(each.copies, each.answer is None) for each in tries] == [(1, False), (2, True)]
+
+
+def test_an_offset_that_its_member_may_not_send_says_nothing_but_that_the_leader_may_have_added_it() -> None:
+    refused = offsets(3, outcome="refused", error=KafkaError.ILLEGAL_GENERATION)
+    (_, last) = trace(refused).requests
+    assert isinstance(last.request, AddPartitionsAsked)
+    assert last.answer is None
+    assert check_trace(trace(refused, row(4, "abort", epoch=1)).requests, NEWEST).explained is Explained.YES
+
+
+def test_of_several_groups_that_may_lie_in_one_partition_no_answer_is_examined() -> None:
+    (_, *asked) = trace(offsets(3), offsets(4, group="h")).requests
+    assert [type(each.request).__name__ for each in asked] == ["AddPartitionsAsked"] * 2
+    assert not any(each.answer for each in asked)
+
+
+@pytest.mark.parametrize("protocol", ["v1", "v2"])
+def test_the_offset_of_a_fenced_producer_that_is_accepted_is_not_explained(protocol: str) -> None:
+    mine = {"protocol": protocol, "tries": 1 + (protocol == "v1")}
+    fenced = row(4, "init", actor="b", epoch=2, tries=2, protocol=protocol)
+    late = offsets(5, protocol=protocol)
+    broken = trace(offsets(3, **mine), fenced, late)
+    profile = NEWEST if protocol == "v2" else OLD_PROTOCOL
+    assert check_trace(broken.requests[:-1], profile, timeout_ms=NEVER).explained is Explained.YES
+    verdict = check_trace(broken.requests, profile, timeout_ms=NEVER)
+    assert verdict.explained is Explained.NO
+    assert isinstance(verdict.prefix[-1].request, TxnOffsetCommitAsked)
+    refused = offsets(5, protocol=protocol, outcome="refused", error=KafkaError.INVALID_PRODUCER_EPOCH)
+    sound = trace(offsets(3, **mine), fenced, refused)
+    assert check_trace(sound.requests, profile, timeout_ms=NEVER).explained is Explained.YES
+
+
+def test_offsets_with_a_commit_behind_them_are_explained() -> None:
+    sound = trace(
+        offsets(3), offsets(4), row(5, "commit", epoch=1), row(6, "begin", epoch=1, tries=0), offsets(7, epoch=1)
+    )
+    assert check_trace(sound.requests, NEWEST, timeout_ms=NEVER).explained is Explained.YES
