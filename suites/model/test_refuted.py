@@ -26,6 +26,8 @@ UNSEEN = {
 }
 """Wrong models that no look tells from the model while requests come one after the other, and why."""
 
+MOVES = {"LeaderMoves A", "CoordinatorMoves"}
+
 
 def mutant_name(mutant: Mutant) -> str:
     """Of a test."""
@@ -66,9 +68,9 @@ def grid() -> SeenGrid:
 
 @cache
 def slow_grid() -> SeenGrid:
-    """Every fourth cell, and all in which a leader has moved: few of them show a verification."""
+    """Every fourth cell, and all after a move: few of them show a verification, or the last epoch."""
     numbered = enumerate(slow_cells(NEWEST, OFFERED))
-    cells = (cell for number, cell in numbered if number % 4 == 0 or "LeaderMoves A" in events_of(cell.path))
+    cells = (cell for number, cell in numbered if number % 4 == 0 or MOVES & {*events_of(cell.path)})
     return seen_grid(NEWEST, ((cell, seen(cell)) for cell in cells), ShownBy.EVENTS)
 
 
