@@ -15,7 +15,7 @@ from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import AT_ONCE, Coordinators, coordinators_of
 from harness.kafka.topics import Topics
-from harness.model.alphabet import MISSING, OTHER, OWN, PARTITIONS
+from harness.model.alphabet import MISSING, NAMELESS, OTHER, OWN, PARTITIONS
 from harness.model.model_requests import DescribedBy
 from harness.model.model_state import GROUP as MODEL_GROUP
 from harness.wire.records.transaction_state import TOPIC, state_partition
@@ -120,7 +120,8 @@ class ExploredCluster:
         shown = self.any_broker.first(Metadata(topics=(TOPIC,))).topics.get(TOPIC)
         self._state_partitions = {} if shown is None else shown["partitions"]
         if not self._state_partitions:
-            self._ask_for_coordinators(tuple(self._found))
+            self._ask_for_coordinators(tuple(filter(None, self._found)))
+            self._found[NAMELESS] = min(self.brokers)  # FindCoordinator refuses it, so any broker may be asked about it
 
     def coordinator(self, transactional_id: str) -> int:
         """The broker that coordinates the id."""
