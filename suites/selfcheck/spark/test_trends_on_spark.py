@@ -14,6 +14,7 @@ from harness.base.json_value import Json
 from harness.base.user_error import ExitCode
 from harness.report.chaos.round_results import read_round
 from harness.report.trends.trend_rows import trend_row
+from harness.spark.session.driver_rows import collect_rows
 from harness.spark.session.spark_session import open_session
 from harness.spark.trends.trend_table import SCHEMA, come_to, write_table
 from suites.selfcheck.fixtures import chaos_folders
@@ -49,8 +50,8 @@ def test_what_rounds_come_to_is_counted_and_a_second_table_takes_the_place_of_th
         write_table(session.spark, lines(tmp_path / "first", red, slow, slow, unjudged), tmp_path / "rounds.parquet")
         table = write_table(session.spark, lines(tmp_path / "second", red, slow, unjudged), tmp_path / "rounds.parquet")
         again = session.spark.read.schema(SCHEMA).parquet(str(tmp_path / "rounds.parquet"))
-        assert sorted(row["round"] for row in again.collect()) == ["001", "002", "003"]
-        (kept,) = again.where("round = '001'").collect()
+        assert sorted(row["round"] for row in collect_rows(again)) == ["001", "002", "003"]
+        (kept,) = collect_rows(again.where("round = '001'"))
         first, second = sorted(come_to(table), key=lambda row: str(row["scenario"]))
     assert kept["interruptions"][0].unavailable.most > 0
     assert kept["anomalies"] == {"hanging-transaction": 1, "stuck-lso": 1}
