@@ -42,6 +42,8 @@ LAST_TRANSACTION_SECONDS = 45.0
 """That a role may take to end its last transaction; a client that is a process of its own may have to start first."""
 CLIENTS_SECONDS = 20.0
 """Within which clients that are processes of their own should be there before toxics strike."""
+TRAFFIC_SECONDS = 20.0
+"""Within which the crowd should be at work before toxics strike."""
 PROBE_SECONDS = 20.0
 """Within which every coordinator must serve again after heal."""
 SETTLE_MARGIN_SECONDS = 6.0
@@ -119,6 +121,7 @@ def drive(context: RoundContext, round_: Round) -> None:
         context.reader.start()
         context.start_roles()
         context.await_clients(CLIENTS_SECONDS)
+        context.await_traffic(TRAFFIC_SECONDS)
         ready_ms = clock.now()
         context.start_roles(later=True)
         context.start_thread("Spark's restart", lambda: restart_halfway(context, round_.seconds))

@@ -150,9 +150,7 @@ class RoundContext:
             self.facts["minimum_traffic"] = self.crowd.minimum()
 
     def await_clients(self, timeout_seconds: float) -> None:
-        """Wait until a process plays each role that one is to play, so that toxics strike what runs; not for one that
-        failed.
-        """
+        """Wait until a process plays each role that one is to play, but for one that failed, so that toxics strike."""
         at_once = [self.players[role.name] for role in self.plan.roles if not role.at_ms]
         wanted = sum(isinstance(adapter, StdioAdapter) for adapter in at_once)
 
@@ -160,6 +158,11 @@ class RoundContext:
             return self.stop.is_set() or len(self.processes.running()) >= wanted or bool(self.processes.notes())
 
         wait.elapsed_ms_until(there, timeout_seconds=timeout_seconds)
+
+    def await_traffic(self, timeout_seconds: float) -> None:
+        """Wait until the crowd has committed as much as a fault must meet, so that the first one meets it."""
+        if (crowd := self.crowd) is not None:
+            wait.elapsed_ms_until(lambda: self.stop.is_set() or crowd.meets_faults, timeout_seconds=timeout_seconds)
 
     def stop_threads(self, timeout_seconds: float) -> None:
         """Stop all threads and wait for them; one that does not end within so many seconds is a failure of ours."""

@@ -71,6 +71,16 @@ class RoundCrowd:
         """The traffic without which the round shows nothing."""
         return {"before": self.crowd.before, "during": self.crowd.during}
 
+    @property
+    def committed(self) -> int:
+        """Transactions whose commit was done."""
+        return sum(seat.committed for seat in self.seats)
+
+    @property
+    def meets_faults(self) -> bool:
+        """Whether so many were committed as each fault must meet."""
+        return self.committed >= self.crowd.before
+
     def facts(self) -> dict[str, Json]:
         """Who they were, for ``run.json``."""
         return {
@@ -79,7 +89,7 @@ class RoundCrowd:
             "habits": {name: self.habits.count(name) for name in sorted(set(self.habits))},
             "transactional_ids": len(self.ids),
             "transactions": sum(seat.txns for seat in self.seats),
-            "committed": sum(seat.committed for seat in self.seats),
+            "committed": self.committed,
             **self.account.facts(),
             **self.tally.facts(),
         }
