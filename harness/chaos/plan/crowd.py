@@ -87,7 +87,7 @@ class Crowd:
     seats: int = 48
     per_second: float = 480.0
     seats_a_connection: int = 4
-    together: tuple[float, ...] = (0, 3, 6)
+    together: tuple[float, ...] = (0, 0, 0, 3, 6)
     request_ms: int = 3_000
     timeout_ms: int = 6_000
     before: int = 20

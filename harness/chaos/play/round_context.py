@@ -160,9 +160,9 @@ class RoundContext:
         wait.elapsed_ms_until(there, timeout_seconds=timeout_seconds)
 
     def await_traffic(self, timeout_seconds: float) -> None:
-        """Wait until the crowd has committed as much as a fault must meet, so that the first one meets it."""
+        """Wait until the crowd commits as much as a fault must meet, so that the first one meets it."""
         if (crowd := self.crowd) is not None:
-            wait.elapsed_ms_until(lambda: self.stop.is_set() or crowd.meets_faults, timeout_seconds=timeout_seconds)
+            wait.elapsed_ms_until(lambda: self.stop.is_set() or crowd.is_at_work(), timeout_seconds=timeout_seconds)
 
     def stop_threads(self, timeout_seconds: float) -> None:
         """Stop all threads and wait for them; one that does not end within so many seconds is a failure of ours."""
