@@ -1,11 +1,9 @@
 """What came of each failpoint, a line each in ``FOLDER/chaos.jsonl``, so that a later session goes on from there."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
-from harness.evidence.json_codec import from_json, to_json_lines
+from suites.model.failpoints.kept_lines import KeptLines
 from suites.model.failpoints.known_failpoints import KnownFailpoint
 
 KEPT = "chaos.jsonl"
@@ -57,31 +55,7 @@ def unplayed(failpoint: KnownFailpoint) -> ChaosTrial:
     )
 
 
-@dataclass(slots=True)
-class ChaosTrials:
+class ChaosTrials(KeptLines[ChaosTrial]):
     """All lines of a folder."""
 
-    folder: Path
-    lines: list[ChaosTrial] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        """What earlier sessions have left is there already."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if self._path.exists():
-            kept = self._path.read_text(encoding="utf-8").splitlines()
-            self.lines += [from_json(ChaosTrial, line) for line in kept]
-
-    def left(self, failpoints: Sequence[KnownFailpoint]) -> Sequence[KnownFailpoint]:
-        """Those that have no line yet."""
-        known = {line.key for line in self.lines}
-        return [each for each in failpoints if each.key not in known]
-
-    def add(self, line: ChaosTrial) -> None:
-        """Write it down at once."""
-        self.lines.append(line)
-        with self._path.open("ab") as stream:
-            stream.write(to_json_lines([line]))
-
-    @property
-    def _path(self) -> Path:
-        return self.folder / KEPT
+    FILE, KIND = KEPT, ChaosTrial

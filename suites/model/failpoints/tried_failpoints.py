@@ -1,12 +1,10 @@
 """What came of each failpoint: a file with a line for each, so that a later session goes on where one ended."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
-from harness.evidence.json_codec import from_json, to_json_lines
 from harness.explore.cell_results import Difference
+from suites.model.failpoints.kept_lines import KeptLines
 from suites.model.failpoints.known_failpoints import KnownFailpoint
 
 TRIED = "failpoints.jsonl"
@@ -68,31 +66,7 @@ def tried(failpoint: KnownFailpoint, outcome: FailpointOutcome) -> TriedFailpoin
     )
 
 
-@dataclass(slots=True)
-class TriedFailpoints:
+class TriedFailpoints(KeptLines[TriedFailpoint]):
     """``FOLDER/failpoints.jsonl``."""
 
-    folder: Path
-    lines: list[TriedFailpoint] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        """What earlier sessions have left is there already."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if self._path.exists():
-            kept = self._path.read_text(encoding="utf-8").splitlines()
-            self.lines += [from_json(TriedFailpoint, line) for line in kept]
-
-    def left(self, failpoints: Sequence[KnownFailpoint]) -> Sequence[KnownFailpoint]:
-        """Those that have no line yet."""
-        known = {line.key for line in self.lines}
-        return [each for each in failpoints if each.key not in known]
-
-    def add(self, line: TriedFailpoint) -> None:
-        """Write it down at once."""
-        self.lines.append(line)
-        with self._path.open("ab") as stream:
-            stream.write(to_json_lines([line]))
-
-    @property
-    def _path(self) -> Path:
-        return self.folder / TRIED
+    FILE, KIND = TRIED, TriedFailpoint
