@@ -59,7 +59,7 @@ class HeldWrites:
         """Send the write of each cell; one whose question does not come to be held is missed."""
         ways = {run.number: self._way(run, pool) for run in runs}
         linked = [run for run in runs if ways[run.number] in self.links.between]
-        _miss([run for run in runs if run not in linked], NO_LINK)
+        _miss([run for run in runs if ways[run.number] not in self.links.between], NO_LINK)
         if linked:
             self._hold_all(linked, {ways[run.number] for run in linked}, pool)
 
