@@ -15,13 +15,16 @@ from harness.explore.events.cluster_events import SHORT_TIMEOUT_MS, ClusterEvent
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool
 from harness.explore.findings import FreshResult
 from harness.explore.looks.pool_look import PoolLook, described_ids, look_at
+from harness.explore.looks.stale_route import StaleRoute
 from harness.explore.real_requests import RealRequest, answer_of, real_request
+from harness.kafka.retriable import STALE_ROUTE
 from harness.model.events.model_event import TimeoutPasses
 from harness.model.grid import GridCell
 from harness.model.leader_model import knows_abortable
 from harness.model.model_requests import DescribedBy, ModelRequest, PartitionWrite
 from harness.model.protocol_profile import ProtocolProfile
 from harness.wire.api_request import ApiResult
+from harness.wire.requests.transactions.describe_transactions import DescribedTransaction
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
 from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_errors import WireError
@@ -33,6 +36,8 @@ OF_A_NEW_INSTANCE = 2
 """The version of InitProducerId that carries no identity; every release of Kafka with transactions takes it."""
 ENDED_SECONDS = 10.0
 """Within which a transaction that ends has its markers."""
+LED_SECONDS = 30.0
+"""Within which what has moved is led again."""
 TOO_SLOW = "this machine was too slow: the transaction may have timed out before that was due"
 NO_SUCH_BROKER = "the target has no broker that stands so to the partition, or to the id"
 Asked: TypeAlias = tuple[CellRun, ModelRequest]
@@ -64,14 +69,31 @@ class CellBatch:
                 self.events.await_waiting(self.runs, self.pool)
             self._note_starts()
         self._let_go()
-        groups = {run.who.group: run.group(self.pool.groups) for run in self.runs if run.commits_offsets}
-        look = look_at(self.cluster, self.pool, [each for run in self.runs for each in run.who.ids.values()], groups)
+        look = self._look()
         self._note_late()
         seen = [run.seen(look) for run in self.runs]
         results = [self._result(run, each) for run, each in zip(self.runs, seen, strict=True)]
         self._abort_what_is_open(look)
         told = _with_stable_offsets(results, self.runs, look)
         return [FreshResult(one, saw, run.beginning) for one, saw, run in zip(told, seen, self.runs, strict=True)]
+
+    def _look(self) -> PoolLook:
+        """At everything; again, where a coordinator or leader has moved by itself, as on a machine with much to do."""
+        ids = [each for run in self.runs for each in run.who.ids.values()]
+        ends = time.monotonic() + LED_SECONDS
+        while True:
+            groups = {run.who.group: run.group(self.pool.groups) for run in self.runs if run.commits_offsets}
+            try:
+                return look_at(self.cluster, self.pool, ids, groups)
+            except StaleRoute:
+                if time.monotonic() > ends:
+                    raise
+            wait.pause(AGAIN_SECONDS)
+            self._look_up_coordinators()
+
+    def _look_up_coordinators(self) -> None:
+        self.cluster.look_up_coordinators()
+        self.pool = self.cluster.as_led_now(self.pool)
 
     def _ask(self) -> bool:
         """The next request of each cell that has one before its next event; whether there was any."""
@@ -126,7 +148,7 @@ class CellBatch:
                 return
             if tries > 1:
                 wait.pause(AGAIN_SECONDS)
-                self.cluster.look_up_coordinators()
+                self._look_up_coordinators()
             left = self._once(left, tries)
 
     def _once(self, asked: Sequence[Asked], tries: int) -> Sequence[Asked]:
@@ -174,7 +196,9 @@ class CellBatch:
 
         def none_left() -> bool:
             shown = described_ids(self.cluster, sorted(waiting))
-            waiting.difference_update(name for name, each in shown.items() if not each["state"].startswith("Prepare"))
+            if any(each["error"] in STALE_ROUTE for each in shown.values()):
+                self._look_up_coordinators()
+            waiting.difference_update(name for name, each in shown.items() if _has_ended(each))
             return not waiting
 
         if wait.elapsed_ms_until(none_left, timeout_seconds=ENDED_SECONDS) is None:
@@ -235,6 +259,10 @@ def _verified_as(asked: ModelRequest, *, old: bool) -> bool:
     them by it.
     """
     return isinstance(asked, PartitionWrite) and knows_abortable(asked) != old
+
+
+def _has_ended(shown: DescribedTransaction) -> bool:
+    return shown["error"] not in STALE_ROUTE and not shown["state"].startswith("Prepare")
 
 
 def _with_stable_offsets(results: Sequence[CellResult], runs: Sequence[CellRun], seen: PoolLook) -> list[CellResult]:

@@ -1,7 +1,7 @@
 """The cluster as cells use it: coordinators worked out by hash, and a pool of partitions that many cells share."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from threading import Lock
 from typing import Any
@@ -116,9 +116,15 @@ class ExploredCluster:
         self._group_partitions = group_partitions(self.any_broker, self.belongings.name("first"))
 
     def look_up_coordinators(self) -> None:
-        """Learn who leads the partitions that keep transactional ids; a server that shows none is asked for each id."""
-        shown = self.any_broker.first(Metadata(topics=(TOPIC,))).topics.get(TOPIC)
-        self._state_partitions = {} if shown is None else shown["partitions"]
+        """Learn who leads the partitions that keep transactional ids; a server that shows none is asked for each id.
+
+        Likewise of those that keep groups, where it showed them once.
+        """
+        topics = (TOPIC, GROUPS_TOPIC) if self._group_partitions else (TOPIC,)
+        shown = self.any_broker.first(Metadata(topics=topics)).topics
+        self._state_partitions = shown[TOPIC]["partitions"] if TOPIC in shown else {}
+        if GROUPS_TOPIC in shown:
+            self._group_partitions = shown[GROUPS_TOPIC]["partitions"]
         if not self._state_partitions:
             self._ask_for_coordinators(tuple(filter(None, self._found)))
             self._found[NAMELESS] = min(self.brokers)  # FindCoordinator refuses it, so any broker may be asked about it
@@ -231,6 +237,13 @@ class ExploredCluster:
             group_ends=ends,
             copies={**replicas, **kept},
             apart=apart,
+        )
+
+    def as_led_now(self, pool: PartitionPool) -> PartitionPool:
+        """The pool with the coordinators of groups that were looked up last; who led last, where nobody leads now."""
+        shown = {place: self._group_partitions[place[1]]["leader"] for place in pool.groups}
+        return replace(
+            pool, groups={place: led if shown[place] < 0 else shown[place] for place, led in pool.groups.items()}
         )
 
     def _groups_of(self, number: int) -> Mapping[TopicPartition, int]:

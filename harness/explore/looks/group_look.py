@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.base import wait
-from harness.base.kafka_error import KafkaError, error_name
-from harness.base.unprepared import Unprepared
+from harness.base.kafka_error import KafkaError
 from harness.explore.asker import ANSWER_SECONDS
+from harness.explore.looks.stale_route import require_sound
 from harness.kafka.retriable import STALE_ROUTE
 from harness.wire.requests.groups.offset_fetch import (
     LAST_BY_NAME,
@@ -47,7 +47,7 @@ class GroupToLookAt:
 def look_at_groups(observer: WireClient, groups: Mapping[str, GroupToLookAt]) -> Mapping[str, ShownOffset]:
     """Of each of the groups.
 
-    :raises WireError, Unprepared: When they cannot be seen.
+    :raises WireError, Unprepared: When they cannot be seen. :raises StaleRoute: As :func:`require_sound`.
     """
     settled = {name: each for name, each in groups.items() if each.settled}
     wait.elapsed_ms_until(lambda: not _unstable(observer, settled), timeout_seconds=SETTLED_SECONDS)
@@ -68,8 +68,8 @@ def _unstable(observer: WireClient, groups: Mapping[str, GroupToLookAt]) -> Coll
 
 def _fetched(observer: WireClient, groups: Mapping[str, GroupToLookAt], *, stable: bool) -> Mapping[str, FetchedOffset]:
     answers = _answers(observer, groups, stable=stable)
-    if error := next((each.error for each in answers if each.error), 0):
-        raise Unprepared(f"OffsetFetch answered {error_name(error)}")
+    for each in answers:
+        require_sound("OffsetFetch", each.error)
     return {name: offset for each in answers for name, offset in each.offsets.items()}
 
 

@@ -7,15 +7,13 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from harness.base import wait
-from harness.base.kafka_error import error_name
-from harness.base.unprepared import Unprepared
 from harness.explore.asker import at_highest
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool, by_leader
 from harness.explore.looks.committed_look import leaked_offsets
 from harness.explore.looks.group_look import GroupToLookAt, ShownOffset, are_loaded, look_at_groups
+from harness.explore.looks.stale_route import require_sound
 from harness.kafka.in_charge import version_of_leaders
 from harness.kafka.retriable import STALE_ROUTE
-from harness.wire.api_request import ApiResult
 from harness.wire.records.record_batch import LogBatch
 from harness.wire.requests.log.fetch import READ_COMMITTED, Fetch
 from harness.wire.requests.log.list_offsets import ListOffsets
@@ -62,9 +60,11 @@ def look_at(
 ) -> PoolLook:
     """Coordinators first: an id that is seen complete has written its markers.
 
-    :raises WireError, Unprepared: When it cannot be seen.
+    :raises WireError, Unprepared: When it cannot be seen. :raises StaleRoute: As :func:`require_sound`.
     """
     described = described_ids(cluster, ids)
+    for error in {each["error"] for each in described.values()} & STALE_ROUTE:
+        require_sound(DescribeTransactionsOf.api, error)
     offsets = look_at_groups(cluster.observer, groups)
     producers = _producers(cluster, pool)
     batches, ends = _logs(cluster, pool)
@@ -119,7 +119,7 @@ def _producers(cluster: ExploredCluster, pool: PartitionPool) -> Mapping[TopicPa
     shown: dict[TopicPartition, Mapping[int, ActiveProducer]] = {}
     for answer in at_highest(cluster.observer, requests):
         assert isinstance(answer, DescribeProducersOfResult)
-        _sound("DescribeProducers", answer)
+        require_sound(DescribeProducersOf.api, answer.error)
         by_name = {partition_name(*place): place for place in pool.everywhere}
         for name, part in answer.partitions.items():
             shown[by_name[name]] = {each["producer_id"]: each for each in part["producers"]}
@@ -147,7 +147,7 @@ def _log(cluster: ExploredCluster, place: TopicPartition, leader: int, offset: i
     while True:
         request = Fetch(topic=place[0], partition=place[1], offset=offset)
         answer = cluster.observer.call(leader, request, version).result
-        _sound(Fetch.api, answer)
+        require_sound(Fetch.api, answer.error)
         batches += answer.batches
         if answer.next_offset in (offset, answer.high_watermark):
             return batches, answer.high_watermark
@@ -162,13 +162,8 @@ def _stable(cluster: ExploredCluster, pool: PartitionPool) -> Mapping[TopicParti
     }
     answers: Sequence[Any] = at_highest(cluster.observer, requests)
     for answer in answers:
-        _sound(ListOffsets.api, answer)
+        require_sound(ListOffsets.api, answer.error)
     return {place: answer.offset for (_, place), answer in zip(ordered, answers, strict=True)}
-
-
-def _sound(api: str, answer: ApiResult) -> None:
-    if answer.error:
-        raise Unprepared(f"{api} of the pool answered {error_name(answer.error)}")
 
 
 def _batched(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
