@@ -1,19 +1,16 @@
-"""``fencepost explore``: from a target to every cell's result, in the run folder as soon as there is one."""
+"""One target that is asked cells, in batches side by side; each result is kept as soon as there is one."""
 
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from threading import Lock
 from typing import NoReturn
 
 from harness.base import wait
 from harness.base.clock import RunClock
-from harness.base.paths import EXPLAINED
 from harness.base.unprepared import Unprepared
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster.cluster import Cluster
@@ -30,10 +27,9 @@ from harness.explore.events.held_links import HeldLinks
 from harness.explore.events.moved_leaders import MovedLeaders
 from harness.explore.events.planned_batches import PlannedBatch, planned
 from harness.explore.events.reach import EventReach
-from harness.explore.explained import read_explanations
-from harness.explore.explore_options import ExploreOptions, read_earlier_cells
+from harness.explore.explore_options import ExploreOptions
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool, group_partitions
-from harness.explore.findings import Findings, FreshResult, summary
+from harness.explore.findings import Findings, FreshResult
 from harness.explore.looks.pool_look import await_loaded
 from harness.faults.frame_gate import GateFailed
 from harness.faults.gate.gate import open_gate
@@ -251,15 +247,6 @@ def _why_lost(share: Future[None]) -> str | None:
     return None
 
 
-def explore(options: ExploreOptions) -> ExitCode:
-    """Open the target, ask it every cell, tell what came of it, also of what was compared before an interrupt.
-
-    :raises UserError: When the target cannot be had, or knows no transactions.
-    """
-    with open_exploration(options.continued()) as exploration:
-        return explore_cells(exploration)
-
-
 @contextmanager
 def open_exploration(options: ExploreOptions) -> Iterator[Exploration]:
     """A target that is up, and the run folder, for the length of the block.
@@ -303,48 +290,3 @@ def _require_looks(cluster: Cluster, offer: TargetFeatures) -> None:
     if missing := [api for api in LOOKS if api not in offer.apis]:
         sentence = f"{cluster.identity} does not offer {', '.join(missing)}, by which a state is looked at"
         raise UserError(sentence, exit=ExitCode.TARGET_UNREACHABLE)
-
-
-def explore_cells(exploration: Exploration) -> ExitCode:
-    """The same of a target that is up."""
-    options, folder = exploration.options, exploration.folder
-    profile = exploration.profile()
-    folder.add_to_run({"profile": asdict(profile)})
-    found = Findings(folder=folder.path, explanations=read_explanations(EXPLAINED, profile))
-    numbered = exploration.cells(profile)
-    left = _not_yet(numbered, options, found)
-    options.run.progress(f"{len(left)} cells, by the profile {profile}")
-    started, why_lost = time.monotonic(), "interrupted"
-    try:
-        why_lost = exploration.explore(left, profile, found) or ""
-    finally:
-        seconds = time.monotonic() - started
-        whole = options.limit is None and exploration.cluster.owned and not (options.slow or why_lost)
-        stale = found.stale() if whole else ()
-        told = [*summary(found, len(numbered), seconds, exploration.asked_again, len(exploration.late))]
-        told += [f"no longer true, take it out of {EXPLAINED.name}: {each.reason}" for each in stale]
-        told += [how_to_resume(options)] if why_lost else []
-        folder.add_to_run({"seconds": round(seconds, 1), "summary": list(told)})
-        folder.seal()
-        sys.stdout.write("\n".join([*told, f"all of it: {folder.path}"]) + "\n")
-    if why_lost:
-        exploration.lost(found.compared, why_lost)
-    return ExitCode.BROKEN if stale or found.unexplained() or not found.reached else ExitCode.KEPT
-
-
-def _not_yet(
-    numbered: Sequence[tuple[int, GridCell]], options: ExploreOptions, found: Findings
-) -> Sequence[tuple[int, GridCell]]:
-    """Without those that the exploration which is resumed has compared; its results are kept here."""
-    if options.resume is None:
-        return numbered
-    earlier = read_earlier_cells(options.resume)
-    found.keep_earlier(earlier.results.values(), earlier.seen)
-    options.run.progress(f"{len(earlier.results)} cells are of {options.resume}")
-    return [(number, cell) for number, cell in numbered if number not in earlier.results]
-
-
-def how_to_resume(options: ExploreOptions) -> str:
-    """The command that goes on behind what this one has compared."""
-    walks = f" --walks {options.walk_seconds:g}s" if options.walk_seconds is not None else ""
-    return f"to go on: fencepost explore {options.run.target}{walks} --resume {options.run.folder}"

@@ -1,7 +1,8 @@
 """The results of all cells as they come: on disk, counted, each difference told once; and what is told at the end."""
 
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -15,6 +16,8 @@ from harness.model.events.model_event import ModelStep
 
 SHOWN = 12
 """Differences that are told whole."""
+TOLD_SECONDS = 15.0
+"""Between two lines that tell how far an exploration is."""
 CELLS, SEEN = "cells.jsonl", "seen.jsonl"
 Beginning: TypeAlias = tuple[ModelStep, ...]
 """Of a path, up to the step that was answered otherwise than the model says."""
@@ -30,16 +33,37 @@ class FreshResult:
 
 
 @dataclass(slots=True, kw_only=True)
+class CellProgress:
+    """Of ``total`` cells. :param already: Compared before it began. :param tell: Takes a line."""
+
+    total: int
+    already: int = 0
+    tell: Callable[[str], None]
+    started: float = field(default_factory=time.monotonic)
+    _told: float = field(default_factory=time.monotonic)
+
+    def compared(self, cells: int, unexplained: int) -> None:
+        """``12345 of 76972 cells, 0 differ without an explanation, 180 a second``."""
+        now = time.monotonic()
+        if now - self._told < TOLD_SECONDS:
+            return
+        self._told, rate = now, (cells - self.already) / (now - self.started)
+        self.tell(f"{cells} of {self.total} cells, {unexplained} differ without an explanation, {rate:.0f} a second")
+
+
+@dataclass(slots=True, kw_only=True)
 class Findings:
     """Used by several threads.
 
     :param folder: Where the results go, a line each, and what was seen.
     :param missed: Cells that were not reached although every answer on the way was as the model says, by the reason.
+    :param progress: Told after each batch; None: nobody is.
     :param lost: Whether the cluster does not answer any more.
     """
 
     folder: Path
     explanations: Sequence[ExplainedDifference] = ()
+    progress: CellProgress | None = None
     counts: Counter[CellOutcome] = field(default_factory=Counter)
     explained: Counter[str] = field(default_factory=Counter)
     differing: list[CellResult] = field(default_factory=list)
@@ -54,6 +78,8 @@ class Findings:
             given = list(fresh)
             self._append(CELLS, [self._counted(each) for each in given])
             self._append(SEEN, [KeptSeen(cell=each.result.cell, seen=each.seen) for each in given if each.seen])
+            if self.progress is not None:
+                self.progress.compared(self.compared, len(self.unexplained()))
 
     def _append(self, name: str, lines: Sequence[object]) -> None:
         with (self.folder / name).open("ab") as stream:

@@ -1,6 +1,6 @@
 """In what releases differ, as data: what a broker advertises chooses it, never a version string."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 NEW_PROTOCOL_PRODUCE = 12
 """Of Produce: the version by which a leader adds the partition for the client (KIP-890 part 2)."""
@@ -48,6 +48,11 @@ class ProtocolProfile:
     verifies_offsets: bool = True
     new_group_coordinator: bool = True
     empty_has_no_begin: bool = True
+
+    def __str__(self) -> str:
+        """``transaction.version 2, verifies, compares open epoch, …``."""
+        has = [name.replace("_", " ") for name, value in asdict(self).items() if value is True]
+        return ", ".join((f"transaction.version {self.level}", *has))
 
 
 NEWEST = ProtocolProfile()

@@ -7,8 +7,8 @@ from importlib.metadata import version as installed_version
 
 from harness.base.paths import WALKS
 from harness.base.user_error import ExitCode
-from harness.explore.cell_exploration import explore
 from harness.explore.explore_options import ExploreOptions
+from harness.explore.explored_cells import explore
 from harness.explore.findings import CELLS
 from harness.explore.walks.walk_exploration import explore_walks
 from harness.report.model.publish_coverage import publish_coverage

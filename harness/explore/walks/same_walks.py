@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import count, takewhile
 
 from harness.evidence.run_folder import RunFolder
-from harness.explore.cell_exploration import Exploration, explore_cells, open_exploration
+from harness.explore.cell_exploration import Exploration, open_exploration
 from harness.explore.cell_results import CellOutcome, CellResult
 from harness.explore.explore_options import ExploreOptions
+from harness.explore.explored_cells import explore_cells
 from harness.explore.walks.drawn_walks import walks_of_round
 from harness.explore.walks.walk_exploration import FoundWalk, Walk, WalkSearch
 from harness.model.protocol_profile import ProtocolProfile

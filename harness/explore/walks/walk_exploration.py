@@ -17,9 +17,10 @@ from typing import TypeAlias
 from harness.base.json_value import Json
 from harness.base.user_error import ExitCode
 from harness.evidence.run_folder import RunFolder
-from harness.explore.cell_exploration import Exploration, how_to_resume, open_exploration
+from harness.explore.cell_exploration import Exploration, open_exploration
 from harness.explore.cell_results import CellOutcome, CellResult
 from harness.explore.explore_options import ExploreOptions
+from harness.explore.explored_cells import how_to_resume
 from harness.explore.findings import Findings
 from harness.explore.walks.drawn_walks import walks_of_round
 from harness.model.grid import GridCell

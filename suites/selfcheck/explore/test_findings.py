@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from harness.base.user_error import UserError
+from harness.explore import findings
 from harness.explore.cell_results import CellOutcome, CellResult, Difference
 from harness.explore.explained import read_explanations
-from harness.explore.findings import Findings, FreshResult, summary
+from harness.explore.findings import CellProgress, Findings, FreshResult, summary
 from harness.model.model_requests import InitProducerIdAsked
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL
 
@@ -45,6 +46,16 @@ def test_only_the_first_cell_of_a_strayed_path_differs(tmp_path: Path) -> None:
     lines = (tmp_path / "cells.jsonl").read_text().splitlines()
     assert len(lines) == 4
     assert "as in cell 4" in lines[1]
+
+
+def test_progress_is_told_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = list[str]()
+    found = Findings(folder=tmp_path, progress=CellProgress(total=3, tell=told.append))
+    found.add([FreshResult(result(4))])
+    assert told == [], "not at once"
+    monkeypatch.setattr(findings, "TOLD_SECONDS", 0.0)
+    found.add([FreshResult(result(5, WRONG))])
+    assert [line.rpartition(",")[0] for line in told] == ["2 of 3 cells, 1 differ without an explanation"]
 
 
 def test_an_explanation_explains_what_it_names_and_nothing_else(tmp_path: Path, explained: Path) -> None:

@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 
 from harness.base.user_error import ExitCode
-from suites.selfcheck.live.chaos.test_chaos_rounds import anomalies, chaos
+from suites.selfcheck.fixtures.chaos_command import PROCESSES, anomalies, chaos
 
 PLAYERS = ("librdkafka", "kafka-python")
 
 
 def test_a_round_of_two_libraries_on_a_sound_kafka_is_clean(tmp_path: Path) -> None:
     folder, words = tmp_path / "run", ("--scenarios", "zombies-return", "--seconds", "12", "--seed", "7")
-    done = chaos(folder, "kafka:4.3.1", "--clients", ",".join(PLAYERS), *words)
+    done = chaos(folder, "kafka:4.3.1", *PROCESSES, "--clients", ",".join(PLAYERS), *words)
     assert done.returncode == ExitCode.KEPT, done.stdout + done.stderr
     assert anomalies(folder) == set()
     (round_,) = folder.glob("001-*")

@@ -3,7 +3,6 @@
 Starts clusters of its own, and treats them as somebody else's.
 """
 
-import json
 import signal
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import pytest
 
 from harness.base import wait
 from harness.base.addresses import Address
-from harness.base.json_value import Json
 from harness.base.user_error import ExitCode
 from harness.cluster.cluster import Cluster, ClusterOptions
 from harness.cluster.opening import open_cluster
@@ -24,9 +22,9 @@ from harness.cluster.target import Released
 from harness.cluster.topology import ExtraListener
 from harness.cluster.toxiproxy import Proxy, ToxiproxyLinks
 from harness.wire.requests.cluster.metadata import Metadata
+from suites.selfcheck.fixtures.chaos_command import anomalies, chaos, rounds, struck
 from suites.selfcheck.fixtures.live_clients import observer
 from suites.selfcheck.fixtures.secured_cluster import PASSWORD, SASL_SSL, SecuredCluster, login, secured_cluster
-from suites.selfcheck.live.chaos.test_chaos_rounds import BOUND, anomalies
 
 pytestmark = pytest.mark.live
 
@@ -70,19 +68,6 @@ def in_front(cluster: Cluster, block: LoopbackBlock) -> Iterator[Proxy]:
         yield Proxy(name=f"mapped-{broker}", listen=Address(block.host(10 + broker), 19092), upstream=address)
 
 
-def rounds(folder: Path) -> dict[str, dict[str, Json]]:
-    """The session's rounds, by scenario."""
-    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    return {round_["scenario"]: round_ for round_ in report["rounds"]}
-
-
-def struck(round_: dict[str, Json]) -> list[str]:
-    """The faults that struck."""
-    faults = round_["faults"]
-    assert isinstance(faults, list)
-    return [str(fault["name"]) for fault in faults if isinstance(fault, dict) and fault["struck"]]
-
-
 def of_ours(cluster: Cluster) -> list[str]:
     """Topics that a session has left."""
     client = observer(cluster)
@@ -95,7 +80,7 @@ def of_ours(cluster: Cluster) -> list[str]:
 
 def test_over_tls_and_sasl_lanes_and_frames_strike_and_nothing_stays(secured: SecuredCluster, tmp_path: Path) -> None:
     properties = str(secured.client("chaos", SASL_SSL, login("SCRAM-SHA-512")))
-    done = chaos_on(
+    done = chaos(
         tmp_path / "run",
         secured.target("SASL"),
         *("--client-properties", properties),
@@ -116,7 +101,7 @@ def test_over_tls_and_sasl_lanes_and_frames_strike_and_nothing_stays(secured: Se
 def test_behind_mapped_ports_every_client_stays_on_its_lane(mapped: tuple[Cluster, str], tmp_path: Path) -> None:
     """Wherever a client follows a broker's own address, it finds nobody, and the round does not hold."""
     cluster, target = mapped
-    done = chaos_on(tmp_path / "run", target, "--scenarios", "relay-rebalances", "--seconds", "10")
+    done = chaos(tmp_path / "run", target, "--scenarios", "relay-rebalances", "--seconds", "10")
     assert done.returncode == ExitCode.KEPT, done.stdout + done.stderr
     assert anomalies(tmp_path / "run") == set()
     assert struck(rounds(tmp_path / "run")["relay-rebalances"])
@@ -134,11 +119,3 @@ def test_an_interrupt_leaves_nothing_on_the_cluster(secured: SecuredCluster, tmp
         running.send_signal(signal.SIGINT)
         assert running.wait(BEGUN_SECONDS) == ExitCode.INTERRUPTED
     assert of_ours(secured.cluster) == []
-
-
-def chaos_on(folder: Path, target: str, *more: str) -> "subprocess.CompletedProcess[str]":
-    """A session on a cluster that runs."""
-    words = ["chaos", target, "--spark-master", "local[2]", "--report-dir", str(folder), *more]
-    return subprocess.run(
-        [sys.executable, "-m", "harness", *words], capture_output=True, text=True, timeout=BOUND, check=False
-    )

@@ -6,27 +6,12 @@ import sys
 from pathlib import Path
 
 from harness.base.user_error import ExitCode
-
-BOUND = 400.0
-"""Seconds that a session may take on a machine that has other things to do; it takes a minute."""
-
-
-def chaos(folder: Path, target: str, *more: str) -> "subprocess.CompletedProcess[str]":
-    """A session of the command, its report in ``folder``."""
-    words = ["chaos", target, "--backend", "process", "--spark-master", "local[2]", "--report-dir", str(folder), *more]
-    return subprocess.run(
-        [sys.executable, "-m", "harness", *words], capture_output=True, text=True, timeout=BOUND, check=False
-    )
-
-
-def anomalies(folder: Path) -> set[str]:
-    """What the rounds of the session found, by name."""
-    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    return {name for round_ in report["rounds"] for name in round_["anomalies"]}
+from suites.selfcheck.fixtures.chaos_command import BOUND, PROCESSES, anomalies, chaos
 
 
 def test_a_late_produce_leaves_a_hanging_transaction_and_a_stuck_lso_on_an_old_kafka(tmp_path: Path) -> None:
-    done = chaos(tmp_path / "run", "kafka:3.5.2", "--scenarios", "late-produce", "--seconds", "14", "--seed", "7000")
+    words = ("--scenarios", "late-produce", "--seconds", "14", "--seed", "7000")
+    done = chaos(tmp_path / "run", "kafka:3.5.2", *PROCESSES, *words)
     assert done.returncode == ExitCode.BROKEN, done.stdout + done.stderr
     assert anomalies(tmp_path / "run") >= {"hanging-transaction", "stuck-lso"}
     again = "fencepost chaos kafka:3.5.2 --scenarios late-produce --seed 7000 --seconds 14"
@@ -34,8 +19,8 @@ def test_a_late_produce_leaves_a_hanging_transaction_and_a_stuck_lso_on_an_old_k
 
 
 def test_a_sound_kafka_is_clean_and_its_session_can_be_judged_again_offline(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    done = chaos(folder, "kafka:4.3.1", "--scenarios", "zombies-return,relay-on-the-wire", "--seconds", "8")
+    folder, words = tmp_path / "run", ("--scenarios", "zombies-return,relay-on-the-wire", "--seconds", "8")
+    done = chaos(folder, "kafka:4.3.1", *PROCESSES, *words)
     assert done.returncode == ExitCode.KEPT, done.stdout + done.stderr
     assert anomalies(folder) == set()
     situations = json.loads((folder / "report.json").read_text(encoding="utf-8"))["situations"]
