@@ -4,6 +4,7 @@ RUN is the folder of ``fencepost explore``, or of ``explore --slow``, which show
 asked again.
 """
 
+import argparse
 import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -99,7 +100,13 @@ def _seen(path: Path) -> Iterator[tuple[int, CellSeen]]:
 
 def main(arguments: Sequence[str]) -> int:
     """Tell of each mutant whether it is refuted; exit code 1 where one agrees with every cell."""
-    grid = read_seen_grid(Path(arguments[0]))
+    parser = argparse.ArgumentParser(prog="python -m suites.model.refuted", description=__doc__)
+    parser.add_argument("run", type=Path, metavar="RUN", help="folder of fencepost explore")
+    try:
+        grid = read_seen_grid(parser.parse_args(arguments).run)
+    except UserError as unreadable:
+        sys.stderr.write(f"{unreadable}\n")
+        return unreadable.exit
     mutants = [each for each in MUTANTS if each.shown_by is grid.shows]
     left = 0
     for mutant in mutants:

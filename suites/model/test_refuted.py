@@ -1,9 +1,11 @@
 """A broker that does as the model says refutes every wrong model by what an exploration looks at."""
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 
+from harness.base.user_error import ExitCode
 from harness.explore.cell_results import CellSeen, SeenLog, SeenProducer
 from harness.explore.comparison import expected_id, expected_offset
 from harness.model.alphabet import OTHER, OWN
@@ -15,7 +17,7 @@ from harness.model.protocol_profile import NEWEST
 from harness.model.protocol_step import outcomes, settled
 from suites.model.mutants.all_mutants import MUTANTS
 from suites.model.mutants.mutant import Mutant, ShownBy
-from suites.model.refuted import SeenGrid, seen_grid
+from suites.model.refuted import SeenGrid, main, seen_grid
 from suites.model.test_model_by_itself import OFFERED
 
 CELLS = 11_000
@@ -86,3 +88,8 @@ def test_a_wrong_model_is_refuted_where_it_can_be_seen(mutant: Mutant) -> None:
 @pytest.mark.parametrize("mutant", [each for each in MUTANTS if each.shown_by is ShownBy.EVENTS], ids=mutant_name)
 def test_a_wrong_model_of_events_is_refuted_by_slow_cells(mutant: Mutant) -> None:
     assert slow_grid().refuting(mutant) is not None
+
+
+def test_what_is_no_exploration_is_told_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path)]) == ExitCode.EVIDENCE_UNREADABLE
+    assert "is no run folder" in capsys.readouterr().err
