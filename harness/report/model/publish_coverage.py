@@ -18,6 +18,8 @@ LEGEND = {
     NOT_REACHED: "some were not reached",
 }
 
+OF_SEVERAL = {AGREES: "agree", DIFFERS: "differ", EXPLAINED: "differ as explained", NOT_REACHED: "were not reached"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedSection:
@@ -55,6 +57,7 @@ def publish_coverage(folder: Path, *, target: str, fencepost: str) -> Path:
         title=f"{shown.counts.total():,} cells on {target}",
         told=shown.told[:MOST_TOLD],
         legend=LEGEND,
+        of_several=OF_SEVERAL,
         fencepost=fencepost,
     )
     return write_atomically(folder / "index.html", text).absolute()
