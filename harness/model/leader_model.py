@@ -73,7 +73,7 @@ def received(
         return OLD_EPOCH
     if not verifies or _ongoing(known, asked.epoch, profile):
         return log, UNVERIFIED
-    begun = _begun(log.verifications.get(asked.producer_id), asked, number)
+    begun = _begun(log.verifications.get(asked.producer_id), asked, number, profile)
     return replace(log, verifications=log.verifications.put(asked.producer_id, begun)), begun.number
 
 
@@ -82,12 +82,13 @@ def _ongoing(known: KnownProducer, epoch: int, profile: ProtocolProfile) -> bool
     return known.open_since is not None and (known.epoch == epoch or not profile.compares_open_epoch)
 
 
-def _begun(before: Verification | None, asked: PartitionWrite, number: int) -> Verification:
+def _begun(before: Verification | None, asked: PartitionWrite, number: int, profile: ProtocolProfile) -> Verification:
     """One verification a producer: the lowest sequence of the newest epoch is kept (``VerificationStateEntry``)."""
     if before is None:
         return Verification(asked.sequence, asked.epoch, is_new(asked), number)
     if asked.epoch > before.epoch:
-        return replace(before, lowest_sequence=asked.sequence, epoch=asked.epoch)
+        new = before.new_protocol if profile.verification_stays_of_its_first_client else is_new(asked)
+        return replace(before, lowest_sequence=asked.sequence, epoch=asked.epoch, new_protocol=new)
     lowest = min(before.lowest_sequence, asked.sequence) if asked.epoch == before.epoch else before.lowest_sequence
     return replace(before, lowest_sequence=lowest)
 

@@ -33,6 +33,9 @@ class ProtocolProfile:
         could not append; the one before forgets what was pending.
     :param empty_has_no_begin: ListTransactions takes an id in Empty for one without a begin, also when it has had a
         transaction (from 4.1 on).
+    :param verification_stays_of_its_first_client: A verification that a newer epoch goes on with counts as of a client
+        of the protocol of the one who began it (``VerificationStateEntry.supportsEpochBump``), which lets an older
+        client's late write in (KIP890-RACE-01-NEWER).
     :param fence_bumps_twice: An abort that the coordinator begins bumps the epoch by two (KAFKA-19367, in 4.0.0).
     """
 
@@ -48,6 +51,7 @@ class ProtocolProfile:
     verifies_offsets: bool = True
     new_group_coordinator: bool = True
     empty_has_no_begin: bool = True
+    verification_stays_of_its_first_client: bool = True
 
     def __str__(self) -> str:
         """``transaction.version 2, verifies, compares open epoch, …``."""

@@ -125,8 +125,14 @@ SCOPES: Sequence[ModelScope] = (
         large=True,
     ),
     ModelScope(
-        name="an old client and a new one of one id, a coordinator or leader moves",
+        name="an old client and a new one of one id: a late write behind its marker (KIP890-RACE-01-NEWER)",
         profile=NEWEST,
+        clients=(old_client("one"), new_client("two")),
+        breaks="transaction never ends",
+    ),
+    ModelScope(
+        name="the same where a verification is of the client who goes on with it, a coordinator or leader moves",
+        profile=replace(NEWEST, verification_stays_of_its_first_client=False),
         clients=(old_client("one"), new_client("two")),
         moves=1,
         large=True,
