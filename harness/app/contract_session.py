@@ -24,7 +24,7 @@ from harness.contract import Requirement, Verdict
 from harness.contract.catalogue.known_failures import KnownFailures, list_of, read_known
 from harness.contract.catalogue.requirement_catalogue import RequirementRow
 from harness.contract.level import Profile
-from harness.contract.refuters import NONE
+from harness.contract.refuters import NONE, LiveRefuter
 from harness.contract.verdict import passes
 from harness.evidence.run_folder import RunFolder
 from harness.lab import Lab
@@ -85,6 +85,7 @@ class ContractSession:
     refuted: int = 0
     started: float = field(default_factory=time.monotonic)
     _progress: ProgressLines | None = None
+    _broken: dict[tuple[str, str], Verdict] = field(default_factory=dict)
     refuting: RefutingClients = field(init=False)
     _beside: SideBySide | None = None
 
@@ -139,6 +140,13 @@ class ContractSession:
         breakable = replace(given.cluster, breakable=True)
         options = replace(given, target=target, folder=given.folder / version, cluster=breakable)
         return self._open(options, KnownFailures())
+
+    def refute(self, requirement: Requirement[Lab], refuter: LiveRefuter) -> Verdict:
+        """The verdict on what is broken so; one run of it shows all the anomalies that controls name of it."""
+        run, key = self.falsifier(refuter.version), (requirement.id, repr(replace(refuter, anomaly="")))
+        if key not in self._broken:
+            self._broken[key] = flow.examine(run, requirement, refuter=refuter)
+        return self._broken[key]
 
     def current(self) -> Run | None:
         """The run that was opened last."""

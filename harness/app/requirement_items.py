@@ -23,7 +23,7 @@ from harness.lab import Lab
 from harness.report.contract.results import shown_status
 from harness.report.shared import allure, junit
 from harness.report.shared.words import finding_words, title
-from harness.run import examine, publish
+from harness.run import publish
 
 Rank: TypeAlias = tuple[str, str, bool, int, str]
 """Release, cluster, whether it is tried alone, order, id."""
@@ -176,8 +176,7 @@ class FalsifyItem(ExaminedItem):
     def runtest(self) -> None:
         """Examine the requirement on the broken target; red unless VIOLATED with exactly the named anomaly among."""
         requirement = self._on_its_client() if self.of_clients else self.requirement
-        run = self.session_.falsifier(self.refuter.version)
-        verdict = self.verdict = examine(run, requirement, refuter=self.refuter)
+        verdict = self.verdict = self.session_.refute(requirement, self.refuter)
         found = [finding.anomaly for finding in verdict.findings]
         if verdict.status != Status.VIOLATED or self.refuter.anomaly not in found:
             raise NotGreen(f"not refuted: expected VIOLATED with {self.refuter.anomaly}, got {sentence(verdict)}")
