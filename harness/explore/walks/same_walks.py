@@ -20,7 +20,7 @@ from harness.explore.explored_cells import explore_cells
 from harness.explore.walks.drawn_walks import walks_of_round
 from harness.explore.walks.walk_exploration import FoundWalk, Walk, WalkSearch
 from harness.model.protocol_profile import ProtocolProfile
-from harness.model.walks import EVENTS, WalkOffer
+from harness.model.walks import EVENTS, WalkOffer, path_of
 
 WHOLE, CUT = "walks", "cut"
 """Folders below the run's, for the results of walks as they are drawn, and of those that are cut."""
@@ -77,7 +77,7 @@ def ask_second(options: ExploreOptions, asked: AskedWalks) -> CutWalks:
         drawn = [walk for number in range(asked.rounds) for walk in walks_of_comparison(options, number)]
         chosen = one_of_each_kind([(drawn[one.cell - 1], one) for one in results if one.cell not in asked.differing])
         with _walking(exploration, asked, CUT) as cutting:
-            found = sorted((cutting.cut(walk) for walk in chosen), key=lambda each: len(each.steps))
+            found = each_once((cutting.cut(walk) for walk in chosen), asked)
             _require(cutting)
             _ask_cut(cutting, found)
         return CutWalks(found=found, missed=search.missed)
@@ -117,6 +117,12 @@ def one_of_each_kind(differing: Iterable[tuple[Walk, CellResult]]) -> Sequence[W
     for walk, one in sorted(shown, key=lambda each: (len(each[1].exchanges), len(each[0]))):
         kinds.setdefault(_kind(one), walk)
     return list(kinds.values())[:MOST_CUT]
+
+
+def each_once(cut: Iterable[FoundWalk], asked: AskedWalks) -> Sequence[FoundWalk]:
+    """The shortest first; walks that differ in several ways may come to the same requests when they are cut."""
+    by_path = {path_of(each.steps, asked.profile, asked.offer): each for each in cut}
+    return sorted(by_path.values(), key=lambda each: len(each.steps))
 
 
 def _kind(result: CellResult) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ from harness.base.seed import Seed
 from harness.cluster.run_options import RunOptions
 from harness.explore.cell_results import CellExchange, CellOutcome, CellResult, Difference
 from harness.explore.explore_options import ExploreOptions
-from harness.explore.walks.same_walks import one_of_each_kind, walks_of_comparison
-from harness.explore.walks.walk_exploration import Walk
+from harness.explore.walks.same_walks import AskedWalks, each_once, one_of_each_kind, walks_of_comparison
+from harness.explore.walks.walk_exploration import FoundWalk, Walk
 from harness.model.protocol_profile import NEWEST
 from harness.model.walks import WalkAction, WalkOffer, WalkStep, path_of
 
@@ -58,3 +58,11 @@ def test_of_each_kind_that_differs_the_shortest_is_cut_whatever_its_numbers_are(
         ]
     )
     assert chosen == [short, other]
+
+
+def test_walks_that_are_cut_to_the_same_requests_are_told_once() -> None:
+    asked = AskedWalks(profile=NEWEST, offer=WalkOffer(), rounds=1)
+    result = differs(1, "EndTxnAsked(epoch=1)", "step 2", "PRODUCER_FENCED", 2)
+    long, short = walk(WalkAction.START, WalkAction.COMMIT), walk(WalkAction.START)
+    cut = [FoundWalk(steps=steps, share="3 of 3", result=result) for steps in (long, short, long)]
+    assert [each.steps for each in each_once(cut, asked)] == [short, long]
