@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ from harness.app.requirement_items import ExaminedItem, Rank, RequirementFile, R
 from harness.base.paths import CONTRACT, ROOT
 from harness.base.user_error import UserError
 from harness.contract.catalogue.requirement_catalogue import find, requirement_row, states_requirement
+
+COST_OF_OWN_CLUSTER = 4
+"""A control that asks for a cluster of its own takes so many times as long as others, its start included."""
 
 
 @dataclass(slots=True, eq=False)
@@ -65,10 +69,18 @@ class ContractPlugin:
 
 
 def take_part(config: pytest.Config, items: list[pytest.Item], part: int, parts: int) -> None:
-    """Neighbours stay together, because they use the same cluster."""
-    first, end = (len(items) * number // parts for number in (part - 1, part))
-    config.hook.pytest_deselected(items=[*items[:first], *items[end:]])
-    items[:] = items[first:end]
+    """Neighbours stay together, because they use the same cluster; all parts take about the same time."""
+    costs = [_cost(item) for item in items]
+    starts = [end - cost for end, cost in zip(accumulate(costs), costs, strict=True)]
+    mine = [start * parts // sum(costs) == part - 1 for start in starts]
+    config.hook.pytest_deselected(items=[item for item, ours in zip(items, mine, strict=True) if not ours])
+    items[:] = [item for item, ours in zip(items, mine, strict=True) if ours]
+
+
+def _cost(item: pytest.Item) -> int:
+    """Of a negative control, in those of the common cluster."""
+    own = isinstance(item, RequirementItem) and item.requirement.cluster is not None
+    return COST_OF_OWN_CLUSTER if own else 1
 
 
 def _rank(item: pytest.Item) -> tuple[bool, Rank]:

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from harness.app import contract_plugin
 from harness.app.contract_plugin import take_part
 from harness.app.option_table import part_of
 
@@ -21,6 +22,16 @@ def test_every_control_is_in_one_part(parts: int) -> None:
         assert own == list(range(own[0], own[-1] + 1))
         taken += own
     assert taken == every
+
+
+def test_parts_take_about_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contract_plugin, "_cost", lambda item: 4 if item >= 12 else 1)
+    shares = []
+    for part in (1, 2):
+        own = cast(Any, list(range(15)))
+        take_part(CONFIG, own, part, 2)
+        shares.append(own)
+    assert shares == [list(range(12)), [12, 13, 14]]
 
 
 @pytest.mark.parametrize("text", ["4/3", "0/3", "1", "1/0", "a/b", ""])

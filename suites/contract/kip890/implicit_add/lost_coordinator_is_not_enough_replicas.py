@@ -46,10 +46,10 @@ def stimulus(lab: Lab) -> None:
         lab.reached(txn, "CompleteCommit", "Empty", as_="warm")
         with lab.hold(link, name=f"hold v{version}"):
             write = txn.start_produce(partition, version=version, values=("lost",))
-            lab.sample(f"held v{version}", partition)
             lab.observer.transaction(txn.transactional_id, txn.coordinator, as_="while held")
             with lab.cut(link, name=f"cut v{version}"):
                 write.answer(as_="lost write")
+                lab.sample(f"held v{version}", partition)  # whoever was answered has its record in the log by now
         lab.sample("mended", partition)
         txn.produce(partition, version=version, as_="later write")
         txn.end(commit=True, as_="commit")
