@@ -13,7 +13,6 @@ from harness.contract import (
     Evidence,
     KafkaError,
     Level,
-    NotSeen,
     Observations,
     Offers,
     Order,
@@ -23,11 +22,10 @@ from harness.contract import (
     TransactionResult,
     expect,
 )
-from harness.contract.doctored import data, ended, evidence, gate, log, marker, refused_write, sample, strike
+from harness.contract.doctored import ended, evidence, gate, log, marker, refused_write, sample, strike
 from harness.contract.refuters import Liar, Release
 from harness.lab import Lab
-
-REFUSED = KafkaError.INVALID_TXN_STATE, KafkaError.INVALID_PRODUCER_EPOCH
+from suites.contract.kip890.race.late_yes import refusals, refused_without_a_trace, write_late
 
 
 def stimulus(lab: Lab) -> None:
@@ -41,34 +39,19 @@ def stimulus(lab: Lab) -> None:
         other.become(older.producer_id, older.epoch)
         newer.produce(partition, as_=f"fenced {case}")
         older.add(partition)
-        link = lab.link(partition.leader, newer.coordinator)
-        with lab.gate(link, api="AddPartitionsToTxn", action="hold-response", name=case) as answer:
-            late = older.start_produce(partition, version=version)
-            answer.wait()
-            other.end(commit=result.commits, as_=f"end {case}")
-            lab.passed(partition, 0)
-            lab.sample(f"marker {case}", partition)
-            answer.release()
-            late.answer(as_=f"late {case}")
-        lab.sample(f"after {case}", partition)
+        write_late(lab, case, writer=older, ender=other, partition=partition, version=version, result=result)
 
 
 def check(seen: Evidence) -> Observations:
     """The fenced write was refused, the other one verified, the marker written; then it is refused without a trace."""
-    for case, drained in seen.logs.items():
-        fenced, end, late = seen[f"fenced {case}"], seen[f"end {case}"], seen[f"late {case}"]
-        if expect.gated(seen, case).strikes[0].error != 0:
-            raise NotSeen(f"the coordinator had refused {case}")
+    for case in seen.logs:
+        yield from refused_without_a_trace(seen, case)
         yield expect.refused(
-            fenced, KafkaError.INVALID_PRODUCER_EPOCH, otherwise="fenced-write-accepted", code=Level.SHOULD
+            seen[f"fenced {case}"],
+            KafkaError.INVALID_PRODUCER_EPOCH,
+            otherwise="fenced-write-accepted",
+            code=Level.SHOULD,
         )
-        yield expect.accepted(end, otherwise="end-refused")
-        high_watermark = seen.sample(f"marker {case}").high_watermark
-        yield expect.agree("high watermark", high_watermark, 1, end, otherwise="marker-not-written")
-        expect.struck(seen, late, by=case, after=end)
-        yield expect.refused(late, *REFUSED, otherwise="late-write-accepted", code=Level.SHOULD)
-        yield expect.agree("values in the log", drained.values(), (), late, otherwise="late-record-appended")
-        yield expect.stable(seen.sample(f"after {case}"), late, otherwise="hanging-transaction")
 
 
 CASE = "abort-11"
@@ -80,7 +63,6 @@ GOOD = evidence(
     faults=(gate(CASE, "hold-response", strike("AddPartitionsToTxn", 5)),),
     samples=(sample(f"marker {CASE}", CASE, 1, 1), sample(f"after {CASE}", CASE, 1, 1)),
 )
-_APPENDED = log(marker(TransactionResult.ABORT, 1), data(7, 1, "late"))
 
 REQUIREMENT = Requirement(
     id="KIP890-RACE-01-NEWER",
@@ -94,13 +76,7 @@ REQUIREMENT = Requirement(
     accepts=(GOOD, GOOD.with_step(f"late {CASE}", error=KafkaError.INVALID_PRODUCER_EPOCH)),
     refuses=(
         Refusal("fenced-write-accepted", GOOD.with_step(f"fenced {CASE}", error=0)),
-        Refusal("end-refused", GOOD.with_step(f"end {CASE}", error=KafkaError.INVALID_TXN_STATE)),
-        Refusal("marker-not-written", GOOD.with_sample(f"marker {CASE}", high_watermark=0)),
-        Refusal("late-write-accepted", GOOD.with_step(f"late {CASE}", error=0)),
-        Refusal("wrong-error", GOOD.with_step(f"late {CASE}", error=KafkaError.UNKNOWN_SERVER_ERROR)),
-        Refusal("unanswered", GOOD.with_step(f"late {CASE}", error=None)),
-        Refusal("late-record-appended", GOOD.with_log(CASE, _APPENDED)),
-        Refusal("hanging-transaction", GOOD.with_sample(f"after {CASE}", high_watermark=2)),
+        *refusals(GOOD, CASE, TransactionResult.ABORT, marker_epoch=1, epoch=1),
     ),
     refuted_by=(
         Release(version="4.3.1", anomaly="late-write-accepted"),

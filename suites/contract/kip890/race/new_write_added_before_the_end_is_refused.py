@@ -12,21 +12,18 @@ from harness.contract import (
     Access,
     Evidence,
     KafkaError,
-    Level,
-    NotSeen,
     Observations,
     Offers,
     Order,
-    Refusal,
     Requirement,
     Source,
     TransactionResult,
-    expect,
 )
 from harness.contract.byteman.leader_rules import EVERY_TRANSACTION_ONGOING_AT_THE_APPEND, NO_CHECK_OF_DATA
-from harness.contract.doctored import data, ended, evidence, gate, log, marker, refused_write, sample, strike
+from harness.contract.doctored import ended, evidence, gate, log, marker, refused_write, sample, strike
 from harness.contract.refuters import VERIFICATION, Failpoint, Liar
 from harness.lab import Lab
+from suites.contract.kip890.race.late_yes import refusals, refused_without_a_trace, write_late
 
 NO_DEFENCE = EVERY_TRANSACTION_ONGOING_AT_THE_APPEND + NO_CHECK_OF_DATA
 STALE, ENDED = KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.INVALID_TXN_STATE
@@ -47,30 +44,13 @@ def late_writes(lab: Lab, switch: str) -> None:
         partition = lab.partition(case, leader=lab.another_broker(txn.coordinator))
         other = lab.same_id(txn.transactional_id, txn.coordinator, "rival", protocol=2, init=False)
         other.become(txn.producer_id, txn.epoch)
-        link = lab.link(partition.leader, txn.coordinator)
-        with lab.gate(link, api="AddPartitionsToTxn", action="hold-response", name=case) as answer:
-            late = txn.start_produce(partition, version=version)
-            answer.wait()
-            other.end(commit=result.commits, as_=f"end {case}")
-            lab.passed(partition, 0)
-            lab.sample(f"marker {case}", partition)
-            answer.release()
-            late.answer(as_=f"late {case}")
-        lab.sample(f"after {case}", partition)
+        write_late(lab, case, writer=txn, ender=other, partition=partition, version=version, result=result)
 
 
 def check(seen: Evidence) -> Observations:
     """The coordinator had added the partition, the marker was written; then the write is refused without a trace."""
-    for case, drained in seen.logs.items():
-        end, late, marked = seen[f"end {case}"], seen[f"late {case}"], seen.sample(f"marker {case}")
-        if expect.gated(seen, case).strikes[0].error != 0:
-            raise NotSeen(f"the coordinator had refused {case}")
-        yield expect.accepted(end, otherwise="end-refused")
-        yield expect.agree("high watermark", marked.high_watermark, 1, end, otherwise="marker-not-written")
-        expect.struck(seen, late, by=case, after=end)
-        yield expect.refused(late, STALE, ENDED, otherwise="late-write-accepted", code=Level.SHOULD)
-        yield expect.agree("values in the log", drained.values(), (), late, otherwise="late-record-appended")
-        yield expect.stable(seen.sample(f"after {case}"), late, otherwise="hanging-transaction")
+    for case in seen.logs:
+        yield from refused_without_a_trace(seen, case)
 
 
 CASE = "off-commit-12"
@@ -81,7 +61,6 @@ GOOD = evidence(
     faults=(gate(CASE, "hold-response", strike("AddPartitionsToTxn", 5)),),
     samples=(sample(f"marker {CASE}", CASE, 1, 1), sample(f"after {CASE}", CASE, 1, 1)),
 )
-_APPENDED = log(marker(TransactionResult.COMMIT, 1), data(7, 0, "late"))
 
 REQUIREMENT = Requirement(
     id="KIP890-RACE-03",
@@ -93,15 +72,7 @@ REQUIREMENT = Requirement(
     stimulus=stimulus,
     check=check,
     accepts=(GOOD, GOOD.with_step(f"late {CASE}", error=ENDED)),
-    refuses=(
-        Refusal("end-refused", GOOD.with_step(f"end {CASE}", error=ENDED)),
-        Refusal("marker-not-written", GOOD.with_sample(f"marker {CASE}", high_watermark=0)),
-        Refusal("late-write-accepted", GOOD.with_step(f"late {CASE}", error=0)),
-        Refusal("wrong-error", GOOD.with_step(f"late {CASE}", error=KafkaError.UNKNOWN_SERVER_ERROR)),
-        Refusal("unanswered", GOOD.with_step(f"late {CASE}", error=None)),
-        Refusal("late-record-appended", GOOD.with_log(CASE, _APPENDED)),
-        Refusal("hanging-transaction", GOOD.with_sample(f"after {CASE}", high_watermark=2)),
-    ),
+    refuses=refusals(GOOD, CASE, TransactionResult.COMMIT, marker_epoch=1, epoch=0),
     refuted_by=(
         Failpoint(rules=NO_DEFENCE, anomaly="late-record-appended"),
         Failpoint(rules=NO_DEFENCE, anomaly="hanging-transaction"),

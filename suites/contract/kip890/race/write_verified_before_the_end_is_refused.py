@@ -14,8 +14,6 @@ from harness.contract import (
     Access,
     Evidence,
     KafkaError,
-    Level,
-    NotSeen,
     Observations,
     Offers,
     Order,
@@ -28,9 +26,9 @@ from harness.contract import (
 from harness.contract.byteman.leader_rules import NO_GUARD_AT_THE_APPEND
 from harness.contract.doctored import data, ended, evidence, gate, log, marker, refused_write, sample, strike, unsound
 from harness.contract.refuters import Failpoint, Liar
-from harness.lab import Lab
+from harness.lab import Lab, Producer
+from suites.contract.kip890.race.late_yes import nothing, refusals, refused_without_a_trace, write_late
 
-REFUSED = KafkaError.INVALID_TXN_STATE, KafkaError.INVALID_PRODUCER_EPOCH
 BROKEN = "next-transaction-broken"  # of the case that has a next one
 
 
@@ -43,34 +41,30 @@ def stimulus(lab: Lab, *, next_one: bool) -> None:
         other = lab.same_id(txn.transactional_id, txn.coordinator, "rival", init=False)
         other.become(txn.producer_id, txn.epoch)
         txn.add(partition)
-        link = lab.link(partition.leader, txn.coordinator)
-        with lab.gate(link, api="AddPartitionsToTxn", action="hold-response", name=case) as answer:
-            late = txn.start_produce(partition, version=version)
-            answer.wait()
-            other.end(commit=result.commits, as_=f"end {case}")
-            lab.passed(partition, 0)
-            lab.sample(f"marker {case}", partition)
-            if next_one:  # led by the coordinator, whose questions to itself do not wait behind the held answer
-                other.write(lab.partition(f"next-{case}", leader=txn.coordinator))
-            answer.release()
-            late.answer(as_=f"late {case}")
-        lab.sample(f"after {case}", partition)
+        following = partial(_begin_next, lab, other, case) if next_one else nothing
+        write_late(
+            lab,
+            case,
+            writer=txn,
+            ender=other,
+            partition=partition,
+            version=version,
+            result=result,
+            meanwhile=following,
+        )
         if next_one:
             other.end(commit=True, as_=f"next {case}")
+
+
+def _begin_next(lab: Lab, other: Producer, case: str) -> None:
+    """Led by the coordinator, whose questions to itself do not wait behind the held answer."""
+    other.write(lab.partition(f"next-{case}", leader=other.coordinator))
 
 
 def check(seen: Evidence) -> Observations:
     """The coordinator had said yes, the marker was written, and then the write is refused and leaves no trace."""
     for case in (name for name in seen.logs if not name.startswith("next-")):
-        end, late, marked = seen[f"end {case}"], seen[f"late {case}"], seen.sample(f"marker {case}")
-        if expect.gated(seen, case).strikes[0].error != 0:
-            raise NotSeen(f"the coordinator had refused {case}")
-        yield expect.accepted(end, otherwise="end-refused")
-        yield expect.agree("high watermark", marked.high_watermark, 1, end, otherwise="marker-not-written")
-        expect.struck(seen, late, by=case, after=end)
-        yield expect.refused(late, *REFUSED, otherwise="late-write-accepted", code=Level.SHOULD)
-        yield expect.agree("values in the log", seen.log(case).values(), (), late, otherwise="late-record-appended")
-        yield expect.stable(seen.sample(f"after {case}"), late, otherwise="hanging-transaction")
+        yield from refused_without_a_trace(seen, case)
         for next_end in expect.taken(seen, f"next {case}"):
             yield expect.accepted(next_end, otherwise=BROKEN)
             yield from expect.sound(seen, f"next-{case}", shown=BROKEN, stuck="hanging-transaction")
@@ -93,7 +87,6 @@ def refused_writes(version: int, *, next_one: bool) -> Evidence:
 def requirement(id_: str, when: str, *, next_one: bool) -> Requirement[Lab]:
     """At the end of its transaction, or within the next one."""
     good, case = refused_writes(11, next_one=next_one), "abort-11"
-    appended = log(marker(TransactionResult.ABORT, 0), data(7, 0, "late"))
     of_next = (
         (
             Refusal(BROKEN, good.with_step(f"next {case}", error=KafkaError.INVALID_TXN_STATE)),
@@ -117,13 +110,7 @@ def requirement(id_: str, when: str, *, next_one: bool) -> Requirement[Lab]:
         check=check,
         accepts=(good, refused_writes(9, next_one=next_one)),
         refuses=(
-            Refusal("end-refused", good.with_step(f"end {case}", error=KafkaError.INVALID_TXN_STATE)),
-            Refusal("marker-not-written", good.with_sample(f"marker {case}", high_watermark=0)),
-            Refusal("late-write-accepted", good.with_step(f"late {case}", error=0)),
-            Refusal("wrong-error", good.with_step(f"late {case}", error=KafkaError.UNKNOWN_SERVER_ERROR)),
-            Refusal("unanswered", good.with_step(f"late {case}", error=None)),
-            Refusal("late-record-appended", good.with_log(case, appended)),
-            Refusal("hanging-transaction", good.with_sample(f"after {case}", high_watermark=2)),
+            *refusals(good, case, TransactionResult.ABORT, marker_epoch=0, epoch=0),
             *of_next,
         ),
         refuted_by=(
