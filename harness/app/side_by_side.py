@@ -23,8 +23,8 @@ JOBS = 6
 """Requirements at a time on a cluster of ours; two processors are busy with so many."""
 MOST_JOBS = 32
 MOST_CLUSTERS = 2
-PROCESSORS_FOR_TWO = 4
-"""Two clusters keep so many busy; with fewer, brokers answer too late to show what is asked of them."""
+PROCESSORS_FOR_TWO = 2
+"""Two clusters keep so many busy; with one, brokers answer too late to show what is asked of them."""
 Begun: TypeAlias = dict[str, Future[None]]
 """What one run has given to other threads, by requirement."""
 

@@ -12,16 +12,18 @@ def observer_client(
     topology: Topology,
     clock: RunClock,
     *,
+    actor: str = "observer",
     recorder: Recorder | None = None,
     offered: Mapping[int, Offered] | None = None,
 ) -> WireClient:
     """One that connects as the cluster asks for; its maker closes it.
 
+    :param actor: Its client id.
     :param recorder: Gets its exchanges; without one they are not kept.
     :param offered: What nodes are known to advertise; they are not asked again.
     """
     return WireClient(
-        actor="observer",
+        actor=actor,
         lane="observer",
         addresses=topology.lanes["observer"],
         clock=clock,

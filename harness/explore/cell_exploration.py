@@ -31,6 +31,7 @@ from harness.explore.explore_options import ExploreOptions
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool, group_partitions
 from harness.explore.findings import Findings, FreshResult
 from harness.explore.looks.pool_look import await_loaded
+from harness.explore.real_requests import LARGEST_BATCH
 from harness.faults.frame_gate import GateFailed
 from harness.faults.gate.gate import open_gate
 from harness.kafka.administration import VERIFICATION, Administration
@@ -42,7 +43,7 @@ from harness.kafka.target_features import TargetFeatures, read_target_features
 from harness.model.events.model_event import events_of
 from harness.model.events.slow_cells import slow_cells
 from harness.model.grid import GridCell, grid_cells
-from harness.model.model_requests import WriteMarkerAsked
+from harness.model.model_requests import ModelRequest, ProduceAsked, WriteMarkerAsked
 from harness.model.protocol_profile import ProtocolProfile, profile_of
 from harness.wire.records.transaction_state import TOPIC
 from harness.wire.requests.cluster.metadata import Metadata
@@ -85,6 +86,7 @@ class Exploration:
             level=self.offer.finalized.get("transaction.version", 0),
             offset_commit=self._highest("TxnOffsetCommit"),
             list_transactions=self._highest("ListTransactions"),
+            describe_log_dirs=self._highest("DescribeLogDirs"),
             verification=self._verifies(),
         )
         return replace(found, verifies=True, verifies_offsets=True) if self.options.defended else found
@@ -101,6 +103,8 @@ class Exploration:
         numbered = list(enumerate(cells(profile, self.offer.apis, limit), start=1))
         if not (self.cluster.owned or self.options.run.permissions.changes):
             numbered = [(number, cell) for number, cell in numbered if not isinstance(cell.asked, WriteMarkerAsked)]
+        if not self.cluster.owned:  # whose topics have a limit that we do not know
+            numbered = [(number, cell) for number, cell in numbered if not _is_too_large(cell.asked)]
         self.options.run.seed.stream("cells").shuffle(numbered)
         return numbered
 
@@ -173,6 +177,7 @@ class Exploration:
             changes=self.cluster.owned or self.options.run.permissions.changes,
             state_copies=min((len(each["replicas"]) for each in kept), default=0),
             links=self.cluster.links is not None and bool(self._links_between_brokers()),
+            owned=self.cluster.owned,
         )
 
     def _links_between_brokers(self) -> Mapping[tuple[int, int], str]:
@@ -186,7 +191,12 @@ class Exploration:
         with closing(self._client()) as observer, opened(self._client, LANES) as asker:
             brokers = self.cluster.topology.brokers
             explored = ExploredCluster(
-                asker=asker, observer=observer, brokers=brokers, belongings=belongings, verifying=self.verifying
+                asker=asker,
+                observer=observer,
+                brokers=brokers,
+                belongings=belongings,
+                verifying=self.verifying,
+                topic_settings={"max.message.bytes": str(LARGEST_BATCH)} if self.cluster.owned else {},
             )
             explored.prepare()
             await_loaded(explored)
@@ -235,8 +245,12 @@ class Exploration:
     def _highest(self, api: str) -> int:
         return self.offer.apis.get(api, (0, -1))[1]
 
-    def _client(self) -> WireClient:
-        return observer_client(self.cluster.topology, self.clock, offered=self.offer.brokers)
+    def _client(self, actor: str = "observer") -> WireClient:
+        return observer_client(self.cluster.topology, self.clock, actor=actor, offered=self.offer.brokers)
+
+
+def _is_too_large(asked: ModelRequest) -> bool:
+    return isinstance(asked, ProduceAsked) and asked.too_large
 
 
 def _why_lost(share: Future[None]) -> str | None:

@@ -1,7 +1,7 @@
 """One cell on its way: what it asks next, what the model says to it, and what was answered."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -22,15 +22,8 @@ from harness.explore.comparison import compare
 from harness.explore.looks.group_look import GroupToLookAt, committed_offset
 from harness.explore.looks.pool_look import PoolLook
 from harness.model.alphabet import PARTITIONS
-from harness.model.events.model_event import (
-    MarkersWait,
-    ModelEvent,
-    ModelStep,
-    WriteWaits,
-    after_event,
-    let_go,
-    waiting_write,
-)
+from harness.model.events.model_event import MarkersWait, ModelEvent, ModelStep, after_event
+from harness.model.events.write_events import WriteEvent, WriteWaits, after_writes, let_go, waiting_write
 from harness.model.grid import GridCell
 from harness.model.model_requests import ModelAnswer, ModelRequest, TxnOffsetCommitAsked
 from harness.model.model_state import GROUP, NONE, CoordinatorState, LogEntry, ModelCluster, fresh_cluster
@@ -98,7 +91,7 @@ class CellRun:
     :param began: When its last request was sent first. :param opened: That of the one that began its transaction.
     :param strayed: The first step of the path that was answered otherwise than the model says.
     :param missed: Why it was not reached although nothing was answered otherwise.
-    :param answer: To what was asked. :param waited: To the write that was under way meanwhile.
+    :param answer: To what was asked. :param to_writes: To the writes of its last event, in their order.
     :param starts: Of open transactions, as they were shown first, by id.
     """
 
@@ -115,7 +108,7 @@ class CellRun:
     strayed: Difference | None = None
     missed: str | None = None
     answer: ModelAnswer | None = None
-    waited: ModelAnswer | None = None
+    to_writes: list[ModelAnswer] = field(default_factory=list)
     sent: list[CellExchange] = field(default_factory=list)
     starts: dict[str, int] = field(default_factory=dict)
 
@@ -166,6 +159,11 @@ class CellRun:
         if fitting is not None:
             self._go_on(fitting.after)
 
+    def _stray_where_answered_otherwise(self, event: WriteEvent) -> None:
+        allowed = after_writes(self.expected, event, self.profile).allowed
+        if tuple(self.to_writes) not in allowed:
+            self.stray(" or ".join(map(_told, allowed)), _told(self.to_writes))
+
     def stray(self, expected: str, seen: str) -> None:
         """The step was answered otherwise than the model says; nothing more is asked."""
         self.strayed = Difference(part=f"step {self.step + 1}", expected=expected, seen=seen)
@@ -175,6 +173,8 @@ class CellRun:
         event = self.next_event
         assert event is not None, "an event that is no step of this cell"
         self.sent.append(CellExchange(asked=str(event), sent="", node=NONE, version=NONE, answered="it has come about"))
+        if isinstance(event, WriteEvent):
+            self._stray_where_answered_otherwise(event)
         self.held = self.held or isinstance(event, MarkersWait)
         self.step += 1
         self._go_on(after_event(self.expected, event, self.profile))
@@ -229,7 +229,8 @@ class CellRun:
         ids = {name: self._id(name, look.ids[real]) for name, real in self.who.ids.items()}
         logs = {name: self._log(name, look) for name in self.cell.before.logs if name in self.who.places}
         groups = {GROUP: look.groups[self.who.group]} if self.who.group in look.groups else {}
-        return CellSeen(answer=answer, ids=ids, logs=logs, groups=groups, waited=self.waited)
+        waited = next(iter(self.to_writes), None) if self.waiting is not None else None
+        return CellSeen(answer=answer, ids=ids, logs=logs, groups=groups, waited=waited)
 
     def _id(self, name: str, shown: DescribedTransaction) -> SeenId:
         error = error_name(shown["error"])
@@ -311,6 +312,10 @@ def answer_text(answer: ModelAnswer) -> str:
     """The code, and the identity where it tells one."""
     told = f", producer {answer.producer_id} epoch {answer.epoch}" if answer.producer_id >= 0 else ""
     return f"{answer.error}{told}{answer.state and ', '}{answer.state}"
+
+
+def _told(answers: Sequence[ModelAnswer]) -> str:
+    return ", ".join(map(answer_text, answers))
 
 
 def _is_open(cluster: ModelCluster) -> bool:

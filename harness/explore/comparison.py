@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from harness.explore.cell_results import CellSeen, Difference, SeenId, SeenProducer, SeenStart
 from harness.explore.looks.group_look import ShownOffset
-from harness.model.events.model_event import WriteWaits, let_go
+from harness.model.events.write_events import WriteWaits, let_go
 from harness.model.groups import group_model
 from harness.model.model_requests import ModelAnswer, ModelRequest
 from harness.model.model_state import NONE, LogEntry, ModelCluster, PartitionLog

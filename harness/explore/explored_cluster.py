@@ -97,6 +97,7 @@ class ExploredCluster:
 
     :param observer: Over a connection of its own, so that looks do not wait behind questions.
     :param verifying: Held by the one thread whose cells write now.
+    :param topic_settings: Of the topics that are made.
     """
 
     asker: Asker
@@ -104,6 +105,7 @@ class ExploredCluster:
     brokers: Sequence[int]
     belongings: Belongings
     verifying: Lock
+    topic_settings: Mapping[str, str] = field(default_factory=dict)
     _state_partitions: Mapping[int, PartitionMetadata] = field(default_factory=dict)
     _group_partitions: Mapping[int, PartitionMetadata] = field(default_factory=dict)
     _found: dict[str, int] = field(default_factory=dict)
@@ -137,6 +139,10 @@ class ExploredCluster:
     def state_places(self) -> Sequence[TopicPartition]:
         """The partitions that keep transactional ids; none where those are not shown."""
         return [(TOPIC, index) for index in sorted(self._state_partitions)]
+
+    def state_place(self, transactional_id: str) -> TopicPartition:
+        """The partition that keeps the id, where those are shown."""
+        return TOPIC, state_partition(transactional_id, len(self._state_partitions))
 
     def names_of_each_partition(self) -> Sequence[str]:
         """An id that is never used for each partition that keeps ids; none where those are not shown."""
@@ -222,7 +228,7 @@ class ExploredCluster:
             index: tuple(self.brokers[(index + copy) % count] for copy in range(min(copies, count)))
             for index in range(POOL)
         }
-        layout = topics.create(name, partitions=POOL, assignment=assignment)
+        layout = topics.create(name, partitions=POOL, assignment=assignment, configs=self.topic_settings)
         topics.await_served(layout, tuple(layout.partitions))
         leaders = {(name, index): layout.leader(index) for index in layout.partitions}
         groups = self._groups_of(number)

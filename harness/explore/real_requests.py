@@ -43,6 +43,9 @@ from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
 from harness.wire.requests.transactions.write_txn_markers import WriteTxnMarkers
 from harness.wire.topic_partitions import TopicPartition
 
+LARGEST_BATCH = 10_000
+"""Bytes that topics of cells allow (``max.message.bytes``), on clusters of ours."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RealRequest:
@@ -170,7 +173,7 @@ def _commit_offset(asked: TxnOffsetCommitAsked, who: CellIdentities) -> TxnOffse
 def _produce(asked: ProduceAsked, who: CellIdentities, topic_id: UUID | None) -> Produce:
     topic, partition = who.places[asked.partition]
     batch = NewBatch(
-        values=(asked.value,),
+        values=("x" * LARGEST_BATCH if asked.too_large else asked.value,),
         producer_id=who.producer_id(asked.producer_id),
         producer_epoch=asked.epoch,
         base_sequence=asked.sequence,

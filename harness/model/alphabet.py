@@ -25,7 +25,7 @@ from harness.model.model_requests import (
     TxnOffsetCommitAsked,
     WriteMarkerAsked,
 )
-from harness.model.model_state import GROUP, NONE, CoordinatorState, ModelCluster
+from harness.model.model_state import GROUP, LAST_EPOCH, NONE, CoordinatorState, ModelCluster
 
 OWN, OTHER = "own", "other"
 """The transactional ids of a cell."""
@@ -120,7 +120,10 @@ def _identities(cluster: ModelCluster) -> Mapping[str, tuple[int, int]]:
         found["another id's"] = (other.producer_id, other.epoch)
     if known is not None:
         epochs = {"own": 0, "previous": -1, "older": -2, "newer": 1}
-        found |= {n: (known.producer_id, known.epoch + by) for n, by in epochs.items() if known.epoch + by >= 0}
+        numbers = {name: known.epoch + by for name, by in epochs.items()}
+        found |= {name: (known.producer_id, epoch) for name, epoch in numbers.items() if 0 <= epoch <= LAST_EPOCH}
+        if known.previous_id != NONE:
+            found["the id before's, in its last epoch"] = (known.previous_id, LAST_EPOCH - 1)
     return found
 
 
@@ -171,9 +174,10 @@ def _produces(
 
 
 def _not_of_it(asked: ProduceAsked, name: str) -> Iterator[NamedRequest]:
-    """The same write beside its transaction."""
+    """The same write beside its transaction, and larger than it may be."""
     yield NamedRequest(f"{name}, without id", replace(asked, names_id=False))
     yield NamedRequest(f"{name}, of no transaction", replace(asked, names_id=False, transactional=False))
+    yield NamedRequest(f"{name}, too large", replace(asked, too_large=True))
 
 
 def _sequences(cluster: ModelCluster, partition: str, producer_id: int, epoch: int) -> Mapping[str, int]:
@@ -190,7 +194,8 @@ def _before(named: Mapping[str, int], name: str) -> set[int]:
 
 
 def _ends(versions: Sequence[int], identities: Mapping[str, tuple[int, int]]) -> Iterator[NamedRequest]:
-    ahead = {"much newer": (own[0], own[1] + 2)} if (own := identities.get("own")) else {}
+    own = identities.get("own")
+    ahead = {"much newer": (own[0], own[1] + 2)} if own is not None and own[1] + 2 <= LAST_EPOCH else {}
     whose = {**identities, **ahead}
     for version, (name, (producer_id, epoch)), commit in product(versions, whose.items(), (True, False)):
         asked = EndTxnAsked(id=OWN, version=version, producer_id=producer_id, epoch=epoch, commit=commit)

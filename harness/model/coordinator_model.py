@@ -8,7 +8,7 @@ Sources: KIP-98, KIP-360, KIP-890; ``TransactionCoordinator``, ``TransactionMeta
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from harness.model.model_requests import (
     AddPartitionsAsked,
@@ -60,7 +60,7 @@ def _init(known: Known, asked: InitProducerIdAsked, fresh: int, profile: Protoco
     if identified and not _may_claim(known, asked):
         return FENCED, known
     if known.state is CoordinatorState.ONGOING:
-        return BUSY, fenced(known, profile)
+        return BUSY, fenced(known, fresh, profile)
     return _next_epoch(known, asked, fresh, identified=identified)
 
 
@@ -77,7 +77,7 @@ def _may_claim(known: Coordinated, asked: InitProducerIdAsked) -> bool:
 
 def _next_epoch(known: Coordinated, asked: InitProducerIdAsked, fresh: int, *, identified: bool) -> Ruled:
     """``prepareIncrementProducerEpoch`` and ``prepareProducerIdRotation``."""
-    empty = replace(known, state=CoordinatorState.EMPTY, partitions=frozenset(), timeout_ms=asked.timeout_ms)
+    empty = _moved(known, state=CoordinatorState.EMPTY, partitions=frozenset(), timeout_ms=asked.timeout_ms)
     last = known.epoch if identified else NONE
     if known.exhausted and (not identified or asked.epoch == known.epoch):
         after = replace(empty, producer_id=fresh, epoch=0, last_epoch=last, previous_id=known.producer_id)
@@ -92,16 +92,32 @@ def _next_epoch(known: Coordinated, asked: InitProducerIdAsked, fresh: int, *, i
     return ModelAnswer(producer_id=after.producer_id, epoch=after.epoch), after
 
 
-def fenced(known: Coordinated, profile: ProtocolProfile) -> Coordinated:
+def _moved(known: Coordinated, **changes: Any) -> Coordinated:
+    """After a transition; each names the producer id before it, and forgets earlier ones (``TxnTransitMetadata``).
+
+    Here NONE stands for the current one.
+    """
+    return replace(known, **{"previous_id": NONE, **changes})
+
+
+def fenced(known: Coordinated, fresh: int, profile: ProtocolProfile) -> Coordinated:
     """An open transaction is aborted by the coordinator: for a new instance, or after its timeout.
 
     The epoch is bumped, so that its producer writes no more (``prepareFenceProducerEpoch``). On ``transaction.version``
     2 the epoch before is remembered, so that the producer can claim the next one (KAFKA-9910).
+
+    :param fresh: The producer id that follows where the last epoch is over.
     """
     new, bumps = profile.level >= 2, 2 if profile.fence_bumps_twice and profile.level >= 2 else 1
-    last = known.epoch + bumps - 1 if new else NONE
-    state, ending = CoordinatorState.PREPARE_ABORT, known.partitions
-    return replace(known, state=state, epoch=known.epoch + bumps, last_epoch=last, ending=ending, new_protocol=new)
+    return _moved(
+        known,
+        state=CoordinatorState.PREPARE_ABORT,
+        epoch=known.epoch + bumps,
+        last_epoch=known.epoch + bumps - 1 if new else NONE,
+        next_id=fresh if new and known.exhausted and profile.fence_rotates else NONE,
+        ending=known.partitions,
+        new_protocol=new,
+    )
 
 
 def add_partitions(known: Known, asked: AddPartitionsAsked, profile: ProtocolProfile) -> Ruled:
@@ -123,7 +139,7 @@ def _added(known: Known, asked: AddPartitionsAsked, profile: ProtocolProfile) ->
     if known.state is CoordinatorState.ONGOING:
         open_ones = known.partitions
     state, partitions = CoordinatorState.ONGOING, open_ones | asked.partitions
-    return ModelAnswer(), replace(known, state=state, partitions=partitions, new_protocol=new)
+    return ModelAnswer(), _moved(known, state=state, partitions=partitions, new_protocol=new)
 
 
 def _verified(known: Known, asked: AddPartitionsAsked) -> Ruled:
@@ -161,7 +177,7 @@ def _ended_old(known: Coordinated, asked: EndTxnAsked) -> Ruled:
         return BUSY, known
     if known.state is CoordinatorState.ONGOING:
         state = _prepare(commit=asked.commit)
-        return ModelAnswer(), replace(known, state=state, ending=known.partitions, new_protocol=False)
+        return ModelAnswer(), _moved(known, state=state, ending=known.partitions, new_protocol=False)
     return _repeated(known, commit=asked.commit), known
 
 
@@ -188,7 +204,7 @@ def _begin_to_end(known: Coordinated, asked: EndTxnAsked, fresh: int) -> Ruled:
         return WRONG_STATE, known
     next_id = fresh if known.exhausted else NONE
     partitions = known.partitions if known.state is CoordinatorState.ONGOING else frozenset[str]()
-    after = replace(
+    after = _moved(
         known,
         state=_prepare(commit=asked.commit),
         epoch=known.epoch + 1,
@@ -219,7 +235,7 @@ def completed(known: Coordinated) -> Coordinated:
     """After the last marker; an exhausted producer id is left for the next one (``prepareComplete``)."""
     commits = known.state is CoordinatorState.PREPARE_COMMIT
     state = CoordinatorState.COMPLETE_COMMIT if commits else CoordinatorState.COMPLETE_ABORT
-    done = replace(known, state=state, partitions=frozenset(), ending=frozenset(), next_id=NONE)
+    done = _moved(known, state=state, partitions=frozenset(), ending=frozenset(), next_id=NONE)
     if known.next_id == NONE:
         return done
     return replace(done, producer_id=known.next_id, epoch=0, previous_id=known.producer_id)

@@ -21,7 +21,7 @@ from harness.model.model_requests import (
     ProduceAsked,
     TxnOffsetCommitAsked,
 )
-from harness.model.model_state import GROUP, NONE, GroupOffsets, ModelCluster, PartitionLog, fresh_cluster
+from harness.model.model_state import GROUP, LAST_EPOCH, NONE, GroupOffsets, ModelCluster, PartitionLog, fresh_cluster
 from harness.model.protocol_profile import NEW_PROTOCOL_OFFSETS, NEW_PROTOCOL_PRODUCE, ProtocolProfile
 from harness.model.protocol_step import outcomes, settled
 
@@ -54,7 +54,7 @@ class ReachedState:
     """A state and the shortest way there."""
 
     name: str
-    path: tuple[ModelRequest, ...]
+    path: tuple[ModelStep, ...]
     cluster: ModelCluster
 
 
@@ -81,12 +81,20 @@ def beginning(profile: ProtocolProfile) -> ModelCluster:
 def reached_states(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Iterator[ReachedState]:
     """Breadth first, from ids that were never used; another id has been initialised, so that it can be mistaken."""
     start = beginning(profile)
-    queue = deque([ReachedState(name=state_name(start), path=(OTHER_BEGINS,), cluster=start)])
-    seen = {queue[0].name}
+    return states_from(
+        ReachedState(name=state_name(start), path=(OTHER_BEGINS,), cluster=start), DEPTH, profile, offered
+    )
+
+
+def states_from(
+    start: ReachedState, depth: int, profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]
+) -> Iterator[ReachedState]:
+    """Breadth first. :param depth: Steps of the longest path, those of the start's own among them."""
+    queue, seen = deque([start]), {start.name}
     while queue:
         reached = queue.popleft()
         yield reached
-        for asked in _moves(reached.cluster, offered) if len(reached.path) < DEPTH else ():
+        for asked in _moves(reached.cluster, offered) if len(reached.path) < depth else ():
             after = settled(outcomes(reached.cluster, asked, profile)[0].after, profile)
             name = state_name(after)
             if name not in seen:
@@ -130,13 +138,17 @@ def _next_partitions(cluster: ModelCluster) -> tuple[str, ...]:
 
 
 def state_name(cluster: ModelCluster) -> str:
-    """In words, with epochs told by their distance from the coordinator's: equal for states that are one."""
+    """In words, with epochs told by their distance from the coordinator's: equal for states that are one.
+
+    The first and the last epochs are told, because not every older or newer one exists beside them.
+    """
     known = cluster.ids.get(OWN)
     if known is None:
         return "unknown id"
     added = "+".join(sorted(known.partitions))
     last = "" if known.last_epoch == NONE else f", last epoch {known.last_epoch - known.epoch:+d}"
-    young = f", epoch {known.epoch}" if known.epoch < 2 else ""  # whether an older and a previous one exist
+    young = f", epoch {known.epoch}" if known.epoch < 2 or known.epoch >= LAST_EPOCH - 2 else ""
+    young += "" if known.previous_id == NONE else ", a new producer id"
     logs = [_log_name(name, cluster.log(name), known.producer_id, known.epoch) for name in PARTITIONS]
     head = f"{known.state}{f' {added}' if added else ''}{young}{last}"
     group = _group_name(cluster.groups[GROUP], cluster.log(GROUP), known.producer_id, known.epoch)

@@ -31,6 +31,7 @@ UNVERIFIED = NONE
 OLD_EPOCH = ModelAnswer("INVALID_PRODUCER_EPOCH")
 OUT_OF_ORDER = ModelAnswer("OUT_OF_ORDER_SEQUENCE_NUMBER")
 NOT_ONGOING = ModelAnswer("INVALID_TXN_STATE")
+TOO_LARGE = ModelAnswer("MESSAGE_TOO_LARGE")
 NO_ID = ModelAnswer("TRANSACTIONAL_ID_AUTHORIZATION_FAILED")
 """Of a transactional batch in a request without transactional id (``KafkaApis.handleProduceRequest``)."""
 
@@ -121,8 +122,11 @@ def written(
 ) -> tuple[ModelAnswer, PartitionLog]:
     """The append, after the coordinator confirmed verification ``number``, or without one.
 
-    ``UnifiedLog.analyzeAndValidateProducerState``: repetitions first, then the transaction, the epoch, the sequence.
+    ``UnifiedLog.analyzeAndValidateRecords``: its size. ``analyzeAndValidateProducerState``: repetitions, and then the
+    transaction, the epoch, the sequence.
     """
+    if asked.too_large:
+        return TOO_LARGE, log
     known = log.known(asked.producer_id)
     if known.epoch == asked.epoch and any(asked.sequence == first for first, _ in known.batches):
         return ModelAnswer(), log

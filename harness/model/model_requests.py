@@ -58,7 +58,7 @@ class ProduceAsked:
     """A batch of one record.
 
     :param names_id: Whether the request has the transactional id. :param transactional: Whether the batch says that it
-        is part of a transaction.
+        is part of a transaction. :param too_large: Whether it is larger than its topic allows (``max.message.bytes``).
     """
 
     id: str
@@ -70,6 +70,7 @@ class ProduceAsked:
     value: str = ""
     names_id: bool = True
     transactional: bool = True
+    too_large: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

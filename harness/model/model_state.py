@@ -43,7 +43,8 @@ class Coordinated:
     """What the coordinator knows of a transactional id (``TransactionMetadata``).
 
     :param last_epoch: Before the current one, so that a repeated request is known (KIP-360).
-    :param previous_id: The producer id before the current one; :param next_id: the one after it, while ending.
+    :param previous_id: The producer id before the current one, until its next transition; :param next_id: the one after
+        it, while ending.
     :param partitions: Of the open transaction, or those whose markers are still to be written.
     :param ending: Of a transaction that is ending, all its partitions, as the log has them.
     :param new_protocol: Whether the client that moved it last spoke transactions of version 2 (KIP-890).

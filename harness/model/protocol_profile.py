@@ -8,6 +8,8 @@ NEW_PROTOCOL_OFFSETS = 5
 """Of TxnOffsetCommit: likewise."""
 KNOWS_PATTERN = 2
 """Of ListTransactions: KIP-1152, in 4.1."""
+TELLS_CORDONED = 5
+"""Of DescribeLogDirs: KIP-1066, in 4.3."""
 FIRST_WITH_VERIFIED_OFFSETS = 10
 """Of Produce: the newest of the release in which offsets were verified first, 3.7 (KIP-951, KAFKA-15987)."""
 
@@ -37,6 +39,7 @@ class ProtocolProfile:
         of the protocol of the one who began it (``VerificationStateEntry.supportsEpochBump``), which lets an older
         client's late write in (KIP890-RACE-01-NEWER).
     :param fence_bumps_twice: An abort that the coordinator begins bumps the epoch by two (KAFKA-19367, in 4.0.0).
+    :param fence_rotates: Such an abort in the last epoch ends in another producer id (KAFKA-20090, from 4.3 on).
     """
 
     verifies: bool = True
@@ -52,6 +55,7 @@ class ProtocolProfile:
     new_group_coordinator: bool = True
     empty_has_no_begin: bool = True
     verification_stays_of_its_first_client: bool = True
+    fence_rotates: bool = True
 
     def __str__(self) -> str:
         """``transaction.version 2, verifies, compares open epoch, …``."""
@@ -70,6 +74,7 @@ OLD_PROTOCOL = ProtocolProfile(
     strict_markers=False,
     new_group_coordinator=False,
     empty_has_no_begin=False,
+    fence_rotates=False,
 )
 """Kafka 3.9: verification, and nothing else of KIP-890."""
 UNDEFENDED = ProtocolProfile(
@@ -83,6 +88,7 @@ UNDEFENDED = ProtocolProfile(
     verifies_offsets=False,
     new_group_coordinator=False,
     empty_has_no_begin=False,
+    fence_rotates=False,
 )
 """Kafka 3.5 and older."""
 
@@ -95,12 +101,13 @@ def profile_of(
     *,
     offset_commit: int = NEW_PROTOCOL_OFFSETS,
     list_transactions: int = KNOWS_PATTERN,
+    describe_log_dirs: int = TELLS_CORDONED,
     verification: bool = True,
 ) -> ProtocolProfile:
     """By the newest version offered of Produce, WriteTxnMarkers and AddPartitionsToTxn, and the finalized level.
 
     :param offset_commit: Of TxnOffsetCommit, :param list_transactions: of ListTransactions, which matter where they are
-        asked.
+        asked. :param describe_log_dirs: Of DescribeLogDirs, which came with the release.
     :param verification: Whether ``transaction.partition.verification.enable`` is on.
     """
     new, verifies = produce >= NEW_PROTOCOL_PRODUCE, verification and add_partitions >= 4
@@ -115,4 +122,5 @@ def profile_of(
         verifies_offsets=verifies and produce >= FIRST_WITH_VERIFIED_OFFSETS,
         new_group_coordinator=offset_commit >= NEW_PROTOCOL_OFFSETS,
         empty_has_no_begin=list_transactions >= KNOWS_PATTERN,
+        fence_rotates=describe_log_dirs >= TELLS_CORDONED,
     )

@@ -103,7 +103,7 @@ def timed_out(cluster: ModelCluster, name: str, profile: ProtocolProfile) -> Mod
     known = cluster.ids.get(name)
     if known is None or known.state is not CoordinatorState.ONGOING:
         return None
-    return cluster.with_id(name, coordinator_model.fenced(known, profile))
+    return _with_new_ids(cluster, name, coordinator_model.fenced(known, cluster.producer_ids, profile))
 
 
 def coordinator_moved(cluster: ModelCluster) -> ModelCluster:
@@ -140,9 +140,7 @@ def _marker_of(known: Coordinated, partition: str, coordinator_epoch: int) -> Wr
 def _initialised(cluster: ModelCluster, asked: InitProducerIdAsked, profile: ProtocolProfile) -> ModelOutcome:
     fresh = cluster.producer_ids
     answer, known = coordinator_model.init_producer_id(cluster.ids.get(asked.id), asked, fresh, profile)
-    given = answer.producer_id == fresh
-    after = replace(cluster, producer_ids=fresh + given)
-    return ModelOutcome(answer, after if known is None else after.with_id(asked.id, known))
+    return ModelOutcome(answer, cluster if known is None else _with_new_ids(cluster, asked.id, known))
 
 
 def _added(cluster: ModelCluster, asked: AddPartitionsAsked, profile: ProtocolProfile) -> ModelOutcome:
@@ -160,10 +158,13 @@ def _offsets_added(cluster: ModelCluster, asked: AddOffsetsAsked, profile: Proto
 def _ended(cluster: ModelCluster, asked: EndTxnAsked) -> ModelOutcome:
     fresh = cluster.producer_ids
     answer, known = coordinator_model.end_transaction(cluster.ids.get(asked.id), asked, fresh)
-    if known is None:
-        return ModelOutcome(answer, cluster)
-    after = replace(cluster, producer_ids=fresh + (known.next_id == fresh))
-    return ModelOutcome(answer, after.with_id(asked.id, known))
+    return ModelOutcome(answer, cluster if known is None else _with_new_ids(cluster, asked.id, known))
+
+
+def _with_new_ids(cluster: ModelCluster, name: str, known: Coordinated) -> ModelCluster:
+    """The next producer id counts as given out where the id has it, or will have it."""
+    given = cluster.producer_ids in (known.producer_id, known.next_id)
+    return replace(cluster, producer_ids=cluster.producer_ids + given).with_id(name, known)
 
 
 def _written(cluster: ModelCluster, asked: PartitionWrite, profile: ProtocolProfile) -> ModelOutcome:
@@ -172,12 +173,17 @@ def _written(cluster: ModelCluster, asked: PartitionWrite, profile: ProtocolProf
     if isinstance(begun, ModelOutcome):
         return begun
     cluster, number = begun
-    if number != leader_model.UNVERIFIED:
-        told = _added(cluster, leader_model.question(asked), profile)
-        if not told.answer.accepted:
-            return ModelOutcome(leader_model.translated(asked, told.answer), told.after)
-        cluster = told.after
-    return finish_write(cluster, asked, number, profile)
+    if number == leader_model.UNVERIFIED:
+        return finish_write(cluster, asked, number, profile)
+    return asked_about(cluster, asked, number, profile)
+
+
+def asked_about(cluster: ModelCluster, asked: PartitionWrite, number: int, profile: ProtocolProfile) -> ModelOutcome:
+    """What a write is answered once the coordinator is asked about it, whose verification is this one."""
+    told = _added(cluster, leader_model.question(asked), profile)
+    if not told.answer.accepted:
+        return ModelOutcome(leader_model.translated(asked, told.answer), told.after)
+    return finish_write(told.after, asked, number, profile)
 
 
 def begin_write(

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from harness.model.alphabet import OWN
 from harness.model.events.model_event import (
     CoordinatorMoves,
+    EpochsUsedUp,
     LeaderMoves,
     MarkersWait,
     ModelEvent,
     ModelStep,
     TimeoutPasses,
-    WriteWaits,
 )
+from harness.model.events.write_events import WriteEvent, WriteLost, WritesOverlap, WriteWaits, writes_of
 from harness.model.model_requests import (
     AddOffsetsAsked,
     AddPartitionsAsked,
@@ -50,11 +51,23 @@ def _event_line(event: ModelEvent) -> str:
         case LeaderMoves():
             return f"lab.moves.leader({event.partition})  # for the rest"
         case MarkersWait():
-            return 'lab.gate(link, api="WriteTxnMarkers", action="hold", name="markers")  # for the rest'
+            action = "drop-request" if event.lost else "hold"
+            return f'lab.gate(link, api="WriteTxnMarkers", action="{action}", name="markers")  # for the rest'
+        case EpochsUsedUp():
+            return f"lab.state_log.replace(NewState({event.id}, …, producer_epoch=32767 - {1 + event.left}, …))"
+        case WriteWaits() | WriteLost() | WritesOverlap():
+            return "\n".join([_link_line(event), *(_line(each, set()) for each in writes_of(event))])
+
+
+def _link_line(event: WriteEvent) -> str:
+    match event:
         case WriteWaits():
-            action = "hold-response" if event.confirmed else "hold"
-            held = f'lab.gate(link, api="AddPartitionsToTxn", action="{action}", name="question")  # for the rest'
-            return f"{held}\n{_line(event.asked, set())}  # meanwhile"
+            action, while_ = "hold-response" if event.confirmed else "hold", "for the rest"
+        case WriteLost():
+            action, while_ = "drop-response" if event.confirmed else "drop-request", "for the next line"
+        case WritesOverlap():
+            action, while_ = "hold", "for a question about nobody, until both of these have come"
+    return f'lab.gate(link, api="AddPartitionsToTxn", action="{action}", name="question")  # {while_}'
 
 
 def _line(asked: ModelRequest, started: set[str]) -> str:

@@ -18,8 +18,9 @@ from harness.evidence.run_folder import RunFolder
 from harness.explore.cell_results import CellSeen, KeptSeen
 from harness.explore.comparison import compare
 from harness.explore.findings import SEEN
-from harness.model.events.model_event import ModelEvent, after_step, markers_wait, waiting_write
+from harness.model.events.model_event import ModelEvent, after_step, markers_wait
 from harness.model.events.slow_cells import slow_cells
+from harness.model.events.write_events import waiting_write
 from harness.model.grid import GridCell, grid_cells
 from harness.model.model_requests import ModelAnswer
 from harness.model.model_state import ModelCluster, fresh_cluster

@@ -2,24 +2,37 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from harness.model.events.model_event import (
     CoordinatorMoves,
+    EpochsUsedUp,
     LeaderMoves,
     MarkersWait,
     ModelStep,
     TimeoutPasses,
-    WriteWaits,
     after_path,
     events_of,
-    let_go,
-    may_wait,
 )
 from harness.model.events.slow_cells import slow_cells
+from harness.model.events.write_events import (
+    WriteLost,
+    WritesOverlap,
+    WriteWaits,
+    after_writes,
+    let_go,
+    may_happen,
+)
 from harness.model.grid import OTHER_BEGINS, GridCell
-from harness.model.model_requests import AddPartitionsAsked, EndTxnAsked, InitProducerIdAsked, ProduceAsked
+from harness.model.model_requests import (
+    AddPartitionsAsked,
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ModelAnswer,
+    ProduceAsked,
+)
 from harness.model.model_state import NONE, CoordinatorState, ModelCluster, fresh_cluster
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, ProtocolProfile
 from harness.model.protocol_step import outcomes
@@ -32,6 +45,8 @@ INIT = InitProducerIdAsked(id="own", version=4)
 ADD = AddPartitionsAsked(id="own", version=3, producer_id=1, epoch=0, partitions=frozenset("A"))
 NEW_WRITE = ProduceAsked(id="own", version=12, partition="A", producer_id=1, epoch=0, sequence=0)
 OLD_WRITE = ProduceAsked(id="own", version=9, partition="A", producer_id=1, epoch=0, sequence=0)
+ADDED = AddPartitionsAsked(id="own", version=3, producer_id=1, epoch=1, partitions=frozenset("A"))
+ADDED_WRITE = ProduceAsked(id="own", version=9, partition="A", producer_id=1, epoch=1, sequence=0)
 COMMIT = EndTxnAsked(id="own", version=5, producer_id=1, epoch=0, commit=True)
 OLD_COMMIT = EndTxnAsked(id="own", version=3, producer_id=1, epoch=0, commit=True)
 
@@ -97,10 +112,71 @@ def test_a_write_that_waited_is_answered_by_what_came_meanwhile(
 
 
 def test_a_write_waits_only_where_somebody_is_asked_and_says_yes() -> None:
-    assert may_wait(after(ADD), WriteWaits(OLD_WRITE, confirmed=True), NEWEST)
-    assert not may_wait(after(), WriteWaits(OLD_WRITE, confirmed=True), NEWEST)
-    assert may_wait(after(), WriteWaits(OLD_WRITE, confirmed=False), NEWEST)
-    assert not may_wait(after(NEW_WRITE), WriteWaits(NEW_WRITE, confirmed=False), NEWEST)
+    assert may_happen(after(ADD), WriteWaits(OLD_WRITE, confirmed=True), NEWEST)
+    assert not may_happen(after(), WriteWaits(OLD_WRITE, confirmed=True), NEWEST)
+    assert may_happen(after(), WriteWaits(OLD_WRITE, confirmed=False), NEWEST)
+    assert not may_happen(after(NEW_WRITE), WriteWaits(NEW_WRITE, confirmed=False), NEWEST)
+
+
+@pytest.mark.parametrize(("write", "confirmed"), [(NEW_WRITE, False), (NEW_WRITE, True), (OLD_WRITE, False)])
+def test_a_write_whose_question_is_lost_is_to_be_tried_again_and_then_appended(
+    write: ProduceAsked, confirmed: bool
+) -> None:
+    before = after(*(() if write is NEW_WRITE else (ADD,)))
+    lost = after_writes(before, WriteLost(write, confirmed), NEWEST)
+    assert lost.allowed == ((ModelAnswer("NOT_ENOUGH_REPLICAS"),),)
+    assert not lost.after.log("A").entries
+    assert ("A" in lost.after.ids["own"].partitions) == (confirmed or write is OLD_WRITE)
+    assert outcomes(lost.after, write, NEWEST)[0].answer.accepted
+
+
+@pytest.mark.parametrize(
+    ("second", "allowed"),
+    [
+        (ADDED_WRITE, {("NOT_ENOUGH_REPLICAS", "NONE"), ("NONE", "NOT_ENOUGH_REPLICAS")}),
+        (replace(ADDED_WRITE, epoch=2), {("INVALID_PRODUCER_EPOCH", "INVALID_PRODUCER_EPOCH")}),
+        (replace(ADDED_WRITE, epoch=0), {("NONE", "INVALID_PRODUCER_EPOCH")}),
+    ],
+)
+def test_of_two_writes_that_overlap_the_newer_one_is_asked_about(
+    second: ProduceAsked, allowed: set[tuple[str, str]]
+) -> None:
+    before = after(INIT, ADDED)
+    both = after_writes(before, WritesOverlap(ADDED_WRITE, second), NEWEST)
+    assert {tuple(each.error for each in answers) for answers in both.allowed} == allowed
+    assert len(both.after.log("A").entries) == any("NONE" in answers for answers in allowed)
+
+
+def test_the_last_epochs_end_in_another_producer_id() -> None:
+    last = after(EpochsUsedUp("own", left=0))
+    assert (last.ids["own"].epoch, last.coordinator_epoch) == (32766, 1)
+    assert outcomes(last, INIT, NEWEST)[0].answer == ModelAnswer(producer_id=2, epoch=0)
+    one_left = after(EpochsUsedUp("own", left=1))
+    assert outcomes(one_left, INIT, NEWEST)[0].answer == ModelAnswer(producer_id=1, epoch=32766)
+    write = replace(NEW_WRITE, epoch=32766)
+    ended = outcomes(after_path(last, (write,), NEWEST), replace(COMMIT, epoch=32766), NEWEST)[0]
+    assert ended.answer == ModelAnswer(producer_id=2, epoch=0)
+
+
+@pytest.mark.parametrize(
+    ("profile", "identity"), [(NEWEST, (2, 0)), (replace(NEWEST, fence_rotates=False), (1, 32767))]
+)
+def test_what_a_coordinator_aborts_in_the_last_epoch_ends_in_another_producer_id_since_it_was_mended(
+    profile: ProtocolProfile, identity: tuple[int, int]
+) -> None:
+    write = replace(NEW_WRITE, epoch=32766)
+    aborted = after(EpochsUsedUp("own", left=0), write, TimeoutPasses("own"), profile=profile)
+    own = aborted.ids["own"]
+    assert (own.state, own.producer_id, own.epoch) == (CoordinatorState.COMPLETE_ABORT, *identity)
+    repeated = outcomes(aborted, replace(COMMIT, epoch=32766, commit=False), profile)[0].answer
+    assert repeated == ModelAnswer(producer_id=identity[0], epoch=identity[1])
+
+
+def test_a_producer_id_before_the_current_one_is_known_until_the_next_transition() -> None:
+    rotated = after(EpochsUsedUp("own", left=0), INIT)
+    assert rotated.ids["own"].previous_id == 1
+    written = after_path(rotated, (replace(NEW_WRITE, producer_id=2),), NEWEST)
+    assert written.ids["own"].previous_id == NONE
 
 
 def cells_by_event(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Mapping[str, list[GridCell]]:
@@ -114,7 +190,8 @@ def cells_by_event(profile: ProtocolProfile, offered: Mapping[str, tuple[int, in
 
 def test_the_slower_part_has_every_event_and_each_cell_once() -> None:
     found = cells_by_event(NEWEST, MARKERS)
-    assert found.keys() == {"CoordinatorMoves", "LeaderMoves", "TimeoutPasses", "MarkersWait", "WriteWaits"}
+    moves, links = {"CoordinatorMoves", "LeaderMoves"}, {"MarkersWait", "WriteWaits", "WriteLost", "WritesOverlap"}
+    assert found.keys() == {"TimeoutPasses", "EpochsUsedUp", *moves, *links}
     every = [cell for cells in found.values() for cell in cells]
     assert len(every) > 10_000
     assert max(Counter((cell.state, cell.request) for cell in every).values()) == 1
@@ -129,7 +206,7 @@ def test_every_cell_of_the_slower_part_begins_where_its_path_leads() -> None:
 def test_what_would_wait_itself_is_not_asked() -> None:
     for cell in cells_by_event(NEWEST, OFFERED)["WriteWaits"]:
         if isinstance(cell.asked, ProduceAsked):
-            assert not may_wait(cell.before, WriteWaits(cell.asked, confirmed=False), NEWEST)
+            assert not may_happen(cell.before, WriteWaits(cell.asked, confirmed=False), NEWEST)
     assert all(cell.before.ids["own"].state.preparing for cell in cells_by_event(NEWEST, OFFERED)["MarkersWait"])
 
 

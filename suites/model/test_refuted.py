@@ -9,8 +9,9 @@ from harness.base.user_error import ExitCode
 from harness.explore.cell_results import CellSeen, SeenLog, SeenProducer
 from harness.explore.comparison import expected_id, expected_offset
 from harness.model.alphabet import OTHER, OWN
-from harness.model.events.model_event import events_of, let_go, waiting_write
+from harness.model.events.model_event import events_of
 from harness.model.events.slow_cells import slow_cells
+from harness.model.events.write_events import let_go, waiting_write
 from harness.model.grid import GridCell, grid_cells
 from harness.model.model_state import GROUP, PartitionLog
 from harness.model.protocol_profile import NEWEST

@@ -1,6 +1,7 @@
 """Events of paths brought about on a running cluster, for all cells of a batch at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from harness.base import wait
@@ -10,8 +11,18 @@ from harness.explore.events.held_writes import HeldWrites
 from harness.explore.events.moved_leaders import MovedLeaders
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool
 from harness.explore.looks.pool_look import await_loaded, described_ids
-from harness.model.events.model_event import CoordinatorMoves, LeaderMoves, MarkersWait, TimeoutPasses, WriteWaits
+from harness.kafka.leaders.coordinator_records import ADMIN, append_states
+from harness.model.events.model_event import (
+    CoordinatorMoves,
+    EpochsUsedUp,
+    LeaderMoves,
+    MarkersWait,
+    TimeoutPasses,
+)
+from harness.model.events.write_events import WriteLost, WritesOverlap, WriteWaits
 from harness.model.model_state import CoordinatorState
+from harness.wire.records.transaction_state import NewState
+from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_client import WireClient
 
 SHORT_TIMEOUT_MS = 5_000
@@ -27,14 +38,15 @@ HELD_TOO_LONG = "this machine was too slow: what was held may have been let go b
 class ClusterEvents:
     """Used by one thread.
 
-    :param held_links: None where there are no links of ours. :param connect: A client that nobody else uses.
+    :param held_links: None where there are no links of ours.
+    :param connect: A client that nobody else uses, by the client id that it is to have.
     :param lives_on: Whether the cluster is not ours.
     """
 
     cluster: ExploredCluster
     moved: MovedLeaders
     held_links: HeldLinks | None
-    connect: Callable[[], WireClient]
+    connect: Callable[[str], WireClient]
     lives_on: bool = False
     _markers: HeldRequests | None = None
     _writes: HeldWrites | None = None
@@ -51,10 +63,12 @@ class ClusterEvents:
                 self._move_coordinators(runs)
             case LeaderMoves(partition=name):
                 pool = replace(pool, leaders={**pool.leaders, **self.moved.move(pool.named(name))})
-            case MarkersWait():
+            case EpochsUsedUp():
+                self._use_up_epochs(runs)
+            case MarkersWait(lost=lost):
                 assert self.held_links is not None, "no links"
-                self._markers = self.held_links.hold("WriteTxnMarkers", "hold")
-            case WriteWaits():
+                self._markers = self.held_links.hold("WriteTxnMarkers", "drop-request" if lost else "hold")
+            case WriteWaits() | WriteLost() | WritesOverlap():
                 assert self.held_links is not None, "no links"
                 self._writes = HeldWrites(cluster=self.cluster, links=self.held_links, connect=self.connect)
                 self._writes.hold(runs, pool)
@@ -108,6 +122,23 @@ class ClusterEvents:
         for run in runs:
             if waiting & _open_ids(run):
                 run.stray("aborted by its coordinator", f"still open {seconds:g} s after it began")
+
+    def _use_up_epochs(self, runs: Sequence[CellRun]) -> None:
+        """By what their coordinators read in their log once they have moved."""
+        with closing(self.connect(ADMIN)) as client:
+            for (_, index), written in self._last_epochs(runs).items():
+                append_states(client, index, self.cluster.coordinator(written[0].transactional_id), written)
+        self._move_coordinators(runs)
+
+    def _last_epochs(self, runs: Sequence[CellRun]) -> Mapping[TopicPartition, Sequence[NewState]]:
+        found: dict[TopicPartition, list[NewState]] = {}
+        for run in runs:
+            event = run.next_event
+            if isinstance(event, EpochsUsedUp):
+                name, known = run.who.ids[event.id], run.expected.ids[event.id]
+                state = NewState(name, run.who.producer_id(known.producer_id), event.epoch, run.who.timeout_ms)
+                found.setdefault(self.cluster.state_place(name), []).append(state)
+        return found
 
     def _move_coordinators(self, runs: Sequence[CellRun]) -> None:
         """All of them; a cluster that lives on gets its own order back at the end."""

@@ -3,12 +3,11 @@
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from harness.base import wait
 from harness.cluster.cluster import Links
 from harness.faults.frame_gate import FrameGate, GateOpener, RuleHandle
-from harness.faults.frame_rule import Rule, Then, When
+from harness.faults.frame_rule import Action, Rule, Then, When
 
 RECONNECT_SECONDS = 0.15
 """After a lost connection a broker fails requests to the other for 50 ms at once (``InterBrokerSendThread``)."""
@@ -16,6 +15,10 @@ HELD_SECONDS = 10.0
 """Within which what brokers send must have come to the gate."""
 AT_MOST_MS = 20_000
 """Below ``request.timeout.ms``: a coordinator that has waited so long sends its markers again."""
+
+
+STRUCK = frozenset({"held", "answer-held", "dropped", "answered"})
+"""Fates of what waits, or was lost; a request whose response is dropped was answered."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,8 +33,8 @@ class HeldLinks:
     open_gate: GateOpener
     _gate: FrameGate | None = None
 
-    def hold(self, api: str, action: Literal["hold", "hold-response"]) -> "HeldRequests":
-        """From now on every such request, or the answer to it, waits on its link.
+    def hold(self, api: str, action: Action) -> "HeldRequests":
+        """From now on every such request, or the answer to it, waits on its link, or is lost with its connection.
 
         :raises GateFailed: When the gate cannot be put there.
         """
@@ -44,7 +47,7 @@ class HeldLinks:
             name=f"{action} {api}",
             proxies=proxies,
             when=When(apis=(api,)),
-            then=Then(action=action, at_most_ms=AT_MOST_MS),
+            then=Then(action=action, at_most_ms=AT_MOST_MS, hang_up=action.startswith("drop")),
         )
         return HeldRequests(rule=self._gate.add_rule(rule), between=self.between)
 
@@ -56,7 +59,7 @@ class HeldLinks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldRequests:
-    """What a rule holds."""
+    """What a rule holds, or loses."""
 
     rule: RuleHandle
     between: Mapping[tuple[int, int], str]
@@ -68,7 +71,7 @@ class HeldRequests:
         return (time.monotonic() - self.since) * 1000 >= AT_MOST_MS
 
     def await_held(self, ways: Collection[tuple[int, int]]) -> Collection[tuple[int, int]]:
-        """Those of these links on which something waits, as soon as it does on all of them, or the time is over."""
+        """Those of these links on which something waits, or was lost: once that is all of them, or the time is over."""
 
         def all_held() -> bool:
             struck = self._held()
@@ -88,4 +91,4 @@ class HeldRequests:
 
     def _held(self) -> Sequence[str]:
         strikes = self.rule.report().strikes
-        return [strike.proxy for strike in strikes if strike.fate in ("held", "answer-held")]
+        return [strike.proxy for strike in strikes if strike.fate in STRUCK]

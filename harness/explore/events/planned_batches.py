@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from harness.model.events.model_event import (
     CoordinatorMoves,
+    EpochsUsedUp,
     LeaderMoves,
     MarkersWait,
     TimeoutPasses,
-    WriteWaits,
     events_of,
 )
+from harness.model.events.write_events import WriteLost, WritesOverlap, WriteWaits
 from harness.model.grid import GridCell
 
 AT_ONCE = 600
@@ -18,7 +19,9 @@ AT_ONCE = 600
 IN_TIME = 250
 """With a timeout that is to pass: so many are asked in a fraction of it."""
 CONNECTIONS = 96
-"""With a write that waits, for which each has a connection of its own."""
+"""With a write that waits or is lost, for which each has a connection of its own."""
+LEADERS_ASK = (WriteWaits, WriteLost, WritesOverlap)
+ON_LINKS = (MarkersWait, *LEADERS_ASK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +34,7 @@ class PlannedBatch:
     @property
     def alone(self) -> bool:
         """Whether its events strike other batches too."""
-        return any(_is(each, CoordinatorMoves, LeaderMoves, MarkersWait, WriteWaits) for each in self.events)
+        return any(_is(each, CoordinatorMoves, EpochsUsedUp, LeaderMoves, *ON_LINKS) for each in self.events)
 
     @property
     def moves_leaders(self) -> bool:
@@ -40,7 +43,7 @@ class PlannedBatch:
     @property
     def apart(self) -> bool:
         """Whether the partitions of its cells must be kept apart, and their coordinators away from them."""
-        return any(_is(each, LeaderMoves, MarkersWait, WriteWaits) for each in self.events)
+        return any(_is(each, LeaderMoves, *ON_LINKS) for each in self.events)
 
 
 def planned(numbered: Sequence[tuple[int, GridCell]]) -> Sequence[PlannedBatch]:
@@ -55,7 +58,7 @@ def _cut(events: tuple[str, ...], cells: Sequence[tuple[int, GridCell]]) -> Iter
     size = AT_ONCE
     if any(_is(each, TimeoutPasses) for each in events):
         size = IN_TIME
-    if any(_is(each, WriteWaits) for each in events):
+    if any(_is(each, *LEADERS_ASK) for each in events):
         size = CONNECTIONS
     for at in range(0, len(cells), size):
         yield PlannedBatch(events=events, cells=cells[at : at + size])

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from harness.model.events.model_event import (
     CoordinatorMoves,
+    EpochsUsedUp,
     LeaderMoves,
     MarkersWait,
     ModelEvent,
     ModelStep,
     TimeoutPasses,
-    WriteWaits,
 )
+from harness.model.events.write_events import WriteLost, WritesOverlap, WriteWaits
 
 APART = 3
 """Brokers that it takes for a coordinator to lead none of the two partitions of a cell."""
@@ -24,12 +25,14 @@ class EventReach:
     :param changes: Whether settings may be changed, such as the order of replicas.
     :param state_copies: Replicas of the partitions that keep transactional ids; 0 where those are not shown.
     :param links: Whether the links between its brokers are ours.
+    :param owned: Whether it is a cluster of ours.
     """
 
     brokers: int
     changes: bool
     state_copies: int
     links: bool
+    owned: bool = True
 
     def why_not(self, path: Iterable[ModelStep]) -> str | None:
         """Why a path is out of reach; None where it is not."""
@@ -40,15 +43,17 @@ class EventReach:
         match event:
             case TimeoutPasses():
                 return None
-            case CoordinatorMoves() if self.state_copies == 0:
+            case EpochsUsedUp() if not self.owned:
+                return "records of coordinators are written on a cluster of ours alone"
+            case CoordinatorMoves() | EpochsUsedUp() if self.state_copies == 0:
                 return "the partitions of __transaction_state are not shown"
-            case CoordinatorMoves() | LeaderMoves():
+            case CoordinatorMoves() | EpochsUsedUp() | LeaderMoves():
                 return self._why_no_move(1 if self.brokers < 2 else self._copies(event))
-            case MarkersWait() | WriteWaits():
+            case MarkersWait() | WriteWaits() | WriteLost() | WritesOverlap():
                 return None if self.links and self.brokers >= APART else "the links between its brokers are not ours"
 
     def _copies(self, event: ModelEvent) -> int:
-        return self.state_copies if isinstance(event, CoordinatorMoves) else self.brokers
+        return self.brokers if isinstance(event, LeaderMoves) else self.state_copies
 
     def _why_no_move(self, copies: int) -> str | None:
         if copies < 2:

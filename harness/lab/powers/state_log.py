@@ -1,7 +1,6 @@
 """Records that somebody else wrote into ``__transaction_state``, and a coordinator that reads them.
 
-Brokers take writes to internal topics from the client id ``__admin_client`` (``KafkaApis.handleProduceRequest``). The
-coordinator reads what was appended when the partition's leadership moves to another replica and back: that is how a
+The coordinator reads what was appended when the partition's leadership moves to another replica and back: that is how a
 record of another release, or a state that is reached in hours, comes to be what it keeps.
 """
 
@@ -11,21 +10,15 @@ from dataclasses import dataclass
 
 from harness.base import wait
 from harness.base.unprepared import OutOfReach, Unprepared
-from harness.kafka.any_broker import told
 from harness.kafka.leaders.brokers_view import BrokersView
+from harness.kafka.leaders.coordinator_records import ADMIN, append_states
 from harness.kafka.leaders.moving import ELECTED_SECONDS, move
-from harness.wire.records.record_batch import NewBatch, escaped
 from harness.wire.records.transaction_state import TOPIC, NewState
-from harness.wire.requests.log.produce import PartitionBatch, Produce
 from harness.wire.topic_partitions import partition_name
 from harness.wire.wire_client import WireClient
 
-ADMIN = "__admin_client"
-"""``AdminUtils.ADMIN_CLIENT_ID``, in every release."""
 BATCH = 5_000
 """Records of one batch, well below a megabyte."""
-NAMES_TOPICS = 9
-"""A version of Produce in which topics have names, offered by all releases from 2.8 on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +68,8 @@ class StateLog:
             self._append(index, coordinator, unused)
 
     def _append(self, index: int, coordinator: int, states: Sequence[NewState]) -> None:
-        request = Produce(
-            transactional_id=None, batches=(PartitionBatch(topic=TOPIC, partition=index, batch=_batch(states)),)
-        )
         with closing(self.open_client(ADMIN)) as client:
-            result = client.call(coordinator, request, client.highest(coordinator, request.api, NAMES_TOPICS)).result
-        if result.error:
-            raise Unprepared(f"Produce to {partition_name(TOPIC, index)} answered {told(result)}")
+            append_states(client, index, coordinator, states)
 
     def _reload(self, index: int, coordinator: int, replicas: Sequence[int]) -> None:
         """Another replica leads the partition for a moment; then the coordinator does, and has read it."""
@@ -101,8 +89,3 @@ class StateLog:
             what=f"broker {order[0]} as leader of {partition_name(TOPIC, index)} everywhere",
             timeout_seconds=ELECTED_SECONDS,
         )
-
-
-def _batch(states: Sequence[NewState]) -> NewBatch:
-    keys = tuple(escaped(state.key) for state in states)
-    return NewBatch(values=tuple(escaped(state.value) for state in states), keys=keys, transactional=False)

@@ -4,15 +4,21 @@ A path may contain them between its requests. :func:`after_event` is the state t
 held, everything that was under way is finished in it.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from harness.model import protocol_step as step
-from harness.model.coordinator_model import add_partitions
-from harness.model.leader_model import UNVERIFIED, question, translated
-from harness.model.model_requests import ModelRequest, PartitionWrite, ProduceAsked
-from harness.model.model_state import ModelCluster
+from harness.model.events.write_events import (
+    WriteEvent,
+    WriteLost,
+    WritesOverlap,
+    WriteWaits,
+    after_writes,
+    write_event_kind,
+)
+from harness.model.model_requests import ModelRequest
+from harness.model.model_state import LAST_EPOCH, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
 
 
@@ -37,21 +43,33 @@ class LeaderMoves:
 
 @dataclass(frozen=True, slots=True)
 class MarkersWait:
-    """From here to the end of the path WriteTxnMarkers of coordinators lie on their links."""
+    """From here to the end of the path WriteTxnMarkers of coordinators lie on their links.
+
+    :param lost: Each is lost with its connection instead, as often as it is sent.
+    """
+
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class WriteWaits:
-    """A write has come to its leader, whose question to the coordinator lies on the link until the path is over.
+class EpochsUsedUp:
+    """An id in Empty comes to the last epochs of its producer id, and its coordinator moves.
 
-    :param confirmed: The coordinator was asked and has said yes, and that lies on the link.
+    That is what its coordinator reads in its log; by requests it takes tens of thousands of them.
+
+    :param left: Epochs that a client may still be given.
     """
 
-    asked: ProduceAsked
-    confirmed: bool
+    id: str
+    left: int
+
+    @property
+    def epoch(self) -> int:
+        """That the id comes to."""
+        return LAST_EPOCH - 1 - self.left
 
 
-ModelEvent: TypeAlias = TimeoutPasses | CoordinatorMoves | LeaderMoves | MarkersWait | WriteWaits
+ModelEvent: TypeAlias = TimeoutPasses | CoordinatorMoves | LeaderMoves | EpochsUsedUp | MarkersWait | WriteEvent
 ModelStep: TypeAlias = ModelRequest | ModelEvent
 """Of a path."""
 
@@ -68,50 +86,10 @@ def after_event(cluster: ModelCluster, event: ModelEvent, profile: ProtocolProfi
             return step.leader_moved(cluster, event.partition)
         case MarkersWait():
             return cluster
-        case WriteWaits():
-            return _asked_about(cluster, event, profile)
-
-
-def _asked_about(cluster: ModelCluster, event: WriteWaits, profile: ProtocolProfile) -> ModelCluster:
-    begun = step.begin_write(cluster, event.asked, profile)
-    assert not isinstance(begun, step.ModelOutcome), "a write that the leader answers at once"
-    cluster, number = begun
-    assert number != UNVERIFIED, "a write about which nobody is asked"
-    if not event.confirmed:
-        return cluster
-    answer, known = add_partitions(cluster.ids.get(event.asked.id), question(event.asked), profile)
-    assert answer.accepted, "a write that the coordinator refuses"
-    assert known is not None
-    return cluster.with_id(event.asked.id, known)
-
-
-def is_asked_about(cluster: ModelCluster, asked: PartitionWrite, profile: ProtocolProfile) -> bool:
-    """Whether the leader asks the coordinator about the write."""
-    begun = step.begin_write(cluster, asked, profile)
-    return not isinstance(begun, step.ModelOutcome) and begun[1] != UNVERIFIED
-
-
-def may_wait(cluster: ModelCluster, event: WriteWaits, profile: ProtocolProfile) -> bool:
-    """Whether the leader asks the coordinator about the write, and is told yes where that is what waits."""
-    if not is_asked_about(cluster, event.asked, profile):
-        return False
-    answer, _ = add_partitions(cluster.ids.get(event.asked.id), question(event.asked), profile)
-    return answer.accepted or not event.confirmed
-
-
-def let_go(began: ModelCluster, now: ModelCluster, event: WriteWaits, profile: ProtocolProfile) -> step.ModelOutcome:
-    """What the write is answered, and leaves, once its question or the yes to it is let go.
-
-    :param began: The state after the event, in which its verification has its number. :param now: The state by now.
-    """
-    asked = event.asked
-    number = began.log(asked.partition).verifications[asked.producer_id].number
-    if not event.confirmed:
-        answer, known = add_partitions(now.ids.get(asked.id), question(asked), profile)
-        now = now if known is None else now.with_id(asked.id, known)
-        if not answer.accepted:
-            return step.ModelOutcome(translated(asked, answer), now)
-    return step.finish_write(now, asked, number, profile)
+        case EpochsUsedUp():
+            return step.coordinator_moved(cluster.with_id(event.id, replace(cluster.ids[event.id], epoch=event.epoch)))
+        case WriteWaits() | WriteLost() | WritesOverlap():
+            return after_writes(cluster, event, profile).after
 
 
 def markers_wait(path: Iterable[ModelStep]) -> bool:
@@ -119,26 +97,19 @@ def markers_wait(path: Iterable[ModelStep]) -> bool:
     return any(isinstance(one, MarkersWait) for one in path)
 
 
-def waiting_write(path: Sequence[ModelStep]) -> WriteWaits | None:
-    """The write that is under way at the end of a path."""
-    last = path[-1] if path else None
-    return last if isinstance(last, WriteWaits) else None
-
-
 def events_of(path: Iterable[ModelStep]) -> tuple[str, ...]:
-    """What must happen on the cluster, in its order: equal for paths that can be walked side by side.
-
-    Leaders ask about one kind of client at a time, so writes of old and of new clients do not wait together.
-    """
+    """What must happen on the cluster, in its order: equal for paths that can be walked side by side."""
     return tuple(_kind(one) for one in path if isinstance(one, ModelEvent))
 
 
 def _kind(event: ModelEvent) -> str:
     match event:
-        case WriteWaits():
-            return f"{type(event).__name__} v{event.asked.version} {'confirmed' if event.confirmed else 'asked'}"
+        case WriteWaits() | WriteLost() | WritesOverlap():
+            return write_event_kind(event)
         case LeaderMoves():
             return f"{type(event).__name__} {event.partition}"
+        case MarkersWait(lost=True):
+            return f"{type(event).__name__} lost"
         case _:
             return type(event).__name__
 

@@ -2,29 +2,52 @@
 
 Each reached state of the grid, with each event that can happen in it, times every request of the alphabet. States after
 an event that differ in nothing that a name tells are one. What would wait itself is not asked: a write about which its
-leader has to ask the coordinator too, while questions lie on the links.
+leader has to ask the coordinator too, while questions lie on the links. Behind them come the states that an id comes to
+in the last epochs of its producer id (KIP-360, KIP-890).
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice, product
 
-from harness.model.alphabet import OWN, alphabet
+from harness.model.alphabet import OWN, PARTITIONS, alphabet
 from harness.model.events.model_event import (
     CoordinatorMoves,
+    EpochsUsedUp,
     LeaderMoves,
     MarkersWait,
     ModelEvent,
     ModelStep,
     TimeoutPasses,
-    WriteWaits,
     after_path,
+)
+from harness.model.events.write_events import (
+    WriteEvent,
+    WriteLost,
+    WritesOverlap,
+    WriteWaits,
     is_asked_about,
-    may_wait,
+    may_happen,
+    overlap_words,
     waiting_write,
 )
-from harness.model.grid import OLD_WRITE, GridCell, ReachedState, reached_states, state_name
-from harness.model.model_requests import EndTxnAsked, ModelRequest, PartitionWrite, ProduceAsked
-from harness.model.model_state import CoordinatorState, ModelCluster
+from harness.model.grid import (
+    OLD_WRITE,
+    OTHER_BEGINS,
+    GridCell,
+    ReachedState,
+    reached_states,
+    state_name,
+    states_from,
+)
+from harness.model.model_requests import (
+    EndTxnAsked,
+    InitProducerIdAsked,
+    ModelRequest,
+    PartitionWrite,
+    ProduceAsked,
+)
+from harness.model.model_state import CoordinatorState, ModelCluster, fresh_cluster
 from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
 
 DEEPEST: Mapping[type[ModelEvent], int] = {
@@ -33,8 +56,12 @@ DEEPEST: Mapping[type[ModelEvent], int] = {
     TimeoutPasses: 5,
     MarkersWait: 3,
     WriteWaits: 3,
+    WriteLost: 3,
+    WritesOverlap: 3,
 }
 """Requests on the longest path to a state in which each may happen: walks go on from there."""
+AFTERWARDS: Mapping[int, int] = {0: 2, 1: 1}
+"""Requests between the last epochs and what is asked, at most, by how many epochs are left."""
 WAITING_PARTITION = "A"
 """Of writes that wait, and the one whose leader moves."""
 
@@ -58,6 +85,19 @@ def _cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> 
                 seen.add((state, way))
                 path = (*reached.path, *more)
                 yield from _asked_in(path, after, f"{state}; {way}", profile, offered)
+    for left, deeper in AFTERWARDS.items():
+        yield from _with_last_epochs(left, deeper, profile, offered)
+
+
+def _with_last_epochs(
+    left: int, deeper: int, profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]
+) -> Iterator[GridCell]:
+    event = EpochsUsedUp(OWN, left)
+    begun = (OTHER_BEGINS, InitProducerIdAsked(id=OWN, version=4), event)
+    cluster = after_path(fresh_cluster(*PARTITIONS), begun, profile)
+    start = ReachedState(name=state_name(cluster), path=begun, cluster=cluster)
+    for reached in states_from(start, len(begun) + deeper, profile, offered):
+        yield from _asked_in(reached.path, reached.cluster, f"{reached.name}; {words(event)}", profile, offered)
 
 
 def _asked_in(
@@ -95,26 +135,36 @@ def _continued(
         for version, commit in product((3, 5) if new else (3,), (True, False)):
             end = EndTxnAsked(id=OWN, version=version, producer_id=known.producer_id, epoch=known.epoch, commit=commit)
             yield (MarkersWait(), end)
-    yield from _waiting_writes(cluster, profile, new=new)
+            yield (MarkersWait(lost=True), end)
+    for version in (OLD_WRITE, NEW_PROTOCOL_PRODUCE) if new else (OLD_WRITE,):
+        events = _write_events(_next_write(cluster, version))
+        yield from ((each,) for each in events if may_happen(cluster, each, profile))
 
 
-def _waiting_writes(cluster: ModelCluster, profile: ProtocolProfile, *, new: bool) -> Iterator[tuple[WriteWaits]]:
-    """The next write of the id's own identity, in each protocol."""
+def _next_write(cluster: ModelCluster, version: int) -> ProduceAsked:
+    """Of the id's own identity."""
     own = cluster.ids[OWN]
     known = cluster.log(WAITING_PARTITION).known(own.producer_id)
-    following = known.last_sequence + 1 if known.epoch == own.epoch else 0
-    for version, confirmed in product((OLD_WRITE, NEW_PROTOCOL_PRODUCE) if new else (OLD_WRITE,), (False, True)):
-        asked = ProduceAsked(
-            id=OWN,
-            version=version,
-            partition=WAITING_PARTITION,
-            producer_id=own.producer_id,
-            epoch=own.epoch,
-            sequence=following,
-            value="waited",
-        )
-        if may_wait(cluster, waits := WriteWaits(asked, confirmed), profile):
-            yield (waits,)
+    return ProduceAsked(
+        id=OWN,
+        version=version,
+        partition=WAITING_PARTITION,
+        producer_id=own.producer_id,
+        epoch=own.epoch,
+        sequence=known.last_sequence + 1 if known.epoch == own.epoch else 0,
+        value="waited",
+    )
+
+
+def _write_events(asked: ProduceAsked) -> Iterator[WriteEvent]:
+    """Those that may happen to a write."""
+    for confirmed in (False, True):
+        yield WriteWaits(asked, confirmed)
+        yield WriteLost(asked, confirmed)
+    for epoch in (asked.epoch, asked.epoch + 1, asked.epoch - 1):
+        if epoch >= 0:
+            sequence = asked.sequence if epoch == asked.epoch else 0
+            yield WritesOverlap(asked, replace(asked, epoch=epoch, sequence=sequence))
 
 
 def words(one: ModelStep) -> str:
@@ -127,10 +177,14 @@ def words(one: ModelStep) -> str:
         case LeaderMoves():
             return f"the leader of {one.partition} has moved"
         case MarkersWait():
-            return "markers wait"
-        case WriteWaits():
+            return "markers are lost" if one.lost else "markers wait"
+        case EpochsUsedUp():
+            return f"{one.left} epochs of its first producer id were left"
+        case WritesOverlap():
+            return f"two writes v{one.first.version} overlap, the second {overlap_words(one)}"
+        case WriteWaits() | WriteLost():
             what = "the yes to a write" if one.confirmed else "the question about a write"
-            return f"{what} v{one.asked.version} waits"
+            return f"{what} v{one.asked.version} {'waits' if isinstance(one, WriteWaits) else 'is lost'}"
         case EndTxnAsked():
             return f"EndTxn v{one.version} {'commits' if one.commit else 'aborts'}"
     return type(one).__name__

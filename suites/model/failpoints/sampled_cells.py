@@ -85,4 +85,4 @@ def _by_event(cell: GridCell, outcome: ModelOutcome) -> Hashable:
 
 def _state(cluster: ModelCluster) -> str:
     known = cluster.ids.get(OWN)
-    return "" if known is None else str(known.state)
+    return "" if known is None else f"{known.state}{' in its last epoch' if known.exhausted else ''}"

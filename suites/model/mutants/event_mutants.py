@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from harness.model import coordinator_model, protocol_step
-from harness.model.events import model_event
+from harness.model.events import model_event, write_events
+from harness.model.events.write_events import WriteEvent, WriteLost, WritesAnswered, WritesOverlap, writes_of
 from harness.model.frozen_map import FrozenMap
-from harness.model.model_requests import ModelAnswer
-from harness.model.model_state import CoordinatorState, ModelCluster
+from harness.model.model_state import NONE, CoordinatorState, ModelCluster
 from suites.model.mutants.mutant import Mutant, ShownBy, always, replaced, with_profile
 
-COORDINATOR, STEP, EVENTS = coordinator_model, protocol_step, model_event
+COORDINATOR, STEP, EVENTS, WRITES = coordinator_model, protocol_step, model_event, write_events
 
 
 def _commits(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -88,10 +88,39 @@ def _as_if_complete(rule: Callable[..., Any]) -> Callable[..., Any]:
     return ruled
 
 
-def _confirmed(known: Any, *_given: Any) -> Any:
-    return ModelAnswer(), known
+def _leaves_no_trace(kind: type[WriteEvent]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """After such an event the log is, and the leader knows, what it was and did before."""
+
+    def changed(rule: Callable[..., Any]) -> Callable[..., Any]:
+        def after_writes(cluster: ModelCluster, event: WriteEvent, profile: Any) -> WritesAnswered:
+            left: WritesAnswered = rule(cluster, event, profile)
+            if not isinstance(event, kind):
+                return left
+            partition = writes_of(event)[0].partition
+            return replace(left, after=left.after.with_log(partition, cluster.log(partition)))
+
+        return after_writes
+
+    return changed
 
 
+def _never_used_up(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule, as if there were many epochs behind the last ones."""
+
+    def ruled(known: Any, asked: Any, *given: Any, **named: Any) -> Any:
+        if not known.exhausted:
+            return rule(known, asked, *given, **named)
+        answer, after = rule(_moved_by(known, -MANY), _moved_by(asked, -MANY), *given, **named)
+        return _moved_by(answer, MANY), _moved_by(after, MANY)
+
+    return ruled
+
+
+def _moved_by(told: Any, by: int) -> Any:
+    return told if told.epoch == NONE else replace(told, epoch=told.epoch + by)
+
+
+MANY = 100
 IDENTITY_FIRST = with_profile(ending_comes_first=False)
 
 OF_EVENTS: Sequence[Mutant] = tuple(
@@ -111,6 +140,10 @@ OF_EVENTS: Sequence[Mutant] = tuple(
         ("who adds to what is ending is told of its identity first", COORDINATOR, "_added", IDENTITY_FIRST),
         ("an old client's end waits for no marker", COORDINATOR, "_ended_old", _as_if_complete),
         ("a new client's end waits for no marker", COORDINATOR, "_ended_new", _as_if_complete),
-        ("a question that waited is answered yes", EVENTS, "add_partitions", replaced(_confirmed)),
+        ("a lost question leaves no verification", EVENTS, "after_writes", _leaves_no_trace(WriteLost)),
+        ("writes that overlap are both refused", EVENTS, "after_writes", _leaves_no_trace(WritesOverlap)),
+        ("a new instance may have an epoch behind the last one", COORDINATOR, "_next_epoch", _never_used_up),
+        ("a transaction may end in an epoch behind the last one", COORDINATOR, "_begin_to_end", _never_used_up),
+        ("a question that waited is answered yes", WRITES, "asked_about", replaced(STEP.finish_write)),
     )
 )

@@ -12,14 +12,15 @@ from harness.explore.events.planned_batches import CONNECTIONS, IN_TIME, planned
 from harness.explore.events.reach import EventReach
 from harness.model.events.model_event import (
     CoordinatorMoves,
+    EpochsUsedUp,
     LeaderMoves,
     MarkersWait,
     ModelEvent,
     ModelStep,
     TimeoutPasses,
-    WriteWaits,
     after_path,
 )
+from harness.model.events.write_events import WriteLost, WritesOverlap, WriteWaits
 from harness.model.grid import GridCell
 from harness.model.model_requests import EndTxnAsked, InitProducerIdAsked, ModelAnswer, ProduceAsked
 from harness.model.model_state import fresh_cluster
@@ -72,6 +73,9 @@ def test_what_strikes_others_is_asked_alone_and_what_needs_it_apart() -> None:
         (LeaderMoves("A"), EventReach(brokers=1, changes=True, state_copies=3, links=True), "no other replica"),
         (LeaderMoves("A"), EventReach(brokers=3, changes=False, state_copies=3, links=True), "--allow-changes"),
         (MarkersWait(), EventReach(brokers=3, changes=True, state_copies=3, links=False), "links"),
+        (EpochsUsedUp("own", left=0), replace(EVERYTHING, owned=False), "a cluster of ours alone"),
+        (WriteLost(WRITE, confirmed=False), replace(EVERYTHING, links=False), "links"),
+        (WritesOverlap(WRITE, WRITE), replace(EVERYTHING, links=False), "links"),
         (WriteWaits(WRITE, confirmed=False), EventReach(brokers=2, changes=True, state_copies=2, links=True), "links"),
     ],
 )
@@ -100,6 +104,16 @@ def test_an_event_is_a_step_that_is_not_asked() -> None:
     assert one.next_request == COMMIT
     assert one.expected == one.cell.before
     assert [each.answered for each in one.sent] == ["it has come about"]
+
+
+@pytest.mark.parametrize("answered", ["NOT_ENOUGH_REPLICAS", "NONE", None])
+def test_a_lost_write_that_is_answered_otherwise_is_told(answered: str | None) -> None:
+    one = run(INIT, WriteLost(WRITE, confirmed=False))
+    one.take(INIT, ModelAnswer("NONE", 0, 0))
+    one.to_writes += [] if answered is None else [ModelAnswer(answered)]
+    one.happened()
+    assert (one.strayed is None) == (answered == "NOT_ENOUGH_REPLICAS")
+    assert (one.next_request == COMMIT) == (one.strayed is None)
 
 
 def test_markers_that_wait_are_waited_for_once_they_are_let_go() -> None:
