@@ -240,7 +240,7 @@ def test_with_one_cluster_at_a_time_there_is_no_second(examined: FakeExamination
     assert examined.closed == []
 
 
-@pytest.mark.parametrize(("processors", "clusters"), [(1, 1), (2, 1), (4, 2), (64, 2)])
+@pytest.mark.parametrize(("processors", "clusters"), [(1, 1), (2, 2), (64, 2)])
 def test_a_second_cluster_is_usual_where_there_are_processors_for_it(
     processors: int, clusters: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
