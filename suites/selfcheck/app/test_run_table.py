@@ -29,6 +29,17 @@ def test_sessions_add_up_and_seeds_go_on(tmp_path: Path) -> None:
     assert [run.seed for run in second.runs] == [1, 2, 3]
 
 
+def test_a_run_that_is_not_like_the_first_is_read_as_it_was(tmp_path: Path) -> None:
+    table = RunTable(tmp_path, ASKED)
+    for number, verdicts in enumerate(
+        ({"A": "HOLDS", "B": "HOLDS"}, {"A": "HOLDS", "B": "VIOLATED: stuck-lso"}, {"A": "HOLDS"}),
+        start=1,
+    ):
+        table.add(RepeatedRun(seed=number, exit_code=0, seconds=1.0, verdicts={**verdicts, "D": "HOLDS"}))
+    assert RunTable(tmp_path, ASKED).runs == table.runs
+    assert len((tmp_path / "runs.jsonl").read_text().splitlines()[2]) < 100
+
+
 def test_only_folders_of_unusual_runs_stay(tmp_path: Path) -> None:
     table = RunTable(tmp_path, ASKED)
     usual, odd, other = [added(table, status) for status in ("HOLDS", "UNDECIDED", "HOLDS")]
