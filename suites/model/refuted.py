@@ -9,6 +9,7 @@ import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +27,7 @@ from harness.model.model_requests import ModelAnswer
 from harness.model.model_state import ModelCluster, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.protocol_step import outcomes
+from suites.in_a_sentence import in_a_sentence
 from suites.model.mutants.all_mutants import MUTANTS
 from suites.model.mutants.mutant import Mutant, ShownBy
 
@@ -103,11 +105,7 @@ def main(arguments: Sequence[str]) -> int:
     """Tell of each mutant whether it is refuted; exit code 1 where one agrees with every cell."""
     parser = argparse.ArgumentParser(prog="python -m suites.model.refuted", description=__doc__)
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of fencepost explore")
-    try:
-        grid = read_seen_grid(parser.parse_args(arguments).run)
-    except UserError as unreadable:
-        sys.stderr.write(f"{unreadable}\n")
-        return unreadable.exit
+    grid = read_seen_grid(parser.parse_args(arguments).run)
     mutants = [each for each in MUTANTS if each.shown_by is grid.shows]
     left = 0
     for mutant in mutants:
@@ -121,4 +119,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(in_a_sentence(partial(main, sys.argv[1:])))

@@ -16,6 +16,7 @@ from harness.model.grid import GridCell, grid_cells
 from harness.model.model_state import GROUP, PartitionLog
 from harness.model.protocol_profile import NEWEST
 from harness.model.protocol_step import outcomes, settled
+from suites.in_a_sentence import in_a_sentence
 from suites.model.mutants.all_mutants import MUTANTS
 from suites.model.mutants.mutant import Mutant, ShownBy
 from suites.model.refuted import SeenGrid, main, seen_grid
@@ -92,5 +93,5 @@ def test_a_wrong_model_of_events_is_refuted_by_slow_cells(mutant: Mutant) -> Non
 
 
 def test_what_is_no_exploration_is_told_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path)]) == ExitCode.EVIDENCE_UNREADABLE
+    assert in_a_sentence(lambda: main([str(tmp_path)])) == ExitCode.EVIDENCE_UNREADABLE
     assert "is no run folder" in capsys.readouterr().err

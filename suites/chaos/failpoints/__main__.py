@@ -16,6 +16,7 @@ from harness.chaos.plan.scenario_catalogue import find_scenarios
 from suites.chaos.failpoints.broken_sessions import BrokenSessions
 from suites.chaos.failpoints.chaos_trials import ChaosTrials
 from suites.chaos.failpoints.found_page import found_page
+from suites.in_a_sentence import in_a_sentence
 from suites.model.failpoints.known_failpoints import KnownFailpoint, known_failpoints
 
 PAGE = ROOT / "reports" / "CHAOS.md"
@@ -63,4 +64,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(in_a_sentence(main))

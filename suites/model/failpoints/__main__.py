@@ -13,6 +13,7 @@ from pathlib import Path
 
 from harness.base.paths import CONTRACT, ROOT
 from harness.chaos.plan.chaos_options import parse_seconds
+from suites.in_a_sentence import in_a_sentence
 from suites.model.failpoints.broken_clusters import BrokenClusters
 from suites.model.failpoints.failpoint_page import page, unused, without_reason
 from suites.model.failpoints.known_failpoints import KnownFailpoint, known_failpoints
@@ -69,4 +70,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(in_a_sentence(main))
