@@ -1,7 +1,7 @@
 """The part of the grid that each failpoint is asked: one cell of each kind, and more of them where nothing is found.
 
-Nothing here knows of any failpoint. What is quick and general comes first, then what an event leads to, and what takes
-the longest, timeouts, last.
+Nothing here knows of any failpoint. What is quick and general comes first, then what an event leads to, then timeouts,
+which take long, and then what the same events lead to in more states.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -26,13 +26,16 @@ SEED = 1
 
 
 def rounds_of_cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Sequence[Sequence[Numbered]]:
-    """No cell twice: some of the kinds of requests and states, the others, events, timeouts."""
+    """No cell twice: some of the kinds of requests and states, the others, events, timeouts, more of the events."""
     quick = list(enumerate(grid_cells(profile, offered), start=1))
     slow = list(enumerate(slow_cells(profile, offered), start=len(quick) + 1))
     asked = _one_of_each([(each, _predicted(each[1], profile)) for each in quick], (_by_request, _by_state_and_answer))
     asked = _every_api_first(asked)
-    slow_ones = [_after_events(slow, profile, late=late) for late in (False, True)]
-    return [asked[:FIRST], asked[FIRST:], *slow_ones]
+    events, timeouts = [_predicted_after(slow, profile, late=late) for late in (False, True)]
+    some, many = _one_of_each(events, (_by_event,)), _one_of_each(events, (_by_event, _by_event_and_state))
+    taken = {number for number, _ in some}
+    more = [each for each in many if each[0] not in taken]
+    return [asked[:FIRST], asked[FIRST:], some, _one_of_each(timeouts, (_by_event_and_state,)), more]
 
 
 def _every_api_first(asked: Sequence[Numbered]) -> list[Numbered]:
@@ -43,10 +46,12 @@ def _every_api_first(asked: Sequence[Numbered]) -> list[Numbered]:
     return [*first.values(), *(each for each in drawn if each[0] not in taken)]
 
 
-def _after_events(cells: Iterable[Numbered], profile: ProtocolProfile, *, late: bool) -> Sequence[Numbered]:
-    """One of each kind of each event. :param late: Those of timeouts, or all others."""
+def _predicted_after(
+    cells: Iterable[Numbered], profile: ProtocolProfile, *, late: bool
+) -> Sequence[tuple[Numbered, ModelOutcome]]:
+    """:param late: Those of timeouts, or all others."""
     wanted = [each for each in cells if any(isinstance(one, TimeoutPasses) for one in each[1].path) == late]
-    return _one_of_each([(each, _predicted(each[1], profile)) for each in wanted], (_by_event,))
+    return [(each, _predicted(each[1], profile)) for each in wanted]
 
 
 def _predicted(cell: GridCell, profile: ProtocolProfile) -> ModelOutcome:
@@ -78,9 +83,12 @@ def _by_state_and_answer(cell: GridCell, outcome: ModelOutcome) -> Hashable:
 
 def _by_event(cell: GridCell, outcome: ModelOutcome) -> Hashable:
     """The newest and the oldest version of a request differ most, and come with what it answers."""
-    request = type(cell.asked), outcome.answer.error, _changed(cell, outcome)
+    return events_of(cell.path), type(cell.asked), outcome.answer.error, _changed(cell, outcome)
+
+
+def _by_event_and_state(cell: GridCell, outcome: ModelOutcome) -> Hashable:
     before = next(each for each in cell.path[::-1] if not isinstance(each, ModelEvent))
-    return events_of(cell.path), type(before), _state(cell.before), request
+    return type(before), _state(cell.before), _by_event(cell, outcome)
 
 
 def _state(cluster: ModelCluster) -> str:
