@@ -202,6 +202,8 @@ def _begin_to_end(known: Coordinated, asked: EndTxnAsked, fresh: int) -> Ruled:
     """An abort is taken in any state that is not ending, a commit in Ongoing (KIP-890, EndTxn of the new protocol)."""
     if asked.commit and known.state is not CoordinatorState.ONGOING:
         return WRONG_STATE, known
+    if known.epoch == LAST_EPOCH:
+        return ModelAnswer("UNKNOWN_SERVER_ERROR"), known  # a coordinator's abort has left it there (KAFKA-20090)
     next_id = fresh if known.exhausted else NONE
     partitions = known.partitions if known.state is CoordinatorState.ONGOING else frozenset[str]()
     after = _moved(

@@ -170,6 +170,9 @@ def test_what_a_coordinator_aborts_in_the_last_epoch_ends_in_another_producer_id
     assert (own.state, own.producer_id, own.epoch) == (CoordinatorState.COMPLETE_ABORT, *identity)
     repeated = outcomes(aborted, replace(COMMIT, epoch=32766, commit=False), profile)[0].answer
     assert repeated == ModelAnswer(producer_id=identity[0], epoch=identity[1])
+    own_abort = replace(COMMIT, producer_id=identity[0], epoch=identity[1], commit=False)
+    ended = outcomes(aborted, own_abort, profile)[0].answer
+    assert ended.error == ("NONE" if profile.fence_rotates else "UNKNOWN_SERVER_ERROR")
 
 
 def test_a_producer_id_before_the_current_one_is_known_until_the_next_transition() -> None:
