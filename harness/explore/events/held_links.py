@@ -42,14 +42,14 @@ class HeldLinks:
             self._gate = self.open_gate(self.links)
             self._gate.intercept(*self.between.values())
             wait.pause(RECONNECT_SECONDS)
-        proxies = tuple(self.between.values())
+        proxies, lost = tuple(self.between.values()), action.startswith("drop")
         rule = Rule(
             name=f"{action} {api}",
             proxies=proxies,
             when=When(apis=(api,)),
-            then=Then(action=action, at_most_ms=AT_MOST_MS, hang_up=action.startswith("drop")),
+            then=Then(action=action, at_most_ms=AT_MOST_MS, hang_up=lost),
         )
-        return HeldRequests(rule=self._gate.add_rule(rule), between=self.between)
+        return HeldRequests(rule=self._gate.add_rule(rule), between=self.between, lost=lost)
 
     def close(self) -> None:
         """Links lead to where they led at first."""
@@ -59,16 +59,20 @@ class HeldLinks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldRequests:
-    """What a rule holds, or loses."""
+    """What a rule holds, or loses.
+
+    :param between: The proxy of each link, by the brokers at its ends.
+    """
 
     rule: RuleHandle
     between: Mapping[tuple[int, int], str]
+    lost: bool
     since: float = field(default_factory=time.monotonic)
 
     @property
     def overdue(self) -> bool:
         """Whether something may have been let go unasked."""
-        return (time.monotonic() - self.since) * 1000 >= AT_MOST_MS
+        return not self.lost and (time.monotonic() - self.since) * 1000 >= AT_MOST_MS
 
     def await_held(self, ways: Collection[tuple[int, int]]) -> Collection[tuple[int, int]]:
         """Those of these links on which something waits, or was lost: once that is all of them, or the time is over."""
