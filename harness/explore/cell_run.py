@@ -189,8 +189,12 @@ class CellRun:
         self._go_on(done)
 
     def is_late(self) -> bool:
-        """Whether its open transaction may have outlived its timeout, unasked."""
-        return self.opened is not None and (time.monotonic() - self.opened) * 1000 >= self.who.timeout_ms
+        """Whether its open transaction may have outlived its timeout, unasked; one that went astray is told as that."""
+        return (
+            self.strayed is None
+            and self.opened is not None
+            and (time.monotonic() - self.opened) * 1000 >= self.who.timeout_ms
+        )
 
     def _go_on(self, after: ModelCluster) -> None:
         open_now = _is_open(after)

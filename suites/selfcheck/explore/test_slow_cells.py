@@ -139,6 +139,17 @@ def test_a_transaction_that_may_have_timed_out_unasked_is_missed() -> None:
     assert one.next_step is None
 
 
+def test_a_transaction_that_nobody_aborts_is_no_fault_of_this_machine() -> None:
+    one = run(INIT, WRITE, TimeoutPasses("own"))
+    one.who.timeout_ms = 5_000
+    one.take(INIT, ModelAnswer("NONE", 0, 0))
+    one.began = time.monotonic() - 30
+    one.take(WRITE, ModelAnswer())
+    assert one.is_late()
+    one.stray("aborted by its coordinator", "still open 25 s after it began")
+    assert not one.is_late()
+
+
 def test_a_write_that_waited_and_was_answered_otherwise_differs() -> None:
     waits = WriteWaits(WRITE, confirmed=True)
     before = after_path(fresh_cluster("A", "B"), (INIT, waits), NEWEST)
