@@ -60,6 +60,8 @@ DEEPEST: Mapping[type[ModelEvent], int] = {
     WritesOverlap: 3,
 }
 """Requests on the longest path to a state in which each may happen: walks go on from there."""
+LATER = (WriteLost, WritesOverlap)
+"""Events that come behind all others: they may happen in states that differ in little."""
 AFTERWARDS: Mapping[int, int] = {0: 2, 1: 1}
 """Requests between the last epochs and what is asked, at most, by how many epochs are left."""
 WAITING_PARTITION = "A"
@@ -75,9 +77,9 @@ def slow_cells(
 
 def _cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Iterator[GridCell]:
     seen = set[tuple[str, str]]()
-    for reached in reached_states(profile, offered):
+    for late, reached in product((False, True), [*reached_states(profile, offered)]):
         for more in _continued(reached, profile, offered):
-            if len(reached.path) > DEEPEST[type(more[0])]:
+            if isinstance(more[0], LATER) != late or len(reached.path) > DEEPEST[type(more[0])]:
                 continue
             after = after_path(reached.cluster, more, profile)
             state, way = state_name(after), " then ".join(map(words, more))
