@@ -147,10 +147,10 @@ def state_name(cluster: ModelCluster) -> str:
         return "unknown id"
     added = "+".join(sorted(known.partitions))
     last = "" if known.last_epoch == NONE else f", last epoch {known.last_epoch - known.epoch:+d}"
-    young = f", epoch {known.epoch}" if known.epoch < 2 or known.epoch >= LAST_EPOCH - 2 else ""
-    young += "" if known.previous_id == NONE else ", a new producer id"
+    told = f", epoch {known.epoch}" if known.epoch < 2 or known.epoch >= LAST_EPOCH - 2 else ""
+    told += "" if known.previous_id == NONE else ", a new producer id"
     logs = [_log_name(name, cluster.log(name), known.producer_id, known.epoch) for name in PARTITIONS]
-    head = f"{known.state}{f' {added}' if added else ''}{young}{last}"
+    head = f"{known.state}{f' {added}' if added else ''}{told}{last}"
     group = _group_name(cluster.groups[GROUP], cluster.log(GROUP), known.producer_id, known.epoch)
     return "; ".join([head, *filter(None, [*logs, group])])
 
