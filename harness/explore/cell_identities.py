@@ -7,14 +7,24 @@ from harness.model.alphabet import OWN
 from harness.model.model_state import NONE
 from harness.wire.topic_partitions import TopicPartition, partition_name
 
-NOBODYS = 1 << 52
+NOBODYS = 1 << 60
 """Kafka gives out producer ids from 0 on, in blocks of a thousand (``ProducerIdsBlock``): this far none will be."""
+OF_AN_EXPLORATION = 1 << 34
+"""Producer ids that nobody has, and that cells of one exploration may name."""
 TIMEOUT_MS = 600_000
 """Of a transaction: longer than any cell takes, and no more than brokers allow (``transaction.max.timeout.ms``)."""
 NO_COORDINATORS = -1_000
 """For a coordinator epoch between two that a cell has seen."""
 APART = 1 << 16
 """Between the numbers of two cells that nobody has: a cell shares its partitions with others."""
+
+
+def nobodys_of(stamp: str) -> int:
+    """Where those of one exploration begin: what an earlier one's left open on a cluster that lives on is not theirs.
+
+    :param stamp: Hexadecimal, of its belongings.
+    """
+    return NOBODYS + int(stamp, 16) * OF_AN_EXPLORATION
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,7 +35,7 @@ class CellIdentities:
         looked at, also the partition of ``__consumer_offsets`` that keeps the group.
     :param group: The consumer group.
     :param coordinator_epochs: Of each id's partition of ``__transaction_state``: the model's 0.
-    :param timeout_ms: Of its transactions.
+    :param timeout_ms: Of its transactions. :param nobodys: Where the producer ids begin that nobody has.
     """
 
     number: int
@@ -34,6 +44,7 @@ class CellIdentities:
     coordinator_epochs: Mapping[str, int]
     group: str = ""
     timeout_ms: int = TIMEOUT_MS
+    nobodys: int = NOBODYS
     _later_epochs: list[Mapping[str, int]] = field(default_factory=list)
     _real: dict[int, int] = field(default_factory=dict)
     _symbols: dict[int, int] = field(default_factory=dict)
@@ -45,7 +56,7 @@ class CellIdentities:
             return NONE
         if symbol in self._real:
             return self._real[symbol]
-        nobodys = NOBODYS + self.number * APART + symbol
+        nobodys = self.nobodys + self.number * APART + symbol
         self._symbols[nobodys] = symbol
         return nobodys
 

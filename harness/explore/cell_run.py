@@ -258,7 +258,9 @@ class CellRun:
         return SeenStart.KEPT if self.starts.get(name, started) == started else SeenStart.MOVED
 
     def note_starts(self, shown: Mapping[str, DescribedTransaction]) -> None:
-        """Of transactions that are open before the next step; by real names."""
+        """Of transactions that are open before the next step; by real names. Behind the last they stay as they are."""
+        if self.next_step is None:
+            return
         for name in [each for each in self.starts if each not in self.open_ids]:
             del self.starts[name]
         for name in self.open_ids:

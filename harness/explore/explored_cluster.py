@@ -10,12 +10,12 @@ from uuid import UUID
 from harness.base import wait
 from harness.base.unprepared import Unprepared
 from harness.explore.asker import Asker, at_highest
-from harness.explore.cell_identities import CellIdentities
+from harness.explore.cell_identities import CellIdentities, nobodys_of
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import AT_ONCE, Coordinators, coordinators_of
 from harness.kafka.topics import Topics
-from harness.model.alphabet import MISSING, NAMELESS, OTHER, OWN, PARTITIONS
+from harness.model.alphabet import MISSING, NAMELESS, NO_TOPIC, OTHER, OWN, PARTITIONS
 from harness.model.model_requests import DescribedBy
 from harness.model.model_state import GROUP as MODEL_GROUP
 from harness.wire.records.transaction_state import TOPIC, state_partition
@@ -56,7 +56,7 @@ class PartitionPool:
         """The partitions of a cell, by their names in the model."""
         count, first = len(self.leaders), number * len(PARTITIONS) if self.apart else number
         named = {name: (self.topic, (first + index) % count) for index, name in enumerate(PARTITIONS)}
-        named[MISSING] = (self.topic, count)
+        named |= {MISSING: (self.topic, count), NO_TOPIC: (f"no-{self.topic}", 0)}
         groups = tuple(self._groups_beside(self.leaders[named[PARTITIONS[0]]]) if self.apart else self.groups)
         return {**named, MODEL_GROUP: groups[number % len(groups)]} if groups else named
 
@@ -199,7 +199,10 @@ class ExploredCluster:
             ids = {name: self.belongings.name(f"c{number}", name) for name in names}
         self.belongings.transactional_ids += len(ids)
         epochs = self.coordinator_epochs(ids)
-        return CellIdentities(number=number, ids=ids, places=places, coordinator_epochs=epochs, group=group)
+        nobodys = nobodys_of(self.belongings.stamp)
+        return CellIdentities(
+            number=number, ids=ids, places=places, coordinator_epochs=epochs, group=group, nobodys=nobodys
+        )
 
     def _group(self, number: int, partition: int) -> str:
         """A fresh name for a group that the partition keeps (``GroupCoordinatorService.partitionFor``)."""

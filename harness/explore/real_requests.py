@@ -8,7 +8,7 @@ from uuid import UUID
 from harness.base.kafka_error import KafkaError, error_name
 from harness.explore.cell_identities import CellIdentities
 from harness.model.alphabet import KNOWS_PATTERN, PARTITIONS
-from harness.model.coordinator_model import described_state
+from harness.model.coordinator_model import described_state, unknown_states_told
 from harness.model.leader_model import described_producer
 from harness.model.model_requests import (
     AddOffsetsAsked,
@@ -35,7 +35,12 @@ from harness.wire.requests.log.produce import PartitionBatch, Produce
 from harness.wire.requests.transactions.add_offsets_to_txn import AddOffsetsToTxn
 from harness.wire.requests.transactions.add_partitions_to_txn import AddPartitionsToTxn
 from harness.wire.requests.transactions.describe_producers import DescribeProducers, DescribeProducersResult
-from harness.wire.requests.transactions.describe_transactions import DescribeTransactions, DescribeTransactionsResult
+from harness.wire.requests.transactions.describe_transactions import (
+    DescribeTransactions,
+    DescribeTransactionsOf,
+    DescribeTransactionsOfResult,
+    DescribeTransactionsResult,
+)
 from harness.wire.requests.transactions.end_txn import EndTxn
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
 from harness.wire.requests.transactions.list_transactions import ListTransactions, ListTransactionsResult
@@ -129,6 +134,8 @@ def _request(asked: ModelRequest, who: CellIdentities, topic_id: UUID | None) ->
 
 def _description(asked: DescribeTransactionAsked | DescribeProducerAsked, who: CellIdentities) -> ApiRequest[Any]:
     if isinstance(asked, DescribeTransactionAsked):
+        if asked.names_none:
+            return DescribeTransactionsOf(transactional_ids=())
         return DescribeTransactions(transactional_id=who.real_id(asked.id))
     topic, partition = who.places[asked.partition]
     return DescribeProducers(topic=topic, partition=partition)
@@ -154,7 +161,7 @@ def _pattern(asked: ListTransactionsAsked, who: CellIdentities) -> str | None:
         case ListedPattern.NO_ID:
             return f"no-{re.escape(who.real_id(asked.id))}"
         case ListedPattern.INVALID:
-            return "(["
+            return "["
 
 
 def _commit_offset(asked: TxnOffsetCommitAsked, who: CellIdentities) -> TxnOffsetCommit:
@@ -192,17 +199,19 @@ def answer_of(asked: ModelRequest, result: ApiResult, who: CellIdentities) -> Mo
         return _listed(error, result, asked.id, who)
     if isinstance(result, DescribeTransactionsResult) and isinstance(asked, DescribeTransactionAsked):
         return _described(error, result, asked.id, who)
+    if isinstance(result, DescribeTransactionsOfResult):
+        return ModelAnswer(error, state="".join(sorted(result.transactions)))
     if isinstance(result, DescribeProducersResult) and isinstance(asked, DescribeProducerAsked):
         return ModelAnswer(error, state=_producer(result, who.producer_id(asked.producer_id)))
     return ModelAnswer(error)
 
 
 def _listed(error: str, result: ListTransactionsResult, name: str, who: CellIdentities) -> ModelAnswer:
-    """The id in the list, where it is in it."""
+    """The id in the list, where it is in it; else the states that the broker does not know."""
     for each in result.transactions:
         if each["transactional_id"] == who.real_id(name):
             return ModelAnswer(error, who.given(each["producer_id"], name), state=each["state"])
-    return ModelAnswer(error)
+    return ModelAnswer(error, state=unknown_states_told(result.unknown_states))
 
 
 def _described(error: str, result: DescribeTransactionsResult, name: str, who: CellIdentities) -> ModelAnswer:

@@ -34,6 +34,8 @@ NAMELESS = ""
 """No id that anybody may have."""
 MISSING = "X"
 """A partition that there is not, of the topic of the others."""
+NO_TOPIC = "Y"
+"""A partition of a topic that there is not."""
 NOBODYS_ID = 9999
 """A producer id that was never given out."""
 VERSIONS: Mapping[str, Sequence[int]] = {
@@ -276,8 +278,9 @@ def _descriptions(identities: Mapping[str, tuple[int, int]], cluster: ModelClust
     """What the look at every cell does not ask, and the id while something waits."""
     yield NamedRequest("DescribeTransactions", DescribeTransactionAsked(id=OWN))
     yield NamedRequest("DescribeTransactions of another broker", DescribeTransactionAsked(id=OWN, elsewhere=True))
+    yield NamedRequest("DescribeTransactions of no id", DescribeTransactionAsked(id=OWN, names_none=True))
     producer_id, _ = identities.get("own", identities["nobody's"])
-    asked = [(PARTITIONS[0], DescribedBy.STRANGER), (MISSING, DescribedBy.LEADER)]
+    asked = [(PARTITIONS[0], DescribedBy.STRANGER), (MISSING, DescribedBy.LEADER), (NO_TOPIC, DescribedBy.LEADER)]
     asked += [(GROUP, DescribedBy.FOLLOWER)] if is_used(cluster, GROUP) else []
     for partition, by in asked:
         request = DescribeProducerAsked(partition=partition, producer_id=producer_id, by=by)

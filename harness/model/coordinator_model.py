@@ -257,13 +257,19 @@ def listed(known: Known, asked: ListTransactionsAsked, profile: ProtocolProfile)
     if known is None or asked.producer_id not in (NONE, known.producer_id):
         return (ModelAnswer(),)
     if asked.states and known.state not in asked.states:
-        return (ModelAnswer(),)
+        return (ModelAnswer(state=unknown_states_told([*{*asked.states} - {*map(str, CoordinatorState)}])),)
     here = ModelAnswer(producer_id=known.producer_id, state=str(known.state))
     if asked.duration_ms == NONE:
         return (here,)
     if known.state is not CoordinatorState.EMPTY:
         return (ModelAnswer(),)
     return (here,) if profile.empty_has_no_begin else (here, ModelAnswer())
+
+
+def unknown_states_told(states: Iterable[str]) -> str:
+    """What a broker says of filters for states that there are not; a list without the id tells it."""
+    named = "+".join(sorted(states))
+    return f"no state is {named}" if named else ""
 
 
 def described(known: Known, *, elsewhere: bool) -> ModelAnswer:

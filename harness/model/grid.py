@@ -114,8 +114,7 @@ def _moves(cluster: ModelCluster, offered: Mapping[str, tuple[int, int]]) -> Ite
     if offers_groups(offered) and not any(is_used(cluster, each) for each in PARTITIONS):
         yield from _offset_moves(cluster, identity, new=new)
     for partition in _next_partitions(cluster):
-        sequence = cluster.log(partition).known(known.producer_id)
-        following = sequence.last_sequence + 1 if sequence.epoch == known.epoch else 0
+        following = cluster.log(partition).known(known.producer_id).next_sequence(known.epoch)
         yield AddPartitionsAsked(version=3, partitions=frozenset(partition), **identity)  # type: ignore[arg-type]
         for version in (OLD_WRITE, NEW_PROTOCOL_PRODUCE) if new else (OLD_WRITE,):
             yield ProduceAsked(version=version, partition=partition, sequence=following, **identity)  # type: ignore[arg-type]

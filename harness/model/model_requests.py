@@ -160,12 +160,14 @@ class ListTransactionsAsked:
 class DescribeTransactionAsked:
     """DescribeTransactions of one id.
 
-    :param elsewhere: Of a broker that does not coordinate it. :param producer_id: None: it names no producer.
+    :param elsewhere: Of a broker that does not coordinate it. :param names_none: Without that id or another one.
+    :param producer_id: None: it names no producer.
     """
 
     id: str
     version: int = 0
     elsewhere: bool = False
+    names_none: bool = False
     producer_id: int = NONE
 
 

@@ -86,6 +86,10 @@ class KnownProducer:
     def last_sequence(self) -> int:
         return self.batches[-1][0] if self.batches else NONE
 
+    def next_sequence(self, epoch: int) -> int:
+        """Of the next write in an epoch, which begins with 0."""
+        return self.last_sequence + 1 if epoch == self.epoch else 0
+
     def in_epoch(self, epoch: int) -> "KnownProducer":
         """In another epoch the batches of the old one are forgotten (``maybeUpdateProducerEpoch``)."""
         return self if epoch == self.epoch else replace(self, epoch=epoch, batches=())

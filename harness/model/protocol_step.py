@@ -67,6 +67,8 @@ def _is_nameless(asked: ModelRequest) -> bool:
 
 def _described(cluster: ModelCluster, asked: DescribeTransactionAsked | DescribeProducerAsked) -> ModelAnswer:
     if isinstance(asked, DescribeTransactionAsked):
+        if asked.names_none:
+            return ModelAnswer()
         return coordinator_model.described(cluster.ids.get(asked.id), elsewhere=asked.elsewhere)
     if asked.partition not in cluster.logs:
         return ModelAnswer("UNKNOWN_TOPIC_OR_PARTITION")

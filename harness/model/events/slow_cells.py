@@ -134,6 +134,7 @@ def _continued(
     new = offered["Produce"][1] >= NEW_PROTOCOL_PRODUCE
     if known.state is CoordinatorState.ONGOING:
         yield (TimeoutPasses(OWN),)
+        yield CoordinatorMoves(), TimeoutPasses(OWN)
         for version, commit in product((3, 5) if new else (3,), (True, False)):
             end = EndTxnAsked(id=OWN, version=version, producer_id=known.producer_id, epoch=known.epoch, commit=commit)
             yield (MarkersWait(), end)
@@ -146,14 +147,13 @@ def _continued(
 def _next_write(cluster: ModelCluster, version: int) -> ProduceAsked:
     """Of the id's own identity."""
     own = cluster.ids[OWN]
-    known = cluster.log(WAITING_PARTITION).known(own.producer_id)
     return ProduceAsked(
         id=OWN,
         version=version,
         partition=WAITING_PARTITION,
         producer_id=own.producer_id,
         epoch=own.epoch,
-        sequence=known.last_sequence + 1 if known.epoch == own.epoch else 0,
+        sequence=cluster.log(WAITING_PARTITION).known(own.producer_id).next_sequence(own.epoch),
         value="waited",
     )
 

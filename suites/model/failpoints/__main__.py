@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.app.option_table import part_of
 from harness.base.paths import CONTRACT, ROOT
 from harness.chaos.plan.chaos_options import parse_seconds
 from suites.in_a_sentence import in_a_sentence
@@ -24,10 +25,12 @@ PAGE = ROOT / "reports" / "MODEL.md"
 
 
 def main() -> int:
-    """Try what is left, make the page of all that was tried."""
+    """Try what is left, in an order of no meaning; make the page of all that was tried."""
     given = _parser().parse_args()
     known, found = known_failpoints(CONTRACT), TriedFailpoints(given.into.absolute())
-    wanted = [each for each in known if given.select in " ".join([each.key, *each.names, *each.places])]
+    part, parts = given.part
+    in_order = sorted(known, key=lambda each: (each.version, each.key))[part - 1 :: parts]
+    wanted = [each for each in in_order if given.select in " ".join([each.key, *each.names, *each.places])]
     _try(found.left(wanted), found, given)
     reasons = read_reasons()
     given.page.write_text(page(found.lines, len(known), reasons), encoding="utf-8")
@@ -43,10 +46,10 @@ def main() -> int:
 
 
 def _try(left: Sequence[KnownFailpoint], found: TriedFailpoints, given: argparse.Namespace) -> None:
-    """In an order of no meaning, so that the share of those that were tried is one of all."""
+    """Until time is up."""
     ends = time.monotonic() + (math.inf if given.budget is None else parse_seconds(given.budget))
     with BrokenClusters(folder=found.folder, backend=given.backend) as clusters:
-        for failpoint in sorted(left, key=lambda each: (each.version, each.key)):
+        for failpoint in left:
             if time.monotonic() > ends:
                 return
             skipped = tried(failpoint, FailpointOutcome.OF_A_TOOL) if failpoint.of_a_tool else None
@@ -62,6 +65,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--into", type=Path, required=True, metavar="DIR", help="what was tried, and the run folders")
     parser.add_argument(
         "--select", default="", metavar="TEXT", help="only those whose key, rule or place has this text"
+    )
+    parser.add_argument(
+        "--part",
+        type=part_of,
+        default=(1, 1),
+        metavar="K/N",
+        help="every N-th of them, each part with a DIR of its own",
     )
     parser.add_argument("--budget", metavar="TIME", help="begin with no other one after that time (90s, 10m)")
     parser.add_argument("--page", type=Path, default=PAGE, help="where the page goes (default: reports/MODEL.md)")

@@ -13,9 +13,11 @@ from harness.explore.cell_exploration import open_exploration
 from harness.explore.explore_options import ExploreOptions
 from suites.model.failpoints.failpoint_trials import FailpointTrials, trials_on
 from suites.model.failpoints.known_failpoints import KnownFailpoint
-from suites.model.failpoints.tried_failpoints import TriedFailpoint
+from suites.model.failpoints.tried_failpoints import FailpointOutcome, TriedFailpoint
 
 SEED = 1
+MAY_BE_ANOTHERS = (FailpointOutcome.LASTS, FailpointOutcome.LOST)
+"""Outcomes that rules which were loaded before may have brought about."""
 AT_MOST = 40
 """Failpoints that a cluster serves: what each leaves behind, above all open transactions, adds up."""
 
@@ -47,24 +49,36 @@ class BrokenClusters:
     def tried(self, failpoint: KnownFailpoint) -> TriedFailpoint:
         """On a cluster that is sound without the rules.
 
+        On one that served others before, it is tried again on a new one where what was seen may be what they left.
+
         :raises UserError: When none can be had.
         """
-        trials = self._sound_cluster(failpoint.version)
-        line, self._served = trials.tried(failpoint), self._served + 1
+        line = self._tried(failpoint)
+        if line.outcome in MAY_BE_ANOTHERS and self._served > 1:
+            self._close()
+            line = self._tried(failpoint)
         if line.is_seen or line.why:
-            self._keep_if_sound(trials)
+            self._keep_if_sound()
         return line
+
+    def _tried(self, failpoint: KnownFailpoint) -> TriedFailpoint:
+        trials = self._sound_cluster(failpoint.version)
+        self._served += 1
+        return trials.tried(failpoint)
 
     def _sound_cluster(self, version: str) -> FailpointTrials:
         if self._trials is None or version != self._version or self._served >= AT_MOST:
-            self._up.close()
-            self._trials, self._version, self._served = self._opened(version), version, 0
+            self._close()
+            self._trials, self._version = self._opened(version), version
         return self._trials
 
-    def _keep_if_sound(self, trials: FailpointTrials) -> None:
-        if not trials.sound():
-            self._up.close()
-            self._trials = None
+    def _keep_if_sound(self) -> None:
+        if self._trials is not None and not self._trials.sound():
+            self._close()
+
+    def _close(self) -> None:
+        self._up.close()
+        self._trials, self._served = None, 0
 
     def _opened(self, version: str) -> FailpointTrials:
         numbered = (self.folder / f"cluster-{number}" for number in count(1))

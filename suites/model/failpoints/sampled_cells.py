@@ -10,10 +10,10 @@ from random import Random
 from typing import TypeAlias
 
 from harness.model.alphabet import OWN
-from harness.model.events.model_event import ModelEvent, TimeoutPasses, events_of
-from harness.model.events.slow_cells import slow_cells
+from harness.model.events.model_event import ModelEvent, TimeoutPasses
+from harness.model.events.slow_cells import slow_cells, words
 from harness.model.grid import GridCell, grid_cells
-from harness.model.model_state import ModelCluster
+from harness.model.model_state import NONE, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.protocol_step import ModelOutcome, outcomes, settled
 
@@ -32,7 +32,10 @@ def rounds_of_cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, i
     asked = _one_of_each([(each, _predicted(each[1], profile)) for each in quick], (_by_request, _by_state_and_answer))
     asked = _every_api_first(asked)
     events, timeouts = [_predicted_after(slow, profile, late=late) for late in (False, True)]
-    some, many = _one_of_each(events, (_by_event,)), _one_of_each(events, (_by_event, _by_event_and_state))
+    some, many = (
+        _one_of_each(events, (_by_event,)),
+        _one_of_each(events, (_by_event, _by_event_and_state, _by_event_and_identity)),
+    )
     taken = {number for number, _ in some}
     more = [each for each in many if each[0] not in taken]
     return [asked[:FIRST], asked[FIRST:], some, _one_of_each(timeouts, (_by_event_and_state,)), more]
@@ -73,7 +76,7 @@ def _changed(cell: GridCell, outcome: ModelOutcome) -> tuple[bool, bool]:
 
 
 def _by_request(cell: GridCell, outcome: ModelOutcome) -> Hashable:
-    return cell.request, outcome.answer.error, _changed(cell, outcome)
+    return cell.request, outcome.answer.error, _changed(cell, outcome), cell.before.ids.get(OWN) is None
 
 
 def _by_state_and_answer(cell: GridCell, outcome: ModelOutcome) -> Hashable:
@@ -83,12 +86,24 @@ def _by_state_and_answer(cell: GridCell, outcome: ModelOutcome) -> Hashable:
 
 def _by_event(cell: GridCell, outcome: ModelOutcome) -> Hashable:
     """The newest and the oldest version of a request differ most, and come with what it answers."""
-    return events_of(cell.path), type(cell.asked), outcome.answer.error, _changed(cell, outcome)
+    return _events(cell), type(cell.asked), outcome.answer.error, _changed(cell, outcome)
+
+
+def _events(cell: GridCell) -> tuple[str, ...]:
+    return tuple(words(each) for each in cell.path if isinstance(each, ModelEvent))
 
 
 def _by_event_and_state(cell: GridCell, outcome: ModelOutcome) -> Hashable:
     before = next(each for each in cell.path[::-1] if not isinstance(each, ModelEvent))
     return type(before), _state(cell.before), _by_event(cell, outcome)
+
+
+def _by_event_and_identity(cell: GridCell, outcome: ModelOutcome) -> Hashable:
+    """Identities of two producer ids may be answered alike, each for its own reason."""
+    known = cell.before.ids.get(OWN)
+    before = NONE if known is None else known.previous_id
+    named = before != NONE and getattr(cell.asked, "producer_id", NONE) == before
+    return named, _state(cell.before), _by_event(cell, outcome)
 
 
 def _state(cluster: ModelCluster) -> str:

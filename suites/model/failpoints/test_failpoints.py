@@ -18,6 +18,7 @@ from harness.model.events.model_event import TimeoutPasses, events_of
 from harness.model.events.slow_cells import slow_cells
 from harness.model.grid import grid_cells
 from harness.model.protocol_profile import NEWEST
+from suites.model.failpoints.broken_clusters import BrokenClusters
 from suites.model.failpoints.failpoint_page import page, unused, without_reason
 from suites.model.failpoints.failpoint_trials import FailpointTrials
 from suites.model.failpoints.known_failpoints import KnownFailpoint, known_failpoints
@@ -44,13 +45,18 @@ OK
 
 @dataclass
 class BrokenKafka:
-    """Stands in for an exploration and its cluster: cells with one of these numbers differ while rules are loaded."""
+    """Stands in for an exploration and its cluster: cells with one of these numbers differ while rules are loaded.
+
+    :param lasting: Those that differ from then on.
+    """
 
     path: Path
     differing: Sequence[int] = ()
+    lasting: Sequence[int] = ()
     enters: bool = True
     lost_after: int | None = None
     rules: list[str] = field(default_factory=list)
+    broken: bool = False
     asked: list[int] = field(default_factory=list)
 
     @property
@@ -78,7 +84,8 @@ class BrokenKafka:
         return "broker 2 is gone" if self.lost_after is not None and len(self.asked) > self.lost_after else None
 
     def _result(self, number: int) -> CellResult:
-        differs = bool(self.rules) and number in self.differing
+        self.broken |= bool(self.rules)
+        differs = (bool(self.rules) and number in self.differing) or (self.broken and number in self.lasting)
         outcome = CellOutcome.DIFFERS if differs else CellOutcome.AGREES
         differences = (WRONG,) if differs else ()
         return CellResult(
@@ -98,7 +105,19 @@ def test_what_differs_is_caught_by_the_first_round_that_shows_it(tmp_path: Path)
     kafka = BrokenKafka(tmp_path, differing=[1, 2])
     line = trials(kafka).tried(FAILPOINT)
     assert (line.outcome, line.cells, line.differences) == (FailpointOutcome.CAUGHT, 1, (WRONG,))
-    assert kafka.asked == [1]
+    assert kafka.asked == [1, 1]
+
+
+def test_what_differs_without_the_rules_as_well_is_not_theirs(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "both").mkdir()
+    one = trials(BrokenKafka(tmp_path / "one", lasting=[1])).tried(FAILPOINT)
+    assert (one.outcome, one.differing, one.differences) == (FailpointOutcome.LASTS, 1, (WRONG,))
+    some = trials(BrokenKafka(tmp_path / "both", differing=[2], lasting=[1]))
+    both = FailpointTrials(
+        exploration=some.exploration, profile=NEWEST, rounds=[[*some.rounds[0], *some.rounds[1]]], explanations=()
+    ).tried(FAILPOINT)
+    assert (both.outcome, both.differing, both.cells) == (FailpointOutcome.CAUGHT, 1, 2)
 
 
 def test_what_agrees_in_every_round_is_not_caught_and_told_whether_it_ran(tmp_path: Path) -> None:
@@ -125,6 +144,30 @@ def test_a_cluster_is_sound_while_no_rule_is_loaded(tmp_path: Path, differing: S
 
 def test_a_cluster_whose_brokers_stop_answering_is_not_sound(tmp_path: Path) -> None:
     assert not trials(BrokenKafka(tmp_path, lost_after=0)).sound()
+
+
+@dataclass(kw_only=True)
+class StandIns(BrokenClusters):
+    """Each cluster of these lines' trials serves until it is not sound any more."""
+
+    each: list[FailpointTrials]
+
+    def _opened(self, version: str) -> FailpointTrials:
+        assert version == FAILPOINT.version
+        return self.each.pop(0)
+
+
+def test_what_lasts_is_tried_again_where_others_were_tried_before(tmp_path: Path) -> None:
+    first, second, third = (BrokenKafka(tmp_path / name) for name in "abc")
+    first.lasting = [1]
+    for kafka in (first, second, third):
+        kafka.path.mkdir()
+    clusters = StandIns(folder=tmp_path, backend="process", each=[trials(each) for each in (first, second, third)])
+    assert clusters.tried(FAILPOINT).outcome is FailpointOutcome.LASTS
+    assert clusters.tried(FAILPOINT).outcome is FailpointOutcome.NOT_CAUGHT
+    second.lasting = [2]
+    assert clusters.tried(FAILPOINT).outcome is FailpointOutcome.NOT_CAUGHT
+    assert not clusters.each
 
 
 def test_what_was_tried_is_not_tried_again(tmp_path: Path) -> None:
@@ -169,9 +212,9 @@ def lines() -> Iterator[Any]:
 
 def test_the_page_tells_shares_and_what_was_not_found() -> None:
     text = page([*lines()], 9, ())
-    assert "6 of 9 failpoints were tried" in text
-    assert "Of 5 that change an answer or a state of transactions, the grid finds 2." in text
-    assert text.count("Log.append") == 5
+    assert "7 of 9 failpoints were tried" in text
+    assert "Of 6 that change an answer or a state of transactions, the grid finds 3." in text
+    assert text.count("Log.append") == 6
 
 
 def test_what_is_not_found_needs_a_reason_and_a_reason_something_that_is_not_found() -> None:

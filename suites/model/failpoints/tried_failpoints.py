@@ -14,11 +14,15 @@ class FailpointOutcome(StrEnum):
     """What the grid came to while the rules were loaded."""
 
     CAUGHT = "caught"
+    LASTS = "caught, and its brokers differ without it from then on"
     LOST = "brokers stopped answering"
     NOT_CAUGHT = "not caught"
     NOT_ENTERED = "its code was never run"
     OF_A_TOOL = "no broker runs it"
     FAILED = "the rule itself failed"
+
+
+SEEN = (FailpointOutcome.CAUGHT, FailpointOutcome.LASTS, FailpointOutcome.LOST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +32,7 @@ class TriedFailpoint:
     :param names: Of the rules. :param places: Class and method of each.
     :param refutes: Requirements with the anomaly that each must find.
     :param entered: Names of the rules whose place was come to. :param cells: That were compared.
-    :param differing: How many of these differ.
+    :param differing: How many of these differ, and agree once the rules are out again; where none does, all of them.
     :param request: Of the first that differs, after the shortest path; :param state: the row; :param differences: it.
     :param why: Where brokers stopped answering, or the rule failed.
     """
@@ -51,7 +55,7 @@ class TriedFailpoint:
     @property
     def is_seen(self) -> bool:
         """Whether the grid tells this Kafka from a sound one."""
-        return self.outcome in (FailpointOutcome.CAUGHT, FailpointOutcome.LOST)
+        return self.outcome in SEEN
 
 
 def tried(failpoint: KnownFailpoint, outcome: FailpointOutcome) -> TriedFailpoint:

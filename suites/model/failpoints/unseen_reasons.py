@@ -19,7 +19,7 @@ class UnseenBecause(StrEnum):
     OTHER_API = "an API that the grid does not ask"
     NO_STATE = "neither an answer nor a state"
     OUT_OF_ORDER = "only what a failover, a timeout, a lost or an overlapping message leads to"
-    FAR_AWAY = "only a producer id whose epochs are used up, tens of thousands of requests away"
+    FAR_AWAY = "only more requests, or more time, than a path has"
     OTHER_CLUSTER = "only a cluster of another setting, feature level or release"
     MISSED = "what the grid could ask, and does not"
 

@@ -167,6 +167,7 @@ def test_the_start_of_an_open_transaction_is_the_one_that_it_was_shown_with_firs
     shown = described(state="Ongoing", started=40)
     one.note_starts({"x": shown})
     one.take(COMMIT, ModelAnswer("NONE", 0, 1))
+    one.note_starts({})  # the batch notes behind every round, the last one too
 
     def start(now: DescribedTransaction) -> SeenStart:
         seen = one.seen(replace(LOOK, ids={"x": now}))
