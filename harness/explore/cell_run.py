@@ -203,6 +203,7 @@ class CellRun:
         elif not _is_open(self.expected):
             self.opened = self.began
         self.expected = after
+        self.starts = {name: since for name, since in self.starts.items() if _ongoing(after, name)}
 
     @property
     def commits_offsets(self) -> bool:
@@ -258,11 +259,7 @@ class CellRun:
         return SeenStart.KEPT if self.starts.get(name, started) == started else SeenStart.MOVED
 
     def note_starts(self, shown: Mapping[str, DescribedTransaction]) -> None:
-        """Of transactions that are open before the next step; by real names. Behind the last they stay as they are."""
-        if self.next_step is None:
-            return
-        for name in [each for each in self.starts if each not in self.open_ids]:
-            del self.starts[name]
+        """Of transactions that are open before the next step; by real names."""
         for name in self.open_ids:
             if (now := shown.get(self.who.ids[name])) is not None:
                 self.starts.setdefault(name, now["start_time_ms"])
@@ -270,8 +267,8 @@ class CellRun:
     @property
     def open_ids(self) -> frozenset[str]:
         """Those that the model has in Ongoing, while anything is left to ask."""
-        known = self.expected.ids.items() if self.next_step is not None else ()
-        return frozenset(name for name, each in known if each.state is CoordinatorState.ONGOING)
+        known = self.expected.ids if self.next_step is not None else ()
+        return frozenset(name for name in known if _ongoing(self.expected, name))
 
     def _log(self, name: str, look: PoolLook) -> SeenLog:
         place = self.who.places[name]
@@ -325,4 +322,8 @@ def _told(answers: Sequence[ModelAnswer]) -> str:
 
 
 def _is_open(cluster: ModelCluster) -> bool:
-    return any(known.state is CoordinatorState.ONGOING for known in cluster.ids.values())
+    return any(_ongoing(cluster, name) for name in cluster.ids)
+
+
+def _ongoing(cluster: ModelCluster, name: str) -> bool:
+    return cluster.ids[name].state is CoordinatorState.ONGOING

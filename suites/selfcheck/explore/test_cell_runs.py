@@ -161,12 +161,12 @@ def test_what_is_shown_to_consumers_behind_the_last_stable_offset_is_told() -> N
 
 
 def test_the_start_of_an_open_transaction_is_the_one_that_it_was_shown_with_first() -> None:
-    one = run(INIT, WRITE)
+    one = run(INIT, WRITE, asked=WRITE)
     for request, answer in ((INIT, ModelAnswer("NONE", 0, 0)), (WRITE, ModelAnswer())):
         one.take(request, answer)
     shown = described(state="Ongoing", started=40)
     one.note_starts({"x": shown})
-    one.take(COMMIT, ModelAnswer("NONE", 0, 1))
+    one.take(WRITE, ModelAnswer())
     one.note_starts({})  # the batch notes behind every round, the last one too
 
     def start(now: DescribedTransaction) -> SeenStart:
@@ -178,6 +178,17 @@ def test_the_start_of_an_open_transaction_is_the_one_that_it_was_shown_with_firs
     assert start(described(state="Ongoing", started=41)) is SeenStart.MOVED
     assert start(described(state="Ongoing", started=-1)) is SeenStart.MISSING
     assert start(described(state="CompleteCommit", started=-1)) is SeenStart.KEPT
+
+
+def test_another_transaction_begins_at_another_time() -> None:
+    one = run(INIT, WRITE)
+    for request, answer in ((INIT, ModelAnswer("NONE", 0, 0)), (WRITE, ModelAnswer())):
+        one.take(request, answer)
+    one.note_starts({"x": described(state="Ongoing", started=40)})
+    one.take(COMMIT, ModelAnswer("NONE", 0, 1))
+    seen = one.seen(replace(LOOK, ids={"x": described(state="Ongoing", started=41)}))
+    assert seen is not None
+    assert seen.ids["own"].start is SeenStart.KEPT
 
 
 def described(*, state: str, started: int) -> DescribedTransaction:
