@@ -96,7 +96,9 @@ class StepRecorder:
             pending = self.start(node, api_request, version)
             step = self._step(pending, as_ or api_request.api, request or {}, tries, left, patience)
             if step.error not in retry:
-                if step.error is not None:
+                if step.error is None:  # the last try was cut short by the bound that the others have used up
+                    patience.exhausted(*refused)
+                else:
                     patience.met(*refused)
                 break
             refused = _refusal(step)

@@ -196,6 +196,17 @@ def test_a_refusal_that_never_passes_has_its_bound_twice(
     assert ended(recorder, clock, timeout_seconds=BOUND) == (CONCURRENT, BOUND), "a bound that was given is kept"
 
 
+def test_a_refusal_whose_last_try_is_cut_short_has_used_up_its_bound(
+    recorder: StepRecorder, broker: TableBroker, clock: SteppedClock
+) -> None:
+    for _ in range(2):
+        silent_from = clock.now() + BOUND - 0.05
+        broker.end = lambda now, since=silent_from: CONCURRENT if now < since else None  # type: ignore[misc]
+        assert ended(recorder, clock) == (None, BOUND)
+    broker.end = lambda _now: CONCURRENT
+    assert ended(recorder, clock) == (CONCURRENT, 1)
+
+
 def test_a_refusal_that_passes_gets_its_bound_back(
     recorder: StepRecorder, broker: TableBroker, clock: SteppedClock
 ) -> None:
