@@ -1,134 +1,16 @@
-"""The client against a broker of a few lines: answers, silence, the end of a connection, and what is recorded."""
+"""The client against a broker of a few lines: answers, silence, an address without listener, and what is recorded."""
 
-import itertools
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 
 import pytest
 
 from harness.base.addresses import Address
-from harness.base.clock import RunClock
-from harness.base.kafka_error import KafkaError
-from harness.evidence.exchange import Exchange
-from harness.evidence.recorder import NullRecorder
-from harness.wire.connection import Connection
 from harness.wire.requests.groups.find_coordinator import GROUP, FindCoordinator
-from harness.wire.requests.transactions.end_txn import EndTxn
 from harness.wire.requests.transactions.list_transactions import ListTransactions
-from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import CannotBuild, ConnectionClosed, NoAnswer, NotOffered, UnreadableAnswer
-
-END_TXN = 26
-API_VERSIONS = 18
-END = EndTxn(transactional_id="who", producer_id=4711, producer_epoch=0, committed=True)
-OLD_BROKER = struct.pack(">hi", 0, 4) + struct.pack(">hhh", 18, 0, 2) + struct.pack(">hhh", 26, 0, 3)
-OLD_BROKER += struct.pack(">hhh", 66, 0, 0) + struct.pack(">hhh", 10, 0, 2)
-UNSUPPORTED = struct.pack(">hi", KafkaError.UNSUPPORTED_VERSION, 0)
-
-
-def ended(error: int) -> bytes:
-    """The answer to EndTxn v3, which is flexible: a header tag count, throttle time, error, a tag count."""
-    return b"\0" + struct.pack(">ih", 0, error) + b"\0"
-
-
-GOOD = ended(0)
-
-Reply = Callable[["Link", int], None]
-
-
-@dataclass
-class Recording:
-    """A recorder in memory."""
-
-    exchanges: list[Exchange] = field(default_factory=list)
-    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-
-    def next_number(self) -> int:
-        return next(self.numbers)
-
-    def record(self, exchange: Exchange) -> None:
-        self.exchanges.append(exchange)
-
-    def of(self, api: str) -> list[Exchange]:
-        return [exchange for exchange in self.exchanges if exchange.api == api]
-
-
-@dataclass
-class Link:
-    """The broker's end of one connection."""
-
-    connected: socket.socket
-    asked: list[int]
-
-    def answer(self, correlation: int, body: bytes) -> None:
-        self.connected.sendall(struct.pack(">ii", 4 + len(body), correlation) + body)
-
-    def close(self) -> None:
-        self.connected.shutdown(socket.SHUT_RDWR)
-
-
-def serve(link: Link, reply: Reply) -> None:
-    """Answer ApiVersions as an old broker would (v0 only), and leave EndTxn to ``reply``."""
-    with suppress(OSError, struct.error), link.connected:
-        while True:
-            size = struct.unpack(">i", link.connected.recv(4, socket.MSG_WAITALL))[0]
-            key, version, correlation = struct.unpack_from(">hhi", link.connected.recv(size, socket.MSG_WAITALL))
-            link.asked.append(version)
-            if key == API_VERSIONS:
-                link.answer(correlation, OLD_BROKER if version == 0 else UNSUPPORTED)
-            else:
-                reply(link, correlation)
-
-
-@contextmanager
-def broker(reply: Reply) -> Iterator[tuple[Address, list[int]]]:
-    """A broker at an address of its own; gives the address and the versions that it was asked at."""
-    asked: list[int] = []
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def accept() -> None:
-            with suppress(OSError):
-                while True:
-                    connected, _ = listener.accept()
-                    threading.Thread(target=serve, args=(Link(connected, asked), reply), daemon=True).start()
-
-        thread = threading.Thread(target=accept, daemon=True)
-        thread.start()
-        yield Address(*listener.getsockname()), asked
-        listener.shutdown(socket.SHUT_RDWR)
-        thread.join(2)
-
-
-@contextmanager
-def talking_to(reply: Reply) -> Iterator[tuple[WireClient, Recording, list[int]]]:
-    """A client of a broker that answers EndTxn with ``reply``."""
-    recording = Recording()
-    with broker(reply) as (address, asked):
-        client = client_of(address, recording)
-        yield client, recording, asked
-        client.close()
-
-
-def client_of(address: Address, recording: Recording) -> WireClient:
-    return WireClient(
-        actor="victim", lane="victim", addresses={1: address}, clock=RunClock(), recorder=recording, requirement="R-1"
-    )
-
-
-def well(link: Link, correlation: int) -> None:
-    link.answer(correlation, GOOD)
-
-
-def never(_link: Link, _correlation: int) -> None:
-    pass
-
-
-def hang_up(link: Link, _correlation: int) -> None:
-    link.close()
+from suites.selfcheck.wire.small_broker import END, END_TXN, GOOD, Link, Recording, client_of, ended, talking_to, well
 
 
 def test_an_answer_is_typed_timed_and_recorded_once() -> None:
@@ -219,30 +101,6 @@ def test_silence_is_no_answer_and_may_be_waited_for_again() -> None:
     assert recording.of("EndTxn") == [answer.exchange]
 
 
-def test_what_was_never_answered_is_recorded_when_the_client_closes() -> None:
-    with talking_to(never) as (client, recording, _):
-        pending = client.send(1, END, 3)
-        client.close()
-        client.close()
-    (exchange,) = recording.of("EndTxn")
-    assert (exchange.number, exchange.answered, exchange.failure) == (pending.number, None, "no answer")
-    with pytest.raises(ConnectionClosed):
-        pending.wait(0)
-
-
-def test_a_closed_connection_fails_all_that_was_on_it_and_the_next_request_opens_another() -> None:
-    replies = iter((never, hang_up, well))
-    with talking_to(lambda link, correlation: next(replies)(link, correlation)) as (client, recording, _):
-        lost = [client.send(1, END, 3), client.send(1, END, 2)]
-        for pending in lost:
-            with pytest.raises(ConnectionClosed, match="to node 1: closed"):
-                pending.wait(2)
-        assert client.call(1, END).result.error == 0
-    exchanges = recording.of("EndTxn")
-    assert [exchange.failure for exchange in exchanges] == ["closed", "closed", None]
-    assert len({exchange.number for exchange in exchanges}) == 3
-
-
 def test_requests_are_pipelined_and_answers_find_their_own_in_any_order() -> None:
     held: list[int] = []
 
@@ -288,72 +146,3 @@ def test_an_address_without_listener_is_recorded_and_an_error() -> None:
         client.offered(1)
     client.close()
     assert [exchange.failure is not None for exchange in recording.exchanges] == [True]
-
-
-def test_a_connection_that_was_being_opened_when_its_client_was_closed_is_closed_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    opening, closed = threading.Event(), threading.Event()
-    opened: list[Connection] = []
-    with broker(well) as (address, asked):
-        client = client_of(address, Recording())
-        client.learn(1, client.refresh(1))
-        client.leave(1)
-        before = list(asked)
-
-        def slow(_node: int) -> Connection:
-            opening.set()
-            closed.wait(5)
-            opened.append(Connection(address, RunClock()))
-            return opened[0]
-
-        monkeypatch.setattr(client, "_connected", slow)
-        answers: list[Exception] = []
-
-        def ask() -> None:
-            try:
-                client.call(1, END, 3)
-            except ConnectionClosed as error:
-                answers.append(error)
-
-        asker = threading.Thread(target=ask)
-        asker.start()
-        assert opening.wait(5)
-        client.close()
-        closed.set()
-        asker.join(5)
-    assert [one.closed for one in opened] == [True]
-    assert "the client was closed" in str(answers[0])
-    assert asked == before
-
-
-def test_a_client_is_closed_while_other_threads_open_and_leave_its_connections() -> None:
-    """Each thread goes on until it is told that the client was closed; no other error comes out."""
-    failures: list[BaseException] = []
-    with broker(well) as (address, _):
-        client = WireClient(
-            actor="many", lane="victim", addresses=dict.fromkeys(range(8), address), clock=RunClock(),
-            recorder=NullRecorder(),
-        )  # fmt: skip
-        begun = threading.Barrier(9)
-
-        def churn(node: int) -> None:
-            begun.wait(5)
-            try:
-                while True:
-                    client.call(node, END, 3)
-                    client.leave(node)
-            except ConnectionClosed:
-                pass
-            except BaseException as failure:  # noqa: BLE001  it is what the test looks for
-                failures.append(failure)
-
-        threads = [threading.Thread(target=churn, args=(node,)) for node in range(8)]
-        for thread in threads:
-            thread.start()
-        begun.wait(5)
-        client.close()
-        for thread in threads:
-            thread.join(5)
-        assert not any(thread.is_alive() for thread in threads)
-    assert failures == []

@@ -1,26 +1,17 @@
 """Drains, readers, levels and settling on a real cluster: every table has exactly what happened.
 
-Needs Java, and once Maven and Go. Starts a cluster and a Spark session of its own.
+Needs Java, and once Maven and Go. Starts a cluster of its own.
 """
 
 import json
-import warnings
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
-from random import Random
-from threading import Event
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from harness.base import wait
-from harness.base.clock import RunClock
 from harness.chaos.observe.coordinator_probe import probe
 from harness.chaos.observe.drain import Drained, Scope, drain
 from harness.chaos.observe.settle import settle
@@ -28,71 +19,20 @@ from harness.chaos.observe.watermark_sampler import sampling
 from harness.clients.client import ClientOptions
 from harness.clients.recording_client import RecordingClient
 from harness.clients.wire.wire_adapter import ADAPTERS
-from harness.cluster.cluster import Cluster, Kill
+from harness.cluster.cluster import Kill
 from harness.evidence.history.history_journal import TABLES, HistoryJournal
 from harness.evidence.json_codec import from_json
-from harness.evidence.recorder import NullRecorder
-from harness.faults.fault_target import FaultTarget
-from harness.kafka.target_features import read_target_features
 from harness.lab.lab import Lab
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
-from harness.spark.readers.resumable_reader import ResumableReader
-from harness.spark.readers.sink_files import deliveries
-from harness.spark.readers.spark_readers import Readers
-from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
-from suites.selfcheck.fixtures.live_clients import process_cluster
+from suites.selfcheck.live.chaos.drain_environment import DrainEnvironment, transact
 
+pytest_plugins = ("suites.selfcheck.live.chaos.drain_environment",)
 pytestmark = pytest.mark.live
 
-VERSION = "4.3.1"
 HOMES = 6
 """``transaction.state.log.num.partitions`` of our clusters."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrainEnvironment:
-    """A warm cluster, a lab on it, and the lab's clock."""
-
-    cluster: Cluster
-    lab: Lab
-    clock: RunClock
-
-    def fault_target(self) -> FaultTarget:
-        """The cluster as toxics see it."""
-        return FaultTarget(
-            cluster=self.cluster, clock=self.clock, client=self.lab.step_recorder("observer").client, topics={}
-        )
-
-    def scope(self, places: Sequence[Partition], *producers: Producer, groups: Sequence[str] = ()) -> Scope:
-        """Everything of these, over the observer's lane."""
-        return Scope(
-            partitions=[partition.topic_partition for partition in places],
-            broker_addresses=self.cluster.topology.lanes["observer"],
-            transactional_ids=[producer.transactional_id for producer in producers],
-            groups=groups,
-        )
-
-
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DrainEnvironment]:
-    """One cluster for all."""
-    run_dir = tmp_path_factory.mktemp("drains")
-    cluster = process_cluster(VERSION, run_dir)
-    clock, recorder = RunClock(), NullRecorder()
-    lab = Lab(
-        cluster=cluster,
-        offered_by=read_target_features(cluster, clock, recorder).brokers,
-        requirement="DRAIN",
-        draw=Random(6),
-        clock=clock,
-        recorder=recorder,
-        readers=Readers(folder=run_dir / "spark"),
-    )
-    yield DrainEnvironment(cluster=cluster, lab=lab, clock=clock)
-    lab.close()
-    cluster.close()
 
 
 @pytest.fixture
@@ -114,14 +54,6 @@ def rows(history_journal: HistoryJournal, table: str) -> list[dict[str, object]]
 def columns_of(found: Sequence[dict[str, object]], *columns: str) -> list[tuple[object, ...]]:
     """These columns of every row."""
     return [tuple(row[column] for column in columns) for row in found]
-
-
-def transact(producer: Producer, txn: int, partitions: Sequence[Partition], *, commit: bool) -> None:
-    """One record to each partition, and the end."""
-    for ordinal, partition in enumerate(partitions):
-        producer.add(partition)
-        producer.produce(partition, values=(f"{txn}/{ordinal}/{len(partitions)}/x",))
-    producer.end(commit=commit)
 
 
 def drained(environment: DrainEnvironment, scope: Scope, history_journal: HistoryJournal) -> Drained:
@@ -313,78 +245,3 @@ def test_a_probe_commits_through_every_broker_to_every_partition(
         op["txn"] for op in rows(history_journal, "operations") if (op["verb"], op["outcome"]) == ("commit", "done")
     }
     assert seen == {f"{txn}/{ordinal}/2/probe" for txn in committed for ordinal in (0, 1)}
-
-
-@dataclass(slots=True, kw_only=True)
-class Spark:
-    """One session at a time."""
-
-    session: SparkHandle
-
-    def killed(self) -> SparkSession:
-        """Its JVM is gone as by SIGKILL; another one is there."""
-        self.session.close(in_order=False)
-        self.session = open_session(name="drains")
-        return self.session.spark
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Spark]:
-    """One session for all readers."""
-    opened = Spark(session=open_session(name="drains"))
-    yield opened
-    opened.session.close(in_order=False)
-
-
-@contextmanager
-def written(producer: Producer, partitions: Sequence[Partition]) -> Iterator[set[tuple[str, str]]]:
-    """Transactions one after the other for the length of the block, each third aborted; topic and value of the rest."""
-    over, committed = Event(), set[tuple[str, str]]()
-
-    def write() -> None:
-        for txn in count(1):
-            if over.is_set():
-                return
-            transact(producer, txn, partitions, commit=txn % 3 != 0)
-            values = ((each.topic, f"{txn}/{nth}/{len(partitions)}/x") for nth, each in enumerate(partitions))
-            committed.update(values if txn % 3 else ())
-
-    with ThreadPoolExecutor(1) as thread:
-        writing = thread.submit(write)
-        try:
-            yield committed
-        finally:
-            over.set()
-            writing.result()
-
-
-@pytest.mark.parametrize("hard", [False, True], ids=["query stopped", "JVM killed"])
-def test_spark_killed_in_mid_batch_delivers_each_committed_record_once(
-    hard: bool, environment: DrainEnvironment, spark: Spark, tmp_path: Path
-) -> None:
-    partitions = [environment.lab.partition(alias, replicas=3) for alias in ("P5", "P6")]
-    writer = environment.lab.producer()
-    reader = ResumableReader(
-        spark=spark.session.spark,
-        bootstrap=environment.cluster.topology.bootstrap("observer"),
-        topics=[partition.topic for partition in partitions],
-        folder=tmp_path / "spark" / "through",
-        pace_ms=100,
-    )
-    with reader:
-        with written(writer, partitions) as committed:
-            wait.until(lambda: reader.checkpoint.committed >= 2, what="three batches", timeout_seconds=30)
-            killed = reader.kill_and_restart(kill=spark.killed if hard else None)
-            wait.until(
-                lambda: reader.checkpoint.committed > killed.resumed_after, what="a batch after", timeout_seconds=30
-            )
-        environment.lab.completed(*partitions)
-        marks = {each.topic_partition: environment.lab.observer.sample(each).high_watermark for each in partitions}
-        ends = reader.finish(marks, timeout_seconds=30)
-    assert (killed.cause, killed.in_mid_batch) == ("killed", True)
-    assert [(end.end_offset, end.wanted) for end in ends] == [(mark, mark) for mark in marks.values()]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # pyspark lets the collector close collect()'s socket
-        seen = [(row.topic, row.value) for row in deliveries(spark.session.spark, tmp_path).collect()]
-    assert len(committed) >= 4
-    assert Counter(seen) == Counter(committed)
