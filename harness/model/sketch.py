@@ -56,7 +56,11 @@ def _event_line(event: ModelEvent) -> str:
         case EpochsUsedUp():
             return f"lab.state_log.replace(NewState({event.id}, …, producer_epoch=32767 - {1 + event.left}, …))"
         case WriteWaits() | WriteLost() | WritesOverlap():
-            return "\n".join([_link_line(event), *(_line(each, set()) for each in writes_of(event))])
+            lines = [_link_line(event), *(_line(each, set()) for each in writes_of(event))]
+            moved = isinstance(event, WriteWaits) and event.moved
+            return "\n".join(
+                [*lines, f"lab.moves.coordinator({writes_of(event)[0].id})  # for the rest"] if moved else lines
+            )
 
 
 def _link_line(event: WriteEvent) -> str:

@@ -97,7 +97,6 @@ def test_while_markers_wait_the_transaction_is_ending() -> None:
         (OLD_WRITE, True, OLD_COMMIT, "INVALID_TXN_STATE"),
         (OLD_WRITE, False, OLD_COMMIT, "INVALID_TXN_STATE"),
         (OLD_WRITE, True, TimeoutPasses("own"), "INVALID_PRODUCER_EPOCH"),
-        (NEW_WRITE, False, CoordinatorMoves(), "NONE"),
     ],
 )
 def test_a_write_that_waited_is_answered_by_what_came_meanwhile(
@@ -109,6 +108,16 @@ def test_a_write_that_waited_is_answered_by_what_came_meanwhile(
     assert finished.answer.error == answer
     appended = any(entry.marker is None for entry in finished.after.log("A").entries)
     assert appended == (answer == "NONE")
+
+
+@pytest.mark.parametrize("confirmed", [False, True])
+def test_a_question_comes_to_the_coordinator_of_before(confirmed: bool) -> None:
+    began = after(waits := WriteWaits(NEW_WRITE, confirmed, moved=True))
+    assert began.coordinator_epoch == 1
+    finished = let_go(began, began, waits, NEWEST)
+    assert finished.answer.error == ("NONE" if confirmed else "NOT_ENOUGH_REPLICAS")
+    assert finished.after.ids["own"].state is (CoordinatorState.ONGOING if confirmed else CoordinatorState.EMPTY)
+    assert outcomes(finished.after, NEW_WRITE, NEWEST)[0].answer.accepted
 
 
 def test_a_write_waits_only_where_somebody_is_asked_and_says_yes() -> None:

@@ -68,10 +68,12 @@ class ClusterEvents:
             case MarkersWait(lost=lost):
                 assert self.held_links is not None, "no links"
                 self._markers = self.held_links.hold("WriteTxnMarkers", "drop-request" if lost else "hold")
-            case WriteWaits() | WriteLost() | WritesOverlap():
+            case WriteWaits() | WriteLost() | WritesOverlap() as event:
                 assert self.held_links is not None, "no links"
                 self._writes = HeldWrites(cluster=self.cluster, links=self.held_links, connect=self.connect)
                 self._writes.hold(runs, pool)
+                if isinstance(event, WriteWaits) and event.moved:
+                    self._move_coordinators(runs)
         for run in runs:
             if run.next_event is not None:
                 run.happened()

@@ -50,7 +50,10 @@ class EventReach:
             case CoordinatorMoves() | EpochsUsedUp() | LeaderMoves():
                 return self._why_no_move(1 if self.brokers < 2 else self._copies(event))
             case MarkersWait() | WriteWaits() | WriteLost() | WritesOverlap():
-                return None if self.links and self.brokers >= APART else "the links between its brokers are not ours"
+                if not self.links or self.brokers < APART:
+                    return "the links between its brokers are not ours"
+                moved = isinstance(event, WriteWaits) and event.moved
+                return self._why_no_move(self.state_copies) if moved else None
 
     def _copies(self, event: ModelEvent) -> int:
         return self.brokers if isinstance(event, LeaderMoves) else self.state_copies

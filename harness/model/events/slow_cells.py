@@ -162,6 +162,7 @@ def _write_events(asked: ProduceAsked) -> Iterator[WriteEvent]:
     """Those that may happen to a write."""
     for confirmed in (False, True):
         yield WriteWaits(asked, confirmed)
+        yield WriteWaits(asked, confirmed, moved=True)
         yield WriteLost(asked, confirmed)
     for epoch in (asked.epoch, asked.epoch + 1, asked.epoch - 1):
         if epoch >= 0:
@@ -186,7 +187,9 @@ def words(one: ModelStep) -> str:
             return f"two writes v{one.first.version} overlap, the second {overlap_words(one)}"
         case WriteWaits() | WriteLost():
             what = "the yes to a write" if one.confirmed else "the question about a write"
-            return f"{what} v{one.asked.version} {'waits' if isinstance(one, WriteWaits) else 'is lost'}"
+            if isinstance(one, WriteLost):
+                return f"{what} v{one.asked.version} is lost"
+            return f"{what} v{one.asked.version} waits{' and its coordinator has moved' if one.moved else ''}"
         case EndTxnAsked():
             return f"EndTxn v{one.version} {'commits' if one.commit else 'aborts'}"
     return type(one).__name__

@@ -13,10 +13,16 @@ from harness.model.leader_model import OLD_EPOCH, UNVERIFIED, question
 from harness.model.model_requests import ModelAnswer, PartitionWrite, ProduceAsked
 from harness.model.model_state import ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
-from harness.model.protocol_step import ModelOutcome, asked_about, begin_write, finish_write
+from harness.model.protocol_step import (
+    ModelOutcome,
+    asked_about,
+    begin_write,
+    coordinator_moved,
+    finish_write,
+)
 
 TRY_AGAIN = ModelAnswer("NOT_ENOUGH_REPLICAS")
-"""To a write whose question had no answer, whatever its version (``ReplicaManager``, of NETWORK_EXCEPTION)."""
+"""To a write whose question had no answer, or not its coordinator's, whatever its version (``ReplicaManager``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +30,12 @@ class WriteWaits:
     """A write has come to its leader, whose question to the coordinator lies on the link until the path is over.
 
     :param confirmed: The coordinator was asked and has said yes, and that lies on the link.
+    :param moved: Then another broker becomes the coordinator.
     """
 
     asked: ProduceAsked
     confirmed: bool
+    moved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,8 @@ def after_writes(cluster: ModelCluster, event: WriteEvent, profile: ProtocolProf
     """What it leaves in a settled state in which it may happen."""
     match event:
         case WriteWaits():
-            return WritesAnswered(_asked_about(cluster, event.asked, profile, confirmed=event.confirmed), ((),))
+            after = _asked_about(cluster, event.asked, profile, confirmed=event.confirmed)
+            return WritesAnswered(coordinator_moved(after) if event.moved else after, ((),))
         case WriteLost():
             after = _asked_about(cluster, event.asked, profile, confirmed=event.confirmed)
             return WritesAnswered(after, ((TRY_AGAIN,),))
@@ -142,6 +151,8 @@ def let_go(began: ModelCluster, now: ModelCluster, event: WriteWaits, profile: P
     number = began.log(asked.partition).verifications[asked.producer_id].number
     if event.confirmed:
         return finish_write(now, asked, number, profile)
+    if event.moved:  # the one that is asked answers NOT_COORDINATOR (``AddPartitionsToTxnManager``)
+        return ModelOutcome(TRY_AGAIN, now)
     return asked_about(now, asked, number, profile)
 
 
@@ -149,7 +160,8 @@ def write_event_kind(event: WriteEvent) -> str:
     """Equal for those that can be brought about side by side: leaders ask about one kind of client at a time."""
     if isinstance(event, WritesOverlap):
         return f"{type(event).__name__} v{event.first.version} {overlap_words(event)}"
-    return f"{type(event).__name__} v{event.asked.version} {'confirmed' if event.confirmed else 'asked'}"
+    moved = ", moved" if isinstance(event, WriteWaits) and event.moved else ""
+    return f"{type(event).__name__} v{event.asked.version} {'confirmed' if event.confirmed else 'asked'}{moved}"
 
 
 def overlap_words(event: WritesOverlap) -> str:

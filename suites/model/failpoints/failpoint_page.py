@@ -11,8 +11,9 @@ HEAD = """\
 
 Every requirement of the contract is proven able to fail, many of them by a *failpoint*: Byteman rules that break the
 code of a running Kafka. The model's grid was told nothing of them. Here it is asked of each of these broken Kafkas, at
-most {cells:,} cells, until one differs from the model. Made by `python -m suites.model.failpoints`; the reasons are
-written by hand ([unseen.toml](../suites/model/failpoints/unseen.toml)).
+most {cells:,} cells, until one differs from the model, and agrees again once the failpoint is out. Made by
+`python -m suites.model.failpoints`; the reasons are written by hand
+([unseen.toml](../suites/model/failpoints/unseen.toml)).
 """
 WITHIN_REACH = (UnseenBecause.MISSED, UnseenBecause.OUT_OF_ORDER)
 """What changes an answer or a state all the same."""

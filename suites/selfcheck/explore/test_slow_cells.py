@@ -75,6 +75,8 @@ def test_what_strikes_others_is_asked_alone_and_what_needs_it_apart() -> None:
         (MarkersWait(), EventReach(brokers=3, changes=True, state_copies=3, links=False), "links"),
         (EpochsUsedUp("own", left=0), replace(EVERYTHING, owned=False), "a cluster of ours alone"),
         (WriteLost(WRITE, confirmed=False), replace(EVERYTHING, links=False), "links"),
+        (WriteWaits(WRITE, confirmed=False, moved=True), replace(EVERYTHING, links=False), "links"),
+        (WriteWaits(WRITE, confirmed=False, moved=True), replace(EVERYTHING, changes=False), "--allow-changes"),
         (WritesOverlap(WRITE, WRITE), replace(EVERYTHING, links=False), "links"),
         (WriteWaits(WRITE, confirmed=False), EventReach(brokers=2, changes=True, state_copies=2, links=True), "links"),
     ],
