@@ -159,10 +159,14 @@ class CellRun:
         if fitting is not None:
             self._go_on(fitting.after)
 
-    def _stray_where_answered_otherwise(self, event: WriteEvent) -> None:
-        allowed = after_writes(self.expected, event, self.profile).allowed
-        if tuple(self.to_writes) not in allowed:
-            self.stray(" or ".join(map(_told, allowed)), _told(self.to_writes))
+    def _after(self, event: ModelEvent) -> ModelCluster:
+        """It strays where writes of the event were answered otherwise."""
+        if not isinstance(event, WriteEvent):
+            return after_event(self.expected, event, self.profile)
+        left = after_writes(self.expected, event, self.profile)
+        if tuple(self.to_writes) not in left.allowed:
+            self.stray(" or ".join(map(_told, left.allowed)), _told(self.to_writes))
+        return left.after
 
     def stray(self, expected: str, seen: str) -> None:
         """The step was answered otherwise than the model says; nothing more is asked."""
@@ -173,11 +177,10 @@ class CellRun:
         event = self.next_event
         assert event is not None, "an event that is no step of this cell"
         self.sent.append(CellExchange(asked=str(event), sent="", node=NONE, version=NONE, answered="it has come about"))
-        if isinstance(event, WriteEvent):
-            self._stray_where_answered_otherwise(event)
+        after = self._after(event)
         self.held = self.held or isinstance(event, MarkersWait)
         self.step += 1
-        self._go_on(after_event(self.expected, event, self.profile))
+        self._go_on(after)
 
     def let_go(self) -> None:
         """What was held until now is not any more."""

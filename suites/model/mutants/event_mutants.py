@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from harness.explore import comparison
 from harness.model import coordinator_model, protocol_step
 from harness.model.events import model_event, write_events
 from harness.model.events.write_events import WriteEvent, WriteLost, WritesAnswered, WritesOverlap, writes_of
@@ -104,6 +105,10 @@ def _leaves_no_trace(kind: type[WriteEvent]) -> Callable[[Callable[..., Any]], C
     return changed
 
 
+def _asked_of_the_next(rule: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda began, now, event, profile: rule(began, now, replace(event, moved=False), profile)
+
+
 def _never_used_up(rule: Callable[..., Any]) -> Callable[..., Any]:
     """The rule, as if there were many epochs behind the last ones."""
 
@@ -145,5 +150,6 @@ OF_EVENTS: Sequence[Mutant] = tuple(
         ("a new instance may have an epoch behind the last one", COORDINATOR, "_next_epoch", _never_used_up),
         ("a transaction may end in an epoch behind the last one", COORDINATOR, "_begin_to_end", _never_used_up),
         ("a question that waited is answered yes", WRITES, "asked_about", replaced(STEP.finish_write)),
+        ("a question on its way comes to the next coordinator", comparison, "let_go", _asked_of_the_next),
     )
 )
