@@ -60,8 +60,6 @@ DEEPEST: Mapping[type[ModelEvent], int] = {
     WritesOverlap: 3,
 }
 """Requests on the longest path to a state in which each may happen: walks go on from there."""
-LATER = (WriteLost, WritesOverlap)
-"""Events that come behind all others: they may happen in states that differ in little."""
 AFTERWARDS: Mapping[int, int] = {0: 2, 1: 1}
 """Requests between the last epochs and what is asked, at most, by how many epochs are left."""
 WAITING_PARTITION = "A"
@@ -79,7 +77,7 @@ def _cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> 
     seen = set[tuple[str, str]]()
     for late, reached in product((False, True), [*reached_states(profile, offered)]):
         for more in _continued(reached, profile, offered):
-            if isinstance(more[0], LATER) != late or len(reached.path) > DEEPEST[type(more[0])]:
+            if _comes_later(more) != late or len(reached.path) > DEEPEST[type(more[0])]:
                 continue
             after = after_path(reached.cluster, more, profile)
             state, way = state_name(after), " then ".join(map(words, more))
@@ -89,6 +87,13 @@ def _cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> 
                 yield from _asked_in(path, after, f"{state}; {way}", profile, offered)
     for left, deeper in AFTERWARDS.items():
         yield from _with_last_epochs(left, deeper, profile, offered)
+
+
+def _comes_later(more: tuple[ModelStep, ...]) -> bool:
+    """Behind all others: it may happen in states that differ in little, or is two events."""
+    first = more[0]
+    two = sum(isinstance(each, ModelEvent) for each in more) > 1 or (isinstance(first, WriteWaits) and first.moved)
+    return two or isinstance(first, WriteLost | WritesOverlap)
 
 
 def _with_last_epochs(
