@@ -95,15 +95,14 @@ class StepRecorder:
             left = max(0.1, started + full - patience.now())
             pending = self.start(node, api_request, version)
             step = self._step(pending, as_ or api_request.api, request or {}, tries, left, patience)
-            if step.error not in retry:
-                if step.error is None:  # the last try was cut short by the bound that the others have used up
-                    patience.exhausted(*refused)
-                else:
-                    patience.met(*refused)
+            if step.error is not None and step.error not in retry:
+                patience.met(*refused)
                 break
-            refused = _refusal(step)
+            refused = refused if step.error is None else _refusal(step)
             if patience.now() - started >= patience.bound(full, *refused):
                 patience.exhausted(*refused)
+                break
+            if step.error is None:
                 break
             tries += 1
             patience.pause(min(0.01 * tries, 0.1))

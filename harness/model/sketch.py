@@ -12,7 +12,14 @@ from harness.model.events.model_event import (
     ModelStep,
     TimeoutPasses,
 )
-from harness.model.events.write_events import WriteEvent, WriteLost, WritesOverlap, WriteWaits, writes_of
+from harness.model.events.write_events import (
+    WriteEvent,
+    WriteLost,
+    WritesOverlap,
+    WriteWaits,
+    moves_coordinator,
+    writes_of,
+)
 from harness.model.model_requests import (
     AddOffsetsAsked,
     AddPartitionsAsked,
@@ -57,10 +64,9 @@ def _event_line(event: ModelEvent) -> str:
             return f"lab.state_log.replace(NewState({event.id}, …, producer_epoch=32767 - {1 + event.left}, …))"
         case WriteWaits() | WriteLost() | WritesOverlap():
             lines = [_link_line(event), *(_line(each, set()) for each in writes_of(event))]
-            moved = isinstance(event, WriteWaits) and event.moved
-            return "\n".join(
-                [*lines, f"lab.moves.coordinator({writes_of(event)[0].id})  # for the rest"] if moved else lines
-            )
+            if moves_coordinator(event):
+                lines.append(f"lab.moves.coordinator({writes_of(event)[0].id})  # for the rest")
+            return "\n".join(lines)
 
 
 def _link_line(event: WriteEvent) -> str:

@@ -19,7 +19,7 @@ from harness.model.events.model_event import (
     MarkersWait,
     TimeoutPasses,
 )
-from harness.model.events.write_events import WriteLost, WritesOverlap, WriteWaits
+from harness.model.events.write_events import WriteLost, WritesOverlap, WriteWaits, moves_coordinator
 from harness.model.model_state import CoordinatorState
 from harness.wire.records.transaction_state import NewState
 from harness.wire.topic_partitions import TopicPartition
@@ -72,7 +72,7 @@ class ClusterEvents:
                 assert self.held_links is not None, "no links"
                 self._writes = HeldWrites(cluster=self.cluster, links=self.held_links, connect=self.connect)
                 self._writes.hold(runs, pool)
-                if isinstance(event, WriteWaits) and event.moved:
+                if moves_coordinator(event):
                     self._move_coordinators(runs)
         for run in runs:
             if run.next_event is not None:

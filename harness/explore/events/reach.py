@@ -12,7 +12,7 @@ from harness.model.events.model_event import (
     ModelStep,
     TimeoutPasses,
 )
-from harness.model.events.write_events import WriteLost, WritesOverlap, WriteWaits
+from harness.model.events.write_events import WriteLost, WritesOverlap, WriteWaits, moves_coordinator
 
 APART = 3
 """Brokers that it takes for a coordinator to lead none of the two partitions of a cell."""
@@ -52,8 +52,7 @@ class EventReach:
             case MarkersWait() | WriteWaits() | WriteLost() | WritesOverlap():
                 if not self.links or self.brokers < APART:
                     return "the links between its brokers are not ours"
-                moved = isinstance(event, WriteWaits) and event.moved
-                return self._why_no_move(self.state_copies) if moved else None
+                return self._why_no_move(self.state_copies) if moves_coordinator(event) else None
 
     def _copies(self, event: ModelEvent) -> int:
         return self.brokers if isinstance(event, LeaderMoves) else self.state_copies

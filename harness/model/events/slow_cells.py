@@ -28,6 +28,7 @@ from harness.model.events.write_events import (
     WriteWaits,
     is_asked_about,
     may_happen,
+    moves_coordinator,
     overlap_words,
     waiting_write,
 )
@@ -92,7 +93,7 @@ def _cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> 
 def _comes_later(more: tuple[ModelStep, ...]) -> bool:
     """Behind all others: it may happen in states that differ in little, or is two events."""
     first = more[0]
-    two = sum(isinstance(each, ModelEvent) for each in more) > 1 or (isinstance(first, WriteWaits) and first.moved)
+    two = sum(isinstance(each, ModelEvent) for each in more) > 1 or moves_coordinator(first)
     return two or isinstance(first, WriteLost | WritesOverlap)
 
 

@@ -76,6 +76,11 @@ def writes_of(event: WriteEvent) -> tuple[ProduceAsked, ...]:
     return (event.first, event.second) if isinstance(event, WritesOverlap) else (event.asked,)
 
 
+def moves_coordinator(event: object) -> bool:
+    """Whether another broker becomes the coordinator while a write waits."""
+    return isinstance(event, WriteWaits) and event.moved
+
+
 def after_writes(cluster: ModelCluster, event: WriteEvent, profile: ProtocolProfile) -> WritesAnswered:
     """What it leaves in a settled state in which it may happen."""
     match event:
@@ -160,7 +165,7 @@ def write_event_kind(event: WriteEvent) -> str:
     """Equal for those that can be brought about side by side: leaders ask about one kind of client at a time."""
     if isinstance(event, WritesOverlap):
         return f"{type(event).__name__} v{event.first.version} {overlap_words(event)}"
-    moved = ", moved" if isinstance(event, WriteWaits) and event.moved else ""
+    moved = ", moved" if moves_coordinator(event) else ""
     return f"{type(event).__name__} v{event.asked.version} {'confirmed' if event.confirmed else 'asked'}{moved}"
 
 

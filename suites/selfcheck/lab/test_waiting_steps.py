@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ from harness.wire.requests.log.list_offsets import ListOffsets, ListOffsetsResul
 from harness.wire.requests.transactions.describe_producers import DescribeProducers, DescribeProducersResult
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
 from harness.wire.requests.transactions.end_txn import EndTxn
-from harness.wire.wire_errors import NoAnswer
+from harness.wire.wire_errors import NoAnswer, WireError
 
 CONCURRENT = KafkaError.CONCURRENT_TRANSACTIONS
 PARTITION = Partition(alias="P1", topic="t", index=0, leader=1)
@@ -205,6 +206,21 @@ def test_a_refusal_whose_last_try_is_cut_short_has_used_up_its_bound(
         assert ended(recorder, clock) == (None, BOUND)
     broker.end = lambda _now: CONCURRENT
     assert ended(recorder, clock) == (CONCURRENT, 1)
+
+
+def test_a_connection_that_breaks_early_has_not_used_up_the_bound_of_a_refusal(
+    recorder: StepRecorder, broker: TableBroker, clock: SteppedClock
+) -> None:
+    def breaks(now: float, since: float) -> int:
+        if now > since:
+            raise WireError("connection reset")
+        return CONCURRENT
+
+    for _ in range(3):
+        broker.end = partial(breaks, since=clock.now())
+        assert ended(recorder, clock) == (None, 0)
+    broker.end = lambda _now: CONCURRENT
+    assert ended(recorder, clock) == (CONCURRENT, BOUND)
 
 
 def test_a_refusal_that_passes_gets_its_bound_back(
