@@ -2,21 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from random import Random
 
 import pytest
 
 from harness.base.clock import RunClock
 from harness.chaos.observe.drain import Scope
 from harness.cluster.cluster import Cluster
-from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
-from harness.kafka.target_features import read_target_features
 from harness.lab.lab import Lab
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
-from harness.spark.readers.spark_readers import Readers
-from suites.selfcheck.fixtures.live_clients import process_cluster
+from suites.selfcheck.fixtures.live_clients import lab_on, process_cluster
 
 VERSION = "4.3.1"
 
@@ -50,17 +46,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DrainEnvir
     """One cluster for all."""
     run_dir = tmp_path_factory.mktemp("drains")
     cluster = process_cluster(VERSION, run_dir)
-    clock, recorder = RunClock(), NullRecorder()
-    lab = Lab(
-        cluster=cluster,
-        offered_by=read_target_features(cluster, clock, recorder).brokers,
-        requirement="DRAIN",
-        draw=Random(6),
-        clock=clock,
-        recorder=recorder,
-        readers=Readers(folder=run_dir / "spark"),
-    )
-    yield DrainEnvironment(cluster=cluster, lab=lab, clock=clock)
+    lab = lab_on(cluster, "DRAIN", run_dir / "spark")
+    yield DrainEnvironment(cluster=cluster, lab=lab, clock=lab.clock)
     lab.close()
     cluster.close()
 

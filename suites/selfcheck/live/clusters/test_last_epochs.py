@@ -6,21 +6,16 @@ compared; what differs by its nature (ids, offsets, times) is left out.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from random import Random
 from typing import TypeAlias
 
 import pytest
 
-from harness.base.clock import RunClock
 from harness.base.json_value import Json
-from harness.evidence.recorder import NullRecorder
 from harness.evidence.requirement_evidence import Step
-from harness.kafka.target_features import read_target_features
 from harness.lab.lab import Lab
 from harness.lab.powers.last_epochs import LAST_EPOCH, LastEpochs
 from harness.lab.producer import Producer
-from harness.spark.readers.spark_readers import Readers
-from suites.selfcheck.fixtures.live_clients import process_cluster
+from suites.selfcheck.fixtures.live_clients import lab_on, process_cluster
 
 pytestmark = pytest.mark.live
 
@@ -38,16 +33,7 @@ Way: TypeAlias = Callable[[LastEpochs, Sequence[Producer], int, int], None]
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A lab on a cluster of three brokers."""
     cluster = process_cluster(VERSION, tmp_path_factory.mktemp("epochs"))
-    clock, recorder = RunClock(), NullRecorder()
-    made = Lab(
-        cluster=cluster,
-        offered_by=read_target_features(cluster, clock, recorder).brokers,
-        requirement="EPOCHS",
-        draw=Random(3),
-        clock=clock,
-        recorder=recorder,
-        readers=Readers(folder=tmp_path_factory.mktemp("spark")),
-    )
+    made = lab_on(cluster, "EPOCHS", tmp_path_factory.mktemp("spark"), seed=3)
     yield made
     made.close()
     cluster.close()

@@ -8,31 +8,27 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from harness.base import wait
-from harness.base.clock import RunClock
 from harness.base.unprepared import Unprepared
 from harness.chaos.observe.watermark_sampler import WatermarkSampler
 from harness.cluster.cluster import Cluster, ClusterOptions
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import Released
 from harness.evidence.history.history_journal import HistoryJournal
-from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
 from harness.kafka.administration import VERIFICATION, Administration
 from harness.kafka.leader_client import LeaderClient
 from harness.kafka.leaders.moving import move
-from harness.kafka.target_features import read_target_features
 from harness.lab.lab import Lab
 from harness.lab.partition import Partition
-from harness.spark.readers.spark_readers import Readers
 from harness.wire.requests.log.fetch import LAST_BY_NAME
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
+from suites.selfcheck.fixtures.live_clients import lab_on
 
 pytestmark = pytest.mark.live
 
@@ -54,16 +50,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.fixture
 def lab(cluster: Cluster, tmp_path: Path) -> Iterator[Lab]:
     """A lab of the test's own."""
-    clock, recorder = RunClock(), NullRecorder()
-    made = Lab(
-        cluster=cluster,
-        offered_by=read_target_features(cluster, clock, recorder).brokers,
-        requirement="LEADERS",
-        draw=Random(6),
-        clock=clock,
-        recorder=recorder,
-        readers=Readers(folder=tmp_path / "spark"),
-    )
+    made = lab_on(cluster, "LEADERS", tmp_path / "spark")
     yield made
     made.close()
 
