@@ -182,10 +182,10 @@ FORGOTTEN_IDENTITY_FENCED = rule(
     when="$0.producerEpoch() == -1 AND $2.isPresent()",
 )
 _INIT_RESPONSE = "org.apache.kafka.common.message.InitProducerIdResponseData"
-EVERY_START_GETS_EPOCH_5 = rule(
-    "every start is told the epoch 5",
+EVERY_START_GETS_EPOCH_1000 = rule(
+    "every start is told the epoch 1000",
     f"{_INIT_RESPONSE}#setProducerEpoch",
-    '$1 = java.lang.Short.parseShort("5")',
+    '$1 = java.lang.Short.parseShort("1000")',
     when="$1 > 0",
 )
 IDEMPOTENT_PRODUCERS_SHARE_AN_ID = rule(

@@ -17,7 +17,7 @@ ResultT = TypeVar("ResultT", bound=ApiResult)
 LOADING, STOPPING = KafkaError.COORDINATOR_LOAD_IN_PROGRESS, KafkaError.COORDINATOR_NOT_AVAILABLE
 RECORDS = 150_000
 """In the log of the coordinator: enough that it is asked several times while it loads them."""
-LOADED_SECONDS = 60.0
+LOADED_SECONDS = 30.0
 """Within which it must have loaded them."""
 STOPPING_SECONDS = 1.0
 """For one answer of a broker that stops, which may leave a request unanswered."""

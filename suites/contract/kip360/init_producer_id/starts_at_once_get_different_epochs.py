@@ -19,7 +19,7 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman import transaction_metadata_rules as rules
-from harness.contract.byteman.coordinator_rules import EVERY_START_GETS_EPOCH_5
+from harness.contract.byteman.coordinator_rules import EVERY_START_GETS_EPOCH_1000
 from harness.contract.doctored import described, evidence, step
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Step
@@ -87,8 +87,8 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Failpoint(rules=rules.NO_TRANSITION_IS_PENDING, anomaly="refused-for-good"),
-        Failpoint(rules=EVERY_START_GETS_EPOCH_5, anomaly="same-epoch-twice"),
+        Failpoint(rules=EVERY_START_GETS_EPOCH_1000, anomaly="same-epoch-twice"),
         Failpoint(rules=rules.EPOCHS_ARE_ALWAYS_EXHAUSTED, anomaly="several-producer-ids"),
-        Failpoint(rules=EVERY_START_GETS_EPOCH_5, anomaly="another-epoch-kept"),
+        Failpoint(rules=EVERY_START_GETS_EPOCH_1000, anomaly="another-epoch-kept"),
     ),
 )

@@ -38,7 +38,8 @@ def stimulus(lab: Lab) -> None:
     first = lab.partition("P1")
     away = lab.cluster.topology.brokers[0]  # from then on it may abort nobody's transactions: OVF-08 asks the last one
     fenced, overdue = lab.near_the_end(count=2, protocol=2, timeout_ms=TIMEOUT_MS, coordinator=away)
-    _leave_open(lab, overdue, first, OVERDUE)
+    if not _leave_open(lab, overdue, first, OVERDUE):
+        return  # what is to come rests on it
     overdue.end(commit=False, as_=f"{OVERDUE}: new identity")
     fenced.produce(first, as_="left open")
     fenced.init(retry=(), adopt=False, timeout_ms=TIMEOUT_MS, as_="first start")
@@ -50,10 +51,11 @@ def stimulus(lab: Lab) -> None:
         _leave_open(lab, txn, first, f"{name} again")
 
 
-def _leave_open(lab: Lab, txn: Producer, partition: Partition, name: str) -> None:
-    """A record, and nothing more until the coordinator has aborted it, or its time is up twice."""
+def _leave_open(lab: Lab, txn: Producer, partition: Partition, name: str) -> bool:
+    """A record, and nothing more until the coordinator has aborted it, or its time is up twice; False if it has not."""
     txn.produce(partition, as_="left open")
-    lab.reached(txn, "CompleteAbort", as_=f"{name}: aborted", timeout_seconds=ABORTED_SECONDS)
+    kept = lab.reached(txn, "CompleteAbort", as_=f"{name}: aborted", timeout_seconds=ABORTED_SECONDS)
+    return kept.fields.get("state") in (None, "CompleteAbort")
 
 
 def check(seen: Evidence) -> Observations:
