@@ -42,8 +42,8 @@ class FramedProtocol(asyncio.Protocol):
         self._buffer = data[offset:] if offset else data
 
     def send(self, raw: bytes) -> bool:
-        """Write a frame; false on a connection that has ended, where it is lost."""
-        if self._transport is None or self.ended:
+        """Write a frame; false on a connection that has ended or is about to, where it is lost."""
+        if self._transport is None or self.ended or self._transport.is_closing():
             return False
         self._transport.write(raw)
         return True
