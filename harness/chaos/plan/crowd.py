@@ -77,7 +77,8 @@ class Crowd:
 
     :param seats: Transactional ids at the same time.
     :param per_second: Transactions that all together begin in a second, at most.
-    :param seats_a_connection: Seats that share their connections.
+    :param together_a_connection: Of those that wait for each other, so many share their connections: a broker serves
+        one request of a connection at a time, so that whoever is not to wait for others has its own.
     :param request_ms: What a seat gives one operation, retries included.
     :param together: How many seats more there may be for each, whose transactions are open at once; one is drawn.
     :param before: Transactions that must have been committed in the seconds before a fault, and ``during``:
@@ -86,7 +87,7 @@ class Crowd:
 
     seats: int = 48
     per_second: float = 480.0
-    seats_a_connection: int = 4
+    together_a_connection: int = 8
     together: tuple[float, ...] = (0, 0, 0, 3, 6)
     request_ms: int = 3_000
     timeout_ms: int = 6_000

@@ -121,21 +121,21 @@ class RoundCrowd:
         over.set()
 
     def _seat(self, number: int, over: asyncio.Event, pace: Pace) -> Seat:
-        """A seat with drawn habits; a few of them share their connections."""
+        """A seat with drawn habits, and with connections of its own, as a producer of an application has."""
         draw = self.seed.stream(f"crowd/crowd-{number}")
         habit, habits = drawn_habits(draw)
         self.habits.append(habit)
-        others = number // len(self.protocols) // len(LANES)
-        return self._made(number, draw, habits, str(others // self.crowd.seats_a_connection), over, pace)
+        return self._made(number, draw, habits, str(number), over, pace)
 
     def _gathered(self, over: asyncio.Event, pace: Pace) -> Sequence[Seat]:
-        """Those whose transactions are open at once; they wait most of the time, so that all share connections."""
+        """Those whose transactions are open at once; they wait most of the time, so that some share connections."""
         size = round(self.crowd.seats * self.seed.stream(f"crowd/{TOGETHER}").choice(self.crowd.together))
         gathering, seats = Gathering(size, over), []
         for number in range(self.crowd.seats, self.crowd.seats + size):
             draw = self.seed.stream(f"crowd/crowd-{number}")
             self.habits.append(TOGETHER)
-            seats.append(self._made(number, draw, GATHERED, TOGETHER, over, pace))
+            group = len(seats) // len(self.protocols) // len(LANES) // self.crowd.together_a_connection
+            seats.append(self._made(number, draw, GATHERED, f"{TOGETHER}-{group}", over, pace))
             seats[-1].gathering = gathering
         return seats
 
