@@ -1,7 +1,7 @@
 """The raw log with each record's segment: which marker ends it, and how.
 
-Over (partition, producer id), newest record first, one window gives a record the marker that ends its segment, and
-another, without markers, the record that follows it. Columns:
+One window over (partition, producer id), newest first, gives a record the marker that ends its segment, the record
+that follows it, and whether the rows around it are of its segment: with a marker between them they are not. Columns:
 
 partition_id, pid, epoch, offset, txn, ordinal
     as the log has them; txn and ordinal null for a value that is none of ours
@@ -71,35 +71,35 @@ def _payload() -> list[Any]:
 def _with_neighbours(rows: DataFrame) -> DataFrame:
     newest_first = Window.partitionBy("partition_id", "pid").orderBy(F.col("offset").desc())
     until_here = newest_first.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    marker = F.when(F.col("control").isNotNull(), F.col("offset") * 2 + (F.col("control") == "COMMIT").cast("long"))
-    ended = rows.withColumn("ended", F.last(marker, ignorenulls=True).over(until_here)).where("control IS NULL")
-    following = F.when(F.col("transactional"), F.coalesce("ended", F.lit(-1)))
-    return ended.drop("control").select(
+    before_here = newest_first.rowsBetween(Window.unboundedPreceding, -1)
+    record = F.col("control").isNull()
+    marker = F.when(~record, F.col("offset") * 2 + (F.col("control") == "COMMIT").cast("long"))
+    in_transaction = record & F.col("transactional")
+    seen = rows.select(
         "*",
-        F.lead(following).over(newest_first).alias("previous_ended"),
-        F.lag(following).over(newest_first).alias("next_ended"),
-        F.lag("txn").over(newest_first).alias("next_txn"),
-        F.lag("ordinal").over(newest_first).alias("next_ordinal"),
-        F.lag(F.lit(True), 1, False).over(newest_first).alias("followed"),
+        F.last(marker, ignorenulls=True).over(until_here).alias("ended"),
+        F.last(F.when(record, F.struct("txn", "ordinal")), ignorenulls=True).over(before_here).alias("next"),
+        F.lead(in_transaction, 1, False).over(newest_first).alias("began"),
+        F.lag(in_transaction, 1, False).over(newest_first).alias("goes_on"),
     )
+    return seen.where(record).drop("control")
 
 
 def _with_status(rows: DataFrame) -> DataFrame:
-    ended, transactional = F.col("ended"), F.col("transactional")
-    other = F.col("next_txn") != F.col("txn")
-    goes_on = F.coalesce(F.col("next_ended") == F.coalesce(ended, F.lit(-1)), F.lit(False))
+    ended, transactional, goes_on = F.col("ended"), F.col("transactional"), F.col("goes_on")
+    other = F.col("next.txn") != F.col("txn")
     status = (
         F.when(~transactional | (ended % 2 == 1), COMMITTED)
         .when(ended.isNotNull(), ABORTED)
         .otherwise(F.when(F.col("complete"), OPEN).otherwise(UNKNOWN))
     )
-    earlier = (F.col("next_txn") < F.col("txn")) | (~other & (F.col("next_ordinal") <= F.col("ordinal")))
+    earlier = (F.col("next.txn") < F.col("txn")) | (~other & (F.col("next.ordinal") <= F.col("ordinal")))
     return rows.select(
         *("partition_id", "pid", "epoch", "offset", "txn", "ordinal", "record_hash", "amount", "input", "input_offset"),
         F.when(transactional, F.shiftright(ended, 1)).otherwise(-1).alias("segment"),
         status.cast("byte").alias("status"),
-        F.coalesce(F.col("previous_ended") != F.coalesce(ended, F.lit(-1)), F.lit(True)).alias("starts"),
-        (transactional & F.coalesce(~goes_on | other, F.lit(True))).alias("run_end"),
+        (~F.col("began")).alias("starts"),
+        (transactional & (~goes_on | F.coalesce(other, F.lit(True)))).alias("run_end"),
         (transactional & goes_on & F.coalesce(other, F.lit(True))).alias("mixed"),
-        F.coalesce(earlier, F.col("followed")).alias("unsorted"),
+        F.coalesce(earlier, F.col("next").isNotNull()).alias("unsorted"),
     )
