@@ -86,6 +86,8 @@ class ClientTrace:
 
     :param produce: The newest version of Produce that the brokers offer: a refusal is told by it.
     :param repeated: When a proxy sent requests twice.
+    :param stale: When a broker may have acted as a leader or coordinator whose place another one had taken: it refuses
+        by what it knew last, and can accept nothing, because its followers are gone.
     :param groups: To how many offsets were sent.
     :param numbers: Of the operations that the answered requests belong to.
     :param handed_out: Producer ids with epochs, as answers to InitProducerId and EndTxn gave them.
@@ -94,6 +96,7 @@ class ClientTrace:
     id: str
     produce: int = NEW_PROTOCOL_PRODUCE
     repeated: Sequence[Window] = ()
+    stale: Sequence[Window] = ()
     requests: list[TracedRequest] = field(default_factory=list)
     groups: int = 0
     numbers: dict[TracedRequest, int] = field(default_factory=dict)
@@ -101,15 +104,19 @@ class ClientTrace:
 
     @classmethod
     def of(
-        cls, name: str, rows: Iterable[Row], *, produce: int = NEW_PROTOCOL_PRODUCE, repeated: Sequence[Window] = ()
+        cls,
+        name: str,
+        rows: Iterable[Row],
+        *,
+        produce: int = NEW_PROTOCOL_PRODUCE,
+        repeated: Sequence[Window] = (),
+        stale: Sequence[Window] = (),
     ) -> "ClientTrace":
         """Of all operations with a transactional id."""
         ordered = sorted(rows, key=lambda row: row["number"])
         groups = len({row["group"] for row in ordered if row["verb"] == "send_offsets"})
-        trace, clients = (
-            cls(id=name, produce=produce, repeated=repeated, groups=groups),
-            defaultdict[str, _Client](_Client),
-        )
+        trace = cls(id=name, produce=produce, repeated=repeated, stale=stale, groups=groups)
+        clients = defaultdict[str, _Client](_Client)
         for row in _requests(ordered):
             trace._add(row, clients[row["actor"]])
         return trace
@@ -128,7 +135,7 @@ class ClientTrace:
                 self._end(row, client)
 
     def _init(self, row: Row, client: _Client) -> None:
-        told = ModelAnswer(producer_id=row["producer_id"], epoch=row["epoch"]) if _done(row) else _refusal(row)
+        told = ModelAnswer(producer_id=row["producer_id"], epoch=row["epoch"]) if _done(row) else self._refusal(row)
         self._sent(row, InitProducerIdAsked(id=self.id, version=4), told, row["tries"])
         if _done(row):
             client.become(row)
@@ -147,7 +154,7 @@ class ClientTrace:
             epoch=client.epoch,
             sequence=client.sequence(partition, row["started"]),
         )
-        told, refused = ModelAnswer() if _done(row) else _refusal(row), row["outcome"] == "refused"
+        told, refused = ModelAnswer() if _done(row) else self._refusal(row), row["outcome"] == "refused"
         if refused:
             client.refused[partition] = (row["ended"], request.sequence + 1)
         else:
@@ -162,9 +169,9 @@ class ClientTrace:
         if row["protocol"] == "v2" or partition in client.added:
             return True
         sent = NEVER_SENT not in row["reason"]
-        told = ModelAnswer() if sent else _refusal(row)
+        told = ModelAnswer() if sent else self._refusal(row)
         asked = self._add_offsets_asked(client, partition) if of_group else self._add_asked(client, partition, 3)
-        self._sent(row, asked, told, row["tries"] - sent)
+        self._sent(row, asked, told, row["tries"] - (sent and not _unwritten(row)))
         if sent:
             client.added.add(partition)
         return sent
@@ -180,7 +187,7 @@ class ClientTrace:
         spent = group not in client.added
         if not self._added(row, client, group, of_group=True) or NEVER_SENT in row["reason"]:
             return
-        tries, told = row["tries"] - (spent and not new), ModelAnswer() if _done(row) else _refusal(row)
+        tries, told = row["tries"] - (spent and not new), ModelAnswer() if _done(row) else self._refusal(row)
         if self.groups <= 1 and (told is not None or row["outcome"] != "refused"):
             self._sent(row, self._offsets_asked(client, group, new=new), told, tries)
         elif new:
@@ -199,7 +206,7 @@ class ClientTrace:
         )
 
     def _end(self, row: Row, client: _Client) -> None:
-        new, told = row["protocol"] == "v2", _refusal(row)
+        new, told = row["protocol"] == "v2", self._refusal(row)
         if _done(row):
             told = ModelAnswer(producer_id=row["producer_id"], epoch=row["epoch"]) if new else ModelAnswer()
         request = EndTxnAsked(
@@ -244,9 +251,12 @@ class ClientTrace:
             self.requests.append(again)
 
     def _is_repeated(self, row: Row, request: ModelRequest) -> bool:
-        if isinstance(request, InitProducerIdAsked):
-            return False
-        return any(since <= row["ended"] and row["started"] <= upto for since, upto in self.repeated)
+        return not isinstance(request, InitProducerIdAsked) and _met(row, self.repeated)
+
+    def _refusal(self, row: Row) -> ModelAnswer | None:
+        """The last answer, where it says something about the state."""
+        error = row["error"]
+        return ModelAnswer(KafkaError(error).name) if error in DECIDED and not _met(row, self.stale) else None
 
 
 def _requests(rows: Iterable[Row]) -> Iterator[Row]:
@@ -265,14 +275,17 @@ def _partition(row: Row) -> str:
     return f"{row['topic']}-{row['partition']}"
 
 
+def _unwritten(row: Row) -> bool:
+    """Whether no try of the operation's own request was written: each found no connection, and none had an answer."""
+    return row["outcome"] == "refused" and row["error"] is None
+
+
+def _met(row: Row, windows: Iterable[Window]) -> bool:
+    return any(since <= row["ended"] and row["started"] <= upto for since, upto in windows)
+
+
 def _done(row: Row) -> bool:
     return bool(row["outcome"] == "done")
-
-
-def _refusal(row: Row) -> ModelAnswer | None:
-    """The last answer, where it says something about the state."""
-    error = row["error"]
-    return ModelAnswer(KafkaError(error).name) if error in DECIDED else None
 
 
 def _is_known(request: ModelRequest, told: ModelAnswer | None) -> bool:

@@ -43,6 +43,7 @@ class OrderSearch:
     """All that a search needs beside the operations.
 
     :param produce: The newest version of Produce that the brokers offer. :param repeated: When a proxy sent twice.
+    :param stale: When a broker may not have heard that another one had taken its place.
     :param timeouts: Of transactions, by transactional id; an id that is not here may time out at any time.
     :param expires: Whether ids expire within seconds.
     """
@@ -52,10 +53,11 @@ class OrderSearch:
     repeated: Sequence[Window]
     timeouts: Mapping[str, float]
     expires: bool = False
+    stale: Sequence[Window] = ()
 
     def searched(self, name: str, rows: Iterable[Row]) -> SearchedId:
         """Whether an order explains all answers to the clients of one id."""
-        trace = ClientTrace.of(name, rows, produce=self.produce, repeated=self.repeated)
+        trace = ClientTrace.of(name, rows, produce=self.produce, repeated=self.repeated, stale=self.stale)
         timeout_ms = self.timeouts.get(name, 0)
         verdict = check_trace(trace.requests, self.profile, timeout_ms=timeout_ms, expires=self.expires)
         twice = len(set(trace.handed_out)) < len(trace.handed_out)

@@ -128,6 +128,15 @@ def test_a_transaction_does_not_time_out_before_its_time() -> None:
     assert verdict(*trace, timeout_ms=8).explained is Explained.NO
 
 
+def test_lost_requests_that_are_alike_are_searched_as_copies_of_one() -> None:
+    """Of twenty lost inits it makes no difference which were done: only how many of them."""
+    lost, told = [init(at, None, who=str(at)) for at in range(1, 21)], init(30, 12)
+    several, one = verdict(*lost, told), verdict(replace(lost[0], copies=20), told)
+    assert several.explained is Explained.YES
+    assert several.configurations == one.configurations
+    assert verdict(*lost[:11], told).explained is Explained.NO
+
+
 def test_a_search_that_is_too_large_is_given_up_and_not_called_explained() -> None:
     trace = [*(replace(init(1, None), copies=9) for _ in range(9)), init(2, 0), init(3, 500)]
     assert verdict(*trace, most=50).explained is Explained.GIVEN_UP

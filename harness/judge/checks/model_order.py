@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from harness.base.json_value import Json
 from harness.judge.check import FINDING, Check, Examined
-from harness.judge.client_trace import COLUMNS, SENDING, Row
+from harness.judge.client_trace import COLUMNS, SENDING, Row, Window
 from harness.judge.judge_context import JudgeContext
 from harness.judge.order_search import SEARCHED, OrderSearch, SearchedId
 from harness.model.protocol_profile import profile_of
@@ -32,6 +32,11 @@ SHOWN = 20
 """Ids that are named of those that were not searched to the end."""
 REPEATED = "requests repeated"
 """What a fault counts that sends requests twice."""
+MAY_BE_STALE = "(kind = 'network' AND `where` LIKE '%link-%') OR name LIKE 'pause%'"
+"""Faults while which, and a little later, a broker may not know that another one leads or coordinates in its place:
+links between brokers, or to the controller, and processes that were stopped and went on."""
+STALE_MS = 5_000
+"""How much later: some tries to reach the controller (``controller.quorum.request.timeout.ms`` is 2 s)."""
 EXPIRATION = "transactional.id.expiration.ms"
 """The setting of a scenario whose ids expire; seven days where nobody sets it."""
 NAMED = ("Produce", "WriteTxnMarkers", "AddPartitionsToTxn")
@@ -45,7 +50,8 @@ def examine(context: JudgeContext) -> Examined:
     search = OrderSearch(
         profile=profile_of(*offered),
         produce=offered[0],
-        repeated=_repeated(context),
+        repeated=_windows(context, F.col("how") == REPEATED),
+        stale=_windows(context, F.expr(MAY_BE_STALE), after_ms=STALE_MS),
         timeouts=_timeouts(context),
         expires=_expires(context.history.run),
     )
@@ -120,9 +126,9 @@ def _of_wire_clients(context: JudgeContext) -> DataFrame:
     return sending.join(others.distinct(), "transactional_id", "left_anti")
 
 
-def _repeated(context: JudgeContext) -> Sequence[tuple[float, float]]:
-    faults = context.tables["faults"].where(F.col("how") == REPEATED)
-    return [(row["started"], row["ended"]) for row in collect_rows(faults.select("started", "ended"))]
+def _windows(context: JudgeContext, chosen: Column, after_ms: float = 0) -> Sequence[Window]:
+    faults = context.tables["faults"].where(chosen)
+    return [(row["started"], row["ended"] + after_ms) for row in collect_rows(faults.select("started", "ended"))]
 
 
 def _timeouts(context: JudgeContext) -> Mapping[str, float]:

@@ -12,7 +12,7 @@ AddOffsetsToTxn, Produce, TxnOffsetCommit, EndTxn. What a group shows (OffsetFet
 """
 
 from bisect import bisect_left
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -122,19 +122,23 @@ class _Search:
     most: int
     answers: Sequence[int] = field(init=False)
     seen: list[set[_Configuration]] = field(init=False)
-    sent: list[list[int]] = field(init=False)
+    sent: list[Counter[int]] = field(init=False)
     looked_at: int = 0
 
     def __post_init__(self) -> None:
-        """Answers in their order; those that say nothing are none."""
+        """Answers in their order; those that say nothing are none.
+
+        Requests without an answer that are alike count as copies of the first: which of them comes makes no difference.
+        """
         told = [index for index, one in enumerate(self.trace) if one.answer is not None]
         self.answers = sorted(told, key=lambda index: self._when(index))
         self.seen = [set() for _ in self.answers]
-        self.sent = [[] for _ in self.answers]
-        times = [self._when(index) for index in self.answers]
+        self.sent = [Counter() for _ in self.answers]
+        times, first = [self._when(index) for index in self.answers], dict[ModelRequest, int]()
         for index, one in enumerate(self.trace):
             if (position := bisect_left(times, one.sent)) < len(times):
-                self.sent[position].append(index)
+                alike = index if one.answer is not None else first.setdefault(one.request, index)
+                self.sent[position][alike] += one.copies
 
     def run(self) -> TraceVerdict:
         """Depth first over the answers, so that a trace that is explained costs little more than its length."""
@@ -195,8 +199,8 @@ class _Search:
 
     def _with_sent(self, before: _Configuration, position: int) -> _Configuration:
         """With the requests that were sent since the answer before, up to this one."""
-        sent = {index: self.trace[index].copies for index in self.sent[position]}
-        return replace(before, waiting=FrozenMap({**before.waiting, **sent})) if sent else before
+        sent = self.sent[position]
+        return replace(before, waiting=FrozenMap(Counter(before.waiting) + sent)) if sent else before
 
     def _steps(self, one: _Configuration, now: float) -> Iterator[_Configuration]:
         """Everything that may happen next, with or without a request."""

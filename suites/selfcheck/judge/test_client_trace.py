@@ -91,3 +91,33 @@ def test_offsets_with_a_commit_behind_them_are_explained() -> None:
         offsets(3), offsets(4), row(5, "commit", epoch=1), row(6, "begin", epoch=1, tries=0), offsets(7, epoch=1)
     )
     assert check_trace(sound.requests, NEWEST, timeout_ms=NEVER).explained is Explained.YES
+
+
+def test_a_partition_was_added_though_no_connection_was_found_for_its_record() -> None:
+    """The one try is that of AddPartitionsToTxn; without it there would be nothing to abort."""
+    write = row(
+        3, "produce", topic="t", partition=0, outcome="refused", error=None, reason="no connection", protocol="v1"
+    )
+    abort = row(4, "abort", protocol="v1")
+    (_, added, _) = trace(write, abort).requests
+    assert isinstance(added.request, AddPartitionsAsked)
+    assert added.answer is not None
+    assert check_trace(trace(write, abort).requests, OLD_PROTOCOL, timeout_ms=NEVER).explained is Explained.YES
+
+
+@pytest.mark.parametrize(("window", "explained"), [((0, 2.9), Explained.NO), ((3.2, 9), Explained.YES)])
+def test_a_broker_that_was_cut_off_refuses_by_what_it_knew_last(
+    window: tuple[float, float], explained: Explained
+) -> None:
+    write = row(
+        3, "produce", topic="t", partition=0, outcome="refused", error=KafkaError.INVALID_PRODUCER_EPOCH
+    )  # nobody else has begun with this id
+    rows = [row(1, "init"), row(2, "begin", tries=0), write]
+    requests = ClientTrace.of("t", rows, stale=[window]).requests
+    assert check_trace(requests, NEWEST, timeout_ms=NEVER).explained is explained
+
+
+def test_what_a_broker_has_accepted_counts_also_where_one_was_cut_off() -> None:
+    rows = [row(1, "init"), row(2, "init", actor="b", epoch=0)]  # one epoch for two
+    requests = ClientTrace.of("t", rows, stale=[(0, 9)]).requests
+    assert check_trace(requests, NEWEST).explained is Explained.NO
