@@ -31,6 +31,7 @@ class Habits:
     :param batch_records: Records of a batch at most; ``records``: of a transaction at least and at most.
     :param long_share: Share of transactions that have ``long_records`` at most instead.
     :param partitions_a_request: Batches of one Produce at most.
+    :param one_partition: Whether all records of a transaction go to one partition, as those of one key do.
     :param payload_bytes: Of a record at least and at most, where the workload gives no meaning to payloads.
     :param large_share: Share of transactions with one record near the topic's limit.
     :param open_seconds: For how long a transaction may stay open between its records, at most.
@@ -45,6 +46,7 @@ class Habits:
     records: tuple[int, int] = (1, 4)
     long_records: int = 1_000
     long_share: float = 0.0
+    one_partition: bool = False
     payload_bytes: tuple[int, int] = (0, 40)
     large_share: float = 0.0
     open_seconds: float = 0.0
@@ -54,6 +56,7 @@ class Habits:
 
 HABITS: Mapping[str, tuple[int, Habits]] = {
     "plain": (8, Habits()),
+    "of-one-key": (24, Habits(records=(1, 3), one_partition=True)),
     "one-by-one": (2, Habits(in_flight=1, batch_records=1, partitions_a_request=1)),
     "five-in-flight": (4, Habits(batch_records=1, records=(4, 12))),
     "batches": (3, Habits(batch_records=100, records=(1, 30), compression="gzip")),

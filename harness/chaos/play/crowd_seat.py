@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from harness.chaos.plan.crowd import LARGEST_PAYLOAD, CrowdedWorkload, Habits
@@ -151,6 +151,8 @@ class Seat:
         long = draw.random() < habits.long_share
         size = draw.randint(1, habits.long_records) if long else draw.randint(*habits.records)
         records, commit = self.workload.crowd_transaction(draw, size)
+        if habits.one_partition:
+            records = [replace(record, partition=records[0].partition) for record in records]
         if any(record.payload for record in records):
             return records, commit
         sizes = [draw.randint(*habits.payload_bytes) for _ in records]

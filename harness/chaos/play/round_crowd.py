@@ -130,7 +130,7 @@ class RoundCrowd:
     def _gathered(self, over: asyncio.Event, pace: Pace) -> Sequence[Seat]:
         """Those whose transactions are open at once; they wait most of the time, so that some share connections."""
         size = round(self.crowd.seats * self.seed.stream(f"crowd/{TOGETHER}").choice(self.crowd.together))
-        gathering, seats = Gathering(size, over), []
+        gathering, seats = Gathering(size, over), list[Seat]()
         for number in range(self.crowd.seats, self.crowd.seats + size):
             draw = self.seed.stream(f"crowd/crowd-{number}")
             self.habits.append(TOGETHER)

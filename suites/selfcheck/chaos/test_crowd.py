@@ -6,13 +6,16 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-from harness.chaos.plan.crowd import LARGEST_PAYLOAD, SEGMENT_MS, Crowd
+import pytest
+
+from harness.chaos.plan.crowd import HABITS, LARGEST_PAYLOAD, SEGMENT_MS, Crowd
 from harness.chaos.play.crowd_account import CrowdAccount
 from harness.chaos.play.gathering import Gathering
 from suites.selfcheck.fixtures.kfake_crowd import kfake_brokers, play_until_committed
 from suites.selfcheck.fixtures.kfake_server import require_kfake
 
 HERE, THERE = ("t", 0), ("t", 1)
+KEY = "of-one-key"
 
 
 def test_the_account_knows_how_many_were_open_on_one_partition_at_once() -> None:
@@ -67,7 +70,7 @@ def test_one_that_waits_for_others_who_never_come_goes_on() -> None:
 def test_a_crowd_that_gathers_has_many_transactions_open_on_one_partition(tmp_path: Path) -> None:
     require_kfake()
     with kfake_brokers() as brokers:
-        crowd = brokers.crowd(Crowd(seats=20, together=(15,), per_second=2_000), tmp_path)
+        crowd = brokers.crowd(Crowd(seats=20, together=(15,), per_second=2_000), tmp_path, seed=10)
         play_until_committed(crowd, 900)
     facts = crowd.facts()
     assert facts["seats"] == 320
@@ -75,6 +78,22 @@ def test_a_crowd_that_gathers_has_many_transactions_open_on_one_partition(tmp_pa
     assert account_of(facts, "most_in_flight") == 5
     assert account_of(facts, "transactional_ids") >= 320
     assert outcomes(tmp_path)["commit", "done"] == facts["committed"]
+
+
+def test_a_transaction_of_one_key_has_one_partition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_kfake()
+    monkeypatch.setattr("harness.chaos.play.round_crowd.drawn_habits", lambda _: (KEY, HABITS[KEY][1]))
+    with kfake_brokers() as brokers:
+        crowd = brokers.crowd(Crowd(seats=8, together=(0,)), tmp_path)
+        play_until_committed(crowd, 100)
+    partitions, records = dict[int, set[int]](), Counter[int]()
+    for line in map(json.loads, (tmp_path / "operations.jsonl").read_text().splitlines()):
+        if line["verb"] == "produce":
+            partitions.setdefault(line["txn"], set()).add(line["partition"])
+            records[line["txn"]] += 1
+    assert {len(each) for each in partitions.values()} == {1}
+    assert max(records.values()) > 1
+    assert len({each for several in partitions.values() for each in several}) > 1
 
 
 def account_of(facts: object, name: str) -> int:
