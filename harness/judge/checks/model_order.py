@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.base.json_value import Json
@@ -47,11 +47,12 @@ def examine(context: JudgeContext) -> Examined:
     offered = _offered(context.history.run)
     if offered is None:
         return Examined(witnesses=0, reason="what the brokers offered is not known")
+    repeated, stale = _windows(context.tables["faults"])
     search = OrderSearch(
         profile=profile_of(*offered),
         produce=offered[0],
-        repeated=_windows(context, F.col("how") == REPEATED),
-        stale=_windows(context, F.expr(MAY_BE_STALE), after_ms=STALE_MS),
+        repeated=repeated,
+        stale=stale,
         timeouts=_timeouts(context),
         expires=_expires(context.history.run),
     )
@@ -126,9 +127,12 @@ def _of_wire_clients(context: JudgeContext) -> DataFrame:
     return sending.join(others.distinct(), "transactional_id", "left_anti")
 
 
-def _windows(context: JudgeContext, chosen: Column, after_ms: float = 0) -> Sequence[Window]:
-    faults = context.tables["faults"].where(chosen)
-    return [(row["started"], row["ended"] + after_ms) for row in collect_rows(faults.select("started", "ended"))]
+def _windows(faults: DataFrame) -> tuple[Sequence[Window], Sequence[Window]]:
+    """When requests were sent twice, and when a broker may have been stale."""
+    kinds = (F.col("how") == REPEATED).alias("repeated"), F.expr(MAY_BE_STALE).alias("stale")
+    rows = collect_rows(faults.select("started", "ended", *kinds).where("repeated OR stale"))
+    repeated = [(row["started"], row["ended"]) for row in rows if row["repeated"]]
+    return repeated, [(row["started"], row["ended"] + STALE_MS) for row in rows if row["stale"]]
 
 
 def _timeouts(context: JudgeContext) -> Mapping[str, float]:
