@@ -125,7 +125,14 @@ def drive(context: RoundContext, round_: Round) -> None:
         ready_ms = clock.now()
         context.start_roles(later=True)
         context.start_thread("Spark's restart", lambda: restart_halfway(context, round_.seconds))
-        run_faults(context.plan.faults, context.fault_target, context.stop, context.note_fault, context.struck_moments)
+        run_faults(
+            context.plan.faults,
+            context.fault_target,
+            context.stop,
+            context.note_fault,
+            context.struck_moments,
+            context.is_at_work,
+        )
         context.stop.wait(max(0.0, round_.seconds - (clock.now() - ready_ms) / 1000))
         context.stop_threads(LAST_TRANSACTION_SECONDS)
         context.history_journal.write(*phases(context.faults, began_ms, clock.now()))

@@ -1,12 +1,15 @@
 """What came about in a crowd, counted while it plays: that a habit was drawn does not show that it had its effect."""
 
-from collections import Counter
+import time
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from harness.base.json_value import Json
 from harness.chaos.plan.crowd import LARGEST_PAYLOAD, SEGMENT_MS
 from harness.wire.topic_partitions import TopicPartition, partition_name
+
+LAST_COMMITS = 1_000
 
 
 @dataclass(slots=True)
@@ -18,6 +21,7 @@ class CrowdAccount:
         that a segment was rolled on their partition meanwhile.
     :param near_limit: Records of nearly ``max.message.bytes`` that were acknowledged.
     :param longest: The most records of a transaction that was ended.
+    :param commits: When the last ones were done, in seconds of the monotonic clock.
     """
 
     most_open: int = 0
@@ -25,6 +29,7 @@ class CrowdAccount:
     outlived: int = 0
     near_limit: int = 0
     longest: int = 0
+    commits: deque[float] = field(default_factory=lambda: deque(maxlen=LAST_COMMITS))
     _open: Counter[TopicPartition] = field(default_factory=Counter)
 
     def opened(self, partitions: Iterable[TopicPartition]) -> None:
@@ -48,6 +53,15 @@ class CrowdAccount:
         if ended:
             self.outlived += seconds * 1000 > SEGMENT_MS
             self.longest = max(self.longest, records)
+
+    def committed(self) -> None:
+        """A commit is done."""
+        self.commits.append(time.monotonic())
+
+    def has_committed(self, wanted: int, seconds: float) -> bool:
+        """Whether so many were done in so many seconds, up to now; asked by other threads too."""
+        done = len(self.commits)
+        return done >= wanted and time.monotonic() - self.commits[done - wanted] <= seconds
 
     def facts(self) -> dict[str, Json]:
         """For ``run.json``."""

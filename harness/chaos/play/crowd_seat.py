@@ -128,7 +128,9 @@ class Seat:
             span.ended = ended.done
         finally:
             span.close()
-        self.committed += commit and ended.done
+        if commit and ended.done:
+            self.committed += 1
+            self.account.committed()
         return ended.done
 
     async def _write(

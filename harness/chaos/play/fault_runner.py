@@ -2,8 +2,9 @@
 
 The schedule's laws hold also when a strike takes longer than planned (a broker that is slow to come back): two faults
 that need one power wait for each other, and so do two that disrupt a broker, with the time between them in which the
-broker catches up. A fault that could begin only after the planned end is left out if its toxic has struck before, and
-else strikes; one that is stopped before it could begin is recorded as such.
+broker catches up. Where none is on, the next one waits a little for the traffic that it is to meet. A fault that could
+begin only after the planned end is left out if its toxic has struck before, and else strikes; one that is stopped
+before it could begin is recorded as such.
 """
 
 import json
@@ -12,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 
+from harness.base import wait
 from harness.chaos.moments.moment import at_its_moment
 from harness.chaos.moments.struck_moments import StruckMoments
 from harness.chaos.plan.scenario import PlannedFault
@@ -22,6 +24,8 @@ from harness.faults.toxic import MinimumDuration, Power
 
 SHORTEST_SECONDS = 1.5
 """Seconds that a fault is on at least, however late it began."""
+TRAFFIC_SECONDS = 5.0
+"""That a fault may wait for clients to be at work; then it strikes all the same, and the judge says what it met."""
 
 
 def run_faults(
@@ -30,6 +34,7 @@ def run_faults(
     stop: Event,
     record: Callable[[FaultWindow], None],
     struck_moments: StruckMoments | None = None,
+    is_at_work: Callable[[], bool] = lambda: True,
 ) -> None:
     """Strike with all of them; returns when every one is healed.
 
@@ -39,6 +44,7 @@ def run_faults(
         the target has no power for, or whose moment never came, gives a window with the reason in ``how``. What
         ``record`` raises ends the faults.
     :param struck_moments: Where it is noted when each struck.
+    :param is_at_work: Whether clients do now what a fault is to meet.
     """
     last_end_ms = max((fault.at_ms + fault.duration_ms for fault in planned_faults), default=0.0)
     runner = _FaultRunner(
@@ -47,6 +53,7 @@ def run_faults(
         record=record,
         planned_ms=last_end_ms,
         struck_moments=struck_moments or StruckMoments(fault_target.clock),
+        is_at_work=is_at_work,
     )
     threads = [
         Thread(target=runner.run, args=(planned,), name=planned.toxic.name, daemon=True) for planned in planned_faults
@@ -78,6 +85,7 @@ class _FaultRunner:
     record: Callable[[FaultWindow], None]
     planned_ms: float
     struck_moments: StruckMoments
+    is_at_work: Callable[[], bool]
     failures: list[Exception] = field(default_factory=list)
     began_ms: float = field(init=False)
     next_disruption_ms: float = 0.0
@@ -85,6 +93,7 @@ class _FaultRunner:
     _powers: dict[Power, Lock] = field(default_factory=lambda: {power: Lock() for power in Power})
     _brokers: Lock = field(default_factory=Lock)
     _records: Lock = field(default_factory=Lock)
+    _on: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.began_ms = self.fault_target.clock.now()
@@ -98,9 +107,16 @@ class _FaultRunner:
             exclusive.enter_context(self._powers[planned.toxic.power])
             if self._is_over() and planned.toxic.name in self._struck_before:
                 return
+            self._await_traffic()
+            self._on.add(id(planned))
             window = self._strike(planned)
+            self._on.discard(id(planned))
             self._struck_before |= {planned.toxic.name} if window.struck else set()
         self._record(window)
+
+    def _await_traffic(self) -> None:
+        if not self._on:
+            wait.elapsed_ms_until(lambda: self.stop.is_set() or self.is_at_work(), timeout_seconds=TRAFFIC_SECONDS)
 
     def _is_over(self) -> bool:
         return self.fault_target.clock.now() > self.began_ms + self.planned_ms

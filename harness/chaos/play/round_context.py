@@ -164,6 +164,10 @@ class RoundContext:
         if (crowd := self.crowd) is not None:
             wait.elapsed_ms_until(lambda: self.stop.is_set() or crowd.is_at_work(), timeout_seconds=timeout_seconds)
 
+    def is_at_work(self) -> bool:
+        """Whether the crowd, where there is one, commits as much as a fault must meet."""
+        return self.crowd is None or self.crowd.is_at_work()
+
     def stop_threads(self, timeout_seconds: float) -> None:
         """Stop all threads and wait for them; one that does not end within so many seconds is a failure of ours."""
         self.stop.set()

@@ -1,7 +1,6 @@
 """Plays a round's crowd: all its seats in one event loop of one thread, over the lanes of clients."""
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -27,7 +26,7 @@ from harness.kafka.transaction_protocol import TransactionProtocol
 
 LANES = ("victim", "rival")
 MOST_ASKED = 64
-OF_LATE_MS = 3_000
+OF_LATE_SECONDS = 3.0
 """As :mod:`harness.judge.checks.traffic` counts before a fault."""
 FIRST_INDEX = 1_000
 """Of a seat, by which its transactions are numbered: above those of any role."""
@@ -61,7 +60,6 @@ class RoundCrowd:
     account: CrowdAccount = field(default_factory=CrowdAccount)
     tally: ProducerTally = field(default_factory=ProducerTally)
     _retries: dict[tuple[str, str, str], PipelinedRetry] = field(default_factory=dict)
-    _seen: deque[tuple[float, int]] = field(default_factory=deque)
 
     def run(self) -> None:
         """Until ``stop`` is set and every seat has ended its transaction."""
@@ -81,12 +79,8 @@ class RoundCrowd:
         return sum(seat.committed for seat in self.seats)
 
     def is_at_work(self) -> bool:
-        """Whether, of late, so many were committed as each fault must meet; to be asked again and again."""
-        now = self.clock.now()
-        self._seen.append((now, self.committed))
-        while self._seen[0][0] < now - OF_LATE_MS:
-            self._seen.popleft()
-        return self.committed - self._seen[0][1] >= self.crowd.before
+        """Whether, of late, so many were committed as each fault must meet."""
+        return self.account.has_committed(self.crowd.before, OF_LATE_SECONDS)
 
     def facts(self) -> dict[str, Json]:
         """Who they were, for ``run.json``."""

@@ -32,9 +32,11 @@ SHOWN = 20
 """Ids that are named of those that were not searched to the end."""
 REPEATED = "requests repeated"
 """What a fault counts that sends requests twice."""
-MAY_BE_STALE = "(kind = 'network' AND `where` LIKE '%link-%') OR name LIKE 'pause%'"
+MAY_BE_STALE = "(kind = 'network' AND `where` LIKE '%link-%') OR kind IN ('leadership', 'process')"
 """Faults while which, and a little later, a broker may not know that another one leads or coordinates in its place:
-links between brokers, or to the controller, and processes that were stopped and went on."""
+links between brokers, or to the controller, and whatever makes another broker lead. Also where nothing is cut off a
+broker follows the new leader, which can acknowledge then, before its own coordinator gives up the partition
+(``BrokerMetadataPublisher.onMetadataUpdate``)."""
 STALE_MS = 5_000
 """How much later: some tries to reach the controller (``controller.quorum.request.timeout.ms`` is 2 s)."""
 EXPIRATION = "transactional.id.expiration.ms"
@@ -47,7 +49,7 @@ def examine(context: JudgeContext) -> Examined:
     offered = _offered(context.history.run)
     if offered is None:
         return Examined(witnesses=0, reason="what the brokers offered is not known")
-    repeated, stale = _windows(context.tables["faults"])
+    repeated, stale = fault_windows(context.tables["faults"])
     search = OrderSearch(
         profile=profile_of(*offered),
         produce=offered[0],
@@ -127,8 +129,11 @@ def _of_wire_clients(context: JudgeContext) -> DataFrame:
     return sending.join(others.distinct(), "transactional_id", "left_anti")
 
 
-def _windows(faults: DataFrame) -> tuple[Sequence[Window], Sequence[Window]]:
-    """When requests were sent twice, and when a broker may have been stale."""
+def fault_windows(faults: DataFrame) -> tuple[Sequence[Window], Sequence[Window]]:
+    """When requests were sent twice, and when a broker may have been stale.
+
+    :param faults: With the columns ``name``, ``kind``, ``where``, ``how``, ``started`` and ``ended``.
+    """
     kinds = (F.col("how") == REPEATED).alias("repeated"), F.expr(MAY_BE_STALE).alias("stale")
     rows = collect_rows(faults.select("started", "ended", *kinds).where("repeated OR stale"))
     repeated = [(row["started"], row["ended"]) for row in rows if row["repeated"]]

@@ -2,15 +2,21 @@
 
 import asyncio
 import json
+import time
 from collections import Counter
 from pathlib import Path
 from random import Random
+from threading import Event
 
 import pytest
 
 from harness.chaos.plan.crowd import HABITS, LARGEST_PAYLOAD, SEGMENT_MS, Crowd
 from harness.chaos.play.crowd_account import CrowdAccount
+from harness.chaos.play.fault_runner import run_faults
 from harness.chaos.play.gathering import Gathering
+from harness.evidence.history.operation import FaultWindow
+from harness.faults.toxic import Power
+from suites.selfcheck.chaos.test_schedule import FakeToxic, fault_target, planned_fault
 from suites.selfcheck.fixtures.kfake_crowd import kfake_brokers, play_until_committed
 from suites.selfcheck.fixtures.kfake_server import require_kfake
 
@@ -36,6 +42,40 @@ def test_only_what_was_ended_has_outlived_a_segment_and_only_what_nearly_fills_a
     account.closed([HERE], records=3, seconds=long, ended=True)
     account.written(["x" * LARGEST_PAYLOAD, "x"])
     assert (account.outlived, account.longest, account.near_limit) == (1, 3, 1)
+
+
+def test_the_account_knows_how_much_was_committed_of_late() -> None:
+    account = CrowdAccount()
+    account.commits.append(time.monotonic() - 10)
+    account.committed()
+    assert account.has_committed(1, seconds=3)
+    assert not account.has_committed(2, seconds=3)
+    assert account.has_committed(2, seconds=60)
+    assert not account.has_committed(3, seconds=60)
+
+
+def test_a_fault_waits_for_traffic_where_no_other_one_is_on() -> None:
+    asked, stop = list[int](), Event()
+
+    def is_at_work() -> bool:
+        asked.append(1)
+        return len(asked) > 1
+
+    lasting = FakeToxic(name="a", power=Power.NETWORK)
+    second = FakeToxic(name="b", power=Power.FRAMES, entering=stop.set)
+    planned = [planned_fault(lasting, duration_ms=3_600_000), planned_fault(second, at_ms=500)]
+    windows = list[FaultWindow]()
+    run_faults(planned, fault_target(), stop, windows.append, is_at_work=is_at_work)
+    assert sorted(window.name for window in windows if window.struck) == ["a", "b"]
+    assert len(asked) == 2, "the second one waited for traffic though the first one was on"
+
+
+def test_a_fault_strikes_at_last_also_where_nobody_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.chaos.play.fault_runner.TRAFFIC_SECONDS", 0.05)
+    windows = list[FaultWindow]()
+    toxic = FakeToxic(name="a", power=Power.NETWORK)
+    run_faults([planned_fault(toxic)], fault_target(), Event(), windows.append, is_at_work=lambda: False)
+    assert windows[0].struck
 
 
 def test_transactions_wait_until_all_are_there_again_and_again() -> None:

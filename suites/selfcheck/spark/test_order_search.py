@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.judge.checks.model_order import search_all
+from harness.judge.checks.model_order import REPEATED, STALE_MS, fault_windows, search_all
 from harness.judge.order_search import OrderSearch
 from harness.model.protocol_profile import NEWEST
 from harness.model.traces.trace_check import Explained
@@ -48,3 +48,17 @@ def test_what_the_executors_are_told_reaches_them(session: SparkHandle) -> None:
 def test_a_history_without_wire_clients_is_searched_in_no_time(session: SparkHandle) -> None:
     operations = wire_operations(session.spark, 1, 1).where("verb = 'none'")
     assert [*search_all(operations, SEARCH, in_driver=0)] == []
+
+
+def test_a_broker_may_be_stale_while_another_one_comes_to_lead_and_a_little_later(session: SparkHandle) -> None:
+    faults = [
+        ("move-coordinator", "leadership", "__transaction_state-4", "leaders moved: 1 → 2", 10.0, 20.0),
+        ("rolling-restart", "process", "brokers", "restarted", 30.0, 40.0),
+        ("latency", "network", "link-1-2 (upstream)", "", 50.0, 60.0),
+        ("latency", "network", "lane-rival-2 (downstream)", "", 70.0, 80.0),
+        ("repeat", "frames", "clients: EndTxn", REPEATED, 90.0, 95.0),
+    ]
+    columns = "name string, kind string, where string, how string, started double, ended double"
+    repeated, stale = fault_windows(session.spark.createDataFrame(faults, columns))
+    assert [*repeated] == [(90.0, 95.0)]
+    assert sorted(stale) == [(began, ended + STALE_MS) for began, ended in ((10, 20), (30, 40), (50, 60))]
