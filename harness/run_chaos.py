@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from harness.base import wait
 from harness.chaos.moments.moment import MOMENTS
 from harness.chaos.observe.coordinator_probe import probe
 from harness.chaos.observe.drain import FETCH_BYTES, Drained, Scope
@@ -121,7 +122,7 @@ def drive(context: RoundContext, round_: Round) -> None:
         context.reader.start()
         context.start_roles()
         context.await_clients(CLIENTS_SECONDS)
-        context.await_traffic(TRAFFIC_SECONDS)
+        wait.elapsed_ms_until(lambda: context.stop.is_set() or context.is_at_work(), timeout_seconds=TRAFFIC_SECONDS)
         ready_ms = clock.now()
         context.start_roles(later=True)
         context.start_thread("Spark's restart", lambda: restart_halfway(context, round_.seconds))

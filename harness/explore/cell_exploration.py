@@ -200,6 +200,8 @@ class Exploration:
             )
             explored.prepare()
             await_loaded(explored)
+            if self.options.records:
+                explored.look_at_records()
             yield explored
 
     @contextmanager

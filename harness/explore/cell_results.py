@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from harness.explore.looks.group_look import ShownOffset
+from harness.model.coordinator_log import Records
 from harness.model.grid import GridCell
 from harness.model.model_requests import ModelAnswer
 from harness.model.model_state import NONE, LogEntry
@@ -66,6 +67,7 @@ class CellSeen:
     """The answer to what was asked, and the look after it.
 
     :param groups: Where the cell has one. :param waited: The answer to a write that was under way meanwhile.
+    :param records: What coordinators have written, by id; None where that was not looked at.
     """
 
     answer: ModelAnswer
@@ -73,11 +75,15 @@ class CellSeen:
     logs: Mapping[str, SeenLog]
     groups: Mapping[str, ShownOffset] = field(default_factory=dict)
     waited: ModelAnswer | None = None
+    records: Records | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptSeen:
-    """A line of ``seen.jsonl``: what was seen in a cell, so that it can be compared again, with another model too."""
+    """A line of ``seen.jsonl``: what was seen in a cell, so that it can be compared again, with another model too.
+
+    Records of coordinators are not kept: they are most of what is seen, and follow from the rest.
+    """
 
     cell: int
     seen: CellSeen
@@ -88,7 +94,7 @@ class Difference:
     """One thing that is not as the model says.
 
     :param part: ``answer``, ``identity``, ``coordinator of own``, ``leader of A``, ``log of A``, ``LSO of A``,
-        ``offset of G``, or ``step 3`` of the path.
+        ``offset of G``, ``records of own``, or ``step 3`` of the path.
     """
 
     part: str

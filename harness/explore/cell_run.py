@@ -18,10 +18,12 @@ from harness.explore.cell_results import (
     SeenProducer,
     SeenStart,
 )
-from harness.explore.comparison import compare
+from harness.explore.comparison import compare, compare_records
 from harness.explore.looks.group_look import GroupToLookAt, committed_offset
 from harness.explore.looks.pool_look import PoolLook
+from harness.explore.looks.seen_record import seen_record
 from harness.model.alphabet import PARTITIONS
+from harness.model.coordinator_log import Records, records_of, without_repetitions
 from harness.model.events.model_event import MarkersWait, ModelEvent, ModelStep, after_event
 from harness.model.events.write_events import WriteEvent, WriteWaits, after_writes, let_go, waiting_write
 from harness.model.grid import GridCell
@@ -30,6 +32,7 @@ from harness.model.model_state import GROUP, NONE, CoordinatorState, LogEntry, M
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.protocol_step import outcomes, settled
 from harness.wire.records.record_batch import LogBatch, text
+from harness.wire.records.transaction_state import TransactionState
 from harness.wire.requests.transactions.describe_producers import ActiveProducer
 from harness.wire.requests.transactions.describe_transactions import DescribedTransaction
 from harness.wire.topic_partitions import TopicPartition
@@ -226,8 +229,9 @@ class CellRun:
         return None if self.strayed is None else (*self.cell.path, self.cell.asked)[: self.step + 1]
 
     def compared(self, seen: CellSeen) -> tuple[Difference, ...]:
-        """What was answered and seen with all that the model allows."""
-        return compare(self.cell.before, self.cell.asked, self.profile, seen, self.waiting)
+        """What was answered and seen with all that the model allows; where that agrees, what was written too."""
+        found = compare(self.cell.before, self.cell.asked, self.profile, seen, self.waiting)
+        return found or compare_records(records_of(self.cell, self.profile), seen)
 
     def seen(self, look: PoolLook) -> CellSeen | None:
         """The answer and the look, in the model's words; None where what is asked was not reached."""
@@ -238,7 +242,14 @@ class CellRun:
         logs = {name: self._log(name, look) for name in self.cell.before.logs if name in self.who.places}
         groups = {GROUP: look.groups[self.who.group]} if self.who.group in look.groups else {}
         waited = next(iter(self.to_writes), None) if self.waiting is not None else None
-        return CellSeen(answer=answer, ids=ids, logs=logs, groups=groups, waited=waited)
+        records = None if look.records is None else self._records(look.records)
+        return CellSeen(answer=answer, ids=ids, logs=logs, groups=groups, waited=waited, records=records)
+
+    def _records(self, read: Mapping[str, Sequence[TransactionState]]) -> Records:
+        return {
+            name: without_repetitions(seen_record(each, name, self.who) for each in read[real])
+            for name, real in self.who.ids.items()
+        }
 
     def _id(self, name: str, shown: DescribedTransaction) -> SeenId:
         error = error_name(shown["error"])

@@ -1,9 +1,11 @@
 """What was answered and seen in a cell against everything that the model allows: pure, without a network."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from harness.explore.cell_results import CellSeen, Difference, SeenId, SeenProducer, SeenStart
 from harness.explore.looks.group_look import ShownOffset
+from harness.model.coordinator_log import TAGGED, CoordinatorRecord, Records
 from harness.model.events.write_events import WriteWaits, let_go
 from harness.model.groups import group_model
 from harness.model.model_requests import ModelAnswer, ModelRequest
@@ -29,6 +31,16 @@ def compare(
     allowed = outcomes(before, asked, profile)
     found = (tuple(_outcome_differences(before, each, profile, seen, waits)) for each in allowed)
     return min(found, key=len)
+
+
+def compare_records(expected: Records, seen: CellSeen) -> tuple[Difference, ...]:
+    """What coordinators have written that they should not, or have not; () where that was not looked at."""
+    read = {} if seen.records is None else seen.records
+    found = (
+        _unequal(f"records of {name}", _records_text(expected.get(name, ())), _records_text(records))
+        for name, records in sorted(read.items())
+    )
+    return tuple(chain.from_iterable(found))
 
 
 def _outcome_differences(
@@ -132,6 +144,21 @@ def _producer_text(producer_id: int, shown: SeenProducer | None) -> str:
         f"producer {producer_id}: epoch {shown.epoch}, last sequence {shown.last_sequence}, {open_},"
         f" coordinator epoch {shown.coordinator_epoch}"
     )
+
+
+def _records_text(records: Iterable[CoordinatorRecord]) -> str:
+    return "; ".join(map(record_text, records)) or NOTHING
+
+
+def record_text(record: CoordinatorRecord) -> str:
+    """A record, in words."""
+    with_ = f" with {'+'.join(sorted(record.partitions))}" if record.partitions else ""
+    timeout = "" if record.timeout_ms == NONE else f", timeout {record.timeout_ms} ms"
+    text = f"v{record.layout} {record.state} {record.producer_id}/{record.epoch}{with_}{timeout}"
+    if record.layout < TAGGED:
+        return text
+    following = "" if record.next_id == NONE else f", next producer {record.next_id}"
+    return f"{text}, after producer {record.previous_id}{following}, client of version {record.client_version}"
 
 
 def _log_text(entries: tuple[LogEntry, ...]) -> str:

@@ -25,6 +25,7 @@ class ExploreOptions:
     :param slow: The cells of events and of messages that wait, in place of the others.
     :param profile: What the target must do; None for what its brokers advertise.
     :param defended: Whether it must have the defence of KIP-890 part 1, advertised or not.
+    :param records: Whether what coordinators write is compared too, where the target shows it.
     :param walk_seconds: Walks are asked for so long, in place of cells.
     :param resume: The folder of an exploration that was interrupted or lost, which this one goes on with.
     """
@@ -34,6 +35,7 @@ class ExploreOptions:
     slow: bool = False
     profile: ProtocolProfile | None = None
     defended: bool = False
+    records: bool = True
     walk_seconds: float | None = None
     resume: Path | None = None
 

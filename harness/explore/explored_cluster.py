@@ -4,13 +4,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from threading import Lock
-from typing import Any
 from uuid import UUID
 
 from harness.base import wait
 from harness.base.unprepared import Unprepared
-from harness.explore.asker import Asker, at_highest
+from harness.explore.asker import Asker
 from harness.explore.cell_identities import CellIdentities, nobodys_of
+from harness.explore.looks.listed_ends import listed_ends
+from harness.explore.looks.record_look import RecordLook
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import AT_ONCE, Coordinators, coordinators_of
@@ -21,7 +22,6 @@ from harness.model.model_state import GROUP as MODEL_GROUP
 from harness.wire.records.transaction_state import TOPIC, state_partition
 from harness.wire.requests.cluster.metadata import Metadata, PartitionMetadata
 from harness.wire.requests.groups.find_coordinator import GROUP
-from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_client import WireClient
 from harness.wire.wire_errors import WireError
@@ -83,14 +83,6 @@ class PartitionPool:
         return {**self.leaders, **self.groups}
 
 
-def by_leader(leaders: Mapping[TopicPartition, int]) -> Mapping[int, Sequence[TopicPartition]]:
-    """Partitions by the broker that leads them."""
-    grouped: dict[int, list[TopicPartition]] = {}
-    for place, leader in leaders.items():
-        grouped.setdefault(leader, []).append(place)
-    return grouped
-
-
 @dataclass(slots=True, kw_only=True)
 class ExploredCluster:
     """What one thread of cells needs.
@@ -98,6 +90,7 @@ class ExploredCluster:
     :param observer: Over a connection of its own, so that looks do not wait behind questions.
     :param verifying: Held by the one thread whose cells write now.
     :param topic_settings: Of the topics that are made.
+    :param records: What coordinators write; None where that is not looked at.
     """
 
     asker: Asker
@@ -106,6 +99,7 @@ class ExploredCluster:
     belongings: Belongings
     verifying: Lock
     topic_settings: Mapping[str, str] = field(default_factory=dict)
+    records: RecordLook | None = None
     _state_partitions: Mapping[int, PartitionMetadata] = field(default_factory=dict)
     _group_partitions: Mapping[int, PartitionMetadata] = field(default_factory=dict)
     _found: dict[str, int] = field(default_factory=dict)
@@ -116,6 +110,10 @@ class ExploredCluster:
         Coordinators(self.any_broker).of(self.belongings.name("first"))
         self.look_up_coordinators()
         self._group_partitions = group_partitions(self.any_broker, self.belongings.name("first"))
+
+    def look_at_records(self) -> None:
+        """From now on, what coordinators write of transactional ids is looked at too, where it is shown."""
+        self.records = RecordLook.begun(self.observer, self.state_leaders())
 
     def look_up_coordinators(self) -> None:
         """Learn who leads the partitions that keep transactional ids; a server that shows none is asked for each id.
@@ -139,6 +137,10 @@ class ExploredCluster:
     def state_places(self) -> Sequence[TopicPartition]:
         """The partitions that keep transactional ids; none where those are not shown."""
         return [(TOPIC, index) for index in sorted(self._state_partitions)]
+
+    def state_leaders(self) -> Mapping[TopicPartition, int]:
+        """The brokers that lead them."""
+        return {(TOPIC, index): each["leader"] for index, each in self._state_partitions.items()}
 
     def state_place(self, transactional_id: str) -> TopicPartition:
         """The partition that keeps the id, where those are shown."""
@@ -235,7 +237,7 @@ class ExploredCluster:
         topics.await_served(layout, tuple(layout.partitions))
         leaders = {(name, index): layout.leader(index) for index in layout.partitions}
         groups = self._groups_of(number)
-        ends = ends_of(self.observer, groups)
+        ends = {place: answer.offset for place, answer in listed_ends(self.observer, groups).items()}
         replicas = {(name, index): each["replicas"] for index, each in layout.partitions.items()}
         kept = {(GROUPS_TOPIC, index): each["replicas"] for index, each in self._group_partitions.items()}
         return PartitionPool(
@@ -290,14 +292,3 @@ def group_partitions(cluster: AnyBroker, name: str) -> Mapping[int, PartitionMet
         return {}
     shown = cluster.first(Metadata(topics=(GROUPS_TOPIC,))).topics.get(GROUPS_TOPIC)
     return {} if shown is None else shown["partitions"]
-
-
-def ends_of(observer: WireClient, leaders: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
-    """High watermarks."""
-    ordered = [place for places in by_leader(leaders).values() for place in places]
-    requests = {
-        leader: [ListOffsets(topic=topic, partition=index) for topic, index in places]
-        for leader, places in by_leader(leaders).items()
-    }
-    answers: Sequence[Any] = at_highest(observer, requests)
-    return {place: answer.offset for place, answer in zip(ordered, answers, strict=True)}

@@ -77,7 +77,7 @@ class Findings:
         with self._lock:
             given = list(fresh)
             self._append(CELLS, [self._counted(each) for each in given])
-            self._append(SEEN, [KeptSeen(cell=each.result.cell, seen=each.seen) for each in given if each.seen])
+            self._append(SEEN, [_kept(each.result.cell, each.seen) for each in given if each.seen])
             if self.progress is not None:
                 self.progress.compared(self.compared, len(self.unexplained()))
 
@@ -189,3 +189,7 @@ def _kind(result: CellResult) -> tuple[str, ...]:
     api = " ".join(result.request.split(",")[0].split(" ")[:2])
     answers = [f"{each.part} {each.expected} {each.seen}" for each in result.differences if each.part == "answer"]
     return (api, *(answers or sorted({each.part for each in result.differences})))
+
+
+def _kept(cell: int, seen: CellSeen) -> KeptSeen:
+    return KeptSeen(cell=cell, seen=replace(seen, records=None))

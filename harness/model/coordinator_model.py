@@ -28,8 +28,9 @@ FENCED = ModelAnswer("PRODUCER_FENCED")
 BUSY = ModelAnswer("CONCURRENT_TRANSACTIONS")
 UNKNOWN_ID = ModelAnswer("INVALID_PRODUCER_ID_MAPPING")
 WRONG_STATE = ModelAnswer("INVALID_TXN_STATE")
-NEW_PROTOCOL_ADD = 5
-"""Of AddPartitionsToTxn: the version by which a leader adds for a new client (``TransactionVersion``)."""
+NEW_CLIENT_ADD = 4
+"""Of AddPartitionsToTxn: from here on a client counts as new
+(``TransactionVersion.transactionVersionForAddPartitionsToTxn``)."""
 NEW_PROTOCOL_END = 5
 """Of EndTxn: the version by which the epoch is bumped."""
 LONGEST_TIMEOUT_MS = 900_000
@@ -135,7 +136,7 @@ def _added(known: Known, asked: AddPartitionsAsked, profile: ProtocolProfile) ->
         return refused, known
     if known.state is CoordinatorState.ONGOING and asked.partitions <= known.partitions:
         return ModelAnswer(), known
-    new, open_ones = asked.version >= NEW_PROTOCOL_ADD, frozenset[str]()
+    new, open_ones = asked.version >= NEW_CLIENT_ADD, frozenset[str]()
     if known.state is CoordinatorState.ONGOING:
         open_ones = known.partitions
     state, partitions = CoordinatorState.ONGOING, open_ones | asked.partitions

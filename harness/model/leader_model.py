@@ -8,7 +8,6 @@ verification (KIP-890 part 1). Sources: KIP-98, KIP-890; ``ReplicaManager.handle
 
 from dataclasses import replace
 
-from harness.model.coordinator_model import NEW_PROTOCOL_ADD
 from harness.model.model_requests import (
     AddPartitionsAsked,
     DescribedBy,
@@ -26,6 +25,8 @@ PRODUCE_KNOWS_ABORTABLE, OFFSETS_KNOW_ABORTABLE = 11, 4
 """Of Produce and TxnOffsetCommit: the first whose clients know TRANSACTION_ABORTABLE."""
 VERIFIES = 4
 """Of AddPartitionsToTxn: the version by which a leader verifies for an old client."""
+ADDS = 5
+"""Likewise: by which it adds the partition for a new one."""
 UNVERIFIED = NONE
 """The number of no verification (``VerificationGuard.SENTINEL``)."""
 OLD_EPOCH = ModelAnswer("INVALID_PRODUCER_EPOCH")
@@ -98,7 +99,7 @@ def question(asked: PartitionWrite) -> AddPartitionsAsked:
     """What the leader asks the coordinator: to add for a new client, only to verify for an old one."""
     return AddPartitionsAsked(
         id=asked.id,
-        version=NEW_PROTOCOL_ADD if is_new(asked) else VERIFIES,
+        version=ADDS if is_new(asked) else VERIFIES,
         producer_id=asked.producer_id,
         epoch=asked.epoch,
         partitions=frozenset({asked.partition}),

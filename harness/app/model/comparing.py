@@ -39,9 +39,9 @@ class CompareOptions:
         return self.run.target, self.second
 
     def of(self, target: str, folder: str, profile: ProtocolProfile | None = None) -> ExploreOptions:
-        """The exploration of one of them."""
+        """The exploration of one of them; what coordinators write down is nothing that a client is shown."""
         run = replace(self.run, target=target, folder=self.run.folder / folder)
-        return ExploreOptions(run=run, limit=self.limit, profile=profile)
+        return ExploreOptions(run=run, limit=self.limit, profile=profile, records=False)
 
 
 def compare_targets(options: CompareOptions) -> ExitCode:

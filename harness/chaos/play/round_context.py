@@ -151,18 +151,13 @@ class RoundContext:
 
     def await_clients(self, timeout_seconds: float) -> None:
         """Wait until a process plays each role that one is to play, but for one that failed, so that toxics strike."""
-        at_once = [self.players[role.name] for role in self.plan.roles if not role.at_ms]
+        at_once = (self.players[role.name] for role in self.plan.roles if not role.at_ms)
         wanted = sum(isinstance(adapter, StdioAdapter) for adapter in at_once)
 
         def there() -> bool:
             return self.stop.is_set() or len(self.processes.running()) >= wanted or bool(self.processes.notes())
 
         wait.elapsed_ms_until(there, timeout_seconds=timeout_seconds)
-
-    def await_traffic(self, timeout_seconds: float) -> None:
-        """Wait until the crowd commits as much as a fault must meet, so that the first one meets it."""
-        if (crowd := self.crowd) is not None:
-            wait.elapsed_ms_until(lambda: self.stop.is_set() or crowd.is_at_work(), timeout_seconds=timeout_seconds)
 
     def is_at_work(self) -> bool:
         """Whether the crowd, where there is one, commits as much as a fault must meet."""

@@ -16,7 +16,8 @@ from harness.explore.asker import ANSWER_SECONDS, Outgoing
 from harness.explore.cell_identities import NOBODYS
 from harness.explore.cell_run import CellRun, answer_text, exchange
 from harness.explore.events.held_links import HELD_SECONDS, HeldLinks, HeldRequests
-from harness.explore.explored_cluster import ExploredCluster, PartitionPool, by_leader
+from harness.explore.explored_cluster import ExploredCluster, PartitionPool
+from harness.explore.looks.listed_ends import by_leader
 from harness.explore.real_requests import answer_of, real_request
 from harness.faults.frame_rule import Action
 from harness.model.events.write_events import WriteEvent, WriteLost, WritesOverlap, WriteWaits, writes_of

@@ -4,17 +4,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from harness.base import wait
 from harness.explore.asker import at_highest
-from harness.explore.explored_cluster import ExploredCluster, PartitionPool, by_leader
+from harness.explore.explored_cluster import ExploredCluster, PartitionPool
 from harness.explore.looks.committed_look import leaked_offsets
 from harness.explore.looks.group_look import GroupToLookAt, ShownOffset, are_loaded, look_at_groups
+from harness.explore.looks.listed_ends import by_leader, listed_ends
 from harness.explore.looks.stale_route import require_sound
 from harness.kafka.in_charge import version_of_leaders
 from harness.kafka.retriable import STALE_ROUTE
 from harness.wire.records.record_batch import LogBatch
+from harness.wire.records.transaction_state import TransactionState
 from harness.wire.requests.log.fetch import READ_COMMITTED, Fetch
 from harness.wire.requests.log.list_offsets import ListOffsets
 from harness.wire.requests.transactions.describe_producers import (
@@ -44,6 +46,7 @@ class PoolLook:
         there at the same time.
     :param groups: What OffsetFetch shows, of the groups that were asked for.
     :param leaked: Offsets of batches that a consumer of committed records is shown behind the last stable offset.
+    :param records: What coordinators have written, by transactional id; None where that is not looked at.
     """
 
     ids: Mapping[str, DescribedTransaction]
@@ -53,6 +56,7 @@ class PoolLook:
     stable: Mapping[TopicPartition, int]
     groups: Mapping[str, ShownOffset] = field(default_factory=dict)
     leaked: Mapping[TopicPartition, int] = field(default_factory=dict)
+    records: Mapping[str, Sequence[TransactionState]] | None = None
 
 
 def look_at(
@@ -77,6 +81,7 @@ def look_at(
         stable=stable,
         groups=offsets,
         leaked=leaked_offsets(cluster, pool.leaders, stable, ends),
+        records=None if cluster.records is None else cluster.records.of(ids, cluster.state_leaders()),
     )
 
 
@@ -155,15 +160,10 @@ def _log(cluster: ExploredCluster, place: TopicPartition, leader: int, offset: i
 
 
 def _stable(cluster: ExploredCluster, pool: PartitionPool) -> Mapping[TopicPartition, int]:
-    ordered = [(leader, place) for leader, places in by_leader(pool.leaders).items() for place in places]
-    requests = {
-        leader: [ListOffsets(topic=topic, partition=index, isolation=READ_COMMITTED) for topic, index in places]
-        for leader, places in by_leader(pool.leaders).items()
-    }
-    answers: Sequence[Any] = at_highest(cluster.observer, requests)
-    for answer in answers:
+    listed = listed_ends(cluster.observer, pool.leaders, READ_COMMITTED)
+    for answer in listed.values():
         require_sound(ListOffsets.api, answer.error)
-    return {place: answer.offset for (_, place), answer in zip(ordered, answers, strict=True)}
+    return {place: answer.offset for place, answer in listed.items()}
 
 
 def _batched(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
