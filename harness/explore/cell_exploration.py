@@ -24,6 +24,7 @@ from harness.explore.cell_batch import begun
 from harness.explore.cell_results import not_reached
 from harness.explore.events.cluster_events import ClusterEvents
 from harness.explore.events.held_links import HeldLinks
+from harness.explore.events.loading_coordinators import LONG
 from harness.explore.events.moved_leaders import MovedLeaders
 from harness.explore.events.planned_batches import PlannedBatch, planned
 from harness.explore.events.reach import EventReach
@@ -145,7 +146,11 @@ class Exploration:
                 if found.lost:
                     return
                 copies = COPIES_TO_MOVE if planned_batch.moves_leaders else 1
-                pool = explored.new_pool(next(self.pools), copies=copies, apart=planned_batch.apart)
+                if planned_batch.loads:
+                    events.loading.lengthen()
+                    self._look_at_records(explored)
+                kept_by = LONG[1] if planned_batch.loads else None
+                pool = explored.new_pool(next(self.pools), copies=copies, apart=planned_batch.apart, kept_by=kept_by)
                 batch = begun(planned_batch.cells, explored, pool, profile, events)
                 found.add(batch.explore())
                 self.asked_again.update(batch.asked_again)
@@ -200,9 +205,13 @@ class Exploration:
             )
             explored.prepare()
             await_loaded(explored)
-            if self.options.records:
-                explored.look_at_records()
+            self._look_at_records(explored)
             yield explored
+
+    def _look_at_records(self, explored: ExploredCluster) -> None:
+        """From now on."""
+        if self.options.records:
+            explored.look_at_records()
 
     @contextmanager
     def _events(self, explored: ExploredCluster) -> Iterator[ClusterEvents]:

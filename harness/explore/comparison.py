@@ -157,8 +157,9 @@ def record_text(record: CoordinatorRecord) -> str:
     text = f"v{record.layout} {record.state} {record.producer_id}/{record.epoch}{with_}{timeout}"
     if record.layout < TAGGED:
         return text
-    following = "" if record.next_id == NONE else f", next producer {record.next_id}"
-    return f"{text}, after producer {record.previous_id}{following}, client of version {record.client_version}"
+    ids = "" if record.previous_id == NONE else f", after producer {record.previous_id}"
+    ids += "" if record.next_id == NONE else f", next producer {record.next_id}"
+    return f"{text}{ids}, client of version {record.client_version}"
 
 
 def _log_text(entries: tuple[LogEntry, ...]) -> str:

@@ -41,6 +41,7 @@ class PartitionPool:
         those of the pool before, because every look shows all producers that a partition ever had.
     :param group_ends: Where those partitions ended when the pool was made.
     :param copies: Replicas of each partition.
+    :param kept_by: The partition of ``__transaction_state`` that keeps all ids of its cells; None: any of them.
     :param apart: No partition is one cell's first and another's second one, and the cell's group is with the first.
     """
 
@@ -50,6 +51,7 @@ class PartitionPool:
     groups: Mapping[TopicPartition, int] = field(default_factory=dict)
     group_ends: Mapping[TopicPartition, int] = field(default_factory=dict)
     copies: Mapping[TopicPartition, Collection[int]] = field(default_factory=dict)
+    kept_by: int | None = None
     apart: bool = False
 
     def places(self, number: int) -> Mapping[str, TopicPartition]:
@@ -194,17 +196,22 @@ class ExploredCluster:
         group = self._group(number, places[MODEL_GROUP][1]) if pool.groups else ""
         led = {pool.everywhere[place] for place in places.values() if place in pool.everywhere}
         leaders = led if pool.apart else frozenset[int]()
-        names = (OWN, OTHER)
-        if pool.apart:
-            ids = {name: self.id_coordinated_away_from(leaders, f"c{number}", name) for name in names}
-        else:
-            ids = {name: self.belongings.name(f"c{number}", name) for name in names}
+        ids = {name: self._id(pool, leaders, f"c{number}", name) for name in (OWN, OTHER)}
         self.belongings.transactional_ids += len(ids)
         epochs = self.coordinator_epochs(ids)
         nobodys = nobodys_of(self.belongings.stamp)
         return CellIdentities(
             number=number, ids=ids, places=places, coordinator_epochs=epochs, group=group, nobodys=nobodys
         )
+
+    def _id(self, pool: PartitionPool, leaders: Collection[int], *parts: str) -> str:
+        """A fresh transactional id of a cell. :param leaders: Brokers that are not to coordinate it."""
+        if pool.apart:
+            return self.id_coordinated_away_from(leaders, *parts)
+        if pool.kept_by is None:
+            return self.belongings.name(*parts)
+        drawn = (self.belongings.name(*parts, str(each)) for each in count())
+        return next(name for name in drawn if self.state_place(name)[1] == pool.kept_by)
 
     def _group(self, number: int, partition: int) -> str:
         """A fresh name for a group that the partition keeps (``GroupCoordinatorService.partitionFor``)."""
@@ -220,11 +227,13 @@ class ExploredCluster:
             self._found |= found
             del left[:AT_ONCE]
 
-    def new_pool(self, number: int, *, copies: int = 1, apart: bool = False) -> PartitionPool:
+    def new_pool(
+        self, number: int, *, copies: int = 1, apart: bool = False, kept_by: int | None = None
+    ) -> PartitionPool:
         """A topic that serves; one copy of each partition, because how copies are made is not what is asked.
 
         :param copies: More, where leaders are to move. :param apart: See :class:`PartitionPool`; the coordinators of a
-            cell then lead none of its partitions, as far as there are enough brokers.
+            cell then lead none of its partitions, as far as there are enough brokers. :param kept_by: Likewise.
         """
         name = self.belongings.new_topic("pool", str(number))
         topics = Topics(self.any_broker)
@@ -247,6 +256,7 @@ class ExploredCluster:
             groups=groups,
             group_ends=ends,
             copies={**replicas, **kept},
+            kept_by=kept_by,
             apart=apart,
         )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from harness.model import protocol_step as step
+from harness.model.coordinator_model import TAGGED_RECORDS
 from harness.model.events.model_event import (
     EpochsUsedUp,
     ModelEvent,
@@ -23,7 +24,7 @@ from harness.model.model_state import NONE, Coordinated, CoordinatorState, Model
 from harness.model.protocol_profile import ProtocolProfile
 
 TAGGED = 1
-"""The layout with tagged fields, from ``transaction.version`` 1 on."""
+"""The layout with tagged fields."""
 NEW_CLIENT = 2
 """``transaction.version`` of a client of the new protocol; that of an old one is 0."""
 
@@ -108,7 +109,8 @@ def _with(found: Records, passed: Iterable[ModelCluster], profile: ProtocolProfi
 
 def _record(known: Coordinated, profile: ProtocolProfile) -> CoordinatorRecord:
     """``TransactionMetadata.prepareTransitionTo`` names the producer id that it finds as the previous one."""
-    tagged = profile.level >= TAGGED
+    tagged = profile.level >= TAGGED_RECORDS
+    named = tagged and profile.records_name_ids
     previous = known.producer_id if known.previous_id == NONE else known.previous_id
     return CoordinatorRecord(
         layout=TAGGED if tagged else 0,
@@ -117,8 +119,8 @@ def _record(known: Coordinated, profile: ProtocolProfile) -> CoordinatorRecord:
         epoch=known.epoch,
         timeout_ms=known.timeout_ms,
         partitions=known.ending if known.state.preparing else known.partitions,
-        previous_id=previous if tagged else NONE,
-        next_id=known.next_id if tagged else NONE,
+        previous_id=previous if named else NONE,
+        next_id=known.next_id if named else NONE,
         client_version=NEW_CLIENT if tagged and known.new_protocol else 0,
     )
 

@@ -33,6 +33,8 @@ NEW_CLIENT_ADD = 4
 (``TransactionVersion.transactionVersionForAddPartitionsToTxn``)."""
 NEW_PROTOCOL_END = 5
 """Of EndTxn: the version by which the epoch is bumped."""
+TAGGED_RECORDS = 1
+"""The ``transaction.version`` from which on what a coordinator writes down has tagged fields."""
 LONGEST_TIMEOUT_MS = 900_000
 """``transaction.max.timeout.ms`` by default."""
 
@@ -242,6 +244,14 @@ def completed(known: Coordinated) -> Coordinated:
     if known.next_id == NONE:
         return done
     return replace(done, producer_id=known.next_id, epoch=0, previous_id=known.producer_id)
+
+
+def read_back(known: Coordinated, profile: ProtocolProfile) -> Coordinated:
+    """What the next coordinator knows; the last epoch is in no record (KAFKA-20357)."""
+    partitions = known.ending if known.state.preparing else known.partitions
+    if profile.level >= TAGGED_RECORDS and profile.records_name_ids:
+        return replace(known, partitions=partitions, last_epoch=NONE)
+    return replace(known, partitions=partitions, last_epoch=NONE, previous_id=NONE, next_id=NONE)
 
 
 def listed(known: Known, asked: ListTransactionsAsked, profile: ProtocolProfile) -> tuple[ModelAnswer, ...]:

@@ -32,6 +32,7 @@ UNVERIFIED = NONE
 OLD_EPOCH = ModelAnswer("INVALID_PRODUCER_EPOCH")
 OUT_OF_ORDER = ModelAnswer("OUT_OF_ORDER_SEQUENCE_NUMBER")
 NOT_ONGOING = ModelAnswer("INVALID_TXN_STATE")
+LOADING = ModelAnswer("COORDINATOR_LOAD_IN_PROGRESS")
 TOO_LARGE = ModelAnswer("MESSAGE_TOO_LARGE")
 NO_ID = ModelAnswer("TRANSACTIONAL_ID_AUTHORIZATION_FAILED")
 """Of a transactional batch in a request without transactional id (``KafkaApis.handleProduceRequest``)."""
@@ -113,7 +114,8 @@ def translated(asked: PartitionWrite, refused: ModelAnswer) -> ModelAnswer:
         return OLD_EPOCH
     if refused.error == "TRANSACTION_ABORTABLE" and not knows_abortable(asked):
         return NOT_ONGOING
-    if refused.error == "CONCURRENT_TRANSACTIONS" and isinstance(asked, ProduceAsked) and not is_new(asked):
+    waits = refused.error == "CONCURRENT_TRANSACTIONS" and not is_new(asked)
+    if isinstance(asked, ProduceAsked) and (waits or refused == LOADING):
         return ModelAnswer("NOT_ENOUGH_REPLICAS")
     return refused
 

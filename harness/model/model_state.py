@@ -187,6 +187,7 @@ class ModelCluster:
     :param ids: By transactional id. :param logs: By partition. :param groups: By the partition that keeps the group.
     :param producer_ids: How many were given out. :param verifications: How many were begun.
     :param coordinator_epoch: How often coordinators moved; their markers carry it.
+    :param loading: Whether the coordinators are still reading their log.
     """
 
     ids: FrozenMap[str, Coordinated] = field(default_factory=FrozenMap)
@@ -195,6 +196,7 @@ class ModelCluster:
     producer_ids: int = 0
     verifications: int = 0
     coordinator_epoch: int = 0
+    loading: bool = False
 
     def log(self, partition: str) -> PartitionLog:
         """Of a partition; :raises KeyError: where there is none."""

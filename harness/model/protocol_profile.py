@@ -40,6 +40,9 @@ class ProtocolProfile:
         client's late write in (KIP890-RACE-01-NEWER).
     :param fence_bumps_twice: An abort that the coordinator begins bumps the epoch by two (KAFKA-19367, in 4.0.0).
     :param fence_rotates: Such an abort in the last epoch ends in another producer id (KAFKA-20090, from 4.3 on).
+    :param records_name_ids: What a coordinator writes down names the producer id before and the next one, from
+        ``transaction.version`` 1 on (``TransactionLog.valueToBytes``, from 4.3 on); before that the next coordinator
+        knows neither.
     """
 
     verifies: bool = True
@@ -56,6 +59,7 @@ class ProtocolProfile:
     empty_has_no_begin: bool = True
     verification_stays_of_its_first_client: bool = True
     fence_rotates: bool = True
+    records_name_ids: bool = True
 
     def __str__(self) -> str:
         """``transaction.version 2, verifies, compares open epoch, …``."""
@@ -75,6 +79,7 @@ OLD_PROTOCOL = ProtocolProfile(
     new_group_coordinator=False,
     empty_has_no_begin=False,
     fence_rotates=False,
+    records_name_ids=False,
 )
 """Kafka 3.9: verification, and nothing else of KIP-890."""
 UNDEFENDED = ProtocolProfile(
@@ -89,6 +94,7 @@ UNDEFENDED = ProtocolProfile(
     new_group_coordinator=False,
     empty_has_no_begin=False,
     fence_rotates=False,
+    records_name_ids=False,
 )
 """Kafka 3.5 and older."""
 
@@ -123,4 +129,5 @@ def profile_of(
         new_group_coordinator=offset_commit >= NEW_PROTOCOL_OFFSETS,
         empty_has_no_begin=list_transactions >= KNOWS_PATTERN,
         fence_rotates=describe_log_dirs >= TELLS_CORDONED,
+        records_name_ids=describe_log_dirs >= TELLS_CORDONED,
     )

@@ -21,11 +21,15 @@ from harness.model.model_requests import (
     TxnOffsetCommitAsked,
     WriteMarkerAsked,
 )
-from harness.model.model_state import NONE, Coordinated, CoordinatorState, ModelCluster
+from harness.model.model_state import Coordinated, CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
 
 ABOUT_AN_ID = (InitProducerIdAsked, AddPartitionsAsked, AddOffsetsAsked, EndTxnAsked, DescribeTransactionAsked)
 """What asks a coordinator about one transactional id."""
+WITHOUT_STATE = frozenset(
+    {"INVALID_REQUEST", "INVALID_TRANSACTION_TIMEOUT", "UNKNOWN_TOPIC_OR_PARTITION", "NOT_COORDINATOR"}
+)
+"""Answers for which a coordinator need not know the id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +42,8 @@ class ModelOutcome:
 
 def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfile) -> tuple[ModelOutcome, ...]:
     """What the request may answer, with nothing else under way; markers of what it ends are not written yet."""
-    if _is_nameless(asked):
-        return (ModelOutcome(ModelAnswer("INVALID_REQUEST"), cluster),)
+    if (at_once := _without_state(cluster, asked, profile)) is not None:
+        return (at_once,)
     match asked:
         case InitProducerIdAsked():
             return (_initialised(cluster, asked, profile),)
@@ -60,6 +64,26 @@ def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfil
             return (ModelOutcome(_described(cluster, asked), cluster),)
 
 
+def _without_state(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfile) -> ModelOutcome | None:
+    """What is answered without a look at what is known of the id."""
+    if _is_nameless(asked):
+        return ModelOutcome(ModelAnswer("INVALID_REQUEST"), cluster)
+    if cluster.loading and isinstance(asked, (*ABOUT_AN_ID, ListTransactionsAsked)):
+        return _while_loading(cluster, asked, profile)
+    return None
+
+
+def _while_loading(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfile) -> ModelOutcome:
+    """Nothing is done, and what needs no state is answered (``TransactionStateManager.getTransactionState``).
+
+    A list that leaves out what is not loaded yet is none (``listTransactionStates``).
+    """
+    loaded = outcomes(replace(cluster, loading=False), asked, profile)[0].answer
+    names_none = isinstance(asked, DescribeTransactionAsked) and asked.names_none
+    is_told = names_none or loaded.error in WITHOUT_STATE
+    return ModelOutcome(loaded if is_told else leader_model.LOADING, cluster)
+
+
 def _is_nameless(asked: ModelRequest) -> bool:
     """Whether a coordinator is asked about the empty id, which nobody may have (``TransactionCoordinator``)."""
     return isinstance(asked, ABOUT_AN_ID) and not asked.id
@@ -76,7 +100,9 @@ def _described(cluster: ModelCluster, asked: DescribeTransactionAsked | Describe
 
 
 def settled(cluster: ModelCluster, profile: ProtocolProfile) -> ModelCluster:
-    """With every marker written that is under way, and every ending transaction complete."""
+    """With everything loaded, every marker written that is under way, and every ending transaction complete."""
+    if cluster.loading:
+        cluster = replace(cluster, loading=False)
     while steps := list(marker_steps(cluster, profile)):
         cluster = steps[0][1]
     return cluster
@@ -108,15 +134,9 @@ def timed_out(cluster: ModelCluster, name: str, profile: ProtocolProfile) -> Mod
     return _with_new_ids(cluster, name, coordinator_model.fenced(known, cluster.producer_ids, profile))
 
 
-def coordinator_moved(cluster: ModelCluster) -> ModelCluster:
-    """Another coordinator reads the log: markers of transactions that are ending are all sent again (KIP-98 §5.1).
-
-    The last epoch is in no record that is read then (KAFKA-20357).
-    """
-    ids = {
-        name: replace(known, partitions=known.ending if known.state.preparing else known.partitions, last_epoch=NONE)
-        for name, known in cluster.ids.items()
-    }
+def coordinator_moved(cluster: ModelCluster, profile: ProtocolProfile) -> ModelCluster:
+    """Another coordinator reads the log: markers of transactions that are ending are all sent again (KIP-98 §5.1)."""
+    ids = {name: coordinator_model.read_back(known, profile) for name, known in cluster.ids.items()}
     return replace(cluster, ids=FrozenMap(ids), coordinator_epoch=cluster.coordinator_epoch + 1)
 
 
@@ -182,7 +202,8 @@ def _written(cluster: ModelCluster, asked: PartitionWrite, profile: ProtocolProf
 
 def asked_about(cluster: ModelCluster, asked: PartitionWrite, number: int, profile: ProtocolProfile) -> ModelOutcome:
     """What a write is answered once the coordinator is asked about it, whose verification is this one."""
-    told = _added(cluster, leader_model.question(asked), profile)
+    ask = _while_loading if cluster.loading else _added
+    told = ask(cluster, leader_model.question(asked), profile)
     if not told.answer.accepted:
         return ModelOutcome(leader_model.translated(asked, told.answer), told.after)
     return finish_write(told.after, asked, number, profile)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.model.alphabet import OWN
 from harness.model.events.model_event import (
+    CoordinatorLoads,
     CoordinatorMoves,
     EpochsUsedUp,
     LeaderMoves,
@@ -55,6 +56,8 @@ def _event_line(event: ModelEvent) -> str:
             return f'lab.reached({event.id}, "CompleteAbort")  # timed out, where a transaction was open'
         case CoordinatorMoves():
             return f"lab.moves.coordinator({OWN})  # for the rest"
+        case CoordinatorLoads():
+            return f"lab.state_log.lengthen({OWN}, 1_000_000); lab.moves.coordinator({OWN}, known=False)  # for the rest"
         case LeaderMoves():
             return f"lab.moves.leader({event.partition})  # for the rest"
         case MarkersWait():

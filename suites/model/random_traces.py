@@ -105,7 +105,7 @@ class TraceWalk:
         if happens == "time out":
             self.cluster = step.timed_out(self.cluster, OWN, self.profile) or self.cluster
         elif happens == "coordinator":
-            self.cluster = step.coordinator_moved(self.cluster)
+            self.cluster = step.coordinator_moved(self.cluster, self.profile)
         elif happens == "leader":
             self.cluster = step.leader_moved(self.cluster, self.choose((*PARTITIONS, GROUP)))
         elif self.messages:

@@ -2,24 +2,26 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from harness.base import wait
 from harness.explore.cell_run import CellRun
 from harness.explore.events.held_links import HeldLinks, HeldRequests
 from harness.explore.events.held_writes import HeldWrites
+from harness.explore.events.loading_coordinators import LoadingCoordinators
 from harness.explore.events.moved_leaders import MovedLeaders
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool
 from harness.explore.looks.pool_look import await_loaded, described_ids
 from harness.kafka.leaders.coordinator_records import ADMIN, append_states
 from harness.model.events.model_event import (
+    CoordinatorLoads,
     CoordinatorMoves,
     EpochsUsedUp,
     LeaderMoves,
     MarkersWait,
     TimeoutPasses,
 )
-from harness.model.events.write_events import WriteLost, WritesOverlap, WriteWaits, moves_coordinator
+from harness.model.events.write_events import WriteEvent, WriteLost, WritesOverlap, WriteWaits, moves_coordinator
 from harness.model.model_state import CoordinatorState
 from harness.wire.records.transaction_state import NewState
 from harness.wire.topic_partitions import TopicPartition
@@ -50,6 +52,11 @@ class ClusterEvents:
     lives_on: bool = False
     _markers: HeldRequests | None = None
     _writes: HeldWrites | None = None
+    loading: LoadingCoordinators = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing loads yet."""
+        self.loading = LoadingCoordinators(cluster=self.cluster, moved=self.moved, connect=self.connect)
 
     def bring_about(self, runs: Sequence[CellRun], pool: PartitionPool) -> PartitionPool:
         """The next event of these cells, which is the same one; the pool as it is led then.
@@ -61,6 +68,8 @@ class ClusterEvents:
                 self._await_timeouts(runs)
             case CoordinatorMoves():
                 self._move_coordinators(runs)
+            case CoordinatorLoads():
+                self.loading.begin(runs)
             case LeaderMoves(partition=name):
                 pool = replace(pool, leaders={**pool.leaders, **self.moved.move(pool.named(name))})
             case EpochsUsedUp():
@@ -69,15 +78,18 @@ class ClusterEvents:
                 assert self.held_links is not None, "no links"
                 self._markers = self.held_links.hold("WriteTxnMarkers", "drop-request" if lost else "hold")
             case WriteWaits() | WriteLost() | WritesOverlap() as event:
-                assert self.held_links is not None, "no links"
-                self._writes = HeldWrites(cluster=self.cluster, links=self.held_links, connect=self.connect)
-                self._writes.hold(runs, pool)
-                if moves_coordinator(event):
-                    self._move_coordinators(runs)
+                self._hold_writes(runs, pool, event)
         for run in runs:
             if run.next_event is not None:
                 run.happened()
         return pool
+
+    def _hold_writes(self, runs: Sequence[CellRun], pool: PartitionPool, event: WriteEvent) -> None:
+        assert self.held_links is not None, "no links"
+        self._writes = HeldWrites(cluster=self.cluster, links=self.held_links, connect=self.connect)
+        self._writes.hold(runs, pool)
+        if moves_coordinator(event):
+            self._move_coordinators(runs)
 
     def await_waiting(self, runs: Sequence[CellRun], pool: PartitionPool) -> None:
         """Once transactions have ended whose markers are held: those whose markers are not are missed."""
@@ -91,7 +103,8 @@ class ClusterEvents:
                 run.missed = NOT_HELD
 
     def let_go(self, runs: Sequence[CellRun]) -> None:
-        """What is held until now."""
+        """What is held until now, and what loads."""
+        self.loading.end(runs)
         if self._markers is not None:
             if self._markers.overdue:
                 _miss(runs, HELD_TOO_LONG)

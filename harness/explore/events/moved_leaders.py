@@ -26,14 +26,30 @@ class MovedLeaders:
         :raises Unprepared: When a partition has one replica, or the controller refuses.
         :raises TimedOut: When replicas are not in sync, or brokers do not get to know the leaders, in time.
         """
+        leaders = self.begin(places)
+        self.await_known(leaders)
+        return leaders
+
+    def begin(self, places: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """As :meth:`move`, but returns as soon as the controller has elected them."""
         wanted = {place: self._turned(place) for place in places}
-        self._elected(wanted)
+        elect_all(self.view, wanted)
         return {place: order[0] for place, order in wanted.items()}
+
+    def await_known(self, leaders: Mapping[TopicPartition, int]) -> None:
+        """Every broker knows them; :raises TimedOut: where not in time."""
+        for place, leader in leaders.items():
+            wait.until(
+                lambda place=place, leader=leader: self._leads(place, leader),  # type: ignore[misc]
+                what=f"broker {leader} as leader of {place[0]}-{place[1]} everywhere",
+                timeout_seconds=ELECTED_SECONDS,
+            )
 
     def put_back(self) -> None:
         """The first orders again; raises as :meth:`move` does."""
         if self.orders:
-            self._elected(self.orders)
+            elect_all(self.view, self.orders)
+            self.await_known({place: order[0] for place, order in self.orders.items()})
             self.orders.clear()
 
     def _turned(self, place: TopicPartition) -> Sequence[int]:
@@ -47,15 +63,6 @@ class MovedLeaders:
             timeout_seconds=IN_SYNC_SECONDS,
         )
         return (*known[1:], known[0])
-
-    def _elected(self, orders: Mapping[TopicPartition, Sequence[int]]) -> None:
-        elect_all(self.view, orders)
-        for place, order in orders.items():
-            wait.until(
-                lambda place=place, leader=order[0]: self._leads(place, leader),  # type: ignore[misc]
-                what=f"broker {order[0]} as leader of {place[0]}-{place[1]} everywhere",
-                timeout_seconds=ELECTED_SECONDS,
-            )
 
     def _leads(self, place: TopicPartition, node: int) -> bool:
         return self.view.led_by(*place, node) and self.view.caught_up(*place, node)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.model.events.model_event import (
+    CoordinatorLoads,
     CoordinatorMoves,
     EpochsUsedUp,
     LeaderMoves,
@@ -18,6 +19,8 @@ AT_ONCE = 600
 """Cells of a batch."""
 IN_TIME = 250
 """With a timeout that is to pass: so many are asked in a fraction of it."""
+WHILE_LOADING = 150
+"""While a coordinator loads: likewise."""
 CONNECTIONS = 96
 """With a write that waits or is lost, for which each has a connection of its own."""
 LEADERS_ASK = (WriteWaits, WriteLost, WritesOverlap)
@@ -34,7 +37,13 @@ class PlannedBatch:
     @property
     def alone(self) -> bool:
         """Whether its events strike other batches too."""
-        return any(_is(each, CoordinatorMoves, EpochsUsedUp, LeaderMoves, *ON_LINKS) for each in self.events)
+        strike_all = (CoordinatorMoves, CoordinatorLoads, EpochsUsedUp, LeaderMoves, *ON_LINKS)
+        return any(_is(each, *strike_all) for each in self.events)
+
+    @property
+    def loads(self) -> bool:
+        """Whether a coordinator is to be asked while it loads."""
+        return any(_is(each, CoordinatorLoads) for each in self.events)
 
     @property
     def moves_leaders(self) -> bool:
@@ -58,6 +67,8 @@ def _cut(events: tuple[str, ...], cells: Sequence[tuple[int, GridCell]]) -> Iter
     size = AT_ONCE
     if any(_is(each, TimeoutPasses) for each in events):
         size = IN_TIME
+    if any(_is(each, CoordinatorLoads) for each in events):
+        size = WHILE_LOADING
     if any(_is(each, *LEADERS_ASK) for each in events):
         size = CONNECTIONS
     for at in range(0, len(cells), size):

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.model.events.model_event import (
+    CoordinatorLoads,
     CoordinatorMoves,
     EpochsUsedUp,
     LeaderMoves,
@@ -43,11 +44,11 @@ class EventReach:
         match event:
             case TimeoutPasses():
                 return None
-            case EpochsUsedUp() if not self.owned:
+            case EpochsUsedUp() | CoordinatorLoads() if not self.owned:
                 return "records of coordinators are written on a cluster of ours alone"
-            case CoordinatorMoves() | EpochsUsedUp() if self.state_copies == 0:
+            case CoordinatorMoves() | CoordinatorLoads() | EpochsUsedUp() if self.state_copies == 0:
                 return "the partitions of __transaction_state are not shown"
-            case CoordinatorMoves() | EpochsUsedUp() | LeaderMoves():
+            case CoordinatorMoves() | CoordinatorLoads() | EpochsUsedUp() | LeaderMoves():
                 return self._why_no_move(1 if self.brokers < 2 else self._copies(event))
             case MarkersWait() | WriteWaits() | WriteLost() | WritesOverlap():
                 if not self.links or self.brokers < APART:

@@ -35,6 +35,11 @@ class CoordinatorMoves:
 
 
 @dataclass(frozen=True, slots=True)
+class CoordinatorLoads:
+    """Likewise, and what comes next comes while it loads; after that it has loaded."""
+
+
+@dataclass(frozen=True, slots=True)
 class LeaderMoves:
     """Another replica leads a partition."""
 
@@ -69,7 +74,9 @@ class EpochsUsedUp:
         return LAST_EPOCH - 1 - self.left
 
 
-ModelEvent: TypeAlias = TimeoutPasses | CoordinatorMoves | LeaderMoves | EpochsUsedUp | MarkersWait | WriteEvent
+ModelEvent: TypeAlias = (
+    TimeoutPasses | CoordinatorMoves | CoordinatorLoads | LeaderMoves | EpochsUsedUp | MarkersWait | WriteEvent
+)
 ModelStep: TypeAlias = ModelRequest | ModelEvent
 """Of a path."""
 
@@ -81,13 +88,17 @@ def after_event(cluster: ModelCluster, event: ModelEvent, profile: ProtocolProfi
             aborted = step.timed_out(cluster, event.id, profile)
             return cluster if aborted is None else step.settled(aborted, profile)
         case CoordinatorMoves():
-            return step.settled(step.coordinator_moved(cluster), profile)
+            return step.settled(step.coordinator_moved(cluster, profile), profile)
+        case CoordinatorLoads():
+            return replace(step.coordinator_moved(cluster, profile), loading=True)
         case LeaderMoves():
             return step.leader_moved(cluster, event.partition)
         case MarkersWait():
             return cluster
         case EpochsUsedUp():
-            return step.coordinator_moved(cluster.with_id(event.id, replace(cluster.ids[event.id], epoch=event.epoch)))
+            return step.coordinator_moved(
+                cluster.with_id(event.id, replace(cluster.ids[event.id], epoch=event.epoch)), profile
+            )
         case WriteWaits() | WriteLost() | WritesOverlap():
             return after_writes(cluster, event, profile).after
 

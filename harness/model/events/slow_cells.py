@@ -2,7 +2,8 @@
 
 Each reached state of the grid, with each event that can happen in it, times every request of the alphabet. States after
 an event that differ in nothing that a name tells are one. What would wait itself is not asked: a write about which its
-leader has to ask the coordinator too, while questions lie on the links. Behind them come the states that an id comes to
+leader has to ask the coordinator too, while questions lie on the links. What a group's coordinator makes of another
+one that loads is a matter of groups, and is left out. Behind them come the states that an id comes to
 in the last epochs of its producer id (KIP-360, KIP-890).
 """
 
@@ -12,6 +13,7 @@ from itertools import islice, product
 
 from harness.model.alphabet import OWN, PARTITIONS, alphabet
 from harness.model.events.model_event import (
+    CoordinatorLoads,
     CoordinatorMoves,
     EpochsUsedUp,
     LeaderMoves,
@@ -47,12 +49,14 @@ from harness.model.model_requests import (
     ModelRequest,
     PartitionWrite,
     ProduceAsked,
+    TxnOffsetCommitAsked,
 )
 from harness.model.model_state import CoordinatorState, ModelCluster, fresh_cluster
 from harness.model.protocol_profile import NEW_PROTOCOL_PRODUCE, ProtocolProfile
 
 DEEPEST: Mapping[type[ModelEvent], int] = {
     CoordinatorMoves: 4,
+    CoordinatorLoads: 3,
     LeaderMoves: 4,
     TimeoutPasses: 5,
     MarkersWait: 3,
@@ -117,6 +121,8 @@ def _asked_in(
 ) -> Iterator[GridCell]:
     waits = waiting_write(path) is not None
     for named in alphabet(before, offered):
+        if before.loading and isinstance(named.asked, TxnOffsetCommitAsked):
+            continue
         if not (waits and _would_wait(before, named.asked, profile)):
             yield GridCell(path=path, before=before, asked=named.asked, state=state, request=named.name)
 
@@ -134,6 +140,7 @@ def _continued(
     if known is None:
         return
     yield (CoordinatorMoves(),)
+    yield (CoordinatorLoads(),)
     log = cluster.log(WAITING_PARTITION)
     if known.producer_id in {*log.producers, *log.verifications}:
         yield (LeaderMoves(WAITING_PARTITION),)
@@ -183,19 +190,25 @@ def words(one: ModelStep) -> str:
             return "its timeout has passed"
         case CoordinatorMoves():
             return "its coordinator has moved"
+        case CoordinatorLoads():
+            return "another coordinator loads"
         case LeaderMoves():
             return f"the leader of {one.partition} has moved"
         case MarkersWait():
             return "markers are lost" if one.lost else "markers wait"
         case EpochsUsedUp():
             return f"{one.left} epochs of its first producer id were left"
-        case WritesOverlap():
-            return f"two writes v{one.first.version} overlap, the second {overlap_words(one)}"
-        case WriteWaits() | WriteLost():
-            what = "the yes to a write" if one.confirmed else "the question about a write"
-            if isinstance(one, WriteLost):
-                return f"{what} v{one.asked.version} is lost"
-            return f"{what} v{one.asked.version} waits{' and its coordinator has moved' if one.moved else ''}"
+        case WriteWaits() | WriteLost() | WritesOverlap():
+            return _words_of_write(one)
         case EndTxnAsked():
             return f"EndTxn v{one.version} {'commits' if one.commit else 'aborts'}"
     return type(one).__name__
+
+
+def _words_of_write(one: WriteEvent) -> str:
+    if isinstance(one, WritesOverlap):
+        return f"two writes v{one.first.version} overlap, the second {overlap_words(one)}"
+    what = "the yes to a write" if one.confirmed else "the question about a write"
+    if isinstance(one, WriteLost):
+        return f"{what} v{one.asked.version} is lost"
+    return f"{what} v{one.asked.version} waits{' and its coordinator has moved' if one.moved else ''}"

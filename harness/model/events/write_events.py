@@ -86,7 +86,7 @@ def after_writes(cluster: ModelCluster, event: WriteEvent, profile: ProtocolProf
     match event:
         case WriteWaits():
             after = _asked_about(cluster, event.asked, profile, confirmed=event.confirmed)
-            return WritesAnswered(coordinator_moved(after) if event.moved else after, ((),))
+            return WritesAnswered(coordinator_moved(after, profile) if event.moved else after, ((),))
         case WriteLost():
             after = _asked_about(cluster, event.asked, profile, confirmed=event.confirmed)
             return WritesAnswered(after, ((TRY_AGAIN,),))

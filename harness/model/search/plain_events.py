@@ -25,12 +25,13 @@ def of_brokers(state: SearchState, profile: ProtocolProfile) -> Iterator[SearchS
         if (aborted := step.timed_out(state.cluster, name, profile)) is not None:
             yield SearchStep((f"{name} times out",), replace(state, cluster=aborted))
     if state.moves:
-        yield from _moves(state)
+        yield from _moves(state, profile)
 
 
-def _moves(state: SearchState) -> Iterator[SearchStep]:
+def _moves(state: SearchState, profile: ProtocolProfile) -> Iterator[SearchStep]:
     fewer = replace(state, moves=state.moves - 1)
-    yield SearchStep(("the coordinator moves",), replace(fewer, cluster=step.coordinator_moved(state.cluster)))
+    read = step.coordinator_moved(state.cluster, profile)
+    yield SearchStep(("the coordinator moves",), replace(fewer, cluster=read))
     for partition in state.cluster.logs:
         moved = step.leader_moved(state.cluster, partition)
         if moved != state.cluster:

@@ -227,7 +227,7 @@ class _Search:
 
     def _moves(self, one: _Configuration) -> Iterator[_Configuration]:
         """How often coordinators moved is not counted: markers carry it, and no client sees it."""
-        moved = step.coordinator_moved(one.cluster)
+        moved = step.coordinator_moved(one.cluster, self.profile)
         yield self._changed(one, replace(moved, coordinator_epoch=one.cluster.coordinator_epoch))
         for partition, log in one.cluster.logs.items():
             if log.verifications:

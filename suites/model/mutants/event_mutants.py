@@ -5,14 +5,16 @@ from dataclasses import replace
 from typing import Any
 
 from harness.explore import comparison
-from harness.model import coordinator_model, protocol_step
+from harness.model import coordinator_model, leader_model, protocol_step
 from harness.model.events import model_event, write_events
 from harness.model.events.write_events import WriteEvent, WriteLost, WritesAnswered, WritesOverlap, writes_of
 from harness.model.frozen_map import FrozenMap
+from harness.model.leader_model import LOADING
+from harness.model.model_requests import ModelAnswer
 from harness.model.model_state import NONE, CoordinatorState, ModelCluster
 from suites.model.mutants.mutant import Mutant, ShownBy, always, replaced, with_profile
 
-COORDINATOR, STEP, EVENTS, WRITES = coordinator_model, protocol_step, model_event, write_events
+COORDINATOR, LEADER, STEP, EVENTS, WRITES = coordinator_model, leader_model, protocol_step, model_event, write_events
 
 
 def _commits(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,8 +31,8 @@ def _moved_ids(change: Callable[[Any, Any], Any]) -> Callable[[Callable[..., Any
     """The other coordinator knows each id so. :param change: Makes it of what the old and the new one know."""
 
     def changed(rule: Callable[..., Any]) -> Callable[..., Any]:
-        def moved(cluster: ModelCluster) -> ModelCluster:
-            after: ModelCluster = rule(cluster)
+        def moved(cluster: ModelCluster, profile: Any) -> ModelCluster:
+            after: ModelCluster = rule(cluster, profile)
             return replace(
                 after, ids=FrozenMap({name: change(cluster.ids[name], one) for name, one in after.ids.items()})
             )
@@ -41,7 +43,7 @@ def _moved_ids(change: Callable[[Any, Any], Any]) -> Callable[[Callable[..., Any
 
 
 def _same_coordinator_epoch(rule: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda cluster: replace(rule(cluster), coordinator_epoch=cluster.coordinator_epoch)
+    return lambda cluster, profile: replace(rule(cluster, profile), coordinator_epoch=cluster.coordinator_epoch)
 
 
 def _without_open(_before: Any, known: Any) -> Any:
@@ -109,6 +111,17 @@ def _asked_of_the_next(rule: Callable[..., Any]) -> Callable[..., Any]:
     return lambda began, now, event, profile: rule(began, now, replace(event, moved=False), profile)
 
 
+def _as_if_loaded(_rule: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda cluster, *given: STEP.outcomes(replace(cluster, loading=False), *given)[0]
+
+
+def _loading_is_a_yes(rule: Callable[..., Any]) -> Callable[..., Any]:
+    def translated(asked: Any, refused: Any) -> Any:
+        return ModelAnswer() if refused == LOADING else rule(asked, refused)
+
+    return translated
+
+
 def _never_used_up(rule: Callable[..., Any]) -> Callable[..., Any]:
     """The rule, as if there were many epochs behind the last ones."""
 
@@ -149,6 +162,8 @@ OF_EVENTS: Sequence[Mutant] = tuple(
         ("writes that overlap are both refused", EVENTS, "after_writes", _leaves_no_trace(WritesOverlap)),
         ("a new instance may have an epoch behind the last one", COORDINATOR, "_next_epoch", _never_used_up),
         ("a transaction may end in an epoch behind the last one", COORDINATOR, "_begin_to_end", _never_used_up),
+        ("a coordinator that is loading answers by what the one before knew", STEP, "_while_loading", _as_if_loaded),
+        ("a write whose coordinator is loading is appended", LEADER, "translated", _loading_is_a_yes),
         ("a question that waited is answered yes", WRITES, "asked_about", replaced(STEP.finish_write)),
         ("a question on its way comes to the next coordinator", comparison, "let_go", _asked_of_the_next),
     )
