@@ -201,7 +201,8 @@ def cells_by_event(profile: ProtocolProfile, offered: Mapping[str, tuple[int, in
 
 def test_the_slower_part_has_every_event_and_each_cell_once() -> None:
     found = cells_by_event(NEWEST, MARKERS)
-    moves, links = {"CoordinatorMoves", "LeaderMoves"}, {"MarkersWait", "WriteWaits", "WriteLost", "WritesOverlap"}
+    moves = {"CoordinatorMoves", "CoordinatorLoads", "LeaderMoves"}
+    links = {"MarkersWait", "WriteWaits", "WriteLost", "WritesOverlap"}
     assert found.keys() == {"TimeoutPasses", "EpochsUsedUp", *moves, *links}
     every = [cell for cells in found.values() for cell in cells]
     assert len(every) > 10_000

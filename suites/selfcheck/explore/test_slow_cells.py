@@ -11,6 +11,7 @@ from harness.explore.comparison import compare
 from harness.explore.events.planned_batches import CONNECTIONS, IN_TIME, planned
 from harness.explore.events.reach import EventReach
 from harness.model.events.model_event import (
+    CoordinatorLoads,
     CoordinatorMoves,
     EpochsUsedUp,
     LeaderMoves,
@@ -60,6 +61,8 @@ def test_what_strikes_others_is_asked_alone_and_what_needs_it_apart() -> None:
     assert (moved.alone, moved.moves_leaders, moved.apart) == (True, True, True)
     assert (coordinated.alone, coordinated.moves_leaders, coordinated.apart) == (True, False, False)
     assert (held.alone, held.moves_leaders, held.apart) == (True, False, True)
+    (loads,) = planned([(1, cell(INIT, CoordinatorLoads()))])
+    assert (loads.alone, loads.loads, loads.moves_leaders, loads.apart) == (True, True, False, False)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +73,8 @@ def test_what_strikes_others_is_asked_alone_and_what_needs_it_apart() -> None:
         (CoordinatorMoves(), EventReach(brokers=3, changes=True, state_copies=0, links=True), "not shown"),
         (CoordinatorMoves(), EventReach(brokers=3, changes=True, state_copies=1, links=True), "no other replica"),
         (CoordinatorMoves(), EventReach(brokers=3, changes=False, state_copies=3, links=True), "--allow-changes"),
+        (CoordinatorLoads(), replace(EVERYTHING, owned=False), "a cluster of ours alone"),
+        (CoordinatorLoads(), EventReach(brokers=3, changes=True, state_copies=1, links=True), "no other replica"),
         (LeaderMoves("A"), EventReach(brokers=1, changes=True, state_copies=3, links=True), "no other replica"),
         (LeaderMoves("A"), EventReach(brokers=3, changes=False, state_copies=3, links=True), "--allow-changes"),
         (MarkersWait(), EventReach(brokers=3, changes=True, state_copies=3, links=False), "links"),
