@@ -7,7 +7,7 @@ of partitions, are one. Each has the shortest sequence of requests that leads a 
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from harness.model.alphabet import OTHER, OWN, PARTITIONS, alphabet, is_used, offers_groups
 from harness.model.events.model_event import ModelStep
@@ -29,6 +29,8 @@ OTHER_BEGINS = InitProducerIdAsked(id=OTHER, version=4)
 """Another id is initialised first, so that it can be mistaken."""
 DEPTH = 5
 """Requests of the longest path, the two first InitProducerId among them."""
+MANY_WRITES = 12
+"""Of one transaction to one partition: more than twice what is remembered of a producer."""
 OLD_WRITE, OLD_OFFSETS = 9, 3
 """Versions of Produce and TxnOffsetCommit by which an old client writes on the way: all releases offer them."""
 
@@ -66,7 +68,7 @@ def grid_cells(
 
 
 def _cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Iterator[GridCell]:
-    for reached in reached_states(profile, offered):
+    for reached in chain(reached_states(profile, offered), _after_many_writes(profile, offered)):
         for named in alphabet(reached.cluster, offered):
             yield GridCell(
                 path=reached.path, before=reached.cluster, asked=named.asked, state=reached.name, request=named.name
@@ -84,6 +86,28 @@ def reached_states(profile: ProtocolProfile, offered: Mapping[str, tuple[int, in
     return states_from(
         ReachedState(name=state_name(start), path=(OTHER_BEGINS,), cluster=start), DEPTH, profile, offered
     )
+
+
+def _after_many_writes(profile: ProtocolProfile, offered: Mapping[str, tuple[int, int]]) -> Iterator[ReachedState]:
+    """A producer of each protocol that has written more than its leader remembers of it (KIP-360)."""
+    identity = {"id": OWN, "producer_id": beginning(profile).producer_ids, "epoch": 0}
+    for version in _write_versions(offered):
+        path: list[ModelRequest] = [OTHER_BEGINS, InitProducerIdAsked(id=OWN, version=4)]
+        if version == OLD_WRITE:
+            path.append(AddPartitionsAsked(version=3, partitions=frozenset(PARTITIONS[0]), **identity))  # type: ignore[arg-type]
+        for sequence in range(MANY_WRITES):
+            path.append(ProduceAsked(version=version, partition=PARTITIONS[0], sequence=sequence, **identity))  # type: ignore[arg-type]
+        cluster = fresh_cluster(*PARTITIONS)
+        for asked in path:
+            cluster = settled(outcomes(cluster, asked, profile)[0].after, profile)
+        yield ReachedState(
+            name=f"{state_name(cluster)}; {MANY_WRITES} writes v{version}", path=tuple(path), cluster=cluster
+        )
+
+
+def _write_versions(offered: Mapping[str, tuple[int, int]]) -> tuple[int, ...]:
+    """Of Produce: of an old client, and of a new one where there is one."""
+    return (OLD_WRITE, NEW_PROTOCOL_PRODUCE) if offered["Produce"][1] >= NEW_PROTOCOL_PRODUCE else (OLD_WRITE,)
 
 
 def states_from(
@@ -116,7 +140,7 @@ def _moves(cluster: ModelCluster, offered: Mapping[str, tuple[int, int]]) -> Ite
     for partition in _next_partitions(cluster):
         following = cluster.log(partition).known(known.producer_id).next_sequence(known.epoch)
         yield AddPartitionsAsked(version=3, partitions=frozenset(partition), **identity)  # type: ignore[arg-type]
-        for version in (OLD_WRITE, NEW_PROTOCOL_PRODUCE) if new else (OLD_WRITE,):
+        for version in _write_versions(offered):
             yield ProduceAsked(version=version, partition=partition, sequence=following, **identity)  # type: ignore[arg-type]
     for version in (3, 5) if new else (3,):
         for commit in (True, False):

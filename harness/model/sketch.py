@@ -57,7 +57,9 @@ def _event_line(event: ModelEvent) -> str:
         case CoordinatorMoves():
             return f"lab.moves.coordinator({OWN})  # for the rest"
         case CoordinatorLoads():
-            return f"lab.state_log.lengthen({OWN}, 1_000_000); lab.moves.coordinator({OWN}, known=False)  # for the rest"
+            return (
+                f"lab.state_log.lengthen({OWN}, 1_000_000); lab.moves.coordinator({OWN}, known=False)  # for the rest"
+            )
         case LeaderMoves():
             return f"lab.moves.leader({event.partition})  # for the rest"
         case MarkersWait():

@@ -29,7 +29,8 @@ def rounds_of_cells(profile: ProtocolProfile, offered: Mapping[str, tuple[int, i
     """No cell twice: some of the kinds of requests and states, the others, events, timeouts, more of the events."""
     quick = list(enumerate(grid_cells(profile, offered), start=1))
     slow = list(enumerate(slow_cells(profile, offered), start=len(quick) + 1))
-    asked = _one_of_each([(each, _predicted(each[1], profile)) for each in quick], (_by_request, _by_state_and_answer))
+    kinds = (_by_request, _by_state_and_answer, _by_memory)
+    asked = _one_of_each([(each, _predicted(each[1], profile)) for each in quick], kinds)
     asked = _every_api_first(asked)
     events, timeouts = [_predicted_after(slow, profile, late=late) for late in (False, True)]
     some, many = (
@@ -82,6 +83,13 @@ def _by_request(cell: GridCell, outcome: ModelOutcome) -> Hashable:
 def _by_state_and_answer(cell: GridCell, outcome: ModelOutcome) -> Hashable:
     states = (_state(cell.before), _state(outcome.after))
     return type(cell.asked), cell.asked.version, outcome.answer.error, _changed(cell, outcome), states
+
+
+def _by_memory(cell: GridCell, _outcome: ModelOutcome) -> Hashable:
+    """By how many batches leaders remember of the id's producer."""
+    known = cell.before.ids.get(OWN)
+    logs = cell.before.logs.values() if known is not None else ()
+    return type(cell.asked), max((len(log.known(known.producer_id).batches) for log in logs if known), default=0)
 
 
 def _by_event(cell: GridCell, outcome: ModelOutcome) -> Hashable:
