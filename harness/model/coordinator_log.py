@@ -4,9 +4,10 @@ No answer shows these records, and the next coordinator reads nothing else of th
 ``TransactionLog.valueToBytes``, ``TransactionMetadata.prepareTransitionTo``; for the tagged fields KIP-890 part 2.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from harness.model import protocol_step as step
 from harness.model.coordinator_model import TAGGED_RECORDS
@@ -69,7 +70,7 @@ def records_of(cell: GridCell, profile: ProtocolProfile) -> Records:
     passed = [after, done := step.settled(after, profile)]
     if (write := waiting_write(cell.path)) is not None:
         passed += [left := let_go(before, done, write, profile).after, step.settled(left, profile)]
-    return _with(found, passed, profile)
+    return _with(found, (before, *passed), profile)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -83,7 +84,7 @@ def _of_path(
         if isinstance(one, EpochsUsedUp):
             found[one.id] = (*found[one.id], _used_up(cluster.ids[one.id], one))
         else:
-            found = dict(_with(found, passed, profile))
+            found = dict(_with(found, (cluster, *passed), profile))
         cluster = passed[-1]
     return cluster, found
 
@@ -99,12 +100,15 @@ def _passed(cluster: ModelCluster, one: ModelStep, profile: ProtocolProfile, *, 
     return (after,) if held else (after, step.settled(after, profile))
 
 
-def _with(found: Records, passed: Iterable[ModelCluster], profile: ProtocolProfile) -> Records:
+def _with(found: Records, passed: Sequence[ModelCluster], profile: ProtocolProfile) -> Records:
+    """And what is written on the way from the first of these states to the last."""
     more = {name: list(records) for name, records in found.items()}
-    for cluster in passed:
-        for name, known in cluster.ids.items():
-            more.setdefault(name, []).append(_record(known, profile))
-    return {name: without_repetitions(records) for name, records in more.items()}
+    for before, after in pairwise(passed):
+        for name, known in after.ids.items():
+            record, knew = _record(known, profile), before.ids.get(name)
+            if knew is None or record != _record(knew, profile):
+                more.setdefault(name, []).append(record)
+    return {name: tuple(records) for name, records in more.items()}
 
 
 def _record(known: Coordinated, profile: ProtocolProfile) -> CoordinatorRecord:

@@ -103,6 +103,12 @@ def test_the_producer_id_behind_the_last_epoch_is_named_until_it_is_reached() ->
     assert records[1].layout == 0, "written by the exploration, as every release reads it"
 
 
+def test_a_record_of_somebody_else_is_not_written_again_in_the_layout_of_coordinators() -> None:
+    used_up = EpochsUsedUp("own", left=0)
+    assert written(INIT, used_up) == written(INIT, used_up, asked=replace(COMMIT, epoch=9))
+    assert [each.layout for each in written(INIT, used_up)] == [1, 0]
+
+
 def test_an_unknown_id_has_no_records() -> None:
     assert written(asked=LOOKED_AT) == ()
 
