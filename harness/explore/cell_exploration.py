@@ -77,6 +77,7 @@ class Exploration:
     late: list[str] = field(default_factory=list)
     verifying: Lock = field(default_factory=Lock)
     pools: Iterator[int] = field(default_factory=count)
+    _told_without_records: bool = False
 
     def profile(self) -> ProtocolProfile:
         """What is asked for, else by what brokers advertise, and by the switch of verification."""
@@ -209,9 +210,17 @@ class Exploration:
             yield explored
 
     def _look_at_records(self, explored: ExploredCluster) -> None:
-        """From now on."""
-        if self.options.records:
-            explored.look_at_records()
+        """From now on; where that cannot be, it is told."""
+        if not self.options.records:
+            return
+        explored.look_at_records(self._without_records)
+        if explored.records is None:
+            self._without_records("the topic is not shown")
+
+    def _without_records(self, why: str) -> None:
+        if not self._told_without_records:
+            self.options.run.progress(f"what coordinators write into {TOPIC} is not compared: {why}")
+        self._told_without_records = True
 
     @contextmanager
     def _events(self, explored: ExploredCluster) -> Iterator[ClusterEvents]:

@@ -1,6 +1,6 @@
 """The cluster as cells use it: coordinators worked out by hash, and a pool of partitions that many cells share."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from threading import Lock
@@ -113,9 +113,12 @@ class ExploredCluster:
         self.look_up_coordinators()
         self._group_partitions = group_partitions(self.any_broker, self.belongings.name("first"))
 
-    def look_at_records(self) -> None:
-        """From now on, what coordinators write of transactional ids is looked at too, where it is shown."""
-        self.records = RecordLook.begun(self.observer, self.state_leaders())
+    def look_at_records(self, unreadable: Callable[[str], None]) -> None:
+        """From now on, what coordinators write of transactional ids is looked at too, where it is shown.
+
+        :param unreadable: See :class:`RecordLook`.
+        """
+        self.records = RecordLook.begun(self.observer, self.state_leaders(), unreadable)
 
     def look_up_coordinators(self) -> None:
         """Learn who leads the partitions that keep transactional ids; a server that shows none is asked for each id.

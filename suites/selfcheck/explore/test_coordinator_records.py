@@ -220,15 +220,17 @@ class FakeStateLog:
 
 
 LEADERS = {(TOPIC, 0): 1, (TOPIC, 1): 1}
+UNREADABLE: list[str] = []
 
 
 def look(log: FakeStateLog) -> RecordLook:
-    begun = RecordLook.begun(cast(WireClient, log), LEADERS)
+    begun = RecordLook.begun(cast(WireClient, log), LEADERS, UNREADABLE.append)
     assert begun is not None
     return begun
 
 
-def names(read: Mapping[str, Sequence[TransactionState]]) -> dict[str, list[int]]:
+def names(read: Mapping[str, Sequence[TransactionState]] | None) -> dict[str, list[int]]:
+    assert read is not None
     return {name: [each.offset for each in records] for name, records in read.items()}
 
 
@@ -245,10 +247,23 @@ def test_a_look_goes_on_where_the_one_before_ended_and_keeps_what_it_is_asked_fo
     assert log.fetched == [(0, 2), (0, 4), (1, 0), (1, 1)], "each record once"
 
 
+def test_records_of_a_form_that_is_not_known_are_told_once_and_not_compared() -> None:
+    log, told = FakeStateLog(), list[str]()
+    begun = RecordLook.begun(cast(WireClient, log), LEADERS, told.append)
+    assert begun is not None
+    log.write(0, "x")
+    (record,) = log.batches[0][0].records
+    later = replace(record, value=b"\0\2" + (record.value or b"")[2:])
+    log.batches[0][0] = replace(log.batches[0][0], records=(later,))
+    assert begun.of(["x"], LEADERS) is None
+    assert begun.of(["x"], LEADERS) is None
+    assert told == ["a transaction state has version 2; only 0 and 1 are known"]
+
+
 @pytest.mark.parametrize("error", [KafkaError.TOPIC_AUTHORIZATION_FAILED, -1])
 def test_a_log_that_is_not_shown_is_not_looked_at(error: int) -> None:
-    assert RecordLook.begun(cast(WireClient, FakeStateLog(error=error)), LEADERS) is None
-    assert RecordLook.begun(cast(WireClient, FakeStateLog()), {}) is None
+    assert RecordLook.begun(cast(WireClient, FakeStateLog(error=error)), LEADERS, UNREADABLE.append) is None
+    assert RecordLook.begun(cast(WireClient, FakeStateLog()), {}, UNREADABLE.append) is None
 
 
 def test_a_look_asks_again_who_leads_and_does_not_take_an_error_for_nothing() -> None:
