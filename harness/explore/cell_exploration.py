@@ -146,12 +146,7 @@ class Exploration:
             for planned_batch in batches:
                 if found.lost:
                     return
-                copies = COPIES_TO_MOVE if planned_batch.moves_leaders else 1
-                if planned_batch.loads:
-                    events.loading.lengthen()
-                    self._look_at_records(explored)
-                kept_by = LONG[1] if planned_batch.loads else None
-                pool = explored.new_pool(next(self.pools), copies=copies, apart=planned_batch.apart, kept_by=kept_by)
+                pool = self._pool(planned_batch, explored, events)
                 batch = begun(planned_batch.cells, explored, pool, profile, events)
                 found.add(batch.explore())
                 self.asked_again.update(batch.asked_again)
@@ -159,6 +154,17 @@ class Exploration:
                 if before is not None:
                     explored.remove(before)
                 before = pool
+
+    def _pool(self, batch: PlannedBatch, explored: ExploredCluster, events: ClusterEvents) -> PartitionPool:
+        if batch.loads:
+            events.loading.lengthen()
+            self._look_at_records(explored)  # not at what was only to make the log long
+        return explored.new_pool(
+            next(self.pools),
+            copies=COPIES_TO_MOVE if batch.moves_leaders else 1,
+            apart=batch.apart,
+            kept_by=LONG[1] if batch.loads else None,
+        )
 
     def _within_reach(
         self, numbered: Sequence[tuple[int, GridCell]], found: Findings
