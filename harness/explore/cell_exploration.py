@@ -117,7 +117,7 @@ class Exploration:
         batches = planned(self._within_reach(numbered, found))
         some = [each for each in batches if not each.alone]
         shares = [some[share::BATCHES_AT_ONCE] for share in range(BATCHES_AT_ONCE)]
-        one_by_one = [each for each in batches if each.alone]
+        one_by_one = sorted((each for each in batches if each.alone), key=lambda each: each.loads)  # long logs stay
         return self._in_shares(shares, profile, found) or self._in_shares([one_by_one], profile, found)
 
     def _in_shares(
