@@ -282,9 +282,12 @@ class ExploredCluster:
         A marker to a partition that goes leaves the whole WriteTxnMarkers request of its coordinator unanswered, where
         other markers of the request were appended before it: ``KafkaApis.handleWriteTxnMarkersRequest`` counts it as
         done without looking whether it was the last. Until that request times out, after 30 s, the coordinator sends
-        no marker to that broker.
+        no marker to that broker. A coordinator that moves sends the markers of refused transactions once more, so that
+        none may move before all brokers know that the topic is gone.
         """
         self.belongings.remove(self.any_broker, topics=(pool.topic,), groups=())
+        if pool.topic not in self.belongings.topics:
+            Topics(self.any_broker).await_gone(pool.topic)
 
     @property
     def any_broker(self) -> AnyBroker:

@@ -110,6 +110,15 @@ class Topics:
             interval_seconds=0.002,
         )
 
+    def await_gone(self, name: str) -> bool:
+        """Wait, bounded, until no broker knows the topic; whether that is so."""
+
+        def is_gone() -> bool:
+            answers = self.cluster.each(Metadata(topics=(name,))).values()
+            return not any(_is_shown(answer.topics.get(name)) for answer in answers)
+
+        return wait.elapsed_ms_until(is_gone, timeout_seconds=PROPAGATION_SECONDS, interval_seconds=0.002) is not None
+
     def await_served(self, layout: TopicLayout, indexes: Sequence[int]) -> None:
         """Wait until the leaders of these partitions serve them; :raises TimedOut: when one does not in time."""
         for index in indexes:
@@ -219,6 +228,10 @@ def _layout(name: str, shown: TopicMetadata | None) -> TopicLayout | None:
         return None
     topic_id = UUID(shown["id"]) if shown["id"] else None
     return TopicLayout(name=name, topic_id=topic_id, partitions=shown["partitions"])
+
+
+def _is_shown(shown: TopicMetadata | None) -> bool:
+    return shown is not None and bool(shown["partitions"])
 
 
 def _leaders(layout: TopicLayout) -> Mapping[int, int]:

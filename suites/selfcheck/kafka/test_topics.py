@@ -122,3 +122,13 @@ def test_partitions_led_by_a_broker_come_with_index_0_last() -> None:
     layout = Topics(kafka.any_broker).layout("t")
     assert layout is not None
     assert (layout.led_by((2,)), layout.led_by((2, 3)), layout.led_by((1,), replicas=3)) == ([2, 0], [2, 3, 0], [])
+
+
+def test_a_topic_is_gone_once_no_broker_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.kafka.topics.PROPAGATION_SECONDS", 0.05)
+    kafka = FakeKafka()
+    kafka.place("t", 1)
+    topics = Topics(kafka.any_broker)
+    assert not topics.await_gone("t")
+    topics.delete(("t",))
+    assert topics.await_gone("t")
