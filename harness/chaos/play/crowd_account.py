@@ -10,6 +10,7 @@ from harness.chaos.plan.crowd import LARGEST_PAYLOAD, SEGMENT_MS
 from harness.wire.topic_partitions import TopicPartition, partition_name
 
 LAST_COMMITS = 1_000
+"""That are remembered: more than a fault must meet."""
 
 
 @dataclass(slots=True)
