@@ -78,7 +78,15 @@ def started(process: subprocess.Popen[str], count: int) -> list[psutil.Process]:
 
 def none_left(family: list[psutil.Process]) -> bool:
     """Whether all of them have ended."""
-    return not [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+    return not any(map(still_runs, family))
+
+
+def still_runs(one: psutil.Process) -> bool:
+    """Whether it does; it may end between two questions about it."""
+    try:
+        return one.is_running() and one.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def qualify(tmp_path: Path, select: str = "KIP890-BUMP-05") -> tuple[str, ...]:
