@@ -3,7 +3,7 @@
 import time
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -18,6 +18,7 @@ from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.plan_file import scenario_of
 from harness.chaos.plan.round_plan import RoundPlan
 from harness.chaos.plan.scenario import Scenario
+from harness.chaos.plan.volume_settings import for_volume
 from harness.chaos.play.casting import ClientsNotOffered, ScenarioOutOfReach
 from harness.chaos.play.environment import Environment
 from harness.evidence.history.judgement import Judgement
@@ -160,4 +161,9 @@ class ChaosSession:
 
     def _new_environment(self) -> Environment:
         options = self.options
-        return Environment(wanted=options.run, spark_master=options.spark_master, programs=options.programs)
+        cluster = for_volume(options.run.cluster, seconds=options.cluster_seconds())
+        return Environment(
+            wanted=replace(options.run, cluster=cluster),
+            spark_master=options.spark_master,
+            programs=options.programs,
+        )

@@ -71,6 +71,13 @@ class ChaosOptions:
             return 1
         return min(MOST_PASSES, 1 + int(self.budget_seconds / sum(lengths)))
 
+    def cluster_seconds(self) -> float:
+        """Of storms that one cluster lives through at most: those of all rounds, unless each has one to upgrade."""
+        lengths = [self.length(scenario, len(self.scenarios)) for scenario in self.scenarios]
+        if self.upgrade:
+            return max(lengths, default=0.0)
+        return sum(lengths) if self.budget_seconds is None else self.budget_seconds
+
     def command(self, scenario: Scenario, seed: Seed, seconds: float) -> str:
         own = ("--scenarios", scenario.name, "--seed", str(seed.value), "--seconds", f"{seconds:g}")
         clients = ("--clients", ",".join(self.clients)) if self.clients else ()
