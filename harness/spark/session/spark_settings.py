@@ -10,9 +10,9 @@ HIDDEN_NAMES = r"(?i)secret|password|token|access[.]?key|jaas|keystore"
 EXECUTION = "org.apache.spark.sql.execution.streaming"
 
 # C1 only, one small collector: such a session lives for a minute, and on two cores the second compiler's threads take
-# from the brokers that are judged, for nothing. One compiler gets 48 MB for its code, which Spark's generated classes fill
-# within a dozen rounds or one of a hundred thousand operations; then all is interpreted, and at last the JVM ends
-# ("Out of space in CodeCache for adapters"). So it gets what HotSpot gives to both compilers.
+# from the brokers that are judged, for nothing. One compiler gets 48 MB for its code, which Spark's generated classes
+# fill within a round of a hundred thousand operations; then all is interpreted, and at last the JVM ends ("Out of space
+# in CodeCache for adapters"). So it gets what HotSpot gives to both compilers.
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", "-XX:+UseSerialGC")
 # A night's history is judged with nothing beside it, for minutes: the best compiler, and a collector for throughput.
 STEADY = ("-XX:+UseParallelGC",)
