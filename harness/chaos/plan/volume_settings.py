@@ -9,8 +9,8 @@ from dataclasses import replace
 from harness.cluster.cluster import ClusterOptions
 
 GROUPED = {
-    # A leader answers a follower at once whatever small there is (``replica.fetch.min.bytes`` is 1), so that each record
-    # of a transaction costs two fetches, their answers and their metrics. Five milliseconds put together what all
+    # A leader answers a follower at once, however little there is (``replica.fetch.min.bytes`` is 1): each record of a
+    # transaction costs two fetches, their answers and their metrics. Five milliseconds put together what all
     # transactions of the moment wrote, as happens by itself on a cluster with more to do.
     "replica.fetch.min.bytes": "100000",
     "replica.fetch.wait.max.ms": "5",
