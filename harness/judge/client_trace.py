@@ -10,7 +10,7 @@ answered. Which offset it is, what the group then shows, and what concerns its m
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from harness.base.kafka_error import KafkaError
@@ -101,6 +101,7 @@ class ClientTrace:
     groups: int = 0
     numbers: dict[TracedRequest, int] = field(default_factory=dict)
     handed_out: list[tuple[int, int]] = field(default_factory=list)
+    _late: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -249,6 +250,19 @@ class ClientTrace:
         if without:
             again = TracedRequest(request=request, sent=row["started"], who=row["actor"], copies=without)
             self.requests.append(again)
+            if isinstance(request, ProduceAsked) and told is not None and told.accepted:
+                self._supersede(request.partition, len(self.requests) - 1)
+
+    def _supersede(self, partition: str, index: int) -> None:
+        """Copies of a batch that was appended, in place of those of an earlier one.
+
+        Behind the end of the transaction any of them brings about the same, so that the last ones stand for all.
+        """
+        earlier, self._late[partition] = self._late.get(partition), index
+        if earlier is not None:
+            before, last = self.requests[earlier], self.requests[index]
+            self.requests[index] = replace(last, copies=last.copies + before.copies)
+            self.requests[earlier] = replace(before, until=last.sent)
 
     def _is_repeated(self, row: Row, request: ModelRequest) -> bool:
         return not isinstance(request, InitProducerIdAsked) and _met(row, self.repeated)
@@ -289,6 +303,11 @@ def _done(row: Row) -> bool:
 
 
 def _is_known(request: ModelRequest, told: ModelAnswer | None) -> bool:
-    """Whether a further one is known as a repetition for ever: by its sequence, or by its epoch (KIP-890)."""
+    """Whether a further one changes nothing for ever, known by the epoch that has ended (KIP-890).
+
+    The copy of a batch is known by its sequence, but behind the end of an old client's transaction its leader asks the
+    coordinator about it, and until then refuses what follows it (``VerificationStateEntry.lowestSequence``).
+    """
     new_end = isinstance(request, EndTxnAsked) and request.version >= NEW_PROTOCOL_END
-    return told is not None and told.accepted and (new_end or isinstance(request, ProduceAsked))
+    new_write = isinstance(request, ProduceAsked) and request.version >= NEW_PROTOCOL_PRODUCE
+    return told is not None and told.accepted and (new_end or new_write)

@@ -26,7 +26,9 @@ from harness.model.protocol_profile import ProtocolProfile
 from harness.model.traces.traced_cluster import as_told, empty_cluster
 
 MOST = 50_000
-"""Configurations that are looked at before a search is given up."""
+"""Configurations that are looked at before a search is given up, beside those that each answer needs."""
+FOR_EACH = 3
+"""Needed by an answer: a transaction's markers and its completion come between two of them."""
 UNKNOWN_IDS = 1_000_000
 """Added to a producer id that no answer has told: the model's own numbers are far below."""
 
@@ -38,6 +40,7 @@ class TracedRequest:
     :param answer: None where there was none, or one that says nothing about the state, such as a retriable code.
     :param answered: When; None as ``answer``. :param who: The client, for people.
     :param copies: How many were sent alike; more than one only without an answer.
+    :param until: When others that were sent then began to stand for them; None where none do.
     """
 
     request: ModelRequest
@@ -46,6 +49,7 @@ class TracedRequest:
     answered: float | None = None
     who: str = ""
     copies: int = 1
+    until: float | None = None
 
 
 class Explained(StrEnum):
@@ -123,6 +127,7 @@ class _Search:
     answers: Sequence[int] = field(init=False)
     seen: list[set[_Configuration]] = field(init=False)
     sent: list[Counter[int]] = field(init=False)
+    stood_for: list[set[int]] = field(init=False)
     looked_at: int = 0
 
     def __post_init__(self) -> None:
@@ -134,11 +139,14 @@ class _Search:
         self.answers = sorted(told, key=lambda index: self._when(index))
         self.seen = [set() for _ in self.answers]
         self.sent = [Counter() for _ in self.answers]
+        self.stood_for = [set() for _ in self.answers]
         times, first = [self._when(index) for index in self.answers], dict[ModelRequest, int]()
         for index, one in enumerate(self.trace):
             if (position := bisect_left(times, one.sent)) < len(times):
-                alike = index if one.answer is not None else first.setdefault(one.request, index)
-                self.sent[position][alike] += one.copies
+                alone = one.answer is not None or one.until is not None
+                self.sent[position][index if alone else first.setdefault(one.request, index)] += one.copies
+            if one.until is not None and (position := bisect_left(times, one.until)) < len(times):
+                self.stood_for[position].add(index)
 
     def run(self) -> TraceVerdict:
         """Depth first over the answers, so that a trace that is explained costs little more than its length."""
@@ -147,7 +155,7 @@ class _Search:
         stack = [self._explaining(0, _Configuration(empty_cluster(one.request for one in self.trace)))]
         while stack:
             after = next(stack[-1], None)
-            if self.looked_at > self.most:
+            if self.looked_at > self._most:
                 return TraceVerdict(explained=Explained.GIVEN_UP, configurations=self.looked_at)
             if after is None:
                 stack.pop()
@@ -156,6 +164,10 @@ class _Search:
             else:
                 stack.append(self._explaining(len(stack), after))
         return self._not_explained()
+
+    @property
+    def _most(self) -> int:
+        return self.most + FOR_EACH * len(self.answers)
 
     def _not_explained(self) -> TraceVerdict:
         furthest = max(position for position, seen in enumerate(self.seen) if seen)
@@ -180,7 +192,7 @@ class _Search:
         if (start := self._with_sent(before, position)) not in seen:
             yield from self._new(start, index, seen)
             queue.append(start)
-        while queue and self.looked_at <= self.most:
+        while queue and self.looked_at <= self._most:
             for after in self._steps(queue.popleft(), now):
                 if after not in seen:
                     yield from self._new(after, index, seen)
@@ -199,8 +211,13 @@ class _Search:
 
     def _with_sent(self, before: _Configuration, position: int) -> _Configuration:
         """With the requests that were sent since the answer before, up to this one."""
-        sent = self.sent[position]
-        return replace(before, waiting=FrozenMap(Counter(before.waiting) + sent)) if sent else before
+        sent, gone = self.sent[position], self.stood_for[position]
+        if not sent and not gone:
+            return before
+        waiting = {index: copies for index, copies in before.waiting.items() if index not in gone}
+        for index in sent.keys() - gone:
+            waiting[index] = waiting.get(index, 0) + sent[index]
+        return replace(before, waiting=FrozenMap(waiting))
 
     def _steps(self, one: _Configuration, now: float) -> Iterator[_Configuration]:
         """Everything that may happen next, with or without a request."""

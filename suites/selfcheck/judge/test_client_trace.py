@@ -7,7 +7,7 @@ import pytest
 
 from harness.base.kafka_error import KafkaError
 from harness.judge.client_trace import COLUMNS, ClientTrace
-from harness.model.model_requests import AddOffsetsAsked, AddPartitionsAsked, TxnOffsetCommitAsked
+from harness.model.model_requests import AddOffsetsAsked, AddPartitionsAsked, ProduceAsked, TxnOffsetCommitAsked
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL
 from harness.model.traces.trace_check import Explained, check_trace
 
@@ -121,3 +121,45 @@ def test_what_a_broker_has_accepted_counts_also_where_one_was_cut_off() -> None:
     rows = [row(1, "init"), row(2, "init", actor="b", epoch=0)]  # one epoch for two
     requests = ClientTrace.of("t", rows, stale=[(0, 9)]).requests
     assert check_trace(requests, NEWEST).explained is Explained.NO
+
+
+def old_write(number: int, **given: Any) -> Mapping[str, Any]:
+    """To one partition; the first of a transaction has one try more, that of AddPartitionsToTxn."""
+    return row(number, "produce", **{"topic": "t", "partition": 0, "protocol": "v1", "tries": 2, **given})
+
+
+@pytest.mark.parametrize(("tries", "explained"), [(2, Explained.NO), (3, Explained.YES)], ids=["one try", "another"])
+def test_a_late_copy_of_the_last_batch_lets_the_next_one_be_refused(tries: int, explained: Explained) -> None:
+    """Its leader asks the coordinator about it, and takes nothing behind its sequence meanwhile."""
+    first = [old_write(3, tries=tries), row(4, "commit", protocol="v1")]
+    refused = old_write(6, outcome="refused", error=KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER)
+    requests = trace(*first, row(5, "begin", protocol="v1", tries=0), refused).requests
+    assert check_trace(requests, OLD_PROTOCOL, timeout_ms=NEVER).explained is explained
+
+
+def test_the_last_copies_of_batches_stand_for_all_before() -> None:
+    """A trace of thousands of batches has a few requests that may still come."""
+    ended = [row(4, "commit", protocol="v1"), row(5, "begin", protocol="v1", tries=0)]
+    requests = trace(old_write(3, tries=4), *ended, old_write(6, tries=3), row(7, "commit", protocol="v1")).requests
+    copies = [each for each in requests if each.answer is None and isinstance(each.request, ProduceAsked)]
+    assert [(each.sent, each.copies, each.until) for each in copies] == [(3.0, 2, 6.0), (6.0, 3, None)]
+    assert check_trace(requests, OLD_PROTOCOL, timeout_ms=NEVER).explained is Explained.YES
+
+
+def test_what_stands_for_earlier_copies_is_all_that_waits() -> None:
+    before = [old_write(3, tries=3), row(4, "commit", protocol="v1"), row(5, "begin", protocol="v1", tries=0)]
+    after = [old_write(6, tries=3), row(7, "commit", protocol="v1"), row(8, "begin", protocol="v1", tries=0)]
+    late = old_write(9, outcome="refused", error=KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER)
+    requests = trace(*before, *after, late).requests
+    assert check_trace(requests, OLD_PROTOCOL, timeout_ms=NEVER).explained is Explained.YES
+
+
+def test_a_long_trace_is_searched_to_its_end() -> None:
+    of_each = (
+        (row(number, "begin", protocol="v1", tries=0), old_write(number + 1), row(number + 2, "commit", protocol="v1"))
+        for number in range(3, 63, 3)
+    )
+    requests = trace(row(2, "begin", protocol="v1", tries=0), *(each for three in of_each for each in three)).requests
+    verdict = check_trace(requests, OLD_PROTOCOL, timeout_ms=NEVER, most=3)
+    assert (verdict.explained, len(requests)) == (Explained.YES, 61)
+    assert verdict.configurations > 61

@@ -1,0 +1,66 @@
+"""What the brokers may know at a moment of a trace, and which of it a search has seen already."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from harness.model.frozen_map import FrozenMap
+from harness.model.model_state import ModelCluster
+
+
+@dataclass(frozen=True, slots=True)
+class WriteUnderWay:
+    """A write whose leader has asked the coordinator. :param confirmed: It was told yes."""
+
+    index: int
+    number: int
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What the brokers may know at a moment.
+
+    :param ids: The cluster's producer ids by the model's. :param waiting: Requests that were sent and have had no
+        effect yet, by index, and how many of each. :param opened: When the open transaction began at the earliest.
+    """
+
+    cluster: ModelCluster
+    ids: FrozenMap[int, int] = field(default_factory=FrozenMap)
+    waiting: FrozenMap[int, int] = field(default_factory=FrozenMap)
+    under_way: frozenset[WriteUnderWay] = frozenset()
+    opened: float | None = None
+
+
+@dataclass(slots=True)
+class SeenConfigurations:
+    """Those that a search has met before one answer.
+
+    A request without an answer need never take effect. So of two configurations that are alike in all else, the one
+    in which more of them wait can come to whatever the other one comes to, and the other one counts as seen.
+
+    :param answered: The indexes of requests with an answer, which do have to take effect.
+    """
+
+    answered: frozenset[int]
+    _waiting: dict[Configuration, list[Mapping[int, int]]] = field(default_factory=dict)
+
+    def add(self, one: Configuration) -> bool:
+        """Whether it was not seen yet."""
+        certain = {index: count for index, count in one.waiting.items() if index in self.answered}
+        free = {index: count for index, count in one.waiting.items() if index not in self.answered}
+        seen = self._waiting.setdefault(replace(one, waiting=FrozenMap(certain)), [])
+        if any(_is_part(free, each) for each in seen):
+            return False
+        seen[:] = [*(each for each in seen if not _is_part(each, free)), free]
+        return True
+
+    def __iter__(self) -> Iterator[Configuration]:
+        """Without the requests that have no answer."""
+        return iter(self._waiting)
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+
+def _is_part(fewer: Mapping[int, int], more: Mapping[int, int]) -> bool:
+    return all(more.get(index, 0) >= count for index, count in fewer.items())
