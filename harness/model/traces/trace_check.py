@@ -23,6 +23,7 @@ from harness.model.frozen_map import FrozenMap
 from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, ModelRequest, PartitionWrite
 from harness.model.model_state import NONE, CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
+from harness.model.traces.configuration import Configuration, SeenConfigurations, WriteUnderWay
 from harness.model.traces.traced_cluster import as_told, empty_cluster
 
 MOST = 50_000
@@ -76,30 +77,6 @@ class TraceVerdict:
     configurations: int
 
 
-@dataclass(frozen=True, slots=True)
-class _UnderWay:
-    """A write whose leader has asked the coordinator. :param confirmed: It was told yes."""
-
-    index: int
-    number: int
-    confirmed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Configuration:
-    """What the brokers may know at a moment.
-
-    :param ids: The cluster's producer ids by the model's. :param waiting: Requests that were sent and have had no
-        effect yet, by index, and how many of each. :param opened: When the open transaction began at the earliest.
-    """
-
-    cluster: ModelCluster
-    ids: FrozenMap[int, int] = field(default_factory=FrozenMap)
-    waiting: FrozenMap[int, int] = field(default_factory=FrozenMap)
-    under_way: frozenset[_UnderWay] = frozenset()
-    opened: float | None = None
-
-
 def check_trace(
     trace: Sequence[TracedRequest],
     profile: ProtocolProfile,
@@ -125,7 +102,7 @@ class _Search:
     expires: bool
     most: int
     answers: Sequence[int] = field(init=False)
-    seen: list[set[_Configuration]] = field(init=False)
+    seen: list[SeenConfigurations] = field(init=False)
     sent: list[Counter[int]] = field(init=False)
     stood_for: list[set[int]] = field(init=False)
     looked_at: int = 0
@@ -137,7 +114,7 @@ class _Search:
         """
         told = [index for index, one in enumerate(self.trace) if one.answer is not None]
         self.answers = sorted(told, key=lambda index: self._when(index))
-        self.seen = [set() for _ in self.answers]
+        self.seen = [SeenConfigurations(frozenset(told)) for _ in self.answers]
         self.sent = [Counter() for _ in self.answers]
         self.stood_for = [set() for _ in self.answers]
         times, first = [self._when(index) for index in self.answers], dict[ModelRequest, int]()
@@ -152,7 +129,7 @@ class _Search:
         """Depth first over the answers, so that a trace that is explained costs little more than its length."""
         if not self.answers:
             return TraceVerdict(explained=Explained.YES, configurations=0)
-        stack = [self._explaining(0, _Configuration(empty_cluster(one.request for one in self.trace)))]
+        stack = [self._explaining(0, Configuration(empty_cluster(one.request for one in self.trace)))]
         while stack:
             after = next(stack[-1], None)
             if self.looked_at > self._most:
@@ -185,31 +162,30 @@ class _Search:
         assert answered is not None, "an answer without its time"
         return answered
 
-    def _explaining(self, position: int, before: _Configuration) -> Iterator[_Configuration]:
+    def _explaining(self, position: int, before: Configuration) -> Iterator[Configuration]:
         """Each configuration in which the answer at ``position`` was given; the nearest first."""
         index, now, seen = self.answers[position], self._when(self.answers[position]), self.seen[position]
-        queue = deque[_Configuration]()
-        if (start := self._with_sent(before, position)) not in seen:
-            yield from self._new(start, index, seen)
+        queue = deque[Configuration]()
+        if seen.add(start := self._with_sent(before, position)):
+            yield from self._new(start, index)
             queue.append(start)
         while queue and self.looked_at <= self._most:
             for after in self._steps(queue.popleft(), now):
-                if after not in seen:
-                    yield from self._new(after, index, seen)
+                if seen.add(after):
+                    yield from self._new(after, index)
                     queue.append(after)
 
-    def _new(self, one: _Configuration, index: int, seen: set[_Configuration]) -> Iterator[_Configuration]:
+    def _new(self, one: Configuration, index: int) -> Iterator[Configuration]:
         """It, or those that the request makes of it at once, where the answer was given."""
-        seen.add(one)
         self.looked_at += 1
         for after in (one, *self._effects(one, index)):
             if self._is_done(after, index):
                 yield after
 
-    def _is_done(self, one: _Configuration, index: int) -> bool:
+    def _is_done(self, one: Configuration, index: int) -> bool:
         return index not in one.waiting and all(each.index != index for each in one.under_way)
 
-    def _with_sent(self, before: _Configuration, position: int) -> _Configuration:
+    def _with_sent(self, before: Configuration, position: int) -> Configuration:
         """With the requests that were sent since the answer before, up to this one."""
         sent, gone = self.sent[position], self.stood_for[position]
         if not sent and not gone:
@@ -219,7 +195,7 @@ class _Search:
             waiting[index] = waiting.get(index, 0) + sent[index]
         return replace(before, waiting=FrozenMap(waiting))
 
-    def _steps(self, one: _Configuration, now: float) -> Iterator[_Configuration]:
+    def _steps(self, one: Configuration, now: float) -> Iterator[Configuration]:
         """Everything that may happen next, with or without a request."""
         settled = step.settled(one.cluster, self.profile)
         if settled is not one.cluster:
@@ -236,13 +212,13 @@ class _Search:
         yield from self._forgotten(one)
         yield from self._moves(one)
 
-    def _forgotten(self, one: _Configuration) -> Iterator[_Configuration]:
+    def _forgotten(self, one: Configuration) -> Iterator[Configuration]:
         """An id expires in the states of ``TransactionState.isExpirationAllowed``."""
         for name, known in one.cluster.ids.items() if self.expires else ():
             if known.state is CoordinatorState.EMPTY or known.state.complete:
                 yield self._changed(one, replace(one.cluster, ids=one.cluster.ids.without(name)))
 
-    def _moves(self, one: _Configuration) -> Iterator[_Configuration]:
+    def _moves(self, one: Configuration) -> Iterator[Configuration]:
         """How often coordinators moved is not counted: markers carry it, and no client sees it."""
         moved = step.coordinator_moved(one.cluster, self.profile)
         yield self._changed(one, replace(moved, coordinator_epoch=one.cluster.coordinator_epoch))
@@ -250,7 +226,7 @@ class _Search:
             if log.verifications:
                 yield self._changed(one, step.leader_moved(one.cluster, partition))
 
-    def _effects(self, one: _Configuration, index: int) -> Iterator[_Configuration]:
+    def _effects(self, one: Configuration, index: int) -> Iterator[Configuration]:
         """A request takes effect: at once, and a write also in the first of its steps.
 
         One without an answer that changes nothing now is left as it is: it may also come later.
@@ -266,10 +242,10 @@ class _Search:
         if isinstance(asked, PartitionWrite):
             begun = step.begin_write(one.cluster, asked, self.profile)
             if not isinstance(begun, step.ModelOutcome) and begun[1] != leader_model.UNVERIFIED:
-                more = replace(taken, under_way=taken.under_way | {_UnderWay(index, begun[1])})
+                more = replace(taken, under_way=taken.under_way | {WriteUnderWay(index, begun[1])})
                 yield self._changed(more, begun[0])
 
-    def _under_way(self, one: _Configuration) -> Iterator[_Configuration]:
+    def _under_way(self, one: Configuration) -> Iterator[Configuration]:
         """The next step of each write whose leader has asked the coordinator."""
         for write in one.under_way:
             asked = _in_numbers_of_the_model(self.trace[write.index].request, one.ids)
@@ -282,8 +258,8 @@ class _Search:
                 yield from self._coordinator_asked(without, write, asked)
 
     def _coordinator_asked(
-        self, without: _Configuration, write: _UnderWay, asked: PartitionWrite
-    ) -> Iterator[_Configuration]:
+        self, without: Configuration, write: WriteUnderWay, asked: PartitionWrite
+    ) -> Iterator[Configuration]:
         cluster = without.cluster
         answer, known = coordinator_model.add_partitions(
             cluster.ids.get(asked.id), leader_model.question(asked), self.profile
@@ -297,7 +273,7 @@ class _Search:
         confirmed = replace(without, under_way=without.under_way | {replace(write, confirmed=True)})
         yield self._changed(confirmed, after, self.trace[write.index].sent)
 
-    def _answered(self, taken: _Configuration, index: int, outcome: step.ModelOutcome) -> Iterator[_Configuration]:
+    def _answered(self, taken: Configuration, index: int, outcome: step.ModelOutcome) -> Iterator[Configuration]:
         """The request has its effect, if its answer is the one that was given."""
         one = self.trace[index]
         if one.answer is None:
@@ -305,7 +281,7 @@ class _Search:
         elif (ids := _same_answer(taken.ids, outcome.answer, one.answer)) is not None:
             yield self._changed(replace(taken, ids=ids), outcome.after, one.sent)
 
-    def _changed(self, one: _Configuration, cluster: ModelCluster, sent: float = 0) -> _Configuration:
+    def _changed(self, one: Configuration, cluster: ModelCluster, sent: float = 0) -> Configuration:
         opened = None
         if any(known.state is CoordinatorState.ONGOING for known in cluster.ids.values()):
             opened = sent if one.opened is None else one.opened
@@ -313,7 +289,7 @@ class _Search:
             opened = float("-inf")
         return _renumbered(replace(one, cluster=cluster, opened=opened))
 
-    def _could_answer(self, one: _Configuration, index: int) -> Iterator[ModelAnswer]:
+    def _could_answer(self, one: Configuration, index: int) -> Iterator[ModelAnswer]:
         if index in one.waiting:
             asked = _in_numbers_of_the_model(self.trace[index].request, one.ids)
             for outcome in step.outcomes(one.cluster, asked, self.profile):
@@ -338,7 +314,7 @@ def _in_numbers_of_the_model(request: ModelRequest, ids: FrozenMap[int, int]) ->
     return replace(request, producer_id=UNKNOWN_IDS + request.producer_id if known is None else known)
 
 
-def _renumbered(one: _Configuration) -> _Configuration:
+def _renumbered(one: Configuration) -> Configuration:
     cluster, numbers = as_told(one.cluster)
     under_way = frozenset(replace(each, number=numbers.get(each.number, len(numbers))) for each in one.under_way)
     return replace(one, cluster=cluster, under_way=under_way)

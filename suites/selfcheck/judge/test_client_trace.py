@@ -163,3 +163,14 @@ def test_a_long_trace_is_searched_to_its_end() -> None:
     verdict = check_trace(requests, OLD_PROTOCOL, timeout_ms=NEVER, most=3)
     assert (verdict.explained, len(requests)) == (Explained.YES, 61)
     assert verdict.configurations > 61
+
+
+def test_how_many_copies_of_a_request_wait_makes_no_search_long() -> None:
+    """A transaction times out while two requests are sent again and again: one began before it, one behind."""
+    waiting = old_write(3, ended=9.0, outcome="unsure", tries=13)
+    refused = old_write(4, partition=1, ended=8.5, tries=12, outcome="refused", error=KafkaError.INVALID_PRODUCER_EPOCH)
+    fenced = row(10, "abort", protocol="v1", outcome="refused", error=KafkaError.PRODUCER_FENCED)
+    requests = trace(waiting, refused, fenced, row(11, "init", actor="b", epoch=2, protocol="v1")).requests
+    verdict = check_trace(requests, OLD_PROTOCOL)
+    assert verdict.explained is Explained.YES
+    assert verdict.configurations < 5_000
