@@ -64,6 +64,20 @@ def a_reader_lacks_half_a_transaction(s: Story) -> Sequence[str]:
     return ["torn-transaction"]
 
 
+def the_log_begins_within_a_batch_that_is_still_sent(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1, 2)
+    s.produce(1, 0, size=2)
+    s.produce(1, 1, size=2)
+    s.commit(1)
+    s.end()
+    s.change("log", 1, batch_offset=0)
+    s.change("partitions", 0, log_start_offset=1)
+    for reader in s.readers:  # they came when its first record was deleted
+        s.events["reads"].remove(s.read(reader, 0, s.value(1, 0, 2)))
+    return []
+
+
 def some_commit_markers_say_abort(e: HistoryEditor) -> bool:
     """A transaction whose commit was done is aborted on some partitions."""
     return e.flip_one(e.sound(), least=2, all_of=False)
@@ -103,6 +117,7 @@ ANOMALY = Anomaly(
         a_promised_record_is_lost,
         half_a_transfer_is_lost,
         a_reader_lacks_half_a_transaction,
+        the_log_begins_within_a_batch_that_is_still_sent,
     ),
     plants=(
         Plant(change=some_commit_markers_say_abort),

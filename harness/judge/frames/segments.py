@@ -29,9 +29,14 @@ COMMITTED, ABORTED, OPEN, UNKNOWN = 1, 2, 3, 4
 
 
 def segmented(log: DataFrame, partitions: HistoryPartitions) -> DataFrame:
-    """The records of ``log``, without the markers; see the module's docstring for the columns."""
-    known = F.broadcast(partitions.rows.select("topic", "partition", "partition_id", "complete"))
-    rows = log.join(known, ["topic", "partition"]).select(
+    """The records of ``log``, without the markers; see the module's docstring for the columns.
+
+    A log that lost its beginning may begin within a batch, of which a broker still sends all (KIP-107): what is below
+    its first offset is no part of it, and no reader is shown it.
+    """
+    known = F.broadcast(partitions.rows.select("topic", "partition", "partition_id", "low", "complete"))
+    rows = log.join(known, ["topic", "partition"]).where("offset >= low")
+    rows = rows.select(
         "partition_id",
         "complete",
         F.col("producer_id").alias("pid"),
