@@ -305,8 +305,9 @@ def _done(row: Row) -> bool:
 def _is_known(request: ModelRequest, told: ModelAnswer | None) -> bool:
     """Whether a further one changes nothing for ever, known by the epoch that has ended (KIP-890).
 
-    The copy of a batch is known by its sequence, but behind the end of an old client's transaction its leader asks the
-    coordinator about it, and until then refuses what follows it (``VerificationStateEntry.lowestSequence``).
+    The copy of a batch is known by its sequence, but behind the end of an old client's transaction its leader first
+    asks the coordinator about it, and from then to the next marker refuses what follows it
+    (``VerificationStateEntry.lowestSequence``).
     """
     new_end = isinstance(request, EndTxnAsked) and request.version >= NEW_PROTOCOL_END
     new_write = isinstance(request, ProduceAsked) and request.version >= NEW_PROTOCOL_PRODUCE
