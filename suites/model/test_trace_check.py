@@ -140,7 +140,9 @@ def test_lost_requests_that_are_alike_are_searched_as_copies_of_one() -> None:
 def test_a_search_that_is_too_large_is_given_up_and_not_called_explained() -> None:
     trace = [*(replace(init(1, None), copies=9) for _ in range(9)), init(2, 0), init(3, 500)]
     assert verdict(*trace, most=50).explained is Explained.GIVEN_UP
-    assert verdict(init(1, 7), most=0).explained is Explained.GIVEN_UP
+    none_left = [replace(init(1, None), copies=9), init(2, 500)]
+    assert verdict(*none_left, most=0).explained is Explained.GIVEN_UP
+    assert verdict(*none_left).explained is Explained.NO
 
 
 @pytest.mark.parametrize("error", ["NONE", "PRODUCER_FENCED", "INVALID_TXN_STATE", "INVALID_PRODUCER_ID_MAPPING"])
