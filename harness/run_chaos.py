@@ -33,11 +33,13 @@ from harness.faults.fault_target import Powerless
 from harness.faults.frame_toxic import lanes_of
 from harness.faults.toxic import PreparedToxic
 from harness.judge import judge as judge_history
+from harness.judge.checks.settled.descriptions import PRODUCERS_ASKED
 from harness.report.chaos import publish_round
 from harness.spark.history.history_frames import open_history
 from harness.spark.history.seal import seal as seal_history
 from harness.spark.history.timeline_frames import timeline
 from harness.spark.session.spark_session import SparkHandle
+from harness.wire.topic_partitions import partition_name
 
 LAST_TRANSACTION_SECONDS = 45.0
 """That a role may take to end its last transaction; a client that is a process of its own may have to start first."""
@@ -203,6 +205,8 @@ def drain(environment: Environment, context: RoundContext) -> None:
     context.history_journal.write(*context.reader.finish(drained.high_watermarks, timeout_seconds=READ_SECONDS))
     context.facts["fetches"] = {"bytes": scope.fetch_bytes, **asdict(drained.fetches)}
     context.facts["spark"] = context.reader.facts()
+    if environment.keeps_producers:
+        context.facts[PRODUCERS_ASKED] = [partition_name(*each) for each in drained.asked]
     note_situations(context, drained)
     context.facts[DRAIN_NOTES] = [*drained.notes, *context.fault_target.gate_notes()]
     context.facts[GATE_ERRORS] = list(context.fault_target.gate_errors())

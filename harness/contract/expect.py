@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from harness.base.json_value import Json
 from harness.contract.level import Level
+from harness.evidence import transaction_states
 from harness.evidence.requirement_evidence import Batch, Evidence, Fault, NotSeen, Sample, Step
 
 
@@ -47,8 +48,8 @@ Observation: TypeAlias = Witness | Finding | NotLooked
 Observations: TypeAlias = Iterator[Observation]
 MarkerRow: TypeAlias = tuple[str] | tuple[str, int] | tuple[str, int, int]
 """Type of a marker; type and producer epoch; or type, producer epoch and producer id."""
-GOING_ON = frozenset({"Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"})
-"""Kafka's states of a transaction that has not ended yet (``TransactionState``)."""
+GOING_ON = transaction_states.GOING_ON
+"""States of a transaction that has not ended yet, for requirements."""
 
 
 def witness(what: str, *steps: Step) -> Witness:

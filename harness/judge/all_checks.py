@@ -3,13 +3,10 @@
 from harness.judge.check import Check
 from harness.judge.checks import (
     atomicity,
-    availability,
     committed_records,
     fencing,
     group_offsets,
-    hanging,
     identities,
-    last_stable_offset,
     model_order,
     money,
     reader_agreement,
@@ -17,6 +14,7 @@ from harness.judge.checks import (
     traffic,
     uniqueness,
 )
+from harness.judge.checks.settled import availability, descriptions, hanging, last_stable_offset
 
 CHECKS: tuple[Check, ...] = (
     committed_records.CHECK,
@@ -31,6 +29,7 @@ CHECKS: tuple[Check, ...] = (
     model_order.CHECK,
     hanging.CHECK,
     last_stable_offset.CHECK,
+    descriptions.CHECK,
     availability.CHECK,
     traffic.CHECK,
 )

@@ -103,6 +103,7 @@ def input_carried_twice(e: HistoryEditor) -> bool:
     txn = e.rng.choice(found)
     for end in txn.ends:
         e.swap(e.history.operations, end, replace(end, verb="commit"))
+        e.forget(end.transactional_id)
     e.flip(txn.segments)
     return True
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.evidence.anomaly import Anomaly, Plant
-from harness.evidence.history.operation import OpenProducer, WatermarkSample
+from harness.evidence.history.operation import KeptTransaction, OpenProducer, WatermarkSample
 
 if TYPE_CHECKING:
     from suites.selfcheck.fixtures.histories.history_editor import HistoryEditor
@@ -47,6 +47,24 @@ def a_leader_keeps_a_transaction_that_the_log_does_not_have(s: Story) -> Sequenc
     return ["hanging-transaction"]
 
 
+def a_coordinator_does_not_complete_what_all_partitions_ended(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.add(
+        KeptTransaction(
+            transactional_id=f"id-{s.number}",
+            state="PrepareCommit",
+            producer_id=s.pid(),
+            epoch=0,
+            timeout_ms=6_000,
+            started_ms=0,
+            partitions=f"{s.topic}-0",
+        )
+    )
+    s.end()
+    return ["hanging-transaction"]
+
+
 def late_record_stays_open(e: HistoryEditor) -> bool:
     """A late request of an aborted transaction is appended after its marker, and nothing ever ends it."""
     return e.leave_open_and_stuck() is not None
@@ -68,12 +86,29 @@ def leader_keeps_an_open_producer(e: HistoryEditor) -> bool:
     return True
 
 
+def coordinator_does_not_complete(e: HistoryEditor) -> bool:
+    """Every marker is written, and the coordinator keeps the transaction as prepared."""
+    if not e.history.transactions:
+        return False
+    kept = e.rng.choice(e.history.transactions)
+    state = e.rng.choice(("PrepareCommit", "PrepareAbort"))
+    e.swap(e.history.transactions, kept, replace(kept, state=state))
+    return True
+
+
 ANOMALY = Anomaly(
     name="hanging-transaction",
     order=190,
-    definition="after settling, a segment is open in the log, or a leader keeps an open transaction",
+    definition=(
+        "after settling, a segment is open in the log, or a leader keeps an open transaction, or a coordinator keeps "
+        "one that is not over of a producer id that has nothing open"
+    ),
     phrase="leaves transactions hanging",
-    stories=(a_late_produce_hangs_and_holds_up_the_readers, a_leader_keeps_a_transaction_that_the_log_does_not_have),
+    stories=(
+        a_late_produce_hangs_and_holds_up_the_readers,
+        a_leader_keeps_a_transaction_that_the_log_does_not_have,
+        a_coordinator_does_not_complete_what_all_partitions_ended,
+    ),
     plants=(
         Plant(
             change=late_record_stays_open,
@@ -85,5 +120,6 @@ ANOMALY = Anomaly(
             brings=frozenset({"stuck-lso"}),
             because="a leader's last stable offset is where the first transaction begins that it keeps",
         ),
+        Plant(change=coordinator_does_not_complete),
     ),
 )

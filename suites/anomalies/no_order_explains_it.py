@@ -57,6 +57,7 @@ def end_hands_out_a_later_epoch(e: HistoryEditor) -> bool:
     assert commit.epoch is not None
     later = replace(commit, epoch=commit.epoch + e.rng.randint(1, 5))
     e.swap(e.history.operations, commit, later)
+    e.forget(commit.transactional_id)
     return True
 
 

@@ -73,12 +73,14 @@ class Drained:
 
     :param high_watermarks: Of each partition that could be read.
     :param terms: Of each partition's leaders.
+    :param asked: Partitions whose leader told of its producers.
     :param notes: What could not be read, a sentence each.
     :param fetches: What the wire reader's answers were like.
     """
 
     high_watermarks: dict[TopicPartition, int] = field(default_factory=dict)
     terms: list[LeaderTerm] = field(default_factory=list)
+    asked: list[TopicPartition] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     fetches: FetchAccount = field(default_factory=FetchAccount)
 
@@ -97,6 +99,7 @@ def drain(scope: Scope, history_journal: HistoryJournal, clock: RunClock, *, tim
         for partition in drained.high_watermarks:
             with _noting(drained):
                 _producers(leader_client, partition, history_journal, timeout_seconds)
+                drained.asked.append(partition)
         for transactional_id in scope.transactional_ids:
             with _noting(drained):
                 _transaction(leader_client, transactional_id, history_journal, timeout_seconds)
@@ -153,6 +156,8 @@ def _producers(
                 epoch=kept["producer_epoch"],
                 transaction_start_offset=kept["current_txn_start_offset"],
                 last_timestamp_ms=kept["last_timestamp"],
+                last_sequence=kept["last_sequence"],
+                coordinator_epoch=kept["coordinator_epoch"],
             )
             for kept in result.producers
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from harness.base import wait
 from harness.base.json_value import Json
 from harness.base.kafka_error import KafkaError
+from harness.evidence.transaction_states import GOING_ON
 from harness.faults.fault_target import FaultTarget
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.leader_client import LeaderClient, Unreachable
@@ -21,8 +22,6 @@ from harness.wire.requests.transactions.describe_transactions import DescribeTra
 from harness.wire.topic_partitions import TopicPartition, partition_name
 
 INTERNAL = ("__transaction_state", "__consumer_offsets")
-OPEN = frozenset({"Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"})
-"""States of a transaction that has not ended (Kafka's ``TransactionState``)."""
 CHECK_SECONDS = 0.1
 """Between two checks of all conditions."""
 
@@ -89,7 +88,7 @@ class SettleConditions:
 
     def _open(self) -> list[Json]:
         states = ((one, self._state(one)) for one in self.transactional_ids)
-        return [f"{one} {state}" for one, state in states if state in OPEN or state is None]
+        return [f"{one} {state}" for one, state in states if state in GOING_ON or state is None]
 
     def _state(self, transactional_id: str) -> str | None:
         """In Kafka's words, empty for an id that the coordinator does not know; None when it does not answer."""

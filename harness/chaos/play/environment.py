@@ -33,6 +33,7 @@ from harness.machine.run_processes import RunProcesses, open_run_processes
 from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.wire.wire_client import WireClient
 
+PRODUCER_EXPIRATION = "producer.id.expiration.ms"
 TIDY_SECONDS, TIDY_AGAIN_SECONDS = 10.0, 0.5
 """That removing what is ours may take at the end, and between two tries."""
 
@@ -124,6 +125,12 @@ class Environment:
         if self._reading is None:
             self._reading = open_reading_lane(self.open())
         return self._reading
+
+    @property
+    def keeps_producers(self) -> bool:
+        """Whether leaders certainly forget no producer within a round; by default they keep one for a day (KIP-854)."""
+        properties = {**self.wanted.cluster.properties, **self._asked.properties}
+        return self.open().owned and PRODUCER_EXPIRATION not in properties
 
     def record_client(self, pid: int) -> None:
         """Have a client's process ended should Fencepost be killed."""

@@ -252,7 +252,7 @@ class PartitionEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenProducer:
-    """A producer state that the leader keeps after settling (DescribeProducers, KIP-664)."""
+    """A producer state that the leader keeps after settling (DescribeProducers, KIP-664); null: not told."""
 
     topic: str
     partition: int
@@ -260,6 +260,8 @@ class OpenProducer:
     epoch: int
     transaction_start_offset: int
     last_timestamp_ms: int
+    last_sequence: int | None = None
+    coordinator_epoch: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from harness.base import wait
+from harness.evidence.transaction_states import GOING_ON
 from harness.explore.cell_run import CellRun
 from harness.explore.events.held_links import HeldLinks, HeldRequests
 from harness.explore.events.held_writes import HeldWrites
@@ -31,7 +32,6 @@ SHORT_TIMEOUT_MS = 5_000
 """Of transactions that are to time out, and in which a batch must be at that step."""
 CLEANUP_SECONDS = 20.0
 """That a coordinator may take to find an overdue transaction: Kafka looks every 10 s (``TransactionLogConfig``)."""
-OPEN = frozenset({"Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"})
 NOT_HELD = "what was to wait did not come to the link that is held"
 HELD_TOO_LONG = "this machine was too slow: what was held may have been let go before that was due"
 
@@ -128,7 +128,7 @@ class ClusterEvents:
 
         def none_open() -> bool:
             shown = described_ids(self.cluster, sorted(waiting))
-            waiting.difference_update(name for name, each in shown.items() if each["state"] not in OPEN)
+            waiting.difference_update(name for name, each in shown.items() if each["state"] not in GOING_ON)
             return not waiting
 
         seconds = SHORT_TIMEOUT_MS / 1000 + CLEANUP_SECONDS

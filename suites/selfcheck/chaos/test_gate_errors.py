@@ -78,7 +78,8 @@ def test_errors_are_read_when_the_round_is_drained(monkeypatch: pytest.MonkeyPat
         gate = cast(Gate, target.gate)
         gate.process.kill()
         gate.process.wait(PATIENCE)
-        environment = SimpleNamespace(reading=SimpleNamespace(addresses={}, security=PLAINTEXT))
+        reading = SimpleNamespace(addresses={}, security=PLAINTEXT)
+        environment = SimpleNamespace(reading=reading, keeps_producers=False)
         run_chaos.drain(cast(Any, environment), cast(Any, context))
     assert context.facts["drain_notes"] == ["broker 1 is away"]
     assert "the gate is gone" in context.facts["gate_errors"][0]

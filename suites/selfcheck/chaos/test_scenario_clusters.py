@@ -19,6 +19,7 @@ from harness.cluster.topology import CONTROLLERS, owned_topology
 from harness.faults.toxic import ToxicReach
 
 ROLLING = ScenarioCluster(properties={"log.roll.ms": "3000"})
+FORGETTING = ScenarioCluster(properties={"producer.id.expiration.ms": "4000"})
 THREE = ScenarioCluster(controllers=3)
 
 
@@ -98,6 +99,17 @@ def test_a_cluster_that_is_not_ours_stays_as_it_is(tmp_path: Path, starts: Start
     assert len(starts.clusters) == 1
     assert not starts.clusters[0].ended
     assert ToxicReach.SETTINGS not in session.reach
+
+
+def test_whether_leaders_keep_every_producer_follows_from_the_settings(tmp_path: Path, starts: Starts) -> None:
+    session = environment(tmp_path)
+    found = []
+    for asked in (COMMON, FORGETTING):
+        session.open_for(asked)
+        found.append(session.keeps_producers)
+    assert found == [True, False]
+    assert not environment(tmp_path, "external:h:1", "external").keeps_producers  # its settings are not known
+    assert len(starts.clusters) == 3
 
 
 def test_the_users_own_settings_win() -> None:

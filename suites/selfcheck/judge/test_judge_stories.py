@@ -5,16 +5,18 @@ operations or its producer id.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from harness.base.json_value import Json
 from harness.evidence.history.anomalies import find_anomalies
 from harness.evidence.history.judgement import HistoryFinding, Judgement
 from harness.evidence.status import Status
 from harness.judge import judge
 from harness.judge.all_checks import CHECKS
+from harness.judge.checks.settled.descriptions import PRODUCERS_ASKED
 from harness.spark.session.spark_session import SparkHandle, open_session
 from suites.selfcheck.fixtures.stories.story import Story, history_of
 
@@ -135,6 +137,22 @@ def test_what_is_not_known_is_undecided_and_what_is_missing_is_not_accused(
     assert by_name["transactions-are-whole"].status is Status.UNDECIDED
     assert "ends at 2, below the high watermark 4" in by_name["transactions-are-whole"].undecided
     assert by_name["views-agree-with-the-log"].status is Status.UNDECIDED
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_producer_that_no_leader_tells_of_is_missed_only_where_its_leader_was_asked(
+    session: SparkHandle, tmp_path: Path, asked: bool
+) -> None:
+    story = Story(name="untold", number=1)
+    story.init()
+    story.whole(1, 0, 1)
+    story.end()
+    history = history_of(session.spark, [story], tmp_path)
+    facts: dict[str, Json] = {PRODUCERS_ASKED: [f"{story.topic}-1"] if asked else []}
+    judged = judge(replace(history, run={**history.run, "facts": facts}))
+    assert judged.anomalies == ({"wrong-description": 1} if asked else {})
+    (check,) = (one for one in judged.checks if one.name == "descriptions-are-true")
+    assert [one.partition for one in check.findings] == ([1] if asked else [])
 
 
 def test_where_nothing_happened_nothing_holds(session: SparkHandle, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.judge.check import Check, Examined, findings, sentence
-from harness.judge.checks.hanging import left_open
+from harness.judge.checks.settled.hanging import left_open
 from harness.judge.frames.lso_samples import too_high
 from harness.judge.judge_context import JudgeContext
 from harness.judge.partitions import JudgedPartition

@@ -1,18 +1,27 @@
-"""No transaction is left open: not in the log, and not in what a leader keeps (DescribeProducers, KIP-664)."""
+"""No transaction is left open: not in the log, and not in what brokers keep (KIP-664).
+
+Leaders tell it by DescribeProducers, coordinators by DescribeTransactions: one whose markers are written, and that a
+coordinator does not complete, keeps its transactional id from beginning another (``TransactionMarkerChannelManager``).
+"""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from harness.evidence.transaction_states import GOING_ON
 from harness.judge.check import Check, Examined, findings, sentence
 from harness.judge.frames.segments import OPEN
 from harness.judge.judge_context import JudgeContext
 
 
 def examine(context: JudgeContext) -> Examined:
-    """Witnesses: transactions whose records are in the log, and open ones that leaders keep."""
+    """Witnesses: transactions whose records are in the log, and open ones that leaders and coordinators keep."""
     found = [_named(left_open(context), context)] if context.totals.open or context.partitions.open_at_leaders else []
+    unfinished = _unfinished(context)
+    at_coordinators = unfinished.count()
+    if at_coordinators:
+        found.append(_named_unfinished(unfinished.join(left_open(context), "pid", "left_anti")))
     return Examined(
-        witnesses=context.totals.logged + context.partitions.open_at_leaders,
+        witnesses=context.totals.logged + context.partitions.open_at_leaders + at_coordinators,
         findings=found,
         undecided=context.partitions.lacking,
         reason="the log has no transactions",
@@ -24,6 +33,12 @@ def _open_at_leaders(context: JudgeContext) -> DataFrame:
     rows = context.partitions.numbered(context.tables["producers"].where("transaction_start_offset >= 0"))
     start = F.col("transaction_start_offset").alias("start")
     return rows.select("partition_id", F.col("producer_id").alias("pid"), "epoch", start)
+
+
+def _unfinished(context: JudgeContext) -> DataFrame:
+    """What coordinators keep as not over: transactional_id, state, pid, epoch."""
+    rows = context.tables["transactions"].where(F.col("state").isin(*GOING_ON))
+    return rows.select("transactional_id", "state", F.col("producer_id").alias("pid"), "epoch")
 
 
 def left_open(context: JudgeContext) -> DataFrame:
@@ -64,9 +79,24 @@ def _named(rows: DataFrame, context: JudgeContext) -> DataFrame:
     )
 
 
+def _named_unfinished(rows: DataFrame) -> DataFrame:
+    return findings(
+        rows,
+        anomaly=F.lit("hanging-transaction"),
+        detail=sentence(
+            "the coordinator keeps %s in %s, where nothing of producer id %s is open",
+            "transactional_id",
+            "state",
+            "pid",
+        ),
+        producer_id="pid",
+        epoch="epoch",
+    )
+
+
 CHECK = Check(
     name="nothing-hangs",
-    statement="After settling no transaction is open, in the log or at a leader.",
+    statement="After settling no transaction is open, in the log, at a leader or at a coordinator.",
     anomalies=("hanging-transaction",),
     examine=examine,
 )

@@ -1,0 +1,166 @@
+"""What brokers describe after settling is what they appended and answered (DescribeProducers, DescribeTransactions).
+
+A leader keeps of each producer the epoch, the last sequence, the coordinator epoch and the time of the last batch or
+marker that it appended (``ProducerStateManager``, ``ProducerStateEntry``). A coordinator's producer id and epoch are
+those that it answered last; where they are unchanged nobody has begun anything since, so that its state is what the
+last end or init left. KIP-664 promises it: the requests describe the state of producers and transactions.
+"""
+
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from harness.evidence.transaction_states import OVER
+from harness.judge.check import Check, Examined, findings, sentence
+from harness.judge.judge_context import JudgeContext
+from harness.spark.session.driver_rows import collect_rows
+
+PRODUCERS_ASKED = "producers_asked"
+"""Fact of ``run.json``: partitions whose leaders were asked for their producers, and forget none within the run."""
+
+
+def examine(context: JudgeContext) -> Examined:
+    """Witnesses: what was described and can be compared."""
+    rows = _producers(context).unionByName(_transactions(context))
+    ((compared, wrong),) = collect_rows(rows.agg(F.count("*"), F.count("wrong")))
+    found = [_named(_producers(context)), _named(_transactions(context))] if wrong else []
+    return Examined(witnesses=compared, findings=found, reason="brokers were asked for nothing that they keep")
+
+
+def _producers(context: JudgeContext) -> DataFrame:
+    """A row for each producer of a partition that its leader tells of, or the log: partition_id, pid, epoch, wrong."""
+    low = context.partitions.rows.select("partition_id", "low", "complete", _is_asked(context).alias("asked"))
+    rows = _told(context).join(_logged(context), ["partition_id", "pid"], "full").join(F.broadcast(low), "partition_id")
+    rows = rows.where("complete AND (told IS NOT NULL OR asked)").withColumn("wrong", _wrong_producer())
+    return rows.select("partition_id", "pid", F.col("told.epoch").alias("epoch"), "wrong")
+
+
+def _told(context: JudgeContext) -> DataFrame:
+    rows = context.partitions.numbered(context.tables["producers"])
+    fields = ("epoch", "last_sequence", "coordinator_epoch", "last_timestamp_ms")
+    told = F.struct(*fields).alias("told")
+    return rows.select("partition_id", F.col("producer_id").alias("pid"), told)
+
+
+def _logged(context: JudgeContext) -> DataFrame:
+    """Of each producer in the log: its last row, last record and last marker; what the log lost is not there."""
+    known = F.broadcast(context.partitions.rows.select("topic", "partition", "partition_id", "low"))
+    rows = context.tables["log"].where("producer_id >= 0").join(known, ["topic", "partition"])
+    row = F.struct("offset", "epoch", "sequence", "coordinator_epoch", "timestamp_ms")
+    record = F.col("control").isNull()
+    return (
+        rows.where("offset >= low")
+        .groupBy("partition_id", F.col("producer_id").alias("pid"))
+        .agg(
+            F.max(row).alias("last"),
+            F.max(F.when(record, row)).alias("record"),
+            F.max(F.when(~record, row)).alias("marker"),
+        )
+    )
+
+
+def _is_asked(context: JudgeContext) -> Column:
+    facts = context.history.run.get("facts")
+    asked = facts.get(PRODUCERS_ASKED) if isinstance(facts, dict) else None
+    names = [str(each) for each in asked] if isinstance(asked, list) else []
+    return F.concat_ws("-", "topic", "partition").isin(names) if names else F.lit(False)
+
+
+def _wrong_producer() -> Column:
+    """What is told of a producer and is not so, null where all is; a log that lost its beginning may lack its rows."""
+    whole = F.col("low") == 0
+    sequence = F.when(F.col("record.epoch") == F.col("last.epoch"), F.col("record.sequence")).otherwise(-1)
+    sequence = F.when(F.col("record").isNotNull() | whole, F.coalesce(sequence, F.lit(-1)))
+    coordinator = F.when(F.col("marker").isNotNull() | whole, F.coalesce(F.col("marker.coordinator_epoch"), F.lit(-1)))
+    text = _named_pid("leader's answer lacks producer id %s, which wrote to the log")
+    alone = F.when(whole, _named_pid("leader tells of producer id %s, which the log does not have"))
+    return (
+        F.when(F.col("told").isNull(), text)
+        .when(F.col("last").isNull(), alone)
+        .when(F.col("told.epoch") != F.col("last.epoch"), _differs("epoch", "told.epoch", "last.epoch"))
+        .when(F.col("told.last_sequence") != sequence, _differs("last sequence", "told.last_sequence", sequence))
+        .when(
+            F.col("told.coordinator_epoch") != coordinator,
+            _differs("coordinator epoch", "told.coordinator_epoch", coordinator),
+        )
+        .when(
+            F.col("told.last_timestamp_ms") < F.col("last.timestamp_ms"),
+            _differs("last timestamp", "told.last_timestamp_ms", "last.timestamp_ms"),
+        )
+    )
+
+
+def _named_pid(pattern: str) -> Column:
+    return sentence(f"the {pattern}", "pid")
+
+
+def _differs(what: str, told: Any, logged: Any) -> Column:
+    pattern = f"the leader gives producer id %s the {what} %s, where the log has %s"
+    return sentence(pattern, "pid", told, logged)
+
+
+def _transactions(context: JudgeContext) -> DataFrame:
+    """A row for each transactional id that was described and had been handed an identity: the same columns."""
+    kept = context.tables["transactions"].withColumnsRenamed({"producer_id": "pid", "partitions": "places"})
+    rows = kept.join(_answered(context), "transactional_id")
+    none = F.lit(None).cast("int").alias("partition_id")
+    return rows.withColumn("wrong", _wrong_transaction()).select(none, "pid", "epoch", "wrong")
+
+
+def _answered(context: JudgeContext) -> DataFrame:
+    """Of each transactional id: the identity handed out last, and, where that came last of all, what it must be in."""
+    ends = context.operations.where("verb IN ('init', 'commit', 'abort') AND transactional_id IS NOT NULL")
+    ids = F.broadcast(context.tables["transactions"].select("transactional_id").distinct())
+    wrote = context.transactions.where("done > 0").select("txn", F.lit(True).alias("wrote"))
+    identity = F.struct("ended", F.col("producer_id").alias("id"), F.col("epoch").alias("of_epoch"))
+    handed = (F.col("outcome") == "done") & F.col("producer_id").isNotNull() & F.col("epoch").isNotNull()
+    rows = ends.join(ids, "transactional_id", "left_semi")
+    last = rows.groupBy("transactional_id").agg(
+        F.max(F.when(handed, identity)).alias("handed"),
+        F.max(F.struct("started", "verb", "outcome", "producer_id", "epoch", "txn")).alias("asked"),
+    )
+    return last.withColumn("txn", F.col("asked.txn")).join(wrote, "txn", "left").where("handed IS NOT NULL").drop("txn")
+
+
+def _wrong_transaction() -> Column:
+    same = (F.col("pid") == F.col("asked.producer_id")) & (F.col("epoch") == F.col("asked.epoch"))
+    same &= F.col("asked.outcome") == "done"
+    verb = F.col("asked.verb")
+    state = F.when(verb == "init", "Empty")
+    state = state.when(F.col("wrote"), F.when(verb == "commit", "CompleteCommit").otherwise("CompleteAbort"))
+    older = (F.col("pid") == F.col("handed.id")) & (F.col("epoch") < F.col("handed.of_epoch"))
+    return (
+        F.when(F.col("pid") < 0, _of_id("no producer id", "handed.id"))
+        .when(older, _of_id("epoch %s", "handed.of_epoch", "epoch"))
+        .when(same & F.col("state").isin(*OVER) & (F.col("state") != state), _of_id("state %s", state, "state"))
+        .when(
+            F.col("state").isin(*OVER) & (F.col("places") != ""),
+            _of_id("open partitions %s", F.lit("none"), "places"),
+        )
+        .when(F.col("timeout_ms") <= 0, _of_id("timeout %s", F.lit("more than 0 ms"), "timeout_ms"))
+    )
+
+
+def _of_id(what: str, right: Any, *told: str) -> Column:
+    pattern = f"the coordinator describes %s with {what}, where it must be %s"
+    return sentence(pattern, "transactional_id", *told, right)
+
+
+def _named(rows: DataFrame) -> DataFrame:
+    return findings(
+        rows.where("wrong IS NOT NULL"),
+        anomaly=F.lit("wrong-description"),
+        detail="wrong",
+        partition_id="partition_id",
+        producer_id="pid",
+        epoch="epoch",
+    )
+
+
+CHECK = Check(
+    name="descriptions-are-true",
+    statement="What leaders and coordinators describe after settling is what they appended and answered.",
+    anomalies=("wrong-description",),
+    examine=examine,
+)

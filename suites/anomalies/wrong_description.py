@@ -1,0 +1,157 @@
+"""The anomaly ``wrong-description``: describes producers or transactions wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from harness.evidence.anomaly import Anomaly, Plant
+from harness.evidence.history.operation import KeptTransaction, OpenProducer, Outcome
+
+if TYPE_CHECKING:
+    from suites.selfcheck.fixtures.histories.history_editor import HistoryEditor
+    from suites.selfcheck.fixtures.stories.story import Story
+
+
+def _producer(s: Story, epoch: int, **more: int) -> OpenProducer:
+    given = {"transaction_start_offset": -1, "last_timestamp_ms": 0, **more}
+    return OpenProducer(topic=s.topic, partition=0, producer_id=s.pid(), epoch=epoch, **given)
+
+
+def _transaction(s: Story, state: str, epoch: int = 0, pid: int = 0, partitions: str = "") -> KeptTransaction:
+    return KeptTransaction(
+        transactional_id=f"id-{s.number}",
+        state=state,
+        producer_id=s.pid(pid),
+        epoch=epoch,
+        timeout_ms=10_000,
+        started_ms=-1,
+        partitions=partitions,
+    )
+
+
+def a_leader_gives_a_producer_an_older_epoch(s: Story) -> Sequence[str]:
+    s.init(epoch=4)
+    s.begin(1)
+    s.produce(1, epoch=4)
+    s.commit(1, control=None)
+    s.marker(epoch=4)
+    s.add(_producer(s, 3))
+    s.end()
+    return ["wrong-description"]
+
+
+def a_leader_keeps_a_sequence_that_a_new_epoch_ended(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.commit(1, control=None)
+    s.marker(epoch=1)
+    s.add(_producer(s, 1, last_sequence=0))
+    s.end()
+    return ["wrong-description"]
+
+
+def a_leader_tells_of_a_producer_that_never_wrote(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.add(_producer(s, 0, last_sequence=0), replace(_producer(s, 0), producer_id=s.pid(1)))
+    s.end()
+    return ["wrong-description"]
+
+
+def a_leader_keeps_what_it_appended_last(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.begin(2)
+    s.produce(2)
+    s.commit(2, control=None)
+    s.marker(epoch=1)
+    s.add(_producer(s, 1, last_sequence=-1))
+    s.end()
+    return []
+
+
+def a_coordinator_tells_of_an_abort_after_a_commit(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.begin(2)
+    s.produce(2)
+    s.commit(2, producer_id=s.pid(), epoch=0)
+    s.add(_transaction(s, "CompleteAbort"))
+    s.end()
+    return ["wrong-description"]
+
+
+def a_coordinator_is_behind_the_epoch_that_it_answered(s: Story) -> Sequence[str]:
+    s.init(epoch=2)
+    s.add(_transaction(s, "Empty", epoch=1))
+    s.whole(1)
+    s.end()
+    return ["wrong-description"]
+
+
+def a_finished_transaction_has_partitions(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.add(_transaction(s, "CompleteCommit", partitions=f"{s.topic}-0"))
+    s.end()
+    return ["wrong-description"]
+
+
+def somebody_else_moved_the_id_on(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.commit(1, producer_id=s.pid(), epoch=0)
+    s.operation("init", "b", outcome=Outcome.UNSURE)
+    s.add(_transaction(s, "Empty", epoch=1))
+    s.end()
+    return []
+
+
+def leader_tells_another_epoch(e: HistoryEditor) -> bool:
+    """A leader describes a producer with an epoch that is not that of its last batch or marker."""
+    if not e.history.producers:
+        return False
+    kept = e.rng.choice(e.history.producers)
+    e.swap(e.history.producers, kept, replace(kept, epoch=kept.epoch + e.rng.choice((-1, 1))))
+    return True
+
+
+def coordinator_tells_of_open_partitions(e: HistoryEditor) -> bool:
+    """A coordinator describes a transaction that is over with a partition."""
+    handed = {one.transactional_id for inits in e.inits().values() for one in inits if one.producer_id is not None}
+    found = [kept for kept in e.history.transactions if kept.transactional_id in handed]
+    if not found:
+        return False
+    kept = e.rng.choice(found)
+    topic, partition = e.rng.choice(e.history.places())
+    e.swap(e.history.transactions, kept, replace(kept, partitions=f"{topic}-{partition}"))
+    return True
+
+
+ANOMALY = Anomaly(
+    name="wrong-description",
+    order=215,
+    definition=(
+        "after settling, a leader tells of a producer another epoch, last sequence or coordinator epoch than its log "
+        "has, an older time, or of one that its log, which begins at 0, does not have, or (``facts.producers_asked``) "
+        "lacks one; or a coordinator tells of a transactional id no producer id, an older epoch than it has handed "
+        "out, another state than the last ``init``, ``commit`` or ``abort`` left where its identity is still the one "
+        "handed out then, partitions of a transaction that is over, or no timeout"
+    ),
+    phrase="describes producers or transactions wrongly",
+    stories=(
+        a_leader_gives_a_producer_an_older_epoch,
+        a_leader_keeps_a_sequence_that_a_new_epoch_ended,
+        a_leader_tells_of_a_producer_that_never_wrote,
+        a_leader_keeps_what_it_appended_last,
+        a_coordinator_tells_of_an_abort_after_a_commit,
+        a_coordinator_is_behind_the_epoch_that_it_answered,
+        a_finished_transaction_has_partitions,
+        somebody_else_moved_the_id_on,
+    ),
+    plants=(Plant(change=leader_tells_another_epoch), Plant(change=coordinator_tells_of_open_partitions)),
+)
