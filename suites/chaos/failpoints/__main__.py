@@ -15,7 +15,8 @@ from harness.chaos.plan.chaos_options import parse_seconds
 from harness.chaos.plan.scenario_catalogue import find_scenarios
 from suites.chaos.failpoints.broken_sessions import BrokenSessions
 from suites.chaos.failpoints.chaos_trials import ChaosTrials
-from suites.chaos.failpoints.found_page import found_page
+from suites.chaos.failpoints.found_page import found_page, unused
+from suites.chaos.failpoints.missed_reasons import read_missed
 from suites.in_a_sentence import in_a_sentence
 from suites.model.failpoints.known_failpoints import KnownFailpoint, known_failpoints
 
@@ -29,7 +30,10 @@ def main() -> int:
     found, seconds = ChaosTrials(given.into.absolute()), parse_seconds(given.each)
     wanted = [each for each in known if given.select in " ".join([each.key, *each.names, *each.places])]
     _try(found.left(wanted), found, given, seconds)
-    given.page.write_text(found_page(found.lines, len(known), seconds), encoding="utf-8")
+    reasons = read_missed()
+    given.page.write_text(found_page(found.lines, len(known), seconds, reasons), encoding="utf-8")
+    for reason in unused(found.lines, reasons) if not found.left(known) else ():
+        sys.stdout.write(f"a reason that fits none: {reason.reason}\n")
     sys.stdout.write(f"{len(found.lines)} of {len(known)} tried; page  {given.page}\n")
     return 0
 

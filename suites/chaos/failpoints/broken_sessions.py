@@ -19,11 +19,11 @@ from harness.cluster.run_options import RunOptions
 from harness.evidence.status import Status
 from harness.run_chaos import perform
 from suites.chaos.failpoints.chaos_trials import ChaosOutcome, ChaosTrial, unplayed
-from suites.chaos.failpoints.sparing_rules import sparing
+from suites.chaos.failpoints.sparing_rules import sparing, took_effect
 from suites.model.failpoints.known_failpoints import KnownFailpoint
 
-SPARED = 30
-"""Times that each rule has no effect in a JVM: so many requests are a few transactions."""
+SPARED_SECONDS = 12.0
+"""After the start of a cluster, that rules have no effect: its first clients are at work by then."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,6 +39,7 @@ class BrokenSessions:
     seconds: float
     _environment: Environment = field(init=False)
     _rules: str = ""
+    _logs: list[Path] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Nothing is started before it is needed."""
@@ -57,7 +58,8 @@ class BrokenSessions:
         """Round by round, until one is red."""
         started, environment = time.monotonic(), self._environment
         environment.wanted = replace(environment.wanted, target=f"kafka:{failpoint.version}")
-        self._rules = sparing(failpoint.rules, SPARED)
+        self._rules = failpoint.rules
+        self._logs.clear()
         line = unplayed(failpoint)
         try:
             environment.open()
@@ -83,9 +85,9 @@ class BrokenSessions:
             conclusion, anomalies = self._conclusion(round_)
             line = replace(line, rounds=(*line.rounds, (round_.scenario.name, conclusion)), anomalies=anomalies)
             if anomalies:
-                return replace(line, outcome=ChaosOutcome.FOUND, entered=self._entered())
+                break
             shutil.rmtree(round_.folder, ignore_errors=True)
-        return self._not_found(replace(line, entered=self._entered()))
+        return _concluded(self._with_effects(line))
 
     def _conclusion(self, round_: Round) -> tuple[str, tuple[str, ...]]:
         """What a round came to; one in which a broken Kafka lets nothing be prepared is told with the reason."""
@@ -96,18 +98,25 @@ class BrokenSessions:
             return f"{type(failure).__name__}: {failure}".partition("\n")[0], ()
         return judgement.status, tuple(judgement.anomalies)
 
-    def _not_found(self, line: ChaosTrial) -> ChaosTrial:
-        if not line.entered:
-            return replace(line, outcome=ChaosOutcome.NOT_ENTERED)
-        judged = any(conclusion in (Status.HOLDS, Status.UNDECIDED) for _, conclusion in line.rounds)
-        return replace(line, outcome=ChaosOutcome.NOT_FOUND if judged else ChaosOutcome.NOT_SHOWN)
-
     def _break(self, cluster: Cluster) -> None:
         assert isinstance(cluster, BreakCode), "the cluster was started to be broken"
-        cluster.load_rules(self._rules)
+        cluster.load_rules(sparing(self._rules, round((time.time() + SPARED_SECONDS) * 1000)))
+        self._logs.extend(cluster.logs().values())
+
+    def _with_effects(self, line: ChaosTrial) -> ChaosTrial:
+        return replace(line, entered=self._entered(), took_effect=tuple(sorted(took_effect(self._logs))))
 
     def _entered(self) -> tuple[str, ...]:
         """Of the cluster that is up; none where the last round has ended it."""
         cluster = self._environment.open()
         assert isinstance(cluster, BreakCode), "the cluster was started to be broken"
         return tuple(sorted(cluster.entered_rules()))
+
+
+def _concluded(line: ChaosTrial) -> ChaosTrial:
+    if line.anomalies:
+        return replace(line, outcome=ChaosOutcome.FOUND if line.took_effect else ChaosOutcome.FALSE_ALARM)
+    if not line.took_effect:
+        return replace(line, outcome=ChaosOutcome.WITHOUT_EFFECT if line.entered else ChaosOutcome.NOT_ENTERED)
+    judged = any(conclusion in (Status.HOLDS, Status.UNDECIDED) for _, conclusion in line.rounds)
+    return replace(line, outcome=ChaosOutcome.NOT_FOUND if judged else ChaosOutcome.NOT_SHOWN)

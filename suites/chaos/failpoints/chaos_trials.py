@@ -13,8 +13,10 @@ class ChaosOutcome(StrEnum):
     """What a session came to while the rules were loaded."""
 
     FOUND = "found"
+    FALSE_ALARM = "red, though no rule had an effect"
     NOT_FOUND = "not found"
     NOT_SHOWN = "no round could be judged"
+    WITHOUT_EFFECT = "its case never came"
     NOT_ENTERED = "its code was never run"
     FAILED = "the rule itself failed"
 
@@ -26,6 +28,7 @@ class ChaosTrial:
     :param names: Of the rules. :param places: Class and method of each.
     :param refutes: Requirements with the anomaly that each must find.
     :param entered: Names of the rules whose place was come to.
+    :param took_effect: Names of those whose case came about more often than was spared.
     :param rounds: The scenario of each round, with its conclusion.
     :param anomalies: Those of the round that was red.
     :param why: Where no round could be judged, or the rule failed.
@@ -38,6 +41,7 @@ class ChaosTrial:
     refutes: tuple[tuple[str, str], ...]
     outcome: ChaosOutcome = ChaosOutcome.NOT_SHOWN
     entered: tuple[str, ...] = ()
+    took_effect: tuple[str, ...] = ()
     rounds: tuple[tuple[str, str], ...] = ()
     anomalies: tuple[str, ...] = ()
     seconds: float = 0.0

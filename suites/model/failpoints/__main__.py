@@ -19,7 +19,7 @@ from suites.model.failpoints.broken_clusters import BrokenClusters
 from suites.model.failpoints.failpoint_page import page, unused, without_reason
 from suites.model.failpoints.known_failpoints import KnownFailpoint, known_failpoints
 from suites.model.failpoints.tried_failpoints import FailpointOutcome, TriedFailpoints, tried
-from suites.model.failpoints.unseen_reasons import read_reasons
+from suites.model.failpoints.unseen_reasons import read_unseen
 
 PAGE = ROOT / "reports" / "MODEL.md"
 
@@ -32,7 +32,7 @@ def main() -> int:
     in_order = sorted(known, key=lambda each: (each.version, each.key))[part - 1 :: parts]
     wanted = [each for each in in_order if given.select in " ".join([each.key, *each.names, *each.places])]
     _try(found.left(wanted), found, given)
-    reasons = read_reasons()
+    reasons = read_unseen()
     given.page.write_text(page(found.lines, len(known), reasons), encoding="utf-8")
     lacking = without_reason(found.lines, reasons)
     whole = not found.left(known)

@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from suites.model.failpoints import failpoint_reason
+from suites.model.failpoints.failpoint_reason import reason_of
 from suites.model.failpoints.tried_failpoints import FailpointOutcome, TriedFailpoint
-from suites.model.failpoints.unseen_reasons import UnseenBecause, UnseenReason, reason_of
+from suites.model.failpoints.unseen_reasons import UnseenBecause, UnseenReason
 
 HEAD = """\
 # The contract's failpoints before the grid
@@ -33,8 +35,7 @@ def without_reason(lines: Sequence[TriedFailpoint], reasons: Sequence[UnseenReas
 
 def unused(lines: Sequence[TriedFailpoint], reasons: Sequence[UnseenReason]) -> Sequence[UnseenReason]:
     """Reasons that no failpoint needs."""
-    used = [reason_of(line, reasons) for line in _not_seen(lines)]
-    return [each for each in reasons if each not in used]
+    return failpoint_reason.unused(_not_seen(lines), reasons)
 
 
 def _shares(lines: Sequence[TriedFailpoint], known: int, reasons: Sequence[UnseenReason]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from suites.model.failpoints.failpoint_trials import FailpointTrials
 from suites.model.failpoints.known_failpoints import KnownFailpoint, known_failpoints
 from suites.model.failpoints.sampled_cells import Numbered, rounds_of_cells
 from suites.model.failpoints.tried_failpoints import FailpointOutcome, TriedFailpoints, tried
-from suites.model.failpoints.unseen_reasons import UnseenBecause, UnseenReason, read_reasons
+from suites.model.failpoints.unseen_reasons import UnseenBecause, UnseenReason, read_unseen
 from suites.model.test_model_by_itself import OFFERED
 
 RULES = "RULE nothing is kept\nCLASS org.apache.kafka.Log\nMETHOD append(long)\nAT ENTRY\nIF true\nDO return\nENDRULE\n"
@@ -229,7 +229,7 @@ def test_what_is_not_found_needs_a_reason_and_a_reason_something_that_is_not_fou
 
 def test_the_reasons_that_are_kept_can_be_read_and_each_fits_a_failpoint() -> None:
     known = [tried(each, FailpointOutcome.NOT_CAUGHT) for each in known_failpoints(CONTRACT)]
-    assert all(any(reason.fits(line) for line in known) for reason in read_reasons())
+    assert all(any(reason.fits(line) for line in known) for reason in read_unseen())
 
 
 def test_the_numbers_of_result_folders_are_of_one_cluster(tmp_path: Path) -> None:
