@@ -19,6 +19,8 @@ RECORDS = 150_000
 """In the log of the coordinator: enough that it is asked several times while it loads them."""
 LOADED_SECONDS = 30.0
 """Within which it must have loaded them."""
+MOVES = 4
+"""At most, until the coordinator was asked while it loads: it may have loaded before its first request comes."""
 STOPPING_SECONDS = 1.0
 """For one answer of a broker that stops, which may leave a request unanswered."""
 BEFORE, LOOK, AFTER = "added before", "look", "added after"
@@ -39,6 +41,8 @@ class Rounds:
         places = [partition.topic_partition for partition in lab.partitions]
         self.add, self.version = txn.state.add_partitions(*places), txn.version(AddPartitionsToTxn.api)
         self.last: Sequence[Json] = ()
+        self.met_loading = False
+        """Whether all of a round, but for the look, was refused because the log is being loaded."""
 
     def once(self) -> bool:
         """One round; whether all of it was answered by a broker that coordinates the id."""
@@ -48,6 +52,7 @@ class Rounds:
             for step in steps:
                 self.recorder.kept(step, step.name)
         self.last = seen
+        self.met_loading = self.met_loading or seen[0] == seen[-1] == LOADING
         return seen == [0, 0, 0]
 
     def _add(self, name: str) -> Step:
@@ -70,8 +75,12 @@ def begin(lab: Lab) -> Producer:
 def loading(lab: Lab, txn: Producer, look: ApiRequest[ResultT]) -> None:
     """The id moves to a broker that has a long log to load first; it is asked until it has."""
     lab.state_log.lengthen(txn.transactional_id, RECORDS)
-    with lab.moves.coordinator(txn, name="loading", known=False) as node:
-        _loaded(Rounds(lab, txn, node, look))
+    for _ in range(MOVES):
+        with lab.moves.coordinator(txn, name="loading", known=False) as node:
+            rounds = Rounds(lab, txn, node, look)
+            _loaded(rounds)
+        if rounds.met_loading:
+            return
 
 
 def _loaded(rounds: Rounds) -> None:
