@@ -12,8 +12,9 @@ table keeps:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
+from harness.evidence.history.asked_request import AskedRequest
 from harness.evidence.history.delivered_record import DeliveredRecord
 from harness.evidence.history.operation import Outcome, Value
 from harness.wire.offered import Offered
@@ -34,6 +35,7 @@ class CallResult:
     :param offset: Of the written record where the broker returned it; of ``send_offsets`` the offset to be committed.
     :param tries: Requests known to have been sent.
     :param records: What ``poll`` delivered, in delivery order.
+    :param state: Of a transaction that ``ask`` had described, with its partitions; empty otherwise.
     """
 
     outcome: Outcome
@@ -44,6 +46,7 @@ class CallResult:
     offset: int | None = None
     tries: int = 1
     records: Sequence[DeliveredRecord] = ()
+    state: str = ""
 
     @property
     def done(self) -> bool:
@@ -124,6 +127,15 @@ class Client(Protocol):
 
     def close(self) -> CallResult:
         """Leave and close. May be called twice; never raises."""
+
+
+@runtime_checkable
+class AskingClient(Protocol):
+    """A client that also sends what no correct one would; only one that speaks the protocol itself can."""
+
+    def ask(self, asked: AskedRequest) -> CallResult:
+        """One request as it is, once; the client's own state stays as it was, so that ``init`` comes next if it was
+        taken."""
 
 
 class Adapter(Protocol):

@@ -42,5 +42,6 @@ class OperationRows:
             producer_id=result.producer_id,
             epoch=result.epoch,
             tries=result.tries,
+            state=result.state or None,
             **{"offset": result.offset, **columns},
         )

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.base.clock import RunClock
-from harness.clients.client import CallResult, Client
+from harness.clients.client import AskingClient, CallResult, Client
 from harness.clients.operation_rows import OperationRows
+from harness.evidence.history.asked_request import AskedRequest
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import Operation, Read, Value, Verb
+from harness.evidence.json_codec import to_json
 
 
 @dataclass(slots=True, kw_only=True)
@@ -22,6 +24,7 @@ class RecordingClient:
     :param txn: The open transaction's number; None outside one.
     :param size: How many records the transaction means to write.
     :param written: How many of them were tried.
+    :param identity: Producer id and epoch as the client knew them last; -1 where it knew none.
     """
 
     client: Client
@@ -33,6 +36,7 @@ class RecordingClient:
     txn: int | None = None
     size: int = 0
     written: int = 0
+    identity: tuple[int, int] = (-1, -1)
     _records_read: int = 0
 
     def init(self) -> CallResult:
@@ -98,6 +102,16 @@ class RecordingClient:
         self.history_journal.write(*reads, self._operation("poll", number, started, ended, result, columns))
         return result
 
+    @property
+    def can_ask(self) -> bool:
+        return isinstance(self.client, AskingClient)
+
+    def ask(self, asked: AskedRequest) -> CallResult:
+        """One request as it is; only where :attr:`can_ask`."""
+        client = self.client
+        assert isinstance(client, AskingClient), f"{client.kind} sends nothing but what it wants to"
+        return self._recorded("ask", lambda: client.ask(asked), request=to_json(asked))
+
     def close(self) -> CallResult:
         """Close; may be called twice."""
         return self._recorded("close", self.client.close)
@@ -106,6 +120,8 @@ class RecordingClient:
         number, started = self.history_journal.next_operation(), self.clock.now()
         result = call()
         self.history_journal.write(self._operation(verb, number, started, self.clock.now(), result, columns))
+        if verb != "ask" and result.producer_id is not None and result.epoch is not None:
+            self.identity = result.producer_id, result.epoch
         return result
 
     def _operation(

@@ -14,6 +14,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from harness.base.kafka_error import KafkaError
+from harness.evidence.history.asked_request import AskedRequest
+from harness.evidence.json_codec import from_json
+from harness.judge.asked_requests import DECIDED_WHEN_ASKED, asked_in_model, is_open, told_by
 from harness.model.coordinator_model import NEW_PROTOCOL_END
 from harness.model.leader_model import OFFSETS_KNOW_ABORTABLE, PRODUCE_KNOWS_ABORTABLE
 from harness.model.model_requests import (
@@ -34,10 +37,10 @@ Row: TypeAlias = Mapping[str, Any]
 Window: TypeAlias = tuple[float, float]
 COLUMNS = (
     *("number", "actor", "verb", "outcome", "error", "reason", "started", "ended", "producer_id", "epoch"),
-    *("topic", "partition", "group", "tries", "protocol"),
+    *("topic", "partition", "group", "tries", "protocol", "request", "state"),
 )
 """Of operations, that a trace is made from."""
-SENDING = ("init", "begin", "produce", "send_offsets", "commit", "abort")
+SENDING = ("init", "begin", "produce", "send_offsets", "commit", "abort", "ask")
 DECIDED = frozenset(
     {
         KafkaError.INVALID_PRODUCER_EPOCH,
@@ -90,7 +93,7 @@ class ClientTrace:
         by what it knew last, and can accept nothing, because its followers are gone.
     :param groups: To how many offsets were sent.
     :param numbers: Of the operations that the answered requests belong to.
-    :param handed_out: Producer ids with epochs, as answers to InitProducerId and EndTxn gave them.
+    :param handed_out: Producer ids with epochs, as answers to ``init`` and EndTxn gave them.
     """
 
     id: str
@@ -134,6 +137,8 @@ class ClientTrace:
                 self._send_offsets(row, client)
             case "commit" | "abort":
                 self._end(row, client)
+            case "ask":
+                self._ask(row, client)
 
     def _init(self, row: Row, client: _Client) -> None:
         told = ModelAnswer(producer_id=row["producer_id"], epoch=row["epoch"]) if _done(row) else self._refusal(row)
@@ -222,6 +227,24 @@ class ClientTrace:
         if _done(row) and new and row["tries"]:
             client.become(row)
 
+    def _ask(self, row: Row, client: _Client) -> None:
+        """Whatever it changes, its client begins anew by an ``init``. A coordinator that says *later* did nothing, but
+        for InitProducerId, which may have begun to abort; the leader of a Produce may have added the partition."""
+        asked = from_json(AskedRequest, row["request"])
+        told = self._refusal(row, DECIDED | DECIDED_WHEN_ASKED)
+        if told is None and row["outcome"] == "refused" and asked.api not in ("InitProducerId", "Produce"):
+            return
+        if _done(row) and not (asked.api == "DescribeTransactions" and self._is_passing(row, client)):
+            told = told_by(row)
+        request = asked_in_model(asked, self.id, new=row["protocol"] == "v2", produce=self.produce)
+        self._sent(row, request, told, row["tries"])
+
+    def _is_passing(self, row: Row, client: _Client) -> bool:
+        """Whether a description says nothing: a broker whose place is taken describes what was; one that fences an old
+        client raises the epoch before it has written down that the transaction ends
+        (``TransactionCoordinator.endTransaction``)."""
+        return _met(row, self.stale) or (is_open(row) and row["epoch"] != client.epoch)
+
     def _add_asked(self, client: _Client, partition: str, version: int) -> AddPartitionsAsked:
         return AddPartitionsAsked(
             id=self.id,
@@ -245,7 +268,7 @@ class ClientTrace:
             )
             self.requests.append(answered)
             self.numbers[answered] = row["number"]
-            if told.producer_id != NONE:
+            if told.producer_id != NONE and row["verb"] != "ask":
                 self.handed_out.append((told.producer_id, told.epoch))
         if without:
             again = TracedRequest(request=request, sent=row["started"], who=row["actor"], copies=without)
@@ -267,10 +290,10 @@ class ClientTrace:
     def _is_repeated(self, row: Row, request: ModelRequest) -> bool:
         return not isinstance(request, InitProducerIdAsked) and _met(row, self.repeated)
 
-    def _refusal(self, row: Row) -> ModelAnswer | None:
+    def _refusal(self, row: Row, decided: frozenset[KafkaError] = DECIDED) -> ModelAnswer | None:
         """The last answer, where it says something about the state."""
         error = row["error"]
-        return ModelAnswer(KafkaError(error).name) if error in DECIDED and not _met(row, self.stale) else None
+        return ModelAnswer(KafkaError(error).name) if error in decided and not _met(row, self.stale) else None
 
 
 def _requests(rows: Iterable[Row]) -> Iterator[Row]:

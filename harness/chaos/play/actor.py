@@ -13,6 +13,7 @@ from harness.base import wait
 from harness.chaos.plan.scenario import Role
 from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
+from harness.evidence.history.asked_request import AskedRequest
 from harness.evidence.history.operation import Outcome
 
 TXNS_PER_ROLE = 10_000_000
@@ -102,6 +103,19 @@ class Actor:
     def write(self, record: RecordToWrite) -> bool:
         """Write the next record; False when the transaction must be given up."""
         return self._sure(self.client.produce(self.topics[record.topic], record.partition, record.payload))
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Producer id and epoch of the present client; -1 where it has none."""
+        return self.client.identity
+
+    def ask(self, asked: AskedRequest) -> CallResult | None:
+        """One request as it is; None where the client sends only what it wants to."""
+        return self.client.ask(asked) if self.client.can_ask else None
+
+    def init_again(self) -> bool:
+        """A new epoch, which fences what the present client has asked so far; else a successor goes on."""
+        return self._init()
 
     def end(self, *, commit: bool, retire: bool = False) -> bool:
         """Commit or abort as planned; True when it certainly committed. Retires if asked to, or if it did not work."""

@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from harness.clients.client import CallResult, ClientOptions, refused_locally
+from harness.clients.wire.asked_requests import told_by, wire_request
 from harness.clients.wire.connections import Connections
 from harness.clients.wire.deadline import Deadline
 from harness.clients.wire.retry import Retry
 from harness.clients.wire.wire_consumer import WireConsumer
+from harness.evidence.history.asked_request import AskedRequest
 from harness.evidence.history.operation import Outcome, Value
 from harness.kafka.producer_state import ProducerState
 from harness.kafka.transaction_protocol import TransactionProtocol
@@ -130,6 +132,19 @@ class ProtocolClient:
 
     def poll(self, within_ms: int) -> CallResult:
         return self.consumer.poll(within_ms)
+
+    def ask(self, asked: AskedRequest) -> CallResult:
+        """See :class:`harness.clients.client.AskingClient`."""
+        name, routes = asked.transactional_id or self.state.transactional_id, self.retry.routes
+
+        def find_node(left: Deadline) -> int | None:
+            if asked.api == "Produce":
+                return routes.leader(asked.topic, asked.partition, left)
+            return routes.coordinator_of_transaction(name, left)
+
+        request = wire_request(asked, name, self.options.timeout_ms)
+        result, answer = self.retry.ask_once(request, find_node, self._deadline(), timeout_seconds=self._try_seconds)
+        return replace(result, **told_by(answer)) if answer is not None and result.done else result
 
     def close(self) -> CallResult:
         self.consumer.close()

@@ -91,6 +91,14 @@ class Retry:
             wait.pause(min(pause, deadline.left))
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
+    def ask_once(
+        self, request: ApiRequest[R], find_node: FindNode, deadline: Deadline, *, timeout_seconds: float
+    ) -> tuple[CallResult, R | None]:
+        """As :meth:`ask`, with one try, whatever it is answered."""
+        repeated, node = RepeatedRequest(request, self.routes.forget, repeatable=False), find_node(deadline)
+        final = None if node is None else self._once(node, repeated, min(timeout_seconds, deadline.left))
+        return final or (repeated.tries.given_up(), None)
+
     def _once(
         self, node: int, repeated: RepeatedRequest[R], timeout_seconds: float
     ) -> tuple[CallResult, R | None] | None:

@@ -174,6 +174,13 @@ _READ: Mapping[int, OutcomeRow] = {
         "an open transaction commits offsets of these partitions (KIP-447)", again=True
     ),
 }
+_DESCRIBE: Mapping[int, OutcomeRow] = {
+    **_EVERYWHERE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS: refused("the coordinator is still loading", again=True),
+    KafkaError.COORDINATOR_NOT_AVAILABLE: refused("there is no coordinator now", again=True),
+    KafkaError.NOT_COORDINATOR: refused("the broker does not coordinate the id now", again=True),
+    KafkaError.TRANSACTIONAL_ID_NOT_FOUND: refused("the coordinator does not know the id"),
+}
 
 TABLES: Mapping[str, Mapping[int, OutcomeRow]] = {
     "InitProducerId": _INIT,
@@ -182,6 +189,7 @@ TABLES: Mapping[str, Mapping[int, OutcomeRow]] = {
     "Produce": _PRODUCE,
     "TxnOffsetCommit": _OFFSETS,
     "EndTxn": _ASKED,
+    "DescribeTransactions": _DESCRIBE,
     "JoinGroup": _GROUP,
     "SyncGroup": _GROUP,
     "Heartbeat": _GROUP,

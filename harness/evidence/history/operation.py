@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias, get_args
 
-Verb: TypeAlias = Literal["init", "begin", "produce", "send_offsets", "commit", "abort", "subscribe", "poll", "close"]
+Verb: TypeAlias = Literal[
+    "init", "begin", "produce", "send_offsets", "commit", "abort", "subscribe", "poll", "close", "ask"
+]
 VERBS: tuple[Verb, ...] = get_args(Verb)
-"""The nine verbs of the client port, in Kafka's words."""
+"""The nine verbs of the client port, in Kafka's words, and ``ask``: one request as it is, outside of all rules."""
 
 
 class Outcome(StrEnum):
@@ -75,7 +77,7 @@ class Operation:
     :param error: Kafka's error code of the last answer, 0 for success, None where no answer came.
     :param reason: The row of the client's error table, or the library's own text.
     :param txn: The transaction's number, unique in a run; None outside one.
-    :param producer_id: As the client knows it after the operation; for ``init`` what the coordinator handed out.
+    :param producer_id: As the client knows it after the operation; for ``init`` and ``ask`` what the answer told.
     :param epoch: Likewise. ``commit`` and ``abort`` of Transactions V2 give the epoch that is to be used next.
     :param topic: Where a record was written, or the input of ``send_offsets``; with ``partition``.
     :param offset: Of the acknowledged record (None when unknown), or the offset to be committed (next to be read).
@@ -83,6 +85,8 @@ class Operation:
     :param size: How many records the transaction means to write; on ``begin`` and ``produce``.
     :param tries: Requests that the adapter knows it sent for this operation.
     :param protocol: The transaction protocol that the client speaks (KIP-890); None where it is not known.
+    :param request: On ``ask`` what was asked: an :class:`harness.evidence.history.asked_request.AskedRequest` as JSON.
+    :param state: The transaction's state that a coordinator described, and its partitions (``Ongoing with t-0+t-1``).
     """
 
     number: int
@@ -108,6 +112,8 @@ class Operation:
     count: int | None = None
     tries: int = 1
     protocol: Literal["v1", "v2"] | None = None
+    request: str | None = None
+    state: str | None = None
 
     def __post_init__(self) -> None:
         """:raises MalformedEvent: For an operation that cannot have happened."""
@@ -129,6 +135,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "abort": ("txn",),
     "init": ("transactional_id",),
     "poll": ("count",),
+    "ask": ("transactional_id", "request"),
 }
 
 

@@ -114,7 +114,8 @@ class _Search:
         """
         told = [index for index, one in enumerate(self.trace) if one.answer is not None]
         self.answers = sorted(told, key=lambda index: self._when(index))
-        self.seen = [SeenConfigurations(frozenset(told)) for _ in self.answers]
+        answered = frozenset(told)
+        self.seen = [SeenConfigurations(answered) for _ in self.answers]
         self.sent = [Counter() for _ in self.answers]
         self.stood_for = [set() for _ in self.answers]
         times, first = [self._when(index) for index in self.answers], dict[ModelRequest, int]()
@@ -299,7 +300,7 @@ class _Search:
 
 def _same_answer(ids: FrozenMap[int, int], model: ModelAnswer, real: ModelAnswer) -> FrozenMap[int, int] | None:
     """The producer ids as they are known after it; None where the answers differ."""
-    if (model.error, model.epoch) != (real.error, real.epoch):
+    if (model.error, model.epoch, model.state) != (real.error, real.epoch, real.state):
         return None
     if model.producer_id == NONE or model.producer_id in ids:
         return ids if ids.get(model.producer_id, NONE) == real.producer_id else None

@@ -110,7 +110,7 @@ def _transactions(context: JudgeContext) -> DataFrame:
 
 def _answered(context: JudgeContext) -> DataFrame:
     """Of each transactional id: the identity handed out last, and, where that came last of all, what it must be in."""
-    ends = context.operations.where("verb IN ('init', 'commit', 'abort') AND transactional_id IS NOT NULL")
+    ends = context.operations.where("verb IN ('init', 'commit', 'abort', 'ask') AND transactional_id IS NOT NULL")
     ids = F.broadcast(context.tables["transactions"].select("transactional_id").distinct())
     wrote = context.transactions.where("done > 0").select("txn", F.lit(True).alias("wrote"))
     identity = F.struct("ended", F.col("producer_id").alias("id"), F.col("epoch").alias("of_epoch"))
@@ -125,7 +125,7 @@ def _answered(context: JudgeContext) -> DataFrame:
 
 def _wrong_transaction() -> Column:
     same = (F.col("pid") == F.col("asked.producer_id")) & (F.col("epoch") == F.col("asked.epoch"))
-    same &= F.col("asked.outcome") == "done"
+    same &= (F.col("asked.outcome") == "done") & (F.col("asked.verb") != "ask")
     verb = F.col("asked.verb")
     state = F.when(verb == "init", "Empty")
     state = state.when(F.col("wrote"), F.when(verb == "commit", "CompleteCommit").otherwise("CompleteAbort"))

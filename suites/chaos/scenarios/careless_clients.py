@@ -1,0 +1,18 @@
+"""Careless clients: requests that no correct client sends, beside transactions, while coordinators and leaders move."""
+
+from harness.chaos.plan.crowd import Crowd
+from harness.chaos.plan.scenario import Scenario
+from suites.chaos.workloads.careless import Careless
+from toxics.coordinator import move_coordinator, move_leader
+from toxics.frames import lost_response
+from toxics.network import latency
+
+SCENARIO = Scenario(
+    name="careless-clients",
+    title="What no correct client asks is answered as the protocol says, and disturbs nobody",
+    workload=Careless(),
+    clients=("wire-v2", "wire-v1"),
+    toxics=(latency.TOXIC, lost_response.TOXIC, move_coordinator.TOXIC, move_leader.TOXIC),
+    crowd=Crowd(),
+    priority=1,
+)

@@ -1,0 +1,175 @@
+"""Careless clients: beside their transactions they ask what no correct client asks, and look at what is told of them.
+
+Each request claims an identity, its own or a wrong one, in a moment that may be wrong as well: before anybody had the
+transactional id, in the middle of a transaction, after its end. Most must be refused; whatever is answered must be what
+the protocol's model answers. What might end or enter the client's own next transaction is asked only where an ``init``
+follows, whose epoch fences it, however late it arrives.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import TypeAlias
+
+from harness.chaos.plan.scenario import Role
+from harness.chaos.play.actor import Actor, RecordToWrite
+from harness.evidence.history.asked_request import AskedApi, AskedRequest
+from harness.evidence.history.operation import Outcome
+from harness.kafka.retriable import TRANSIENT
+
+Identity: TypeAlias = tuple[int, int]
+NOBODYS = 1_000_000_000
+"""Added to a producer id: nobody has that one."""
+TOPIC = "shared"
+NEVER_HARMFUL: Mapping[AskedApi, Sequence[str]] = {
+    "InitProducerId": ("other", "half-id", "half-epoch"),
+    "AddPartitionsToTxn": ("own", "older", "other"),
+    "Produce": ("older", "other"),
+    "EndTxn": ("older", "other"),
+    "DescribeTransactions": ("own",),
+}
+"""What may be claimed in the middle of a transaction: whenever it arrives, nothing of the client's own is ended."""
+BEFORE_INIT: Mapping[AskedApi, Sequence[str]] = {
+    **NEVER_HARMFUL,
+    "InitProducerId": ("own", "older", "newer", "other", "half-id", "half-epoch"),
+    "Produce": ("other",),
+}
+"""Of an id that nobody knows, with the identity of another one: leaders know that one's producer id as well."""
+CLAIMS_OF_ALL: Mapping[AskedApi, Sequence[str]] = {
+    "InitProducerId": ("own", "older", "newer", "other", "half-id", "half-epoch"),
+    "AddPartitionsToTxn": ("own", "older", "newer", "other"),
+    "DescribeTransactions": ("own",),
+}
+WRITES: Mapping[AskedApi, Sequence[str]] = {
+    **CLAIMS_OF_ALL,
+    "Produce": ("own", "older", "other"),
+    "EndTxn": ("older", "other"),
+}
+"""Where an ``init`` follows, which aborts what is written so."""
+ENDS: Mapping[AskedApi, Sequence[str]] = {
+    **CLAIMS_OF_ALL,
+    "Produce": ("older", "other"),
+    "EndTxn": ("own", "older", "other"),
+}
+"""Where an ``init`` follows and nothing is written that an end could commit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Careless:
+    """Clients with a transactional id each, and another one after each answer that did not come."""
+
+    clients: int = 8
+    partitions: int = 3
+    request_ms: int = 3_000
+    name: str = "careless"
+
+    @property
+    def topics(self) -> Mapping[str, int]:
+        """One topic for all."""
+        return {TOPIC: self.partitions}
+
+    def roles(self) -> Sequence[Role]:
+        """All alike."""
+        return [
+            Role(
+                name=f"careless-{number}",
+                transactional_id=f"careless-{number}",
+                run=self._run,
+                lane=("victim", "rival")[number % 2],
+                fresh_ids=True,
+                request_ms=self.request_ms,
+            )
+            for number in range(self.clients)
+        ]
+
+    def crowd_transaction(self, draw: Random, records: int) -> tuple[Sequence[RecordToWrite], bool]:
+        """Records beside those of the careless."""
+        partitions = [draw.randrange(self.partitions) for _ in range(records)]
+        return [RecordToWrite(topic=TOPIC, partition=partition) for partition in partitions], draw.random() < 0.8
+
+    def _run(self, actor: Actor, draw: Random) -> None:
+        """One client after the other, each until an answer does not come, or by chance."""
+        before: Identity = (-1, -1)
+        while not actor.over:
+            if before[0] >= 0 and not self._ask(actor, draw, BEFORE_INIT, before):
+                actor.retire()
+                continue
+            incarnation = actor.incarnation
+            while actor.incarnation == incarnation and not actor.over:
+                self._go_on(actor, draw)
+                before = max(before, actor.identity)
+
+    def _go_on(self, actor: Actor, draw: Random) -> None:
+        """A transaction, then questions, whose effects an ``init`` ends."""
+        incarnation, leaves, claims = actor.incarnation, draw.random() < 0.1, draw.choice((WRITES, ENDS))
+        self._transact(actor, draw)
+        if actor.incarnation != incarnation:
+            return
+        if leaves or not self._ask(actor, draw, claims, actor.identity):
+            actor.retire()
+        else:
+            actor.init_again()
+
+    def _transact(self, actor: Actor, draw: Random) -> None:
+        partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(1, 3))]
+        asking, commit = draw.random() < 0.5, draw.random() < 0.7
+        records = [RecordToWrite(topic=TOPIC, partition=partition) for partition in partitions]
+        if not actor.begin(len(records)):
+            return
+        for record in records:
+            if not actor.write(record):
+                actor.give_up()
+                return
+            if asking and not self._ask(actor, draw, NEVER_HARMFUL, actor.identity):
+                actor.give_up()
+                return
+        actor.end(commit=commit)
+
+    def _ask(self, actor: Actor, draw: Random, claims: Mapping[AskedApi, Sequence[str]], identity: Identity) -> bool:
+        """One to six requests; False after one that may still do something, whose client is to have a successor.
+
+        Its own transactions would go on beside it, and nobody could tell what became of which.
+        """
+        for _ in range(draw.randint(1, 6)):
+            actor.pause(draw.choice((0, 0, 0.02, 0.05)))
+            asked = self._request(actor, draw, claims, identity)
+            answer = actor.ask(asked)
+            later = answer is not None and answer.error in TRANSIENT and asked.api in ("InitProducerId", "Produce")
+            if answer is not None and (answer.outcome is Outcome.UNSURE or later):
+                return False
+        return True
+
+    def _request(
+        self, actor: Actor, draw: Random, claims: Mapping[AskedApi, Sequence[str]], identity: Identity
+    ) -> AskedRequest:
+        api = draw.choice(list(claims))
+        producer_id, epoch = _claimed(draw.choice(claims[api]), identity)
+        unknown = api == "DescribeTransactions" and draw.random() < 0.3
+        return AskedRequest(
+            api=api,
+            transactional_id=f"{actor.topics[TOPIC]}-nobody" if unknown else "",
+            producer_id=producer_id,
+            epoch=epoch,
+            topic=actor.topics[TOPIC] if api in ("AddPartitionsToTxn", "Produce") else "",
+            partition=draw.randrange(self.partitions),
+            sequence=draw.choice((0, 0, 7)) if api == "Produce" else 0,
+            commit=draw.random() < 0.5,
+        )
+
+
+def _claimed(how: str, identity: Identity) -> Identity:
+    """A producer id and an epoch; in epoch 0, before which there is none, another's producer id for an older epoch."""
+    producer_id, epoch = identity
+    match how:
+        case "older" if epoch > 0:
+            return producer_id, epoch - 1
+        case "newer":
+            return producer_id, epoch + 1
+        case "half-id":
+            return producer_id, -1
+        case "half-epoch":
+            return -1, epoch
+        case "own":
+            return identity
+        case _:
+            return NOBODYS + producer_id, max(0, epoch)
