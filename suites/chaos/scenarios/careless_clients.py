@@ -14,5 +14,5 @@ SCENARIO = Scenario(
     clients=("wire-v2", "wire-v1"),
     toxics=(latency.TOXIC, lost_response.TOXIC, move_coordinator.TOXIC, move_leader.TOXIC),
     crowd=Crowd(),
-    priority=1,
+    priority=2,
 )
