@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from harness.base.kafka_error import KafkaError
 from harness.evidence.history.asked_request import AskedRequest
 from harness.evidence.json_codec import from_json
-from harness.judge.asked_requests import DECIDED_WHEN_ASKED, asked_in_model, is_open, told_by
+from harness.judge.asked_in_model import DECIDED_WHEN_ASKED, asked_in_model, is_open, told_by
 from harness.model.coordinator_model import NEW_PROTOCOL_END
 from harness.model.leader_model import OFFSETS_KNOW_ABORTABLE, PRODUCE_KNOWS_ABORTABLE
 from harness.model.model_requests import (

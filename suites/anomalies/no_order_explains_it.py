@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.base.kafka_error import KafkaError
 from harness.evidence.anomaly import Anomaly, Plant
+from harness.evidence.history.asked_request import AskedRequest
 from harness.evidence.history.operation import Outcome
 
 if TYPE_CHECKING:
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
     from suites.selfcheck.fixtures.stories.story import Story
 
 WIRE: Mapping[str, Any] = {"client": "wire-v2", "protocol": "v2"}
+
+
+def asked(producer_id: int, *, commit: bool) -> AskedRequest:
+    """An EndTxn in the first epoch of a producer id."""
+    return AskedRequest(api="EndTxn", producer_id=producer_id, epoch=0, commit=commit)
 
 
 def an_epoch_is_passed_over_for_no_reason(s: Story) -> Sequence[str]:
@@ -30,6 +36,21 @@ def a_write_is_refused_although_its_producer_is_known(s: Story) -> Sequence[str]
     s.produce(1, outcome=Outcome.REFUSED, error=int(KafkaError.INVALID_PRODUCER_ID_MAPPING), **WIRE)
     s.end()
     return ["no-order-explains-it"]
+
+
+def an_identity_that_was_never_handed_out_is_taken(s: Story) -> Sequence[str]:
+    s.init(**WIRE)
+    s.ask(asked(s.pid(9), commit=True), producer_id=s.pid(9), epoch=1, **WIRE)
+    s.end()
+    return ["no-order-explains-it"]
+
+
+def an_identity_that_was_never_handed_out_is_refused(s: Story) -> Sequence[str]:
+    s.init(**WIRE)
+    error = int(KafkaError.INVALID_PRODUCER_ID_MAPPING)
+    s.ask(asked(s.pid(9), commit=True), outcome=Outcome.REFUSED, error=error, **WIRE)
+    s.end()
+    return []
 
 
 def an_init_without_an_answer_explains_the_epoch(s: Story) -> Sequence[str]:
@@ -82,6 +103,8 @@ ANOMALY = Anomaly(
     stories=(
         an_epoch_is_passed_over_for_no_reason,
         a_write_is_refused_although_its_producer_is_known,
+        an_identity_that_was_never_handed_out_is_taken,
+        an_identity_that_was_never_handed_out_is_refused,
         an_init_without_an_answer_explains_the_epoch,
         a_lost_commit_explains_the_refusal_of_an_abort,
     ),

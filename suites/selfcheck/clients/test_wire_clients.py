@@ -13,6 +13,7 @@ from harness.clients.wire.group_member import GroupMember
 from harness.clients.wire.protocol_client import ProtocolClient
 from harness.clients.wire.wire_adapter import WireAdapter
 from harness.clients.wire.wire_outcomes import UNLISTED
+from harness.evidence.history.asked_request import AskedApi, AskedRequest
 from harness.evidence.history.operation import Outcome, Value
 from harness.kafka.transaction_protocol import V1, V2, TransactionProtocol
 from harness.wire.api_results import ErrorResult, PartitionErrors, ProducerIdAndEpoch
@@ -272,6 +273,42 @@ def test_requests_carry_what_the_client_was_called_with() -> None:
     assert (verb.committed, verb.producer_epoch) == (False, 7)
     produced: list[Produce] = trial.brokers.of("Produce")
     assert produced[0].batches[0].batch.values == ("1/0/1/",)
+
+
+def asked(api: AskedApi, **claims: Any) -> AskedRequest:
+    """A request outside of all rules, with an identity that is not the client's."""
+    topic = "t" if api in ("AddPartitionsToTxn", "Produce") else ""
+    return AskedRequest(api=api, topic=topic, **{"producer_id": 99, "epoch": 3, **claims})
+
+
+def test_a_request_as_it_is_claims_what_it_was_told_to_and_leaves_the_client_as_it_was() -> None:
+    trial = begun(V2)
+    told = trial.producer.ask(asked("EndTxn", commit=True))
+    assert (told.outcome, told.producer_id, told.epoch) == (Outcome.DONE, 99, 4)
+    assert trial.producer.ask(asked("Produce", sequence=7)).done
+    assert trial.produce().done
+    assert trial.sequences() == [(3, 7), (7, 0)]
+
+
+@pytest.mark.parametrize("error", [SILENCE, BUSY, FENCED])
+def test_a_request_as_it_is_is_sent_once(error: int | None) -> None:
+    trial = begun(V2, InitProducerId=[error])
+    answer = trial.producer.ask(asked("InitProducerId"))
+    assert answer.outcome is (Outcome.UNSURE if error is SILENCE else Outcome.REFUSED)
+    assert (answer.error, answer.tries, answer.state) == (error, 1, "")
+    (_, again) = trial.brokers.of("InitProducerId")
+    assert (again.producer_id, again.producer_epoch) == (99, 3)
+
+
+def test_another_id_than_the_clients_own_may_be_asked_for() -> None:
+    trial = begun(V2)
+    trial.producer.ask(asked("AddPartitionsToTxn", transactional_id="another"))
+    assert [verb.transactional_id for verb in trial.brokers.of("AddPartitionsToTxn")] == ["another"]
+
+
+def test_a_request_that_cannot_be_made_is_refused_where_it_is_made() -> None:
+    with pytest.raises(ValueError, match="Produce without a partition"):
+        AskedRequest(api="Produce")
 
 
 def test_what_a_broker_lacks_for_transactions_v2_is_reported_before_the_start() -> None:

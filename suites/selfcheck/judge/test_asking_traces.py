@@ -1,0 +1,121 @@
+"""Requests outside of all rules (verb ``ask``) in the trace of a transactional id: what explains their answers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from harness.base.kafka_error import KafkaError
+from harness.evidence.history.asked_request import AskedApi, AskedRequest
+from harness.evidence.json_codec import to_json
+from harness.judge.client_trace import ClientTrace
+from harness.model.protocol_profile import NEWEST
+from harness.model.traces.trace_check import Explained, check_trace
+from suites.selfcheck.judge.test_client_trace import NEVER, row
+
+OWN = {"producer_id": 7, "epoch": 0}
+EPOCH, MAPPING = KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.INVALID_PRODUCER_ID_MAPPING
+WRITE = row(3, "produce", topic="t", partition=0)
+OPEN, EMPTY = "Ongoing with t-0", "Empty with "
+
+
+def ask(api: AskedApi, number: int = 4, *, claims: Mapping[str, Any] = OWN, **given: Any) -> Mapping[str, Any]:
+    """A request, done and with nothing told unless given."""
+    topic = "t" if api in ("AddPartitionsToTxn", "Produce") else ""
+    request = to_json(AskedRequest(api=api, topic=topic, **claims))
+    return row(number, "ask", **{"producer_id": None, "epoch": None, "request": request, **given})
+
+
+def refused(api: AskedApi, error: KafkaError, **given: Any) -> Mapping[str, Any]:
+    """The same, refused."""
+    return ask(api, outcome="refused", error=error, **given)
+
+
+def explained(*rows: Mapping[str, Any], **windows: Any) -> Explained:
+    """Of an InitProducerId, the begin of a transaction, a record of it, and what is given."""
+    before = [row(1, "init"), row(2, "begin", tries=0), WRITE]
+    requests = ClientTrace.of("t", [*before, *rows], **windows).requests
+    return check_trace(requests, NEWEST, timeout_ms=NEVER).explained
+
+
+ANOTHERS = {"producer_id": 8, "epoch": 0}
+HALF = {"producer_id": 7, "epoch": -1}
+
+
+@pytest.mark.parametrize(
+    ("api", "claims", "error"),
+    [
+        ("InitProducerId", ANOTHERS, KafkaError.PRODUCER_FENCED),
+        ("InitProducerId", HALF, KafkaError.INVALID_REQUEST),
+        ("AddPartitionsToTxn", ANOTHERS, MAPPING),
+        ("EndTxn", ANOTHERS, MAPPING),
+    ],
+)
+def test_a_request_with_an_identity_that_is_not_the_ids_must_be_refused(
+    api: AskedApi, claims: Mapping[str, Any], error: KafkaError
+) -> None:
+    assert explained(refused(api, error, claims=claims)) is Explained.YES
+    told = {"producer_id": 7, "epoch": 1} if api != "AddPartitionsToTxn" else {}
+    assert explained(ask(api, claims=claims, **told)) is Explained.NO
+
+
+def test_a_refusal_of_what_is_right_is_not_explained() -> None:
+    assert explained(ask("AddPartitionsToTxn")) is Explained.YES
+    assert explained(refused("AddPartitionsToTxn", MAPPING)) is Explained.NO
+
+
+def test_a_coordinator_that_says_later_has_done_nothing_and_says_nothing() -> None:
+    later = refused("AddPartitionsToTxn", KafkaError.CONCURRENT_TRANSACTIONS, claims=ANOTHERS)
+    assert explained(later) is Explained.YES
+
+
+def test_an_end_that_was_asked_has_ended_the_transaction() -> None:
+    ended = ask("EndTxn", producer_id=7, epoch=1)
+    assert explained(ended, row(5, "init", epoch=2)) is Explained.YES
+    assert explained(ended, row(5, "init", epoch=1)) is Explained.NO
+
+
+def test_an_end_without_an_answer_may_have_ended_it() -> None:
+    """An InitProducerId that is answered at once found no open transaction."""
+    after, unsure = row(5, "init", actor="b", epoch=2), ask("EndTxn", outcome="unsure", error=None)
+    assert explained(after) is Explained.NO
+    assert explained(unsure, after) is Explained.YES
+
+
+@pytest.mark.parametrize(
+    ("state", "answer"), [(OPEN, Explained.YES), (EMPTY, Explained.NO), ("Ongoing with t-1", Explained.NO)]
+)
+def test_a_description_tells_the_state_that_the_transaction_is_in(state: str, answer: Explained) -> None:
+    assert explained(ask("DescribeTransactions", claims={}, state=state, **OWN)) is answer
+
+
+def test_a_broker_whose_place_is_taken_describes_what_was() -> None:
+    described = ask("DescribeTransactions", claims={}, state=EMPTY, **OWN)
+    assert explained(described, stale=[(4.2, 9)]) is Explained.YES
+    assert explained(described, stale=[(0, 0.5)]) is Explained.NO
+
+
+def test_an_open_transaction_in_another_epoch_is_one_that_is_being_fenced() -> None:
+    """The epoch is raised before it is written down that the transaction ends."""
+    assert explained(ask("DescribeTransactions", claims={}, state=OPEN, producer_id=7, epoch=1)) is Explained.YES
+
+
+def test_an_id_that_nobody_knows_is_not_found() -> None:
+    unknown: Mapping[str, Any] = {"transactional_id": "nobody"}
+    missing = refused("DescribeTransactions", KafkaError.TRANSACTIONAL_ID_NOT_FOUND, claims=unknown)
+    assert explained(missing) is Explained.YES
+    assert explained(ask("DescribeTransactions", claims=unknown, state=EMPTY, **OWN)) is Explained.NO
+    created = refused("DescribeTransactions", KafkaError.TRANSACTIONAL_ID_NOT_FOUND, claims={})
+    assert explained(created) is Explained.NO
+
+
+def test_a_write_in_an_epoch_that_has_passed_must_be_refused() -> None:
+    passed = row(4, "init", actor="b", epoch=2, tries=2)
+    assert explained(passed, refused("Produce", EPOCH, number=5)) is Explained.YES
+    assert explained(passed, ask("Produce", 5)) is Explained.NO
+
+
+def test_what_an_ask_was_told_is_no_identity_of_a_client() -> None:
+    ended = ask("EndTxn", producer_id=7, epoch=1)
+    trace = ClientTrace.of("t", [row(1, "init"), row(2, "begin", tries=0), WRITE, ended])
+    assert trace.handed_out == [(7, 0)]
