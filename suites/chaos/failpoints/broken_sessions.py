@@ -38,7 +38,7 @@ class BrokenSessions:
     backend: str
     seconds: float
     _environment: Environment = field(init=False)
-    _rules: str = ""
+    _failpoint: KnownFailpoint | None = None
     _logs: list[Path] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -58,7 +58,7 @@ class BrokenSessions:
         """Round by round, until one is red."""
         started, environment = time.monotonic(), self._environment
         environment.wanted = replace(environment.wanted, target=f"kafka:{failpoint.version}")
-        self._rules = failpoint.rules
+        self._failpoint = failpoint
         self._logs.clear()
         line = unplayed(failpoint)
         try:
@@ -100,11 +100,13 @@ class BrokenSessions:
 
     def _break(self, cluster: Cluster) -> None:
         assert isinstance(cluster, BreakCode), "the cluster was started to be broken"
-        cluster.load_rules(sparing(self._rules, round((time.time() + SPARED_SECONDS) * 1000)))
+        assert self._failpoint is not None, "a cluster is opened to be broken"
+        until_ms = round((time.time() + SPARED_SECONDS) * 1000)
+        cluster.load_rules(sparing(self._failpoint.rules, until_ms, self._failpoint.key))
         self._logs.extend(cluster.logs().values())
 
     def _with_effects(self, line: ChaosTrial) -> ChaosTrial:
-        return replace(line, entered=self._entered(), took_effect=tuple(sorted(took_effect(self._logs))))
+        return replace(line, entered=self._entered(), took_effect=tuple(sorted(took_effect(self._logs, line.key))))
 
     def _entered(self) -> tuple[str, ...]:
         """Of the cluster that is up; none where the last round has ended it."""

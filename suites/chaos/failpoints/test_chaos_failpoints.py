@@ -50,7 +50,8 @@ class PlayedKafka:
         self.loaded.append(rules)
 
     def logs(self) -> Mapping[str, Path]:
-        told = f"x\n{EFFECT}nothing is kept\n" if self.enters and self.takes_effect else "x\n"
+        told = f"{EFFECT}{FAILPOINT.key} nothing is kept\n" if self.enters and self.takes_effect else "x\n"
+        told = f"{EFFECT}another of the failpoint before\n{told}"
         (self.folder / "broker-1.log").write_text(told, encoding="utf-8")
         return {"broker-1": self.folder / "broker-1.log", "broker-2": self.folder / "none.log"}
 
@@ -84,9 +85,9 @@ def sessions(kafka: PlayedKafka, folder: Path, monkeypatch: pytest.MonkeyPatch, 
 
 def test_each_rule_spares_what_comes_first_and_tells_of_its_effect_once() -> None:
     two = RULES + RULES.replace("nothing is kept", "nothing else")
-    spared = sparing(two, 1_795_480_000_000)
+    spared = sparing(two, 1_795_480_000_000, "k")
     for name in ("nothing is kept", "nothing else"):
-        told = f'($1 > 3) && (!flag("{name}") || traceln("{EFFECT}{name}"))'
+        told = f'($1 > 3) && (!flag("{name}") || traceln("{EFFECT}k {name}"))'
         assert (
             f'IF java.lang.System.currentTimeMillis() > java.lang.Long.parseLong("1795480000000") && {told}' in spared
         )
@@ -97,7 +98,7 @@ def test_each_rule_spares_what_comes_first_and_tells_of_its_effect_once() -> Non
 
 def test_every_failpoint_of_the_contract_can_spare() -> None:
     known = known_failpoints(CONTRACT)
-    assert all(sparing(each.rules, 7).count('parseLong("7") && (') == len(each.names) for each in known)
+    assert all(sparing(each.rules, 7, each.key).count('parseLong("7") && (') == len(each.names) for each in known)
 
 
 def test_a_session_ends_with_the_first_red_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
