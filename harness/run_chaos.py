@@ -26,6 +26,7 @@ from harness.chaos.play.environment import Environment
 from harness.chaos.play.fault_runner import run_faults
 from harness.chaos.play.judgement_limits import CLIENT_NOTES, DRAIN_NOTES, GATE_ERRORS, limited
 from harness.chaos.play.round_context import OUT_OF_REACH, RoundContext, create_round
+from harness.chaos.play.used_ids import use_ids
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.history.operation import Phase
 from harness.evidence.situations.kept_situations import count_situations, keep_records
@@ -91,6 +92,7 @@ def connect(environment: Environment, round_: Round) -> Iterator[RoundContext]:
     try:
         write_plan(round_.folder / PLAN, context.plan)
         context.create_topics()
+        use_ids(context)
         prepare(context)
         yield context
     finally:

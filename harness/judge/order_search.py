@@ -1,7 +1,7 @@
 """The search for an order of one transactional id's requests, which Spark's workers run as well."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from harness.judge.client_trace import ClientTrace, Row, Window
@@ -9,7 +9,10 @@ from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, 
 from harness.model.model_state import NONE
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.traces.trace_check import Explained, TraceVerdict, check_trace
+from harness.model.traces.traced_cluster import UsedId
 
+USED_BEFORE = "used_before"
+"""The fact of a run that tells which transactional ids were used before, with their identities."""
 TOLD = 10
 """Operations before and with the answer that no order explains."""
 
@@ -45,7 +48,7 @@ class OrderSearch:
     :param produce: The newest version of Produce that the brokers offer. :param repeated: When a proxy sent twice.
     :param stale: When a broker may not have heard that another one had taken its place.
     :param timeouts: Of transactions, by transactional id; an id that is not here may time out at any time.
-    :param expires: Whether ids expire within seconds.
+    :param expires: Whether ids expire within seconds. :param used: Ids that were used before the history begins.
     """
 
     profile: ProtocolProfile
@@ -54,12 +57,15 @@ class OrderSearch:
     timeouts: Mapping[str, float]
     expires: bool = False
     stale: Sequence[Window] = ()
+    used: Mapping[str, UsedId] = field(default_factory=dict)
 
     def searched(self, name: str, rows: Iterable[Row]) -> SearchedId:
         """Whether an order explains all answers to the clients of one id."""
         trace = ClientTrace.of(name, rows, produce=self.produce, repeated=self.repeated, stale=self.stale)
         timeout_ms = self.timeouts.get(name, 0)
-        verdict = check_trace(trace.requests, self.profile, timeout_ms=timeout_ms, expires=self.expires)
+        verdict = check_trace(
+            trace.requests, self.profile, timeout_ms=timeout_ms, expires=self.expires, used=self.used.get(name)
+        )
         twice = len(set(trace.handed_out)) < len(trace.handed_out)
         if verdict.explained is not Explained.NO:
             return SearchedId(transactional_id=name, explained=str(verdict.explained), twice=twice)

@@ -29,6 +29,8 @@ class Role:
     :param group: Consumer group, for a role that consumes.
     :param fresh_ids: Each successor takes a transactional id of its own, so that the transaction that
         its predecessor left open is not fenced or ended by it.
+    :param epochs_left: How many epochs of its producer id are left to the transactional id of its first client, and
+        with ``fresh_ids`` to that of each successor; later ones have all, as each has on a cluster that is not ours.
     :param timeout_ms: ``transaction.timeout.ms``.
     :param request_ms: What a client gives one operation, retries included.
     """
@@ -39,6 +41,7 @@ class Role:
     lane: str = "victim"
     group: str | None = None
     fresh_ids: bool = False
+    epochs_left: Sequence[int] = ()
     timeout_ms: int = 6_000
     request_ms: int = 3_000
 

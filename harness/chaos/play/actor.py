@@ -31,6 +31,11 @@ class RecordToWrite:
     payload: str = ""
 
 
+def successor_name(name: str, nth: int) -> str:
+    """Of the nth client of a role, from 1; likewise of its transactional id where each has one of its own."""
+    return name if nth == 1 else f"{name}.{nth}"
+
+
 @dataclass(slots=True, kw_only=True)
 class Actor:
     """The client that runs a role now.
@@ -141,8 +146,7 @@ class Actor:
 
     def _open(self) -> None:
         self.incarnation += 1
-        name = self.role.name if self.incarnation == 1 else f"{self.role.name}.{self.incarnation}"
-        self.client = self.open_client(name)
+        self.client = self.open_client(successor_name(self.role.name, self.incarnation))
         self._initialised = self.in_doubt = False
 
     def _init(self) -> bool:

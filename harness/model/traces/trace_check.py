@@ -24,7 +24,7 @@ from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, 
 from harness.model.model_state import NONE, CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.traces.configuration import Configuration, SeenConfigurations, WriteUnderWay
-from harness.model.traces.traced_cluster import as_told, empty_cluster
+from harness.model.traces.traced_cluster import UsedId, as_told, empty_cluster, with_used_id
 
 MOST = 50_000
 """Configurations that are looked at before a search is given up, beside those that each answer needs."""
@@ -83,6 +83,7 @@ def check_trace(
     *,
     timeout_ms: float = 0,
     expires: bool = False,
+    used: UsedId | None = None,
     most: int = MOST,
 ) -> TraceVerdict:
     """Search for an order, nearest first; each answer is tried in the first order found for those before it.
@@ -90,8 +91,9 @@ def check_trace(
     :param timeout_ms: Of transactions: none times out sooner after the request that may have begun it was sent. With 0
         it may at any time, which is right where the timeout is not known, and explains more.
     :param expires: Whether the coordinator may forget the id while nothing of it is open.
+    :param used: What the id was before; None where nobody had used it.
     """
-    return _Search(trace, profile, timeout_ms, expires, most).run()
+    return _Search(trace, profile, timeout_ms, expires, used, most).run()
 
 
 @dataclass(slots=True)
@@ -100,6 +102,7 @@ class _Search:
     profile: ProtocolProfile
     timeout_ms: float
     expires: bool
+    used: UsedId | None
     most: int
     answers: Sequence[int] = field(init=False)
     seen: list[SeenConfigurations] = field(init=False)
@@ -130,7 +133,7 @@ class _Search:
         """Depth first over the answers, so that a trace that is explained costs little more than its length."""
         if not self.answers:
             return TraceVerdict(explained=Explained.YES, configurations=0)
-        stack = [self._explaining(0, Configuration(empty_cluster(one.request for one in self.trace)))]
+        stack = [self._explaining(0, self._before())]
         while stack:
             after = next(stack[-1], None)
             if self.looked_at > self._most:
@@ -142,6 +145,12 @@ class _Search:
             else:
                 stack.append(self._explaining(len(stack), after))
         return self._not_explained()
+
+    def _before(self) -> Configuration:
+        cluster = empty_cluster(one.request for one in self.trace)
+        if self.used is None:
+            return Configuration(cluster)
+        return Configuration(with_used_id(cluster, self.used), FrozenMap({0: self.used.producer_id}))
 
     @property
     def _most(self) -> int:

@@ -1,7 +1,7 @@
 """The cluster as far as the answers of a trace tell of it: without entries of logs, and without offsets of groups."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from harness.model.frozen_map import FrozenMap
 from harness.model.model_requests import (
@@ -12,7 +12,29 @@ from harness.model.model_requests import (
     TxnOffsetCommitAsked,
     WriteMarkerAsked,
 )
-from harness.model.model_state import GroupOffsets, ModelCluster, PartitionLog, fresh_cluster
+from harness.model.model_state import (
+    Coordinated,
+    CoordinatorState,
+    GroupOffsets,
+    ModelCluster,
+    PartitionLog,
+    fresh_cluster,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UsedId:
+    """A transactional id that was used before its trace begins: in the state Empty, with this producer id and epoch."""
+
+    transactional_id: str
+    producer_id: int
+    epoch: int
+
+
+def with_used_id(cluster: ModelCluster, used: UsedId) -> ModelCluster:
+    """Its producer id is the model's first one."""
+    known = Coordinated(CoordinatorState.EMPTY, producer_id=0, epoch=used.epoch)
+    return replace(cluster.with_id(used.transactional_id, known), producer_ids=1)
 
 
 def empty_cluster(requests: Iterable[ModelRequest]) -> ModelCluster:

@@ -18,14 +18,15 @@ from harness.evidence.history.operation import Outcome
 from harness.kafka.retriable import TRANSIENT
 
 Identity: TypeAlias = tuple[int, int]
+NONE: Identity = (-1, -1)
 NOBODYS = 1_000_000_000
 """Added to a producer id: nobody has that one."""
 TOPIC = "shared"
 NEVER_HARMFUL: Mapping[AskedApi, Sequence[str]] = {
     "InitProducerId": ("other", "half-id", "half-epoch"),
-    "AddPartitionsToTxn": ("own", "older", "other"),
-    "Produce": ("older", "other"),
-    "EndTxn": ("older", "other"),
+    "AddPartitionsToTxn": ("own", "older", "former", "other"),
+    "Produce": ("older", "former", "other"),
+    "EndTxn": ("older", "former", "other"),
     "DescribeTransactions": ("own",),
 }
 """What may be claimed in the middle of a transaction: whenever it arrives, nothing of the client's own is ended."""
@@ -36,31 +37,35 @@ BEFORE_INIT: Mapping[AskedApi, Sequence[str]] = {
 }
 """Of an id that nobody knows, with the identity of another one: leaders know that one's producer id as well."""
 CLAIMS_OF_ALL: Mapping[AskedApi, Sequence[str]] = {
-    "InitProducerId": ("own", "older", "newer", "other", "half-id", "half-epoch"),
-    "AddPartitionsToTxn": ("own", "older", "newer", "other"),
+    "InitProducerId": ("own", "older", "newer", "former", "other", "half-id", "half-epoch"),
+    "AddPartitionsToTxn": ("own", "older", "newer", "former", "other"),
     "DescribeTransactions": ("own",),
 }
 WRITES: Mapping[AskedApi, Sequence[str]] = {
     **CLAIMS_OF_ALL,
-    "Produce": ("own", "older", "other"),
-    "EndTxn": ("older", "other"),
+    "Produce": ("own", "older", "former", "other"),
+    "EndTxn": ("older", "former", "other"),
 }
 """Where an ``init`` follows, which aborts what is written so."""
 ENDS: Mapping[AskedApi, Sequence[str]] = {
     **CLAIMS_OF_ALL,
-    "Produce": ("older", "other"),
-    "EndTxn": ("own", "older", "other"),
+    "Produce": ("older", "former", "other"),
+    "EndTxn": ("own", "older", "former", "other"),
 }
 """Where an ``init`` follows and nothing is written that an end could commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Careless:
-    """Clients with a transactional id each, and another one after each answer that did not come."""
+    """Clients with a transactional id each, and another one after each answer that did not come.
+
+    :param epochs_left: To the ids of every other client and its first successors.
+    """
 
     clients: int = 8
     partitions: int = 3
     request_ms: int = 3_000
+    epochs_left: Sequence[int] = (2, 5, 3, 9, 1, 4, 7, 3)
     name: str = "careless"
 
     @property
@@ -69,7 +74,7 @@ class Careless:
         return {TOPIC: self.partitions}
 
     def roles(self) -> Sequence[Role]:
-        """All alike."""
+        """All alike, but for the epochs that are left to their producer ids."""
         return [
             Role(
                 name=f"careless-{number}",
@@ -77,6 +82,7 @@ class Careless:
                 run=self._run,
                 lane=("victim", "rival")[number % 2],
                 fresh_ids=True,
+                epochs_left=self.epochs_left if number // 2 % 2 else (),
                 request_ms=self.request_ms,
             )
             for number in range(self.clients)
@@ -88,76 +94,104 @@ class Careless:
         return [RecordToWrite(topic=TOPIC, partition=partition) for partition in partitions], draw.random() < 0.8
 
     def _run(self, actor: Actor, draw: Random) -> None:
-        """One client after the other, each until an answer does not come, or by chance."""
-        before: Identity = (-1, -1)
-        while not actor.over:
-            if before[0] >= 0 and not self._ask(actor, draw, BEFORE_INIT, before):
-                actor.retire()
+        _CarelessRole(actor, draw, self.partitions).run()
+
+
+@dataclass(slots=True)
+class _CarelessRole:
+    """One client after the other.
+
+    :param latest: The present client's identity. :param former: Its last one with the producer id before.
+    """
+
+    actor: Actor
+    draw: Random
+    partitions: int
+    latest: Identity = NONE
+    former: Identity = NONE
+
+    def run(self) -> None:
+        """Each until an answer does not come, or by chance."""
+        before = NONE
+        while not self.actor.over:
+            if before != NONE and not self._ask(BEFORE_INIT, before):
+                self.actor.retire()
                 continue
-            incarnation = actor.incarnation
-            while actor.incarnation == incarnation and not actor.over:
-                self._go_on(actor, draw)
-                before = max(before, actor.identity)
+            incarnation, self.latest, self.former = self.actor.incarnation, NONE, NONE
+            while self.actor.incarnation == incarnation and not self.actor.over:
+                self._go_on()
+            before = before if self.latest == NONE else self.latest
 
-    def _go_on(self, actor: Actor, draw: Random) -> None:
+    def _go_on(self) -> None:
         """A transaction, then questions, whose effects an ``init`` ends."""
-        incarnation, leaves, claims = actor.incarnation, draw.random() < 0.1, draw.choice((WRITES, ENDS))
-        self._transact(actor, draw)
-        if actor.incarnation != incarnation:
+        incarnation, leaves, claims = self.actor.incarnation, self.draw.random(), self.draw.choice((WRITES, ENDS))
+        self._transact()
+        self._note_identity()
+        if self.actor.incarnation != incarnation:
             return
-        if leaves or not self._ask(actor, draw, claims, actor.identity):
-            actor.retire()
+        if leaves < (0.1 if self.former == NONE else 0.2) or not self._ask(claims, self.actor.identity):
+            self.actor.retire()
         else:
-            actor.init_again()
+            self.actor.init_again()
+            self._note_identity()
 
-    def _transact(self, actor: Actor, draw: Random) -> None:
+    def _note_identity(self) -> None:
+        identity = self.actor.identity
+        if identity == NONE:
+            return
+        if identity[0] != self.latest[0]:
+            self.former = self.latest
+        self.latest = identity
+
+    def _transact(self) -> None:
+        actor, draw = self.actor, self.draw
         partitions = [draw.randrange(self.partitions) for _ in range(draw.randint(1, 3))]
         asking, commit = draw.random() < 0.5, draw.random() < 0.7
         records = [RecordToWrite(topic=TOPIC, partition=partition) for partition in partitions]
         if not actor.begin(len(records)):
             return
+        self._note_identity()
         for record in records:
             if not actor.write(record):
                 actor.give_up()
                 return
-            if asking and not self._ask(actor, draw, NEVER_HARMFUL, actor.identity):
+            if asking and not self._ask(NEVER_HARMFUL, actor.identity):
                 actor.give_up()
                 return
         actor.end(commit=commit)
 
-    def _ask(self, actor: Actor, draw: Random, claims: Mapping[AskedApi, Sequence[str]], identity: Identity) -> bool:
+    def _ask(self, claims: Mapping[AskedApi, Sequence[str]], identity: Identity) -> bool:
         """One to six requests; False after one that may still do something, whose client is to have a successor.
 
         Its own transactions would go on beside it, and nobody could tell what became of which.
         """
-        for _ in range(draw.randint(1, 6)):
-            actor.pause(draw.choice((0, 0, 0.02, 0.05)))
-            asked = self._request(actor, draw, claims, identity)
-            answer = actor.ask(asked)
+        for _ in range(self.draw.randint(1, 6)):
+            self.actor.pause(self.draw.choice((0, 0, 0.02, 0.05)))
+            asked = self._request(claims, identity)
+            answer = self.actor.ask(asked)
             later = answer is not None and answer.error in TRANSIENT and asked.api in ("InitProducerId", "Produce")
             if answer is not None and (answer.outcome is Outcome.UNSURE or later):
                 return False
         return True
 
-    def _request(
-        self, actor: Actor, draw: Random, claims: Mapping[AskedApi, Sequence[str]], identity: Identity
-    ) -> AskedRequest:
+    def _request(self, claims: Mapping[AskedApi, Sequence[str]], identity: Identity) -> AskedRequest:
+        draw, topic = self.draw, self.actor.topics[TOPIC]
         api = draw.choice(list(claims))
-        producer_id, epoch = _claimed(draw.choice(claims[api]), identity)
+        producer_id, epoch = _claimed(draw.choice(claims[api]), identity, self.former)
         unknown = api == "DescribeTransactions" and draw.random() < 0.3
         return AskedRequest(
             api=api,
-            transactional_id=f"{actor.topics[TOPIC]}-nobody" if unknown else "",
+            transactional_id=f"{topic}-nobody" if unknown else "",
             producer_id=producer_id,
             epoch=epoch,
-            topic=actor.topics[TOPIC] if api in ("AddPartitionsToTxn", "Produce") else "",
+            topic=topic if api in ("AddPartitionsToTxn", "Produce") else "",
             partition=draw.randrange(self.partitions),
             sequence=draw.choice((0, 0, 7)) if api == "Produce" else 0,
             commit=draw.random() < 0.5,
         )
 
 
-def _claimed(how: str, identity: Identity) -> Identity:
+def _claimed(how: str, identity: Identity, former: Identity) -> Identity:
     """A producer id and an epoch; in epoch 0, before which there is none, another's producer id for an older epoch."""
     producer_id, epoch = identity
     match how:
@@ -165,6 +199,8 @@ def _claimed(how: str, identity: Identity) -> Identity:
             return producer_id, epoch - 1
         case "newer":
             return producer_id, epoch + 1
+        case "former" if former != NONE:
+            return former
         case "half-id":
             return producer_id, -1
         case "half-epoch":
