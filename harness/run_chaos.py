@@ -35,6 +35,7 @@ from harness.faults.frame_toxic import lanes_of
 from harness.faults.toxic import PreparedToxic
 from harness.judge import judge as judge_history
 from harness.judge.checks.settled.descriptions import PRODUCERS_ASKED
+from harness.judge.stale_brokers import STATE_PARTITIONS
 from harness.report.chaos import publish_round
 from harness.spark.history.history_frames import open_history
 from harness.spark.history.seal import seal as seal_history
@@ -185,6 +186,7 @@ def settle(context: RoundContext) -> None:
     context.history_journal.write(Phase(name="heal", started=began_ms, ended=healed_ms))
     context.history_journal.write(Phase(name="settle", started=healed_ms, ended=target.clock.now()))
     context.facts["settle"] = settled
+    context.facts[STATE_PARTITIONS] = target.view.state_partitions()
 
 
 def drain(environment: Environment, context: RoundContext) -> None:

@@ -80,6 +80,7 @@ class StrikeCount:
 
     :param where: The link, lane, node or partition, in words, for the report.
     :param how: What ``struck`` counts, in words.
+    :param moved: Partitions that another broker came to lead, by name; None where it may be any.
     :param moment: Between which two times of the run's clock it came on, where the toxic knows that better than from
         when it was entered until it was on.
     :param requests: Of one that strikes single requests: the first of those, and then it has no other moment.
@@ -88,6 +89,7 @@ class StrikeCount:
     where: str
     how: str
     struck: int = 0
+    moved: tuple[str, ...] | None = None
     moment: tuple[float, float] | None = None
     requests: tuple[Strike, ...] | None = None
 

@@ -17,6 +17,7 @@ from harness.base.kafka_error import KafkaError
 from harness.evidence.history.asked_request import AskedRequest
 from harness.evidence.json_codec import from_json
 from harness.judge.asked_in_model import DECIDED_WHEN_ASKED, asked_in_model, is_open, told_by
+from harness.judge.stale_brokers import StaleBrokers
 from harness.model.coordinator_model import NEW_PROTOCOL_END
 from harness.model.leader_model import OFFSETS_KNOW_ABORTABLE, PRODUCE_KNOWS_ABORTABLE
 from harness.model.model_requests import (
@@ -52,6 +53,7 @@ DECIDED = frozenset(
     }
 )
 """Errors that say something about the transaction's state; every other one only that nothing can be said."""
+NOBODY_STALE = StaleBrokers()
 NEVER_SENT = "was never sent"
 """In the reason of an operation whose partition could not be added first."""
 
@@ -89,8 +91,7 @@ class ClientTrace:
 
     :param produce: The newest version of Produce that the brokers offer: a refusal is told by it.
     :param repeated: When a proxy sent requests twice.
-    :param stale: When a broker may have acted as a leader or coordinator whose place another one had taken: it refuses
-        by what it knew last, and can accept nothing, because its followers are gone.
+    :param stale: Who may have answered by what it knew before another one took its place.
     :param groups: To how many offsets were sent.
     :param numbers: Of the operations that the answered requests belong to.
     :param handed_out: Producer ids with epochs, as answers to ``init`` and EndTxn gave them.
@@ -99,7 +100,7 @@ class ClientTrace:
     id: str
     produce: int = NEW_PROTOCOL_PRODUCE
     repeated: Sequence[Window] = ()
-    stale: Sequence[Window] = ()
+    stale: StaleBrokers = NOBODY_STALE
     requests: list[TracedRequest] = field(default_factory=list)
     groups: int = 0
     numbers: dict[TracedRequest, int] = field(default_factory=dict)
@@ -114,7 +115,7 @@ class ClientTrace:
         *,
         produce: int = NEW_PROTOCOL_PRODUCE,
         repeated: Sequence[Window] = (),
-        stale: Sequence[Window] = (),
+        stale: StaleBrokers = NOBODY_STALE,
     ) -> "ClientTrace":
         """Of all operations with a transactional id."""
         ordered = sorted(rows, key=lambda row: row["number"])
@@ -243,7 +244,7 @@ class ClientTrace:
         """Whether a description says nothing: a broker whose place is taken describes what was; one that fences an old
         client raises the epoch before it has written down that the transaction ends
         (``TransactionCoordinator.endTransaction``)."""
-        return _met(row, self.stale) or (is_open(row) and row["epoch"] != client.epoch)
+        return self.stale.concern(row, self.id) or (is_open(row) and row["epoch"] != client.epoch)
 
     def _add_asked(self, client: _Client, partition: str, version: int) -> AddPartitionsAsked:
         return AddPartitionsAsked(
@@ -292,8 +293,9 @@ class ClientTrace:
 
     def _refusal(self, row: Row, decided: frozenset[KafkaError] = DECIDED) -> ModelAnswer | None:
         """The last answer, where it says something about the state."""
-        error = row["error"]
-        return ModelAnswer(KafkaError(error).name) if error in decided and not _met(row, self.stale) else None
+        if row["error"] not in decided or self.stale.concern(row, self.id):
+            return None
+        return ModelAnswer(KafkaError(row["error"]).name)
 
 
 def _requests(rows: Iterable[Row]) -> Iterator[Row]:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from harness.judge.client_trace import ClientTrace, Row, Window
+from harness.judge.client_trace import NOBODY_STALE, ClientTrace, Row, Window
+from harness.judge.stale_brokers import StaleBrokers
 from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, ModelRequest
 from harness.model.model_state import NONE
 from harness.model.protocol_profile import ProtocolProfile
@@ -46,7 +47,7 @@ class OrderSearch:
     """All that a search needs beside the operations.
 
     :param produce: The newest version of Produce that the brokers offer. :param repeated: When a proxy sent twice.
-    :param stale: When a broker may not have heard that another one had taken its place.
+    :param stale: Who may not have heard that another one had taken its place.
     :param timeouts: Of transactions, by transactional id; an id that is not here may time out at any time.
     :param expires: Whether ids expire within seconds. :param used: Ids that were used before the history begins.
     """
@@ -56,7 +57,7 @@ class OrderSearch:
     repeated: Sequence[Window]
     timeouts: Mapping[str, float]
     expires: bool = False
-    stale: Sequence[Window] = ()
+    stale: StaleBrokers = NOBODY_STALE
     used: Mapping[str, UsedId] = field(default_factory=dict)
 
     def searched(self, name: str, rows: Iterable[Row]) -> SearchedId:

@@ -40,7 +40,8 @@ class IdExpiry:
     def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
         """Looked at before and after the block."""
         ids = texts(chosen, "transactional_ids")
-        strikes = StrikeCount(where=f"{len(ids)} transactional ids", how="ids that their coordinators forgot")
+        how = "ids that their coordinators forgot"
+        strikes = StrikeCount(where=f"{len(ids)} transactional ids", how=how, moved=())
         before = _producer_ids(fault_target, ids)
         yield strikes
         after = _producer_ids(fault_target, ids)

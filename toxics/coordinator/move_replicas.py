@@ -55,9 +55,9 @@ class ReplicaMove:
         if leader < 0 or len(others) < 2:
             raise Unprepared(f"{partition_name(*place)} has no leader, or too few replicas to drop one")
         fresh, stays = others[0], others[1:]
-        strikes = StrikeCount(
-            where=partition_name(*place), how="partitions led by a fresh replica, the old leader gone"
-        )
+        name = partition_name(*place)
+        how = "partitions led by a fresh replica, the old leader gone"
+        strikes = StrikeCount(where=name, how=how, moved=(name,))
         try:
             _await_replicas(fault_target, place, (leader, *stays), DROPPED_SECONDS)
             _await_replicas(fault_target, place, (fresh, *stays), COPIED_SECONDS)

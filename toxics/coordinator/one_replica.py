@@ -16,6 +16,7 @@ from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number, text
 from harness.kafka.leaders.moving import reassign
+from harness.wire.topic_partitions import partition_name
 
 ALONE_SECONDS = 10.0
 """Within which the leader must be the only in-sync replica."""
@@ -50,7 +51,8 @@ class OneReplica:
         if before["leader"] < 0:
             raise Unprepared(f"{topic}-{place[1]} has no leader")
         alone = (before["leader"],)
-        strikes = StrikeCount(where=f"{topic}-{place[1]}", how=f"partitions with one in-sync replica: {alone[0]}")
+        name = partition_name(*place)
+        strikes = StrikeCount(where=name, how=f"partitions with one in-sync replica: {alone[0]}", moved=(name,))
         try:
             reassign(fault_target, *place, alone)
             wait.until(lambda: fault_target.in_sync(*place) == alone, what="one replica", timeout_seconds=ALONE_SECONDS)

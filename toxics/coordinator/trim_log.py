@@ -51,7 +51,7 @@ class RecordDeletion:
         place = fault_target.topics.get(topic, topic), number(chosen, "partition")
         begin, end, now = _delete(fault_target, place, number(chosen, "percent"))
         how = f"offsets deleted: the log reached from {begin} to {end}, and begins at {now}"
-        yield StrikeCount(where=partition_name(*place), how=how, struck=max(0, now - begin))
+        yield StrikeCount(where=partition_name(*place), how=how, struck=max(0, now - begin), moved=())
 
 
 def _delete(fault_target: FaultTarget, place: TopicPartition, percent: int) -> tuple[int, int, int]:

@@ -154,6 +154,7 @@ class _FaultRunner:
             ended=clock.now(),
             struck=strikes.struck if strikes else 0,
             how="; ".join(filter(None, (strikes.how if strikes else "it did not strike", waited, error))),
+            moved=None if strikes is None or strikes.moved is None else " ".join(strikes.moved),
         )
 
     def _end_ms(self, planned: PlannedFault, started_ms: float) -> float:

@@ -145,6 +145,8 @@ class FaultWindow:
 
     :param ended: When it was healed.
     :param how: What was counted, in words; the proof that it struck.
+    :param moved: Partitions that another broker came to lead meanwhile, by name, with blanks between them; None where
+        it may be any, as for a broker that is away.
     """
 
     name: str
@@ -154,6 +156,7 @@ class FaultWindow:
     ended: float
     struck: int
     how: str
+    moved: str | None = None
 
     def __post_init__(self) -> None:
         """:raises MalformedEvent: For a window that ends before it begins, or a negative count."""

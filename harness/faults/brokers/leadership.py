@@ -11,6 +11,7 @@ from harness.base.unprepared import Unprepared
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import StrikeCount
 from harness.kafka.leaders.moving import elect_preferred, move
+from harness.wire.topic_partitions import partition_name
 
 RANKS = 2
 """Replicas that could lead a partition besides the one that does, in a cluster of three."""
@@ -29,7 +30,8 @@ def leader_moved(fault_target: FaultTarget, topic: str, partition: int, rank: in
     others = sorted(node for node in before["isr"] if node != before["leader"])
     if not others:
         raise Unprepared(f"no other replica of {topic}-{partition} is in sync")
-    strikes = StrikeCount(where=f"{topic}-{partition}", how="leaders moved")
+    name = partition_name(topic, partition)
+    strikes = StrikeCount(where=name, how="leaders moved", moved=(name,))
     wanted = others[rank % len(others)]
     try:
         move(fault_target, topic, partition, [wanted, *(node for node in before["replicas"] if node != wanted)])

@@ -17,6 +17,7 @@ from harness.judge.check import FINDING, Check, Examined
 from harness.judge.client_trace import COLUMNS, SENDING, Row, Window
 from harness.judge.judge_context import JudgeContext
 from harness.judge.order_search import SEARCHED, USED_BEFORE, OrderSearch, SearchedId
+from harness.judge.stale_brokers import STATE_PARTITIONS, StaleBrokers, StaleWindow
 from harness.model.protocol_profile import profile_of
 from harness.model.traces.trace_check import Explained
 from harness.model.traces.traced_cluster import UsedId
@@ -56,7 +57,7 @@ def examine(context: JudgeContext) -> Examined:
         profile=profile_of(*offered),
         produce=offered[0],
         repeated=repeated,
-        stale=stale,
+        stale=StaleBrokers(windows=stale, state_partitions=_state_partitions(context.history.run)),
         timeouts=_timeouts(context),
         expires=_expires(context.history.run),
         used=_used_before(context.history.run),
@@ -139,15 +140,26 @@ def _of_wire_clients(context: JudgeContext) -> DataFrame:
     return sending.join(others.distinct(), "transactional_id", "left_anti")
 
 
-def fault_windows(faults: DataFrame) -> tuple[Sequence[Window], Sequence[Window]]:
+def _state_partitions(run: Mapping[str, Json]) -> int | None:
+    facts = run.get("facts")
+    told = facts.get(STATE_PARTITIONS) if isinstance(facts, dict) else None
+    return told if isinstance(told, int) and told > 0 else None
+
+
+def fault_windows(faults: DataFrame) -> tuple[Sequence[Window], Sequence[StaleWindow]]:
     """When requests were sent twice, and when a broker may have been stale.
 
-    :param faults: With the columns ``name``, ``kind``, ``where``, ``how``, ``started`` and ``ended``.
+    :param faults: With the columns ``name``, ``kind``, ``where``, ``how``, ``started``, ``ended`` and ``moved``.
     """
     kinds = (F.col("how") == REPEATED).alias("repeated"), F.expr(MAY_BE_STALE).alias("stale")
-    rows = collect_rows(faults.select("started", "ended", *kinds).where("repeated OR stale"))
+    rows = collect_rows(faults.select("started", "ended", "moved", *kinds).where("repeated OR stale"))
     repeated = [(row["started"], row["ended"]) for row in rows if row["repeated"]]
-    return repeated, [(row["started"], row["ended"] + STALE_MS) for row in rows if row["stale"]]
+    return repeated, [_stale(row) for row in rows if row["stale"]]
+
+
+def _stale(row: Row) -> StaleWindow:
+    moved = None if row["moved"] is None else frozenset(row["moved"].split())
+    return StaleWindow(row["started"], row["ended"] + STALE_MS, moved)
 
 
 def _timeouts(context: JudgeContext) -> Mapping[str, float]:

@@ -74,6 +74,10 @@ class BrokersView:
             raise Unprepared(f"no broker that answers knows {TRANSACTION_STATE}")
         return found
 
+    def state_partitions(self) -> int:
+        """How many partitions ``__transaction_state`` has; 0 while no broker that answers knows it."""
+        return len(self._routing(TRANSACTION_STATE).partitions(TRANSACTION_STATE))
+
     def registered(self, node: int) -> bool:
         """Whether this broker answers, and every one that answers lists it: unfenced (KIP-631, «Broker Fencing»)."""
         answers = self._metadata(())

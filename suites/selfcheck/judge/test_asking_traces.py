@@ -11,7 +11,8 @@ from harness.evidence.json_codec import to_json
 from harness.judge.client_trace import ClientTrace
 from harness.model.protocol_profile import NEWEST
 from harness.model.traces.trace_check import Explained, check_trace
-from suites.selfcheck.judge.test_client_trace import NEVER, row
+from harness.wire.records.transaction_state import state_partition
+from suites.selfcheck.judge.test_client_trace import NEVER, row, stale
 
 OWN = {"producer_id": 7, "epoch": 0}
 EPOCH, MAPPING = KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.INVALID_PRODUCER_ID_MAPPING
@@ -91,8 +92,17 @@ def test_a_description_tells_the_state_that_the_transaction_is_in(state: str, an
 
 def test_a_broker_whose_place_is_taken_describes_what_was() -> None:
     described = ask("DescribeTransactions", claims={}, state=EMPTY, **OWN)
-    assert explained(described, stale=[(4.2, 9)]) is Explained.YES
-    assert explained(described, stale=[(0, 0.5)]) is Explained.NO
+    assert explained(described, stale=stale((4.2, 9))) is Explained.YES
+    assert explained(described, stale=stale((0, 0.5))) is Explained.NO
+
+
+def test_of_another_id_that_one_is_asked_for_its_coordinator_counts() -> None:
+    unknown: Mapping[str, Any] = {"transactional_id": "nobody"}
+    found = ask("DescribeTransactions", claims=unknown, state=EMPTY, **OWN)
+    own, other = "__transaction_state-4", f"__transaction_state-{state_partition('nobody', 7)}"
+    assert own != other
+    assert explained(found, stale=stale((4.2, 9), other, state_partitions=7)) is Explained.YES
+    assert explained(found, stale=stale((4.2, 9), own, state_partitions=7)) is Explained.NO
 
 
 def test_an_open_transaction_in_another_epoch_is_one_that_is_being_fenced() -> None:

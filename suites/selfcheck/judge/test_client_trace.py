@@ -7,6 +7,7 @@ import pytest
 
 from harness.base.kafka_error import KafkaError
 from harness.judge.client_trace import COLUMNS, ClientTrace
+from harness.judge.stale_brokers import StaleBrokers, StaleWindow
 from harness.model.model_requests import AddOffsetsAsked, AddPartitionsAsked, ProduceAsked, TxnOffsetCommitAsked
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL
 from harness.model.traces.trace_check import Explained, check_trace
@@ -20,6 +21,12 @@ def row(number: int, verb: str, **given: Any) -> Mapping[str, Any]:
     usual = {"actor": "a", "verb": verb, "outcome": "done", "reason": "", "producer_id": 7, "epoch": 0}
     times = {"started": float(number), "ended": number + 0.5}
     return {**dict.fromkeys(COLUMNS), "number": number, **usual, **times, "tries": 1, "protocol": "v2", **given}
+
+
+def stale(window: tuple[float, float], *moved: str, state_partitions: int | None = None) -> StaleBrokers:
+    """Brokers that may have been stale within a window: any, or those that led what has moved."""
+    windows = [StaleWindow(*window, frozenset(moved) if moved else None)]
+    return StaleBrokers(windows=windows, state_partitions=state_partitions)
 
 
 def offsets(number: int, **given: Any) -> Mapping[str, Any]:
@@ -113,13 +120,45 @@ def test_a_broker_that_was_cut_off_refuses_by_what_it_knew_last(
         3, "produce", topic="t", partition=0, outcome="refused", error=KafkaError.INVALID_PRODUCER_EPOCH
     )  # nobody else has begun with this id
     rows = [row(1, "init"), row(2, "begin", tries=0), write]
-    requests = ClientTrace.of("t", rows, stale=[window]).requests
+    requests = ClientTrace.of("t", rows, stale=stale(window)).requests
     assert check_trace(requests, NEWEST, timeout_ms=NEVER).explained is explained
+
+
+@pytest.mark.parametrize(
+    ("moved", "explained"),
+    [
+        ("__transaction_state-4", Explained.YES),
+        ("__transaction_state-3", Explained.NO),
+        ("t-0", Explained.YES),
+        ("t-1", Explained.NO),
+    ],
+)
+def test_of_moved_partitions_only_those_count_whose_leaders_were_asked(moved: str, explained: Explained) -> None:
+    """Of seven partitions the fifth keeps the id ``t``, whose hash in Java is 116."""
+    write = row(3, "produce", topic="t", partition=0, outcome="refused", error=KafkaError.INVALID_PRODUCER_EPOCH)
+    rows = [row(1, "init"), row(2, "begin", tries=0), write]
+    requests = ClientTrace.of("t", rows, stale=stale((3.2, 9), moved, state_partitions=7)).requests
+    assert check_trace(requests, NEWEST, timeout_ms=NEVER).explained is explained
+
+
+def test_where_the_ids_partition_is_not_known_each_coordinator_counts() -> None:
+    rows = [row(1, "init"), row(2, "init", actor="b", outcome="refused", error=KafkaError.PRODUCER_FENCED)]
+    for moved, explained in (("__transaction_state-3", Explained.YES), ("t-0", Explained.NO)):
+        requests = ClientTrace.of("t", rows, stale=stale((2, 9), moved)).requests
+        assert check_trace(requests, NEWEST, timeout_ms=NEVER).explained is explained
+
+
+def test_a_groups_offsets_are_refused_also_by_who_kept_the_group() -> None:
+    late = offsets(3, outcome="refused", error=KafkaError.INVALID_PRODUCER_EPOCH)
+    rows = [row(1, "init"), row(2, "begin", tries=0), late]
+    for moved, explained in (("__consumer_offsets-1", Explained.YES), ("__transaction_state-3", Explained.NO)):
+        requests = ClientTrace.of("t", rows, stale=stale((3.2, 9), moved, state_partitions=7)).requests
+        assert check_trace(requests, NEWEST, timeout_ms=NEVER).explained is explained
 
 
 def test_what_a_broker_has_accepted_counts_also_where_one_was_cut_off() -> None:
     rows = [row(1, "init"), row(2, "init", actor="b", epoch=0)]  # one epoch for two
-    requests = ClientTrace.of("t", rows, stale=[(0, 9)]).requests
+    requests = ClientTrace.of("t", rows, stale=stale((0, 9))).requests
     assert check_trace(requests, NEWEST).explained is Explained.NO
 
 

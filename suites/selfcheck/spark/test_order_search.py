@@ -52,13 +52,15 @@ def test_a_history_without_wire_clients_is_searched_in_no_time(session: SparkHan
 
 def test_a_broker_may_be_stale_while_another_one_comes_to_lead_and_a_little_later(session: SparkHandle) -> None:
     faults = [
-        ("move-coordinator", "leadership", "__transaction_state-4", "leaders moved: 1 → 2", 10.0, 20.0),
-        ("rolling-restart", "process", "brokers", "restarted", 30.0, 40.0),
-        ("latency", "network", "link-1-2 (upstream)", "", 50.0, 60.0),
-        ("latency", "network", "lane-rival-2 (downstream)", "", 70.0, 80.0),
-        ("repeat", "frames", "clients: EndTxn", REPEATED, 90.0, 95.0),
+        ("move-coordinator", "leadership", "log-4", "leaders moved: 1 → 2", 10.0, 20.0, "log-4 log-5"),
+        ("trim-log", "leadership", "t-4", "offsets deleted", 25.0, 26.0, ""),
+        ("rolling-restart", "process", "brokers", "restarted", 30.0, 40.0, None),
+        ("latency", "network", "link-1-2 (upstream)", "", 50.0, 60.0, None),
+        ("latency", "network", "lane-rival-2 (downstream)", "", 70.0, 80.0, None),
+        ("repeat", "frames", "clients: EndTxn", REPEATED, 90.0, 95.0, None),
     ]
-    columns = "name string, kind string, where string, how string, started double, ended double"
+    columns = "name string, kind string, where string, how string, started double, ended double, moved string"
     repeated, stale = fault_windows(session.spark.createDataFrame(faults, columns))
     assert [*repeated] == [(90.0, 95.0)]
-    assert sorted(stale) == [(began, ended + STALE_MS) for began, ended in ((10, 20), (30, 40), (50, 60))]
+    assert [(each.since, each.upto - STALE_MS) for each in stale] == [(10, 20), (25, 26), (30, 40), (50, 60)]
+    assert [each.moved for each in stale] == [{"log-4", "log-5"}, set(), None, None]
