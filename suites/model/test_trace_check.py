@@ -19,6 +19,7 @@ from harness.model.model_requests import (
 )
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
 from harness.model.traces.trace_check import Explained, TracedRequest, TraceVerdict, check_trace
+from harness.model.traces.traced_cluster import UsedId
 from suites.model.mutants.group_mutants import OF_GROUPS_AND_LISTS
 from suites.model.mutants.mutant import Mutant
 from suites.model.mutants.producer_mutants import OF_PRODUCERS
@@ -236,3 +237,29 @@ def test_a_trace_tells_a_mutant_from_the_model(corpus: Sequence[Sequence[TracedR
     with mutant.in_force():
         verdicts = (check_trace(trace, NEWEST, timeout_ms=NEVER, most=ENOUGH) for trace in corpus)
         assert any(one.explained is Explained.NO for one in verdicts)
+
+
+LAST = 32_766
+"""The last epoch that a client is given."""
+
+
+def other_id(one: TracedRequest) -> TracedRequest:
+    """Answered with epoch 0 of another producer id."""
+    return replace(one, answer=ModelAnswer(producer_id=PRODUCER + 1, epoch=0))
+
+
+def test_an_id_that_was_used_before_goes_on_in_its_epoch_and_then_with_another_producer_id() -> None:
+    used = UsedId(TID, PRODUCER, LAST - 2)
+    counted = [init(1, LAST - 1), init(2, LAST), other_id(init(3, 0))]
+    assert check_trace(counted, NEWEST, used=used).explained is Explained.YES
+    assert check_trace(counted, NEWEST).explained is Explained.NO
+    assert check_trace(counted[1:], NEWEST, used=used).explained is Explained.NO
+    assert check_trace([counted[0], other_id(init(2, 0))], NEWEST, used=used).explained is Explained.NO
+    assert check_trace([init(1, LAST - 1), init(2, LAST), init(3, 0)], NEWEST, used=used).explained is Explained.NO
+
+
+def test_the_end_in_the_last_epoch_of_a_used_id_gives_another_producer_id() -> None:
+    used = UsedId(TID, PRODUCER, LAST - 1)
+    trace = [init(1, LAST), write(2, LAST), other_id(end(3, LAST))]
+    assert check_trace(trace, NEWEST, used=used).explained is Explained.YES
+    assert check_trace([*trace[:2], end(3, LAST)], NEWEST, used=used).explained is Explained.NO

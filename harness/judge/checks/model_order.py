@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.base.json_value import Json
-from harness.evidence.json_codec import from_plain
+from harness.evidence.json_codec import Malformed, from_plain
 from harness.judge.check import FINDING, Check, Examined
 from harness.judge.client_trace import COLUMNS, SENDING, Row, Window
 from harness.judge.judge_context import JudgeContext
@@ -21,6 +21,7 @@ from harness.judge.stale_brokers import STATE_PARTITIONS, StaleBrokers, StaleWin
 from harness.model.protocol_profile import profile_of
 from harness.model.traces.trace_check import Explained
 from harness.model.traces.traced_cluster import UsedId
+from harness.spark.history.seal import refuse
 from harness.spark.session.driver_rows import collect_rows
 from harness.spark.session.python_workers import with_our_python
 
@@ -60,7 +61,7 @@ def examine(context: JudgeContext) -> Examined:
         stale=StaleBrokers(windows=stale, state_partitions=_state_partitions(context.history.run)),
         timeouts=_timeouts(context),
         expires=_expires(context.history.run),
-        used=_used_before(context.history.run),
+        used=used_before(context.history.run),
     )
     searched = search_all(_of_wire_clients(context), search)
     given_up = [one.transactional_id for one in searched if one.explained == Explained.GIVEN_UP]
@@ -124,11 +125,15 @@ def _expires(run: Mapping[str, Json]) -> bool:
     return isinstance(properties, dict) and EXPIRATION in properties
 
 
-def _used_before(run: Mapping[str, Json]) -> Mapping[str, UsedId]:
+def used_before(run: Mapping[str, Json]) -> Mapping[str, UsedId]:
     """Transactional ids that were in use before the round (:mod:`harness.chaos.play.used_ids`)."""
     facts = run.get("facts")
     told = facts.get(USED_BEFORE) if isinstance(facts, dict) else None
-    return {each.transactional_id: each for each in from_plain(list[UsedId], told or [])}
+    try:
+        used = from_plain(list[UsedId], told or [])
+    except Malformed as error:
+        refuse(f"facts.{USED_BEFORE} of run.json cannot be read: {error}")
+    return {each.transactional_id: each for each in used}
 
 
 def _of_wire_clients(context: JudgeContext) -> DataFrame:

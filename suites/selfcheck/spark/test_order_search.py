@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from harness.judge.checks.model_order import REPEATED, STALE_MS, fault_windows, search_all
+from harness.base.user_error import UserError
+from harness.judge.checks.model_order import REPEATED, STALE_MS, fault_windows, search_all, used_before
 from harness.judge.order_search import OrderSearch
 from harness.model.protocol_profile import NEWEST
 from harness.model.traces.trace_check import Explained
+from harness.model.traces.traced_cluster import UsedId
 from harness.spark.session.spark_session import SparkHandle, open_session
 from suites.selfcheck.fixtures.histories.wire_operations import wire_operations
 
@@ -48,6 +50,14 @@ def test_what_the_executors_are_told_reaches_them(session: SparkHandle) -> None:
 def test_a_history_without_wire_clients_is_searched_in_no_time(session: SparkHandle) -> None:
     operations = wire_operations(session.spark, 1, 1).where("verb = 'none'")
     assert [*search_all(operations, SEARCH, in_driver=0)] == []
+
+
+def test_ids_that_were_used_before_are_told_by_the_run() -> None:
+    told = {"transactional_id": "t", "producer_id": 7, "epoch": 32_760}
+    assert used_before({"facts": {"used_before": [told]}}) == {"t": UsedId("t", 7, 32_760)}
+    assert used_before({"facts": {}}) == {}
+    with pytest.raises(UserError, match="facts.used_before of run.json cannot be read"):
+        used_before({"facts": {"used_before": [{**told, "epoch": "late"}]}})
 
 
 def test_a_broker_may_be_stale_while_another_one_comes_to_lead_and_a_little_later(session: SparkHandle) -> None:

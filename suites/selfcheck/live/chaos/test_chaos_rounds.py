@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from harness.base.user_error import ExitCode
+from suites.chaos.workloads.careless import Careless
 from suites.selfcheck.fixtures.chaos_command import BOUND, PROCESSES, anomalies, chaos
 
 
@@ -19,13 +20,17 @@ def test_a_late_produce_leaves_a_hanging_transaction_and_a_stuck_lso_on_an_old_k
 
 
 def test_a_sound_kafka_is_clean_and_its_session_can_be_judged_again_offline(tmp_path: Path) -> None:
-    folder, words = tmp_path / "run", ("--scenarios", "zombies-return,relay-on-the-wire", "--seconds", "8")
+    scenarios = "zombies-return,relay-on-the-wire,careless-clients"
+    folder, words = tmp_path / "run", ("--scenarios", scenarios, "--seconds", "8")
     done = chaos(folder, "kafka:4.3.1", *PROCESSES, *words)
     assert done.returncode == ExitCode.KEPT, done.stdout + done.stderr
     assert anomalies(folder) == set()
     situations = json.loads((folder / "report.json").read_text(encoding="utf-8"))["situations"]
     assert situations["lacking"] == []
     assert {each["fault"] for each in situations["visited"]} >= {"latency", "move-coordinator"}
+    (careless,) = folder.glob("*-careless-clients/run.json")
+    used = json.loads(careless.read_text(encoding="utf-8"))["facts"]["used_before"]
+    assert {each["epoch"] for each in used} >= {32_766 - left for left in Careless().epochs_left}
     replayed = subprocess.run(
         [sys.executable, "-m", "harness", "replay", str(folder), "--spark-master", "local[2]"],
         capture_output=True,
