@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from harness.base.json_value import Json
 from harness.base.user_error import UserError
 from harness.judge.checks.model_order import REPEATED, STALE_MS, fault_windows, search_all, used_before
 from harness.judge.order_search import OrderSearch
@@ -53,10 +54,10 @@ def test_a_history_without_wire_clients_is_searched_in_no_time(session: SparkHan
 
 
 def test_ids_that_were_used_before_are_told_by_the_run() -> None:
-    told = {"transactional_id": "t", "producer_id": 7, "epoch": 32_760}
+    told: dict[str, Json] = {"transactional_id": "t", "producer_id": 7, "epoch": 32_760}
     assert used_before({"facts": {"used_before": [told]}}) == {"t": UsedId("t", 7, 32_760)}
     assert used_before({"facts": {}}) == {}
-    with pytest.raises(UserError, match="facts.used_before of run.json cannot be read"):
+    with pytest.raises(UserError, match="cannot be read: "):
         used_before({"facts": {"used_before": [{**told, "epoch": "late"}]}})
 
 
