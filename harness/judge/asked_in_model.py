@@ -21,7 +21,9 @@ from harness.wire.topic_partitions import partition_name
 
 OLD_PRODUCE, OLD_END, CLIENTS_INIT, CLIENTS_ADD = 11, 3, 4, 3
 """Versions of clients of the old protocol, and of both; what lies between two of them makes no difference."""
-DECIDED_WHEN_ASKED = frozenset({KafkaError.INVALID_REQUEST, KafkaError.TRANSACTIONAL_ID_NOT_FOUND})
+DECIDED_WHEN_ASKED = frozenset(
+    {KafkaError.INVALID_REQUEST, KafkaError.MESSAGE_TOO_LARGE, KafkaError.TRANSACTIONAL_ID_NOT_FOUND}
+)
 """Errors that say something of a request which no correct client sends, beside those that say it of any."""
 
 
@@ -65,4 +67,6 @@ def asked_in_model(asked: AskedRequest, own_id: str, *, new: bool, produce: int)
                 producer_id=producer_id,
                 epoch=epoch,
                 sequence=asked.sequence,
+                transactional=asked.transactional,
+                too_large=asked.too_large,
             )

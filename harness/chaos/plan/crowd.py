@@ -18,7 +18,8 @@ LARGEST_RECORD = 16_384
 """``max.message.bytes`` of a round's topics: records near the limit need not be a megabyte, which the history keeps."""
 SEGMENT_MS = 3_000
 """``segment.ms`` of a round's topics, so that transactions outlive segments (KIP-98 keeps an index for each)."""
-TOPIC_CONFIGS: Mapping[str, str] = {"max.message.bytes": str(LARGEST_RECORD), "segment.ms": str(SEGMENT_MS)}
+SIZE_LIMIT: Mapping[str, str] = {"max.message.bytes": str(LARGEST_RECORD)}
+TOPIC_CONFIGS: Mapping[str, str] = {**SIZE_LIMIT, "segment.ms": str(SEGMENT_MS)}
 LARGEST_PAYLOAD = LARGEST_RECORD - 512
 """What is left of it beside the header of a batch and the beginning of a value."""
 

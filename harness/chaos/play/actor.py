@@ -114,6 +114,11 @@ class Actor:
         """Producer id and epoch of the present client; -1 where it has none."""
         return self.client.identity
 
+    @property
+    def bumps_epoch(self) -> bool:
+        """Whether each end of a transaction raises its epoch (Transactions V2), as far as it is known."""
+        return self.client.client.protocol == "v2"
+
     def ask(self, asked: AskedRequest) -> CallResult | None:
         """One request as it is; None where the client sends only what it wants to."""
         return self.client.ask(asked) if self.client.can_ask else None

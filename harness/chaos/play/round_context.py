@@ -11,7 +11,7 @@ from harness.base.json_value import Json
 from harness.base.seed import Seed
 from harness.chaos.moments.struck_moments import StruckMoments
 from harness.chaos.plan.chaos_round import Round
-from harness.chaos.plan.crowd import TOPIC_CONFIGS, CrowdedWorkload
+from harness.chaos.plan.crowd import SIZE_LIMIT, TOPIC_CONFIGS, CrowdedWorkload
 from harness.chaos.plan.round_plan import PlannedRole, RoundPlan
 from harness.chaos.plan.scenario import Role, Scenario
 from harness.chaos.play.actor import Actor
@@ -129,7 +129,7 @@ class RoundContext:
         for first, (name, count) in enumerate(self.scenario.workload.topics.items()):
             order = {index: _rotated(brokers, index + first)[:REPLICAS] for index in range(count)}
             self.environment.belongings.topics.append(self.topics[name])
-            configs = TOPIC_CONFIGS if self.crowd else None
+            configs = TOPIC_CONFIGS if self.crowd else SIZE_LIMIT
             self.fault_target.admin.create_topic(self.topics[name], order, configs)
 
     def start_roles(self, *, later: bool = False) -> None:

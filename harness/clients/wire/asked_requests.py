@@ -17,6 +17,9 @@ from harness.wire.requests.transactions.init_producer_id import InitProducerId
 VALUE = "asked for"
 """Of the record of an asked Produce: none of a workload's, so that a reader who is shown it has found something."""
 
+TOO_LARGE = 65_536
+"""Bytes: four times what the topics of a round take (``harness.chaos.plan.crowd``)."""
+
 
 def wire_request(asked: AskedRequest, transactional_id: str, timeout_ms: int) -> ApiRequest[ApiResult]:
     """:param timeout_ms: ``transaction.timeout.ms`` of InitProducerId; of Produce how long its leader may wait."""
@@ -52,7 +55,8 @@ def told_by(answer: ApiResult) -> Mapping[str, Any]:
 
 def _batch(asked: AskedRequest) -> PartitionBatch:
     batch = NewBatch(
-        values=(VALUE,),
+        values=(VALUE * (TOO_LARGE // len(VALUE)) if asked.too_large else VALUE,),
+        transactional=asked.transactional,
         producer_id=asked.producer_id,
         producer_epoch=asked.epoch,
         base_sequence=asked.sequence,

@@ -13,7 +13,9 @@ class AskedRequest:
 
     :param transactional_id: Another one than the client's own; empty for that.
     :param topic: Where ``AddPartitionsToTxn`` and ``Produce`` go, with ``partition``.
-    :param sequence: Of the one record of ``Produce``. :param commit: Of ``EndTxn``.
+    :param sequence: Of the one record of ``Produce``. :param transactional: Whether its batch says that it is part of a
+        transaction. :param too_large: Whether it is larger than its topic allows (``max.message.bytes``).
+    :param commit: Of ``EndTxn``.
     """
 
     api: AskedApi
@@ -23,6 +25,8 @@ class AskedRequest:
     topic: str = ""
     partition: int = 0
     sequence: int = 0
+    transactional: bool = True
+    too_large: bool = False
     commit: bool = False
 
     def __post_init__(self) -> None:

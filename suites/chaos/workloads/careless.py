@@ -151,14 +151,35 @@ class _CarelessRole:
         if not actor.begin(len(records)):
             return
         self._note_identity()
-        for record in records:
+        for place, record in enumerate(records):
             if not actor.write(record):
                 actor.give_up()
                 return
-            if asking and not self._ask(NEVER_HARMFUL, actor.identity):
+            if asking and not (
+                self._ask(NEVER_HARMFUL, actor.identity) and self._write_beside(partitions[: place + 1])
+            ):
                 actor.give_up()
                 return
         actor.end(commit=commit)
+
+    def _write_beside(self, written: Sequence[int]) -> bool:
+        """A batch of no transaction, now and then, where one of the producer's is open; False as :meth:`_ask`.
+
+        Whenever it arrives it is refused, because the end raises the epoch; so only clients of Transactions V2 do it.
+        """
+        if not self.actor.bumps_epoch or self.draw.random() < 0.7:
+            return True
+        producer_id, epoch = self.actor.identity
+        asked = AskedRequest(
+            api="Produce",
+            producer_id=producer_id,
+            epoch=epoch,
+            topic=self.actor.topics[TOPIC],
+            partition=written[-1],
+            sequence=written.count(written[-1]),
+            transactional=False,
+        )
+        return self._is_known(asked)
 
     def _ask(self, claims: Mapping[AskedApi, Sequence[str]], identity: Identity) -> bool:
         """One to six requests; False after one that may still do something, whose client is to have a successor.
@@ -168,11 +189,17 @@ class _CarelessRole:
         for _ in range(self.draw.randint(1, 6)):
             self.actor.pause(self.draw.choice((0, 0, 0.02, 0.05)))
             asked = self._request(claims, identity)
-            answer = self.actor.ask(asked)
-            later = answer is not None and answer.error in TRANSIENT and asked.api in ("InitProducerId", "Produce")
-            if answer is not None and (answer.outcome is Outcome.UNSURE or later):
+            if not self._is_known(asked):
                 return False
         return True
+
+    def _is_known(self, asked: AskedRequest) -> bool:
+        """Whether all that a request may ever do was told by its answer, or nobody can send it."""
+        answer = self.actor.ask(asked)
+        if answer is None:
+            return True
+        later = answer.error in TRANSIENT and asked.api in ("InitProducerId", "Produce")
+        return answer.outcome is not Outcome.UNSURE and not later
 
     def _request(self, claims: Mapping[AskedApi, Sequence[str]], identity: Identity) -> AskedRequest:
         draw, topic = self.draw, self.actor.topics[TOPIC]
@@ -187,6 +214,7 @@ class _CarelessRole:
             topic=topic if api in ("AddPartitionsToTxn", "Produce") else "",
             partition=draw.randrange(self.partitions),
             sequence=draw.choice((0, 0, 7)) if api == "Produce" else 0,
+            too_large=api == "Produce" and draw.random() < 0.1,
             commit=draw.random() < 0.5,
         )
 

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -48,6 +49,23 @@ def test_every_request_is_asked_with_every_kind_of_identity(tmp_path: Path) -> N
     assert {api for api, _ in kinds} == set(ASKED_APIS)
     assert {kind for _, kind in kinds} == {"own", "older", "newer", "half", "other"}
     assert any(asked.transactional_id.endswith("nobody") for asked, _ in client.asked)
+    assert any(asked.too_large for asked, _ in client.asked)
+
+
+@pytest.mark.parametrize("protocol", ["v1", "v2"])
+def test_a_batch_of_no_transaction_is_written_only_where_one_is_open_and_its_end_raises_the_epoch(
+    protocol: Literal["v1", "v2"], tmp_path: Path
+) -> None:
+    written, beside = Counter[object](), 0
+    for row in played(tmp_path, AskingFakeClient(answer=KNOWN, protocol=protocol), 2_000):
+        if row["verb"] == "begin":
+            written.clear()
+        elif row["verb"] == "produce":
+            written[row["partition"]] += 1
+        elif row["verb"] == "ask" and not request(row).transactional:
+            assert written[request(row).partition] == request(row).sequence > 0
+            beside += 1
+    assert (beside > 10) is (protocol == "v2")
 
 
 def test_no_request_ends_or_enters_a_transaction_that_goes_on(tmp_path: Path) -> None:

@@ -129,3 +129,12 @@ def test_what_an_ask_was_told_is_no_identity_of_a_client() -> None:
     ended = ask("EndTxn", producer_id=7, epoch=1)
     trace = ClientTrace.of("t", [row(1, "init"), row(2, "begin", tries=0), WRITE, ended])
     assert trace.handed_out == [(7, 0)]
+
+
+def test_a_batch_that_is_too_large_or_of_no_transaction_is_refused_while_one_is_open() -> None:
+    large = {**OWN, "sequence": 1, "too_large": True}
+    assert explained(refused("Produce", KafkaError.MESSAGE_TOO_LARGE, claims=large)) is Explained.YES
+    assert explained(ask("Produce", claims=large)) is Explained.NO
+    beside = {**OWN, "sequence": 1, "transactional": False}
+    assert explained(refused("Produce", KafkaError.INVALID_TXN_STATE, claims=beside)) is Explained.YES
+    assert explained(ask("Produce", claims=beside)) is Explained.NO
