@@ -155,12 +155,14 @@ class _CarelessRole:
             if not actor.write(record):
                 actor.give_up()
                 return
-            if asking and not (
-                self._ask(NEVER_HARMFUL, actor.identity) and self._write_beside(partitions[: place + 1])
-            ):
+            if asking and not self._ask_within(partitions[: place + 1]):
                 actor.give_up()
                 return
         actor.end(commit=commit)
+
+    def _ask_within(self, written: Sequence[int]) -> bool:
+        """In the middle of a transaction, with the partitions of its records so far; False as :meth:`_ask`."""
+        return self._ask(NEVER_HARMFUL, self.actor.identity) and self._write_beside(written)
 
     def _write_beside(self, written: Sequence[int]) -> bool:
         """A batch of no transaction, now and then, where one of the producer's is open; False as :meth:`_ask`.

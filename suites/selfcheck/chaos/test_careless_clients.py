@@ -73,7 +73,7 @@ def test_no_request_ends_or_enters_a_transaction_that_goes_on(tmp_path: Path) ->
     within, inside = set[tuple[str, str]](), False
     for row in played(tmp_path, AskingFakeClient(answer=KNOWN), 4_000):
         inside = row["verb"] in ("begin", "produce") or (inside and row["verb"] == "ask")
-        if inside and row["verb"] == "ask":
+        if inside and row["verb"] == "ask" and request(row).transactional:
             within.add((request(row).api, claim(request(row))))
     assert ("AddPartitionsToTxn", "own") in within
     spoil = [("EndTxn", "own"), ("Produce", "own"), ("InitProducerId", "own"), ("InitProducerId", "newer")]
