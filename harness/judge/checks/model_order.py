@@ -18,7 +18,13 @@ from harness.judge.client_trace import COLUMNS, SENDING, Row, Window
 from harness.judge.judge_context import JudgeContext
 from harness.judge.order_search import SEARCHED, USED_BEFORE, OrderSearch, SearchedId
 from harness.judge.stale_brokers import STATE_PARTITIONS, StaleBrokers, StaleWindow
-from harness.model.protocol_profile import profile_of
+from harness.model.protocol_profile import (
+    KNOWS_PATTERN,
+    NEW_PROTOCOL_OFFSETS,
+    TELLS_CORDONED,
+    ProtocolProfile,
+    profile_of,
+)
 from harness.model.traces.trace_check import Explained
 from harness.model.traces.traced_cluster import UsedId
 from harness.spark.history.seal import refuse
@@ -46,17 +52,19 @@ STALE_MS = 5_000
 EXPIRATION = "transactional.id.expiration.ms"
 """The setting of a scenario whose ids expire; seven days where nobody sets it."""
 NAMED = ("Produce", "WriteTxnMarkers", "AddPartitionsToTxn")
+"""APIs without whose versions nothing is said."""
 
 
 def examine(context: JudgeContext) -> Examined:
     """Witnesses: transactional ids that wire clients alone used, and whose answers were searched for an order."""
-    offered = _offered(context.history.run)
-    if offered is None:
+    newest = newest_versions(context.history.run)
+    profile = offered_profile(newest, context.history.run)
+    if profile is None:
         return Examined(witnesses=0, reason="what the brokers offered is not known")
     repeated, stale = fault_windows(context.tables["faults"])
     search = OrderSearch(
-        profile=profile_of(*offered),
-        produce=offered[0],
+        profile=profile,
+        produce=newest["Produce"],
         repeated=repeated,
         stale=StaleBrokers(windows=stale, state_partitions=_state_partitions(context.history.run)),
         timeouts=_timeouts(context),
@@ -107,16 +115,32 @@ def _read(row: Mapping[str, Any]) -> SearchedId:
     return SearchedId(**{**row, "operations": None if operations is None else tuple(operations)})
 
 
-def _offered(run: Mapping[str, Json]) -> Sequence[int] | None:
-    """The newest version of each of ``NAMED`` and the transaction version, as ``run.json`` keeps them."""
-    apis, features = run.get("apis"), run.get("features")
-    if not isinstance(apis, dict) or not isinstance(features, dict):
-        return None
-    newest = [versions[1] for name in NAMED if isinstance(versions := apis.get(name), list)]
-    finalized = features.get("finalized")
+def newest_versions(run: Mapping[str, Json]) -> Mapping[str, int]:
+    """Of each API that ``run.json`` tells of."""
+    apis = run.get("apis")
+    told = apis.items() if isinstance(apis, dict) else ()
+    return {name: each[1] for name, each in told if isinstance(each, list) and isinstance(each[1], int)}
+
+
+def offered_profile(newest: Mapping[str, int], run: Mapping[str, Json]) -> ProtocolProfile | None:
+    """What brokers with these versions do, and with the run's level; None where too little is known.
+
+    Another API that is not told of, as in a history of another tool, counts as the newest one.
+    """
+    features = run.get("features")
+    finalized = features.get("finalized") if isinstance(features, dict) else None
     level = finalized.get("transaction.version", 0) if isinstance(finalized, dict) else 0
-    numbers = [number for number in (*newest, level) if isinstance(number, int)]
-    return numbers if len(numbers) == len(NAMED) + 1 else None
+    if not isinstance(features, dict) or not isinstance(level, int) or not newest.keys() >= set(NAMED):
+        return None
+    return profile_of(
+        produce=newest["Produce"],
+        write_markers=newest["WriteTxnMarkers"],
+        add_partitions=newest["AddPartitionsToTxn"],
+        level=level,
+        offset_commit=newest.get("TxnOffsetCommit", NEW_PROTOCOL_OFFSETS),
+        list_transactions=newest.get("ListTransactions", KNOWS_PATTERN),
+        describe_log_dirs=newest.get("DescribeLogDirs", TELLS_CORDONED),
+    )
 
 
 def _expires(run: Mapping[str, Json]) -> bool:

@@ -20,7 +20,7 @@ from harness.kafka.retriable import TRANSIENT
 Identity: TypeAlias = tuple[int, int]
 NONE: Identity = (-1, -1)
 NOBODYS = 1_000_000_000
-"""Added to a producer id: nobody has that one."""
+"""Added to a producer id, once or twice: nobody has that one."""
 TOPIC = "shared"
 NEVER_HARMFUL: Mapping[AskedApi, Sequence[str]] = {
     "InitProducerId": ("other", "half-id", "half-epoch"),
@@ -33,9 +33,9 @@ NEVER_HARMFUL: Mapping[AskedApi, Sequence[str]] = {
 BEFORE_INIT: Mapping[AskedApi, Sequence[str]] = {
     **NEVER_HARMFUL,
     "InitProducerId": ("own", "older", "newer", "other", "half-id", "half-epoch"),
-    "Produce": ("other",),
+    "Produce": ("stranger",),
 }
-"""Of an id that nobody knows, with the identity of another one: leaders know that one's producer id as well."""
+"""Of an id that nobody knows, with the identity of another one, whose producer ids leaders may know."""
 CLAIMS_OF_ALL: Mapping[AskedApi, Sequence[str]] = {
     "InitProducerId": ("own", "older", "newer", "former", "other", "half-id", "half-epoch"),
     "AddPartitionsToTxn": ("own", "older", "newer", "former", "other"),
@@ -237,5 +237,7 @@ def _claimed(how: str, identity: Identity, former: Identity) -> Identity:
             return -1, epoch
         case "own":
             return identity
+        case "stranger":
+            return 2 * NOBODYS + producer_id, max(0, epoch)
         case _:
             return NOBODYS + producer_id, max(0, epoch)

@@ -39,7 +39,8 @@ def claim(asked: AskedRequest) -> str:
     """How far an identity is the client's own."""
     identity = asked.producer_id, asked.epoch
     known = {(4711, 3): "own", (4711, 2): "older", (4711, 4): "newer", (4711, -1): "half", (-1, 3): "half"}
-    return known.get(identity, "other" if asked.producer_id == 4711 + NOBODYS else "none")
+    nobodys = {4711 + NOBODYS: "other", 4711 + 2 * NOBODYS: "stranger"}
+    return known.get(identity, nobodys.get(asked.producer_id, "none"))
 
 
 def test_every_request_is_asked_with_every_kind_of_identity(tmp_path: Path) -> None:
@@ -47,7 +48,7 @@ def test_every_request_is_asked_with_every_kind_of_identity(tmp_path: Path) -> N
     played(tmp_path, client, 4_000)
     kinds = Counter((asked.api, claim(asked)) for asked, _ in client.asked)
     assert {api for api, _ in kinds} == set(ASKED_APIS)
-    assert {kind for _, kind in kinds} == {"own", "older", "newer", "half", "other"}
+    assert {kind for _, kind in kinds} == {"own", "older", "newer", "half", "other", "stranger"}
     assert any(asked.transactional_id.endswith("nobody") for asked, _ in client.asked)
     assert any(asked.too_large for asked, _ in client.asked)
 

@@ -7,7 +7,15 @@ import pytest
 
 from harness.base.json_value import Json
 from harness.base.user_error import UserError
-from harness.judge.checks.model_order import REPEATED, STALE_MS, fault_windows, search_all, used_before
+from harness.judge.checks.model_order import (
+    REPEATED,
+    STALE_MS,
+    fault_windows,
+    newest_versions,
+    offered_profile,
+    search_all,
+    used_before,
+)
 from harness.judge.order_search import OrderSearch
 from harness.model.protocol_profile import NEWEST
 from harness.model.traces.trace_check import Explained
@@ -75,3 +83,18 @@ def test_a_broker_may_be_stale_while_another_one_comes_to_lead_and_a_little_late
     assert [*repeated] == [(90.0, 95.0)]
     assert [(each.since, each.upto - STALE_MS) for each in stale] == [(10, 20), (25, 26), (30, 40), (50, 60)]
     assert [each.moved for each in stale] == [{"log-4", "log-5"}, set(), None, None]
+
+
+def test_the_profile_is_chosen_by_all_that_brokers_advertise() -> None:
+    ours = {"Produce": 13, "WriteTxnMarkers": 1, "AddPartitionsToTxn": 5, "DescribeLogDirs": 4}
+    apis: dict[str, Json] = {name: [0, version] for name, version in ours.items()}
+    run: dict[str, Json] = {"apis": apis, "features": {"finalized": {"transaction.version": 2}}}
+    newest = newest_versions(run)
+    assert newest == ours
+    before_4_3 = offered_profile(newest, run)
+    assert before_4_3 == replace(NEWEST, strict_markers=False, fence_rotates=False, records_name_ids=False)
+    assert offered_profile({**newest, "WriteTxnMarkers": 2, "DescribeLogDirs": 5}, run) == NEWEST
+    unknown = {name: version for name, version in newest.items() if name != "DescribeLogDirs"}
+    assert offered_profile({**unknown, "WriteTxnMarkers": 2}, run) == NEWEST
+    assert offered_profile({"Produce": 13}, run) is None
+    assert offered_profile(newest, {}) is None
