@@ -1,10 +1,11 @@
 """A mapping that can be part of a state: equal and hashed by what is in it, never changed."""
 
 from collections.abc import Hashable, ItemsView, Iterator, Mapping, ValuesView
-from typing import TypeVar
+from typing import TypeVar, overload
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 ValueT = TypeVar("ValueT", bound=Hashable)
+OtherT = TypeVar("OtherT")
 
 
 class FrozenMap(Mapping[KeyT, ValueT]):
@@ -19,11 +20,13 @@ class FrozenMap(Mapping[KeyT, ValueT]):
 
     def put(self, key: KeyT, value: ValueT) -> "FrozenMap[KeyT, ValueT]":
         """The same with ``value`` at ``key``."""
-        return FrozenMap({**self._items, key: value})
+        return _holding({**self._items, key: value})
 
     def without(self, key: KeyT) -> "FrozenMap[KeyT, ValueT]":
         """The same without ``key``, whether or not it was there."""
-        return FrozenMap({each: value for each, value in self._items.items() if each != key})
+        if key not in self._items:
+            return self
+        return _holding({each: value for each, value in self._items.items() if each != key})
 
     def __getitem__(self, key: KeyT) -> ValueT:
         return self._items[key]
@@ -35,6 +38,13 @@ class FrozenMap(Mapping[KeyT, ValueT]):
         return len(self._items)
 
     # What a Mapping has of these goes through __iter__ and __getitem__; a search spends a tenth of its time in them.
+
+    @overload
+    def get(self, key: KeyT, /) -> ValueT | None: ...
+    @overload
+    def get(self, key: KeyT, default: ValueT | OtherT, /) -> ValueT | OtherT: ...
+    def get(self, key: KeyT, default: object = None, /) -> object:
+        return self._items.get(key, default)
 
     def __contains__(self, key: object) -> bool:
         return key in self._items
@@ -55,3 +65,10 @@ class FrozenMap(Mapping[KeyT, ValueT]):
 
     def __repr__(self) -> str:
         return f"FrozenMap({self._items})"
+
+
+def _holding(items: dict[KeyT, ValueT]) -> FrozenMap[KeyT, ValueT]:
+    """These, which nobody else holds."""
+    made = FrozenMap.__new__(FrozenMap)
+    made._items, made._hash = items, None
+    return made

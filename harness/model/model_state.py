@@ -204,11 +204,16 @@ class ModelCluster:
 
     def with_id(self, name: str, coordinated: Coordinated) -> "ModelCluster":
         """With what the coordinator now knows of a transactional id."""
-        return replace(self, ids=self.ids.put(name, coordinated))
+        return self._with(self.ids.put(name, coordinated), self.logs)
 
     def with_log(self, partition: str, log: PartitionLog) -> "ModelCluster":
         """With what a leader now has."""
-        return replace(self, logs=self.logs.put(partition, log))
+        return self._with(self.ids, self.logs.put(partition, log))
+
+    def _with(self, ids: FrozenMap[str, Coordinated], logs: FrozenMap[str, PartitionLog]) -> "ModelCluster":
+        """As ``replace`` does, in a third of its time: a search comes here for each answer."""
+        counts = self.producer_ids, self.verifications, self.coordinator_epoch
+        return ModelCluster(ids, logs, self.groups, *counts, self.loading)
 
     def with_group(self, name: str, offsets: GroupOffsets) -> "ModelCluster":
         """With what the group's coordinator now keeps."""

@@ -1,14 +1,17 @@
 """What the brokers may know at a moment of a trace, and which of it a search has seen already."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.model.frozen_map import FrozenMap
 from harness.model.model_state import ModelCluster
 
 
-@dataclass(frozen=True, slots=True)
-class WriteUnderWay:
+class WriteUnderWay(Struct, frozen=True):
     """A write whose leader has asked the coordinator. :param confirmed: It was told yes."""
 
     index: int
@@ -16,8 +19,7 @@ class WriteUnderWay:
     confirmed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """What the brokers may know at a moment.
 
     :param ids: The cluster's producer ids by the model's. :param waiting: Requests that were sent and have had no
@@ -25,8 +27,8 @@ class Configuration:
     """
 
     cluster: ModelCluster
-    ids: FrozenMap[int, int] = field(default_factory=FrozenMap)
-    waiting: FrozenMap[int, int] = field(default_factory=FrozenMap)
+    ids: FrozenMap[int, int] = msgspec.field(default_factory=FrozenMap)
+    waiting: FrozenMap[int, int] = msgspec.field(default_factory=FrozenMap)
     under_way: frozenset[WriteUnderWay] = frozenset()
     opened: float | None = None
 

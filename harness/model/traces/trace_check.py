@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from msgspec.structs import replace as with_fields
+
 from harness.model import coordinator_model, leader_model
 from harness.model import protocol_step as step
 from harness.model.frozen_map import FrozenMap
@@ -203,7 +205,7 @@ class _Search:
         waiting = {index: copies for index, copies in before.waiting.items() if index not in gone}
         for index in sent.keys() - gone:
             waiting[index] = waiting.get(index, 0) + sent[index]
-        return replace(before, waiting=FrozenMap(waiting))
+        return with_fields(before, waiting=FrozenMap(waiting))
 
     def _steps(self, one: Configuration, now: float) -> Iterator[Configuration]:
         """Everything that may happen next, with or without a request."""
@@ -245,14 +247,14 @@ class _Search:
         if not left:
             return
         waiting = one.waiting.without(index) if left == 1 else one.waiting.put(index, left - 1)
-        taken, asked = replace(one, waiting=waiting), _in_numbers_of_the_model(self.trace[index].request, one.ids)
+        taken, asked = with_fields(one, waiting=waiting), _in_numbers_of_the_model(self.trace[index].request, one.ids)
         (outcome,) = step.outcomes(one.cluster, asked, self.profile)
         if self.trace[index].answer is not None or outcome.after != one.cluster:
             yield from self._answered(taken, index, outcome)
         if isinstance(asked, PartitionWrite):
             begun = step.begin_write(one.cluster, asked, self.profile)
             if not isinstance(begun, step.ModelOutcome) and begun[1] != leader_model.UNVERIFIED:
-                more = replace(taken, under_way=taken.under_way | {WriteUnderWay(index, begun[1])})
+                more = with_fields(taken, under_way=taken.under_way | {WriteUnderWay(index, begun[1])})
                 yield self._changed(more, begun[0])
 
     def _under_way(self, one: Configuration) -> Iterator[Configuration]:
@@ -260,7 +262,7 @@ class _Search:
         for write in one.under_way:
             asked = _in_numbers_of_the_model(self.trace[write.index].request, one.ids)
             assert isinstance(asked, PartitionWrite)
-            without = replace(one, under_way=one.under_way - {write})
+            without = with_fields(one, under_way=one.under_way - {write})
             if write.confirmed:
                 finished = step.finish_write(one.cluster, asked, write.number, self.profile)
                 yield from self._answered(without, write.index, finished)
@@ -280,7 +282,7 @@ class _Search:
                 without, write.index, step.ModelOutcome(leader_model.translated(asked, answer), after)
             )
             return
-        confirmed = replace(without, under_way=without.under_way | {replace(write, confirmed=True)})
+        confirmed = with_fields(without, under_way=without.under_way | {with_fields(write, confirmed=True)})
         yield self._changed(confirmed, after, self.trace[write.index].sent)
 
     def _answered(self, taken: Configuration, index: int, outcome: step.ModelOutcome) -> Iterator[Configuration]:
@@ -289,7 +291,7 @@ class _Search:
         if one.answer is None:
             yield self._changed(taken, outcome.after, one.sent)
         elif (ids := _same_answer(taken.ids, outcome.answer, one.answer)) is not None:
-            yield self._changed(replace(taken, ids=ids), outcome.after, one.sent)
+            yield self._changed(with_fields(taken, ids=ids), outcome.after, one.sent)
 
     def _changed(self, one: Configuration, cluster: ModelCluster, sent: float = 0) -> Configuration:
         opened = None
@@ -297,7 +299,7 @@ class _Search:
             opened = sent if one.opened is None else one.opened
         if self.timeout_ms == 0 and opened is not None:
             opened = float("-inf")
-        return _renumbered(replace(one, cluster=cluster, opened=opened))
+        return _renumbered(with_fields(one, cluster=cluster, opened=opened))
 
     def _could_answer(self, one: Configuration, index: int) -> Iterator[ModelAnswer]:
         if index in one.waiting:
@@ -326,5 +328,5 @@ def _in_numbers_of_the_model(request: ModelRequest, ids: FrozenMap[int, int]) ->
 
 def _renumbered(one: Configuration) -> Configuration:
     cluster, numbers = as_told(one.cluster)
-    under_way = frozenset(replace(each, number=numbers.get(each.number, len(numbers))) for each in one.under_way)
-    return replace(one, cluster=cluster, under_way=under_way)
+    under_way = frozenset(with_fields(each, number=numbers.get(each.number, len(numbers))) for each in one.under_way)
+    return with_fields(one, cluster=cluster, under_way=under_way)

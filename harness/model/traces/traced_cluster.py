@@ -16,10 +16,22 @@ from harness.model.model_state import (
     Coordinated,
     CoordinatorState,
     GroupOffsets,
+    KnownProducer,
+    LogEntry,
     ModelCluster,
     PartitionLog,
     fresh_cluster,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ToldLog(PartitionLog):
+    """A log of which no entry is kept, so that every offset is 0: a producer's answers rest on no entry."""
+
+    def appended(self, entry: LogEntry, known: KnownProducer) -> "ToldLog":
+        """See the log that keeps its entries."""
+        after = self.producers.put(entry.producer_id, known)
+        return ToldLog((), after, self.verifications.without(entry.producer_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +60,10 @@ def empty_cluster(requests: Iterable[ModelRequest]) -> ModelCluster:
                 partitions.add(one.partition)
             case AddOffsetsAsked() | TxnOffsetCommitAsked():
                 groups.add(one.group)
-    cluster = fresh_cluster(*sorted(partitions | groups))
+    cluster = fresh_cluster(*sorted(groups))
     kept = {**cluster.groups, **{name: GroupOffsets() for name in sorted(groups)}}
-    return replace(cluster, groups=FrozenMap(kept))
+    logs = {**cluster.logs, **{name: ToldLog() for name in sorted(partitions)}}
+    return replace(cluster, groups=FrozenMap(kept), logs=FrozenMap(logs))
 
 
 def as_told(cluster: ModelCluster) -> tuple[ModelCluster, Mapping[int, int]]:
@@ -60,25 +73,30 @@ def as_told(cluster: ModelCluster) -> tuple[ModelCluster, Mapping[int, int]]:
     """
     live = [each.number for log in cluster.logs.values() for each in log.verifications.values()]
     numbers = {number: index for index, number in enumerate(dict.fromkeys(live))}
-    groups = cluster.groups.keys()
-    for partition, log in cluster.logs.items():
-        if log.entries or log.verifications:
-            cluster = cluster.with_log(partition, _without_entries(log, numbers, batches=partition not in groups))
     for name, group in cluster.groups.items():
+        if (log := cluster.logs[name]).entries:
+            cluster = cluster.with_log(name, _without_entries(log))
         if group.pending or group.committed:
             cluster = cluster.with_group(name, GroupOffsets(exists=group.exists))
-    return replace(cluster, verifications=len(numbers) + 1), numbers
+    if [*numbers] != [*numbers.values()]:
+        cluster = _renumbered(cluster, numbers)
+    if cluster.verifications != len(numbers) + 1:
+        cluster = replace(cluster, verifications=len(numbers) + 1)
+    return cluster, numbers
 
 
-def _without_entries(log: PartitionLog, numbers: Mapping[int, int], *, batches: bool) -> PartitionLog:
-    """:param batches: Whether repetitions are known by them, as a group's offsets are not."""
+def _without_entries(log: PartitionLog) -> PartitionLog:
+    """Of a group, whose offsets are known by no sequence."""
     producers = {
-        id_: replace(
-            known,
-            batches=tuple((sequence, 0) for sequence, _ in known.batches) if batches else (),
-            open_since=None if known.open_since is None else 0,
-        )
+        id_: replace(known, batches=(), open_since=None if known.open_since is None else 0)
         for id_, known in log.producers.items()
     }
-    verifications = {id_: replace(each, number=numbers[each.number]) for id_, each in log.verifications.items()}
-    return PartitionLog(producers=FrozenMap(producers), verifications=FrozenMap(verifications))
+    return replace(log, entries=(), producers=FrozenMap(producers))
+
+
+def _renumbered(cluster: ModelCluster, numbers: Mapping[int, int]) -> ModelCluster:
+    for partition, log in cluster.logs.items():
+        if log.verifications:
+            verified = {id_: replace(each, number=numbers[each.number]) for id_, each in log.verifications.items()}
+            cluster = cluster.with_log(partition, replace(log, verifications=FrozenMap(verified)))
+    return cluster
