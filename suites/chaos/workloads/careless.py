@@ -129,7 +129,7 @@ class _CarelessRole:
         self._note_identity()
         if self.actor.incarnation != incarnation:
             return
-        if leaves < (0.1 if self.former == NONE else 0.2) or not self._ask(claims, self.actor.identity):
+        if leaves < 0.2 or not self._ask(claims, self.actor.identity):
             self.actor.retire()
         else:
             self.actor.init_again()
@@ -184,13 +184,15 @@ class _CarelessRole:
         return self._is_known(asked)
 
     def _ask(self, claims: Mapping[AskedApi, Sequence[str]], identity: Identity) -> bool:
-        """One to six requests; False after one that may still do something, whose client is to have a successor.
+        """One to six requests, some of them twice; False after one that may still do something.
 
-        Its own transactions would go on beside it, and nobody could tell what became of which.
+        Its client is to have a successor: its own transactions would go on beside it, and nobody could tell what
+        became of which.
         """
+        asked = None
         for _ in range(self.draw.randint(1, 6)):
             self.actor.pause(self.draw.choice((0, 0, 0.02, 0.05)))
-            asked = self._request(claims, identity)
+            asked = asked if asked and self.draw.random() < 0.25 else self._request(claims, identity)
             if not self._is_known(asked):
                 return False
         return True
@@ -216,7 +218,7 @@ class _CarelessRole:
             topic=topic if api in ("AddPartitionsToTxn", "Produce") else "",
             partition=draw.randrange(self.partitions),
             sequence=draw.choice((0, 0, 7)) if api == "Produce" else 0,
-            too_large=api == "Produce" and draw.random() < 0.1,
+            too_large=api == "Produce" and draw.random() < 0.3,
             commit=draw.random() < 0.5,
         )
 
