@@ -38,4 +38,5 @@ def _sparing(lines: list[str], until_ms: int, key: str) -> Iterator[str]:
 
 def _condition(condition: str, name: str, until_ms: int, key: str) -> str:
     late = f'java.lang.System.currentTimeMillis() > java.lang.Long.parseLong("{until_ms}")'
+    name = name.replace('"', "'")  # inside of one of Byteman's strings
     return f'IF {late} && ({condition}) && (!flag("{name}") || traceln("{EFFECT}{key} {name}"))'

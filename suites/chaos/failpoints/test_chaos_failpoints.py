@@ -96,6 +96,14 @@ def test_each_rule_spares_what_comes_first_and_tells_of_its_effect_once() -> Non
     ]
 
 
+def test_a_name_with_quotes_is_told_without_them() -> None:
+    (condition,) = [
+        each for each in sparing('RULE is "Empty"\nIF true\n', 7, "k").splitlines() if each.startswith("IF")
+    ]
+    assert condition.count('"') == 6
+    assert "k is 'Empty'" in condition
+
+
 def test_every_failpoint_of_the_contract_can_spare() -> None:
     known = known_failpoints(CONTRACT)
     assert all(sparing(each.rules, 7, each.key).count('parseLong("7") && (') == len(each.names) for each in known)
