@@ -24,7 +24,13 @@ OLD_PRODUCE, OLD_END, CLIENTS_INIT, CLIENTS_ADD = 11, 3, 4, 3
 DECIDED_WHEN_ASKED = frozenset(
     {KafkaError.INVALID_REQUEST, KafkaError.MESSAGE_TOO_LARGE, KafkaError.TRANSACTIONAL_ID_NOT_FOUND}
 )
-"""Errors that say something of a request which no correct client sends, beside those that say it of any."""
+"""Errors that say something of a request which no correct client sends."""
+
+
+def decided_by(asked: AskedRequest) -> frozenset[KafkaError]:
+    """Errors that say something of this request, beside those that say it of any."""
+    missing = {KafkaError.UNKNOWN_TOPIC_OR_PARTITION} if asked.missing else set[KafkaError]()
+    return DECIDED_WHEN_ASKED | missing | ({KafkaError.NOT_COORDINATOR} if asked.elsewhere else set())
 
 
 def told_by(row: Mapping[str, Any]) -> ModelAnswer:
@@ -58,7 +64,7 @@ def asked_in_model(asked: AskedRequest, own_id: str, *, new: bool, produce: int)
             version = NEW_PROTOCOL_END if new else OLD_END
             return EndTxnAsked(id=name, version=version, producer_id=producer_id, epoch=epoch, commit=asked.commit)
         case "DescribeTransactions":
-            return DescribeTransactionAsked(id=name)
+            return DescribeTransactionAsked(id=name, elsewhere=asked.elsewhere)
         case "Produce":
             return ProduceAsked(
                 id=name,

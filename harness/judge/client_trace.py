@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from harness.base.kafka_error import KafkaError
 from harness.evidence.history.asked_request import AskedRequest
 from harness.evidence.json_codec import from_json
-from harness.judge.asked_in_model import DECIDED_WHEN_ASKED, asked_in_model, is_open, told_by
+from harness.judge.asked_in_model import asked_in_model, decided_by, is_open, told_by
 from harness.judge.stale_brokers import StaleBrokers
 from harness.model.coordinator_model import NEW_PROTOCOL_END
 from harness.model.leader_model import OFFSETS_KNOW_ABORTABLE, PRODUCE_KNOWS_ABORTABLE
@@ -33,6 +33,7 @@ from harness.model.model_requests import (
 from harness.model.model_state import NONE
 from harness.model.protocol_profile import NEW_PROTOCOL_OFFSETS, NEW_PROTOCOL_PRODUCE
 from harness.model.traces.trace_check import TracedRequest
+from harness.wire.topic_partitions import partition_name
 
 Row: TypeAlias = Mapping[str, Any]
 Window: TypeAlias = tuple[float, float]
@@ -93,6 +94,7 @@ class ClientTrace:
     :param repeated: When a proxy sent requests twice.
     :param stale: Who may have answered by what it knew before another one took its place.
     :param groups: To how many offsets were sent.
+    :param missing: Partitions that were asked for and that no topic has.
     :param numbers: Of the operations that the answered requests belong to.
     :param handed_out: Producer ids with epochs, as answers to ``init`` and EndTxn gave them.
     """
@@ -103,6 +105,7 @@ class ClientTrace:
     stale: StaleBrokers = NOBODY_STALE
     requests: list[TracedRequest] = field(default_factory=list)
     groups: int = 0
+    missing: set[str] = field(default_factory=set)
     numbers: dict[TracedRequest, int] = field(default_factory=dict)
     handed_out: list[tuple[int, int]] = field(default_factory=list)
     _late: dict[str, int] = field(default_factory=dict)
@@ -232,12 +235,14 @@ class ClientTrace:
         """Whatever it changes, its client begins anew by an ``init``. A coordinator that says *later* did nothing, but
         for InitProducerId, which may have begun to abort; the leader of a Produce may have added the partition."""
         asked = from_json(AskedRequest, row["request"])
-        told = self._refusal(row, DECIDED | DECIDED_WHEN_ASKED)
+        told = self._refusal(row, DECIDED | decided_by(asked))
         if told is None and row["outcome"] == "refused" and asked.api not in ("InitProducerId", "Produce"):
             return
         if _done(row) and not (asked.api == "DescribeTransactions" and self._is_passing(row, client)):
             told = told_by(row)
         request = asked_in_model(asked, self.id, new=row["protocol"] == "v2", produce=self.produce)
+        if asked.missing:
+            self.missing.add(partition_name(asked.topic, asked.partition))
         self._sent(row, request, told, row["tries"])
 
     def _is_passing(self, row: Row, client: _Client) -> bool:

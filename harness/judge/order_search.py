@@ -65,7 +65,12 @@ class OrderSearch:
         trace = ClientTrace.of(name, rows, produce=self.produce, repeated=self.repeated, stale=self.stale)
         timeout_ms = self.timeouts.get(name, 0)
         verdict = check_trace(
-            trace.requests, self.profile, timeout_ms=timeout_ms, expires=self.expires, used=self.used.get(name)
+            trace.requests,
+            self.profile,
+            timeout_ms=timeout_ms,
+            expires=self.expires,
+            used=self.used.get(name),
+            missing=frozenset(trace.missing),
         )
         twice = len(set(trace.handed_out)) < len(trace.handed_out)
         if verdict.explained is not Explained.NO:

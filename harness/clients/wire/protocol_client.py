@@ -140,6 +140,8 @@ class ProtocolClient:
         def find_node(left: Deadline) -> int | None:
             if asked.api == "Produce":
                 return routes.leader(asked.topic, asked.partition, left)
+            if asked.elsewhere:
+                return routes.another_than_coordinator(name, left)
             return routes.coordinator_of_transaction(name, left)
 
         request = wire_request(asked, name, self.options.timeout_ms)

@@ -38,6 +38,13 @@ class Routes:
         """The node that coordinates the id; None when no broker answers, or none does."""
         return self._reachable(self._table.coordinator(transactional_id, TRANSACTION, self._anyone(deadline)))
 
+    def another_than_coordinator(self, transactional_id: str, deadline: Deadline) -> int | None:
+        """One that does not coordinate the id, by what a broker says now; None where there is none."""
+        self._table.invalidate_all_coordinators()
+        coordinator = self.coordinator_of_transaction(transactional_id, deadline)
+        others = (node for node in self.connections.nodes if node != coordinator)
+        return None if coordinator is None else next(others, None)
+
     def coordinator_of_group(self, group: str, deadline: Deadline) -> int | None:
         """The node that coordinates the group; None when no broker answers, or none does."""
         return self._reachable(self._table.coordinator(group, GROUP, self._anyone(deadline)))

@@ -15,7 +15,8 @@ class AskedRequest:
     :param topic: Where ``AddPartitionsToTxn`` and ``Produce`` go, with ``partition``.
     :param sequence: Of the one record of ``Produce``. :param transactional: Whether its batch says that it is part of a
         transaction. :param too_large: Whether it is larger than its topic allows (``max.message.bytes``).
-    :param commit: Of ``EndTxn``.
+    :param missing: Whether ``partition`` is none of the topic's. :param commit: Of ``EndTxn``.
+    :param elsewhere: Of ``DescribeTransactions``: whether a broker is asked that is not the coordinator.
     """
 
     api: AskedApi
@@ -28,6 +29,8 @@ class AskedRequest:
     transactional: bool = True
     too_large: bool = False
     commit: bool = False
+    missing: bool = False
+    elsewhere: bool = False
 
     def __post_init__(self) -> None:
         """:raises ValueError: For a request that cannot be made."""

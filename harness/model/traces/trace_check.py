@@ -86,6 +86,7 @@ def check_trace(
     timeout_ms: float = 0,
     expires: bool = False,
     used: UsedId | None = None,
+    missing: frozenset[str] = frozenset(),
     most: int = MOST,
 ) -> TraceVerdict:
     """Search for an order, nearest first; each answer is tried in the first order found for those before it.
@@ -94,8 +95,9 @@ def check_trace(
         it may at any time, which is right where the timeout is not known, and explains more.
     :param expires: Whether the coordinator may forget the id while nothing of it is open.
     :param used: What the id was before; None where nobody had used it.
+    :param missing: Partitions that requests name, and that no topic has.
     """
-    return _Search(trace, profile, timeout_ms, expires, used, most).run()
+    return _Search(trace, profile, timeout_ms, expires, used, missing, most).run()
 
 
 @dataclass(slots=True)
@@ -105,6 +107,7 @@ class _Search:
     timeout_ms: float
     expires: bool
     used: UsedId | None
+    missing: frozenset[str]
     most: int
     answers: Sequence[int] = field(init=False)
     seen: list[SeenConfigurations] = field(init=False)
@@ -149,7 +152,7 @@ class _Search:
         return self._not_explained()
 
     def _before(self) -> Configuration:
-        cluster = empty_cluster(one.request for one in self.trace)
+        cluster = empty_cluster((one.request for one in self.trace), self.missing)
         if self.used is None:
             return Configuration(cluster)
         return Configuration(with_used_id(cluster, self.used), FrozenMap({0: self.used.producer_id}))

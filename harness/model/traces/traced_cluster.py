@@ -49,8 +49,9 @@ def with_used_id(cluster: ModelCluster, used: UsedId) -> ModelCluster:
     return replace(cluster.with_id(used.transactional_id, known), producer_ids=1)
 
 
-def empty_cluster(requests: Iterable[ModelRequest]) -> ModelCluster:
-    """With the partitions and the groups that they name; the partition that keeps a group has the group's name."""
+def empty_cluster(requests: Iterable[ModelRequest], missing: frozenset[str] = frozenset()) -> ModelCluster:
+    """With the groups that they name, and the partitions but for those that are missing; the partition that keeps a
+    group has the group's name."""
     partitions, groups = set[str](), set[str]()
     for one in requests:
         match one:
@@ -62,7 +63,7 @@ def empty_cluster(requests: Iterable[ModelRequest]) -> ModelCluster:
                 groups.add(one.group)
     cluster = fresh_cluster(*sorted(groups))
     kept = {**cluster.groups, **{name: GroupOffsets() for name in sorted(groups)}}
-    logs = {**cluster.logs, **{name: ToldLog() for name in sorted(partitions)}}
+    logs = {**cluster.logs, **{name: ToldLog() for name in sorted(partitions - missing)}}
     return replace(cluster, groups=FrozenMap(kept), logs=FrozenMap(logs))
 
 

@@ -209,14 +209,17 @@ class _CarelessRole:
         draw, topic = self.draw, self.actor.topics[TOPIC]
         api = draw.choice(list(claims))
         producer_id, epoch = _claimed(draw.choice(claims[api]), identity, self.former)
-        unknown = api == "DescribeTransactions" and draw.random() < 0.3
+        unknown, elsewhere = (api == "DescribeTransactions" and draw.random() < 0.3 for _ in range(2))
+        missing = api == "AddPartitionsToTxn" and draw.random() < 0.2
         return AskedRequest(
             api=api,
             transactional_id=f"{topic}-nobody" if unknown else "",
             producer_id=producer_id,
             epoch=epoch,
             topic=topic if api in ("AddPartitionsToTxn", "Produce") else "",
-            partition=draw.randrange(self.partitions),
+            partition=draw.randrange(self.partitions) + (self.partitions if missing else 0),
+            missing=missing,
+            elsewhere=elsewhere,
             sequence=draw.choice((0, 0, 7)) if api == "Produce" else 0,
             too_large=api == "Produce" and draw.random() < 0.3,
             commit=draw.random() < 0.5,

@@ -51,6 +51,9 @@ def test_every_request_is_asked_with_every_kind_of_identity(tmp_path: Path) -> N
     assert {kind for _, kind in kinds} == {"own", "older", "newer", "half", "other", "stranger"}
     assert any(asked.transactional_id.endswith("nobody") for asked, _ in client.asked)
     assert any(asked.too_large for asked, _ in client.asked)
+    assert any(asked.elsewhere for asked, _ in client.asked)
+    partitions = {asked.missing: asked.partition for asked, _ in client.asked if asked.topic}
+    assert partitions[True] >= Careless().partitions > partitions[False]
 
 
 @pytest.mark.parametrize("protocol", ["v1", "v2"])

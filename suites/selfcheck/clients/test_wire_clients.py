@@ -26,6 +26,7 @@ from harness.wire.requests.transactions.txn_offset_commit import TxnOffsetCommit
 from harness.wire.wire_errors import NoAnswer
 
 SILENCE = None
+NOT_HERE = KafkaError.NOT_COORDINATOR
 FENCED, MOVED, BUSY = KafkaError.PRODUCER_FENCED, KafkaError.NOT_COORDINATOR, KafkaError.CONCURRENT_TRANSACTIONS
 
 
@@ -35,12 +36,14 @@ class Scripted:
 
     script: dict[str, list[int | None]] = field(default_factory=dict)
     asked: list[Any] = field(default_factory=list)
+    to: list[int] = field(default_factory=list)
     nodes: tuple[int, ...] = (1, 2, 3)
     bumps_epoch: bool = True
 
-    def ask(self, _node: int, verb: Any, _timeout_seconds: float) -> Any:
+    def ask(self, node: int, verb: Any, _timeout_seconds: float) -> Any:
         """The next answer of the script."""
         self.asked.append(verb)
+        self.to.append(node)
         waiting = self.script.get(verb.api, [])
         error = waiting.pop(0) if waiting else 0
         if error is SILENCE:
@@ -52,6 +55,10 @@ class Scripted:
         known = self.bumps_epoch and not error
         producer_id, epoch = (verb.producer_id, verb.producer_epoch + 1) if known else (-1, -1)
         return ProducerIdAndEpoch(error=error, error_message=None, producer_id=producer_id, producer_epoch=epoch)
+
+    def nodes_asked(self, api: str) -> list[int]:
+        """Who was asked of an API."""
+        return [node for node, verb in zip(self.to, self.asked, strict=True) if verb.api == api]
 
     def of(self, api: str) -> list[Any]:
         """What was asked of an API."""
@@ -73,6 +80,7 @@ ANSWERS: dict[str, Callable[[Any, int], Any]] = {
         error=error, error_message=None, producer_id=4711, producer_epoch=7
     ),
     "AddPartitionsToTxn": lambda _, error: PartitionErrors(error=error, error_message=None, partitions={}),
+    "DescribeTransactions": lambda _, error: ErrorResult(error=error or NOT_HERE, error_message=None),
     "AddOffsetsToTxn": lambda _, error: ErrorResult(error=error, error_message=None),
     "TxnOffsetCommit": lambda _, error: PartitionErrors(error=error, error_message=None, partitions={}),
     "Produce": lambda _, error: ProduceResult(
@@ -304,6 +312,13 @@ def test_another_id_than_the_clients_own_may_be_asked_for() -> None:
     trial = begun(V2)
     trial.producer.ask(asked("AddPartitionsToTxn", transactional_id="another"))
     assert [verb.transactional_id for verb in trial.brokers.of("AddPartitionsToTxn")] == ["another"]
+
+
+def test_who_does_not_coordinate_an_id_is_looked_up_anew() -> None:
+    trial = begun(V2)
+    trial.producer.ask(asked("DescribeTransactions", elsewhere=True))
+    assert len(trial.brokers.of("FindCoordinator")) == 2
+    assert trial.brokers.nodes_asked("DescribeTransactions") == [2]
 
 
 def test_a_request_that_cannot_be_made_is_refused_where_it_is_made() -> None:

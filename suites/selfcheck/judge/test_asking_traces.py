@@ -35,8 +35,8 @@ def refused(api: AskedApi, error: KafkaError, **given: Any) -> Mapping[str, Any]
 def explained(*rows: Mapping[str, Any], **windows: Any) -> Explained:
     """Of an InitProducerId, the begin of a transaction, a record of it, and what is given."""
     before = [row(1, "init"), row(2, "begin", tries=0), WRITE]
-    requests = ClientTrace.of("t", [*before, *rows], **windows).requests
-    return check_trace(requests, NEWEST, timeout_ms=NEVER).explained
+    trace = ClientTrace.of("t", [*before, *rows], **windows)
+    return check_trace(trace.requests, NEWEST, timeout_ms=NEVER, missing=frozenset(trace.missing)).explained
 
 
 ANOTHERS = {"producer_id": 8, "epoch": 0}
@@ -138,3 +138,23 @@ def test_a_batch_that_is_too_large_or_of_no_transaction_is_refused_while_one_is_
     beside = {**OWN, "sequence": 1, "transactional": False}
     assert explained(refused("Produce", KafkaError.INVALID_TXN_STATE, claims=beside)) is Explained.YES
     assert explained(ask("Produce", claims=beside)) is Explained.NO
+
+
+def test_a_partition_that_is_not_there_cannot_be_added() -> None:
+    nowhere = {**OWN, "partition": 7, "missing": True}
+    known = refused("AddPartitionsToTxn", KafkaError.UNKNOWN_TOPIC_OR_PARTITION, claims=nowhere)
+    assert explained(known) is Explained.YES
+    assert explained(ask("AddPartitionsToTxn", claims=nowhere)) is Explained.NO
+    unknown = refused("AddPartitionsToTxn", KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+    assert explained(unknown) is Explained.YES, "one of the topic's may not be known yet"
+
+
+def test_a_broker_that_is_not_the_coordinator_describes_nothing() -> None:
+    elsewhere: Mapping[str, Any] = {"elsewhere": True}
+    other = refused("DescribeTransactions", KafkaError.NOT_COORDINATOR, claims=elsewhere)
+    assert explained(other) is Explained.YES
+    found = ask("DescribeTransactions", claims=elsewhere, state=OPEN, **OWN)
+    assert explained(found) is Explained.NO
+    missing = refused("DescribeTransactions", KafkaError.TRANSACTIONAL_ID_NOT_FOUND, claims=elsewhere)
+    assert explained(missing) is Explained.NO
+    assert explained(found, stale=stale((4.2, 9), "__transaction_state-4", state_partitions=7)) is Explained.YES
