@@ -21,6 +21,7 @@ from harness.evidence.json_codec import to_json
 class RecordingClient:
     """A client whose every call is in the history: the port's verbs, with the transaction's bookkeeping done here.
 
+    :param timeout_ms: ``transaction.timeout.ms``; None where the client's own default is not known.
     :param txn: The open transaction's number; None outside one.
     :param size: How many records the transaction means to write.
     :param written: How many of them were tried.
@@ -33,6 +34,7 @@ class RecordingClient:
     clock: RunClock
     history_journal: HistoryJournal
     group: str | None = None
+    timeout_ms: int | None = None
     txn: int | None = None
     size: int = 0
     written: int = 0
@@ -40,7 +42,7 @@ class RecordingClient:
     _records_read: int = 0
 
     def init(self) -> CallResult:
-        return self._recorded("init", self.client.init)
+        return self._recorded("init", self.client.init, timeout_ms=self.timeout_ms)
 
     def begin(self, txn: int, size: int) -> CallResult:
         """Begin transaction number ``txn``, which means to write ``size`` records."""

@@ -53,6 +53,16 @@ def an_identity_that_was_never_handed_out_is_refused(s: Story) -> Sequence[str]:
     return []
 
 
+def a_transaction_is_over_before_its_time(s: Story) -> Sequence[str]:
+    """Refused 20 ms after its write, as if it had timed out; its coordinator tells of the timeout that it took."""
+    s.init(timeout_ms=6_000, **WIRE)
+    s.begin(1)
+    s.produce(1, **WIRE)
+    s.commit(1, control="ABORT", outcome=Outcome.REFUSED, error=int(KafkaError.PRODUCER_FENCED), **WIRE)
+    s.end()
+    return ["no-order-explains-it"]
+
+
 def an_init_without_an_answer_explains_the_epoch(s: Story) -> Sequence[str]:
     s.init(**WIRE)
     s.operation("init", "b", outcome=Outcome.UNSURE, error=None, **WIRE)
@@ -105,6 +115,7 @@ ANOMALY = Anomaly(
         a_write_is_refused_although_its_producer_is_known,
         an_identity_that_was_never_handed_out_is_taken,
         an_identity_that_was_never_handed_out_is_refused,
+        a_transaction_is_over_before_its_time,
         an_init_without_an_answer_explains_the_epoch,
         a_lost_commit_explains_the_refusal_of_an_abort,
     ),

@@ -100,6 +100,28 @@ def a_finished_transaction_has_partitions(s: Story) -> Sequence[str]:
     return ["wrong-description"]
 
 
+def a_coordinator_tells_of_another_timeout(s: Story) -> Sequence[str]:
+    s.init(client="wire-v1", timeout_ms=6_000)
+    s.add(_transaction(s, "Empty"))
+    s.end()
+    return ["wrong-description"]
+
+
+def one_of_several_timeouts_is_told(s: Story) -> Sequence[str]:
+    s.init(client="wire-v1", timeout_ms=6_000)
+    s.init("b", epoch=1, client="wire-v1", timeout_ms=10_000)
+    s.add(_transaction(s, "Empty", epoch=1))
+    s.end()
+    return []
+
+
+def a_library_may_ask_for_another_timeout(s: Story) -> Sequence[str]:
+    s.init(timeout_ms=6_000)
+    s.add(_transaction(s, "Empty"))
+    s.end()
+    return []
+
+
 def somebody_else_moved_the_id_on(s: Story) -> Sequence[str]:
     s.init()
     s.begin(1)
@@ -140,7 +162,8 @@ ANOMALY = Anomaly(
         "has, an older time, or of one that its log, which begins at 0, does not have, or (``facts.producers_asked``) "
         "lacks one; or a coordinator tells of a transactional id no producer id, an older epoch than it has handed "
         "out, another state than the last ``init``, ``commit`` or ``abort`` left where its identity is still the one "
-        "handed out then, partitions of a transaction that is over, or no timeout"
+        "handed out then, partitions of a transaction that is over, no timeout, or another one than its wire clients "
+        "asked for"
     ),
     phrase="describes producers or transactions wrongly",
     stories=(
@@ -151,6 +174,9 @@ ANOMALY = Anomaly(
         a_coordinator_tells_of_an_abort_after_a_commit,
         a_coordinator_is_behind_the_epoch_that_it_answered,
         a_finished_transaction_has_partitions,
+        a_coordinator_tells_of_another_timeout,
+        one_of_several_timeouts_is_told,
+        a_library_may_ask_for_another_timeout,
         somebody_else_moved_the_id_on,
     ),
     plants=(Plant(change=leader_tells_another_epoch), Plant(change=coordinator_tells_of_open_partitions)),

@@ -260,6 +260,7 @@ class RoundContext:
             clock=self.fault_target.clock,
             history_journal=self.history_journal,
             group=options.group,
+            timeout_ms=options.timeout_ms,
         )
 
     def _run_role(self, index: int, role: Role, planned: PlannedRole) -> None:

@@ -38,7 +38,9 @@ class RecordedProducer:
     async def init(self) -> bool:
         number, started = self.history_journal.next_operation(), self.clock.now()
         result = await self.producer.init()
-        self.history_journal.write(self.rows.row("init", number, started, self.clock.now(), result, None))
+        timeout_ms = self.producer.habits.timeout_ms
+        row = self.rows.row("init", number, started, self.clock.now(), result, None, timeout_ms=timeout_ms)
+        self.history_journal.write(row)
         return result.done
 
     def begin(self, txn: int, size: int) -> None:

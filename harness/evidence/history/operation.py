@@ -85,6 +85,7 @@ class Operation:
     :param size: How many records the transaction means to write; on ``begin`` and ``produce``.
     :param tries: Requests that the adapter knows it sent for this operation.
     :param protocol: The transaction protocol that the client speaks (KIP-890); None where it is not known.
+    :param timeout_ms: On ``init`` the ``transaction.timeout.ms`` that was asked for; None where it is not known.
     :param request: On ``ask`` what was asked: an :class:`harness.evidence.history.asked_request.AskedRequest` as JSON.
     :param state: The transaction's state that a coordinator described, and its partitions (``Ongoing with t-0+t-1``).
     """
@@ -112,6 +113,7 @@ class Operation:
     count: int | None = None
     tries: int = 1
     protocol: Literal["v1", "v2"] | None = None
+    timeout_ms: int | None = None
     request: str | None = None
     state: str | None = None
 

@@ -192,9 +192,14 @@ def _stale(row: Row) -> StaleWindow:
 
 
 def _timeouts(context: JudgeContext) -> Mapping[str, float]:
-    """By transactional id, as its coordinator told after the run; an id that is not here may time out at any time."""
+    """By transactional id: the shortest that was asked for; where no client tells, what its coordinator told at last.
+
+    An id that is not here may time out at any time.
+    """
     kept = context.tables["transactions"].select("transactional_id", "timeout_ms")
-    return {name: max(0.0, timeout - CLOCK_SLACK_MS) for name, timeout in collect_rows(kept)}
+    asked = context.inits.groupBy("transactional_id").agg(F.min("timeout_ms").alias("timeout_ms"))
+    rows = (*collect_rows(kept), *collect_rows(asked.where("timeout_ms IS NOT NULL")))
+    return {name: max(0.0, timeout - CLOCK_SLACK_MS) for name, timeout in rows}
 
 
 def _named_already(context: JudgeContext, searched: Sequence[SearchedId]) -> set[str]:

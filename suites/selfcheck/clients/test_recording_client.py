@@ -55,6 +55,13 @@ def recorded(tmp_path: Path) -> Iterator[Recorded]:
     client.history_journal.close()
 
 
+def test_what_is_asked_for_with_an_init_is_kept(recorded: Recorded) -> None:
+    recorded.client.timeout_ms = 6_000
+    recorded.client.init()
+    recorded.client.begin(7, 1)
+    assert [row.timeout_ms for row in recorded.operations()] == [6_000, None]
+
+
 def test_every_value_carries_its_transaction_its_place_and_its_size(recorded: Recorded) -> None:
     recorded.client.begin(7, 2)
     recorded.client.produce("t", 1, "money:a:-5")

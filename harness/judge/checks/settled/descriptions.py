@@ -116,11 +116,18 @@ def _answered(context: JudgeContext) -> DataFrame:
     identity = F.struct("ended", F.col("producer_id").alias("id"), F.col("epoch").alias("of_epoch"))
     handed = (F.col("outcome") == "done") & F.col("producer_id").isNotNull() & F.col("epoch").isNotNull()
     rows = ends.join(ids, "transactional_id", "left_semi")
+    timeouts = F.collect_set(F.when(F.col("client").startswith("wire-"), F.col("timeout_ms")))
     last = rows.groupBy("transactional_id").agg(
+        F.when(F.bool_and(_tells_timeout()), timeouts).alias("timeouts"),
         F.max(F.when(handed, identity)).alias("handed"),
         F.max(F.struct("started", "verb", "outcome", "producer_id", "epoch", "txn")).alias("asked"),
     )
     return last.withColumn("txn", F.col("asked.txn")).join(wrote, "txn", "left").where("handed IS NOT NULL").drop("txn")
+
+
+def _tells_timeout() -> Column:
+    """Whether an operation asks for no timeout, or for one that is known; libraries may ask for another one."""
+    return (F.col("verb") != "init") | (F.col("client").startswith("wire-") & F.col("timeout_ms").isNotNull())
 
 
 def _wrong_transaction() -> Column:
@@ -129,6 +136,7 @@ def _wrong_transaction() -> Column:
     verb = F.col("asked.verb")
     state = F.when(verb == "init", "Empty")
     state = state.when(F.col("wrote"), F.when(verb == "commit", "CompleteCommit").otherwise("CompleteAbort"))
+    timeouts = F.array_join(F.col("timeouts").cast("array<string>"), " or ")
     older = (F.col("pid") == F.col("handed.id")) & (F.col("epoch") < F.col("handed.of_epoch"))
     return (
         F.when(F.col("pid") < 0, _of_id("no producer id", "handed.id"))
@@ -139,6 +147,7 @@ def _wrong_transaction() -> Column:
             _of_id("open partitions %s", F.lit("none"), "places"),
         )
         .when(F.col("timeout_ms") <= 0, _of_id("timeout %s", F.lit("more than 0 ms"), "timeout_ms"))
+        .when(~F.array_contains("timeouts", F.col("timeout_ms")), _of_id("timeout %s", timeouts, "timeout_ms"))
     )
 
 
