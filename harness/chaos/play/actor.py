@@ -119,9 +119,14 @@ class Actor:
         """Whether each end of a transaction raises its epoch (Transactions V2), as far as it is known."""
         return self.client.client.protocol == "v2"
 
+    @property
+    def can_ask(self) -> bool:
+        """Whether the client also sends what it does not want to."""
+        return self.client.can_ask
+
     def ask(self, asked: AskedRequest) -> CallResult | None:
         """One request as it is; None where the client sends only what it wants to."""
-        return self.client.ask(asked) if self.client.can_ask else None
+        return self.client.ask(asked) if self.can_ask else None
 
     def init_again(self) -> bool:
         """A new epoch, which fences what the present client has asked so far; else a successor goes on."""

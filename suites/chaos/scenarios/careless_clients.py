@@ -3,6 +3,7 @@
 from harness.chaos.plan.crowd import Crowd
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.careless import Careless
+from toxics.clients import client_killed, client_paused
 from toxics.coordinator import move_coordinator, move_leader
 from toxics.frames import lost_response
 from toxics.network import latency
@@ -13,6 +14,7 @@ SCENARIO = Scenario(
     workload=Careless(),
     clients=("wire-v2", "wire-v1"),
     toxics=(latency.TOXIC, lost_response.TOXIC, move_coordinator.TOXIC, move_leader.TOXIC),
+    client_toxics=(client_killed.TOXIC, client_paused.TOXIC),
     crowd=Crowd(),
     priority=2,
 )

@@ -131,7 +131,7 @@ class _CarelessRole:
             return
         if leaves < 0.2 or not self._ask(claims, self.actor.identity):
             self.actor.retire()
-        else:
+        elif self.actor.can_ask:
             self.actor.init_again()
             self._note_identity()
 

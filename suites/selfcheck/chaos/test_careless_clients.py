@@ -109,4 +109,9 @@ def test_the_leader_that_says_later_may_have_added_the_partition(tmp_path: Path)
 def test_a_client_that_sends_only_what_it_wants_to_is_asked_for_nothing(tmp_path: Path) -> None:
     rows = played(tmp_path, FakeClient(answer=KNOWN))
     assert "ask" not in {row["verb"] for row in rows}
+    assert all(
+        rows[place - 1]["verb"] in ("close", "begin")
+        for place, row in enumerate(rows)
+        if place and row["verb"] == "init"
+    )
     assert sum(row["verb"] == "commit" for row in rows) > 5
