@@ -6,7 +6,7 @@ fences what is late; for an old client (EndTxn v4) epochs stay. Kafka also forge
 that a leader keeps an entry of an ended transaction at all.
 """
 
-from harness.contract import Evidence, Level, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract import TransactionResult as Result
 from harness.contract.byteman.coordinator_rules import MARKERS_IN_ANOTHER_EPOCH
 from harness.contract.byteman.leader_rules import (
@@ -14,7 +14,7 @@ from harness.contract.byteman.leader_rules import (
     NO_EPOCH_CHECK,
     SEQUENCES_KEPT_ACROSS_EPOCHS,
 )
-from harness.contract.byteman.looks_rules import NO_LAST_SEQUENCES_TOLD
+from harness.contract.byteman.looks_rules import NO_LAST_SEQUENCES_TOLD, NO_PRODUCERS_TOLD
 from harness.contract.byteman.transaction_metadata_rules import END_WITHOUT_BUMP
 from harness.contract.doctored import adopted, producer_row, unsound
 from harness.contract.refuters import Failpoint
@@ -47,9 +47,14 @@ def check(seen: Evidence) -> Observations:
         yield expect.accepted(end, otherwise="end-refused")
         yield expect.producer(before, own, producer_epoch=epoch, last_sequence=last, otherwise="wrong-entry-before")
         yield expect.not_open(after, own, otherwise="still-open-after-marker")
-        yield expect.producer(after, own, producer_epoch=epoch + bumped, otherwise="wrong-epoch-after")
-        kept = expect.producer(after, own, last_sequence=-1 if bumped else last, otherwise="wrong-sequence-after")
-        yield expect.habit(kept, Level.SHOULD)
+        known = bool(expect.row(after, "producers", producer_id=own))
+        if after.told:
+            what = f"{after.name}: the leader keeps an entry of {own}"
+            yield expect.habit(expect.unless(known, what, after, otherwise="entry-gone"))
+        if known:
+            yield expect.producer(after, own, producer_epoch=epoch + bumped, otherwise="wrong-epoch-after")
+            kept = expect.producer(after, own, last_sequence=-1 if bumped else last, otherwise="wrong-sequence-after")
+            yield expect.habit(kept)
     shown = [seen[f"{Result.COMMIT.noun} v{version}"].request_int("producer_id") for version in (4, 5)]
     committed = [value for batch in seen.log().batches if batch.producer_id in shown for value in batch.values]
     yield from expect.sound(seen, committed=committed)
@@ -76,6 +81,7 @@ REQUIREMENT = Requirement(
         Refusal("end-refused", GOOD.with_step("abort v5", error=51)),
         Refusal("wrong-entry-before", GOOD.with_step("before commit v4", producers=[])),
         Refusal("still-open-after-marker", after("abort v5", epoch=1, since=3)),
+        Refusal("entry-gone", GOOD.with_step("after commit v4", producers=[])),
         Refusal("wrong-epoch-after", after("commit v5", epoch=0)),
         Refusal("wrong-epoch-after", after("commit v4", epoch=1, last_sequence=3)),
         Refusal("wrong-sequence-after", after("abort v5", epoch=1, last_sequence=3)),
@@ -88,5 +94,6 @@ REQUIREMENT = Requirement(
         Failpoint(rules=MARKERS_IN_ANOTHER_EPOCH, anomaly="wrong-epoch-after"),
         Failpoint(rules=ABORT_MARKER_ENDS_NOTHING, anomaly="still-open-after-marker"),
         Failpoint(rules=NO_LAST_SEQUENCES_TOLD, anomaly="wrong-entry-before"),
+        Failpoint(rules=NO_PRODUCERS_TOLD, anomaly="entry-gone"),
     ),
 )

@@ -1,11 +1,11 @@
 """KIP890-ATX-13: the add of a fenced producer is refused, and its version says whether it knows PRODUCER_FENCED.
 
 Versions 0 and 1 are answered with INVALID_PRODUCER_EPOCH, later ones with PRODUCER_FENCED, which tells a client that
-somebody else has its id now. Both the refusal and its names are KIP-588's. Nothing of the newer producer's transaction
-changes.
+somebody else has its id now. That the add is refused and nothing of the newer producer's transaction changes is
+promised; the names are Kafka's, as after a timeout (KIP588-ERR-01): KIP-588 meant another error by code 90.
 """
 
-from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
+from harness.contract import Evidence, KafkaError, Level, Observations, Offers, Refusal, Requirement, Source, expect
 from harness.contract.byteman.adding_rules import NEW_CLIENT_FENCED_AS_OLD
 from harness.contract.byteman.coordinator_rules import ADD_IN_THE_CURRENT_EPOCH
 from harness.contract.doctored import commit, data, described, evidence, log, step, unsound, written
@@ -31,7 +31,8 @@ def stimulus(lab: Lab) -> None:
 def check(seen: Evidence) -> Observations:
     """Refused by its version's name; the newer producer's transaction is its own."""
     for add in seen.all("stale add"):
-        yield expect.refused(add, fenced(API, add.version), otherwise="stale-add-accepted")
+        code = fenced(API, add.version)
+        yield expect.refused(add.at("stray"), code, otherwise="stale-add-accepted", code=Level.SHOULD)
     yield expect.keeps(seen["kept"], state="Ongoing", epoch=1, partitions=("own",), otherwise="transaction-changed")
     for mine in (seen["write"], seen["end"]):
         yield expect.accepted(mine, otherwise="current-producer-refused")
@@ -39,7 +40,7 @@ def check(seen: Evidence) -> Observations:
 
 
 GOOD = evidence(
-    *(step("stale add", API, version, error=fenced(API, version)) for version in range(6)),
+    *(step("stale add", API, version, partitions={"stray": fenced(API, version)}) for version in range(6)),
     described("kept", "Ongoing", epoch=1, partitions=("own",)),
     written("write", 11, "a", to="own"),
     step("end", "EndTxn", 4),
@@ -55,10 +56,10 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("stale-add-accepted", GOOD.with_step("stale add", error=0)),
-        Refusal("wrong-error", GOOD.with_step("stale add", error=KafkaError.PRODUCER_FENCED)),
-        Refusal("wrong-error", GOOD.with_step("stale add", error=KafkaError.INVALID_PRODUCER_EPOCH)),
-        Refusal("unanswered", GOOD.with_step("stale add", error=None)),
+        Refusal("stale-add-accepted", GOOD.with_step("stale add", partitions={"stray": 0})),
+        Refusal("wrong-error", GOOD.with_step("stale add", partitions={"stray": KafkaError.PRODUCER_FENCED})),
+        Refusal("wrong-error", GOOD.with_step("stale add", partitions={"stray": KafkaError.INVALID_PRODUCER_EPOCH})),
+        Refusal("unanswered", GOOD.with_step("stale add", partitions={})),
         Refusal("transaction-changed", GOOD.with_step("kept", partitions=["own", "stray"])),
         Refusal("current-producer-refused", GOOD.with_step("write", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("current-producer-refused", GOOD.with_step("end", error=KafkaError.PRODUCER_FENCED)),

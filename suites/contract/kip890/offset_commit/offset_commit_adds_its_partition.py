@@ -2,8 +2,9 @@
 
 One transaction commits its offset and the next one aborts its own; a second producer's transaction with an offset of
 the same group stays open meanwhile and commits last, so that one transaction's end is not taken for the other's. While
-one is open, its offset is not told to consumers that ask for stable ones (KIP-447). That the partition is part of the
-transaction shows in its marker, and in what DescribeTransactions lists.
+one is open, its offset is not told to consumers that ask for stable ones (KIP-447). That the offsets are part of the
+transaction shows in what its end does to them, and in its state. That DescribeTransactions lists the partition in which
+they lie is Kafka's, which keeps them in one.
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Order, Refusal, Requirement, Source, expect
@@ -49,7 +50,8 @@ def check(seen: Evidence) -> Observations:
     for accepted in seen.all("offset"):
         yield expect.accepted(accepted, otherwise="offset-refused")
     for described in seen.all("open"):
-        yield expect.keeps(described, state="Ongoing", partitions=("offsets",), otherwise="partition-not-added")
+        yield expect.keeps(described, state="Ongoing", otherwise="transaction-not-begun")
+        yield expect.habit(expect.keeps(described, partitions=("offsets",), otherwise="partition-not-added"))
     for early in seen.all("while open"):
         yield expect.refused(early, UNSTABLE, otherwise="unstable-offset-told")
     for end, ended in zip(seen.all("end"), seen.all("ended"), strict=True):
@@ -87,7 +89,8 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         Refusal("offset-refused", GOOD.with_step("offset", error=KafkaError.TRANSACTION_ABORTABLE)),
-        Refusal("partition-not-added", GOOD.with_step("open", state="Empty", partitions=[])),
+        Refusal("transaction-not-begun", GOOD.with_step("open", state="Empty")),
+        Refusal("partition-not-added", GOOD.with_step("open", partitions=[])),
         Refusal("unstable-offset-told", GOOD.with_step("while open", error=0, offset=7)),
         Refusal("wrong-error", GOOD.with_step("while open", error=KafkaError.UNKNOWN_SERVER_ERROR)),
         Refusal("end-refused", GOOD.with_step("end", error=KafkaError.INVALID_TXN_STATE)),
@@ -99,6 +102,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Failpoint(rules=NEW_OFFSETS_TAKEN_FOR_OLD, anomaly="offset-refused"),
+        Failpoint(rules=EVERY_PARTITION_VERIFIED, anomaly="transaction-not-begun"),
         Failpoint(rules=EVERY_PARTITION_VERIFIED, anomaly="partition-not-added"),
         Failpoint(rules=ABORTED_OFFSETS_COUNT, anomaly="wrong-offset-committed"),
         Failpoint(rules=COMMITTED_OFFSETS_ARE_LOST, anomaly="wrong-offset-committed"),

@@ -1,8 +1,10 @@
 """KIP890-SEQ-02, -03: who is no new transactional client may begin at any sequence where the leader does not know it.
 
-The leader may have lost what it knew by retention; older clients would take a refusal for fatal data loss (KIP-360).
-KIP-890 refuses gaps "for new clients" alone, so SEQ-02 is its promise. That idempotent producers without a
-transaction are left out at the newest version as well (SEQ-03) is Kafka's.
+The leader may have lost what it knew by retention; older clients would take a refusal for fatal data loss. KIP-890
+refuses gaps "for new clients" and is silent about the others, and KIP-360 left it open whom a leader without state
+takes ("Rejected Alternatives": those that begin at 0). So it is Kafka's alone that older clients (SEQ-02) and
+idempotent producers at the newest version (SEQ-03) are taken (``ProducerAppendInfo.checkSequence``); whether it shall
+stay so is under discussion (KAFKA-19880).
 """
 
 from collections.abc import Callable
@@ -47,14 +49,12 @@ def check(seen: Evidence) -> Observations:
     yield from expect.sound(seen, "P1", values)
 
 
-def requirement(
-    id_: str, stimulus: Callable[[Lab], None], who: str, version: int, truth: LogTruth, level: Level
-) -> Requirement[Lab]:
+def requirement(id_: str, stimulus: Callable[[Lab], None], who: str, version: int, truth: LogTruth) -> Requirement[Lab]:
     """The promise for these producers."""
     good = evidence(written("gap", version, "a"), written("next write", version, "b"), logs={"P1": truth})
     return Requirement(
         id=id_,
-        level=level,
+        level=Level.SHOULD,
         source=Source(890, "Return Error for Non-Zero Sequence on New Producers"),
         statement=f"{who} first batch on a partition may have any sequence.",
         needs=(Offers("Produce", version),),
@@ -74,6 +74,6 @@ _IN_TRANSACTION = log(data(7, 0, "a", sequence=3), data(7, 0, "b", sequence=4), 
 _OUTSIDE = log(data(7, 0, "a", sequence=3, transactional=False), data(7, 0, "b", sequence=4, transactional=False))
 
 REQUIREMENTS = (
-    requirement("KIP890-SEQ-02", older_clients, "An older client's", 9, _IN_TRANSACTION, Level.MUST),
-    requirement("KIP890-SEQ-03", idempotent_clients, "An idempotent producer's", 12, _OUTSIDE, Level.SHOULD),
+    requirement("KIP890-SEQ-02", older_clients, "An older client's", 9, _IN_TRANSACTION),
+    requirement("KIP890-SEQ-03", idempotent_clients, "An idempotent producer's", 12, _OUTSIDE),
 )
