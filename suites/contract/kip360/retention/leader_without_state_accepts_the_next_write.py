@@ -2,8 +2,8 @@
 
 The records are deleted and the partition is copied to another broker, which therefore has nothing to learn of the
 producers from; their state was on the old leader alone. The KIP's: «disagreement between the replicas» must not be
-fatal for a producer. It allows a rare UNKNOWN_PRODUCER_ID there, after which a producer bumps its epoch and goes on; that
-brokers since 2.5 take the write instead is Kafka's.
+fatal for a producer. It allows a rare UNKNOWN_PRODUCER_ID there, after which a producer bumps its epoch and goes on;
+that brokers since 2.5 take the write instead is Kafka's.
 """
 
 from dataclasses import replace
