@@ -168,7 +168,7 @@ OPTIONS = (
         "--select",
         ("qualify", "falsify", "clients", "pytest"),
         {"default": "", "metavar": "ID,GROUP,…"},
-        "requirements, groups or KIPs by name, for example KIP890-BUMP-01,VERIFY,KIP-664",
+        "requirements, groups or KIPs by name, for example KIP890-BUMP-01,VERIFY,KIP-664; !ID leaves one out",
     ),
     Option(
         "--seed",

@@ -19,7 +19,7 @@ from harness.cluster.target import Released
 from harness.cluster.topology import ExtraListener
 from harness.cluster.toxiproxy import Proxy
 from suites.selfcheck.fixtures.kfake_server import MODULE, kfake, version
-from suites.selfcheck.fixtures.mock_cluster import mock_brokers
+from suites.selfcheck.fixtures.mock_server import mock_server
 from suites.selfcheck.fixtures.secured_cluster import SASL_SSL, login, secured_cluster
 
 VERSION = "4.3.1"
@@ -41,6 +41,8 @@ class TargetShape:
     :param sound: Whether it is a Kafka, which must have no VIOLATED and no UNDECIDED, and pass.
     :param server: What was judged, with its version.
     :param how: How it was started and reached, in a phrase.
+    :param ended_by: Ids of requirements whose requests end the server; each is judged on one of its own, so that the
+        others have a server that answers.
     """
 
     name: str
@@ -48,6 +50,7 @@ class TargetShape:
     how: str
     opened: Opener
     sound: bool = False
+    ended_by: Sequence[str] = ()
 
 
 @contextmanager
@@ -77,8 +80,8 @@ def _kafka_behind_ports(folder: Path) -> Iterator[Words]:
 
 @contextmanager
 def _mock(_folder: Path) -> Iterator[Words]:
-    with mock_brokers() as brokers:
-        yield (_external(brokers.values()),)
+    with mock_server() as server:
+        yield (f"external:{server.bootstrap}",)
 
 
 @contextmanager
@@ -140,6 +143,7 @@ SHAPES = (
         server=f"mock cluster of librdkafka {libversion()[0]}",
         how="three brokers (`test.mock.num.brokers=3`)",
         opened=_mock,
+        ended_by=("KIP360-INIT-13",),
     ),
     TargetShape(name="kfake", server=KFAKE, how="three brokers, as it comes", opened=partial(_kfake, release=None)),
     TargetShape(

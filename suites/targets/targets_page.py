@@ -38,7 +38,7 @@ def _table(runs: Sequence[TargetRun]) -> Iterator[str]:
 
 def _commands(runs: Sequence[TargetRun]) -> Iterator[str]:
     yield "\n## The commands\n\n```"
-    yield from (f"{run.shape.name:<20}{run.command}" for run in runs)
+    yield from (f"{run.shape.name:<20}{command}" for run in runs for command in run.commands)
     yield "```"
 
 
@@ -46,9 +46,14 @@ def _failures(runs: Sequence[TargetRun], explanations: Sequence[Explanation]) ->
     for run in runs:
         if not (failing := run.failing()):
             continue
-        yield f"\n## {run.shape.name}\n\n{run.shape.server}: {run.shape.how}."
+        yield f"\n## {run.shape.name}\n\n{run.shape.server}: {run.shape.how}.{_ended(run)}"
         for verdict in failing:
             yield from _failure(verdict, of(explanations, run.shape.name, verdict["id"]))
+
+
+def _ended(run: TargetRun) -> str:
+    ids = ", ".join(run.shape.ended_by)
+    return f" Its process ends in {ids}, which is therefore judged last, on a server of its own." if ids else ""
 
 
 def _failure(verdict: Mapping[str, Any], entries: Sequence[Explanation]) -> Iterator[str]:

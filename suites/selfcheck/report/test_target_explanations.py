@@ -10,7 +10,7 @@ import pytest
 from harness.base.paths import CONTRACT, ROOT
 from harness.contract.catalogue.requirement_catalogue import find
 from suites.targets.explanations import Explanation, mismatches, of, read_explanations
-from suites.targets.target_runs import TargetRun
+from suites.targets.target_runs import TargetRun, together
 from suites.targets.target_shapes import SHAPES, TargetShape
 from suites.targets.targets_page import page
 
@@ -29,7 +29,7 @@ def verdict(status: str, *anomalies: str, level: str = "MUST") -> dict[str, Any]
 
 def run(*verdicts: dict[str, Any], shape: TargetShape = SHAPE, exit_code: int = 1) -> TargetRun:
     return TargetRun(
-        shape=shape, command="fencepost qualify external:h:1", exit_code=exit_code, seconds=3.4, verdicts=verdicts
+        shape=shape, commands=["fencepost qualify external:h:1"], exit_code=exit_code, seconds=3.4, verdicts=verdicts
     )
 
 
@@ -60,6 +60,20 @@ def test_the_page_shows_counts_findings_and_why() -> None:
     assert "- **lost** (MUST): EndTxn v5 &lt;shows> lost" in text
     assert "- not examined: the \\| reason" in text
     assert "Why: It does so. *a.go: f*" in text
+
+
+def test_what_ends_a_server_is_told_and_its_run_counts() -> None:
+    ended = replace(SHAPE, ended_by=("A-1",))
+    others, last = (
+        run({**verdict("HOLDS"), "id": "B-1"}, shape=ended, exit_code=0),
+        run(verdict("VIOLATED"), shape=ended),
+    )
+    both = together([others, last])
+    assert [each["id"] for each in both.verdicts] == ["A-1", "B-1"]
+    assert (both.exit_code, both.seconds, len(both.commands)) == (1, 6.8, 2)
+    text = page([both], [WHY])
+    assert "Its process ends in A-1, which is therefore judged last, on a server of its own." in text
+    assert text.count("other               fencepost qualify external:h:1") == 2
 
 
 def test_every_explanation_is_about_a_requirement_and_a_target_of_ours() -> None:

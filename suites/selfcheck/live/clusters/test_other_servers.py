@@ -1,5 +1,6 @@
 """Servers that are no Kafka, judged as a vendor would: each failure is a breach that is explained by their source."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from harness.base.addresses import Address
 from harness.base.user_error import ExitCode
 from suites.selfcheck.fixtures.command import fencepost
 from suites.selfcheck.fixtures.kfake_server import kfake, require_kfake
+from suites.selfcheck.fixtures.mock_server import mock_server
 from suites.targets.explanations import read_explanations, unexplained
 from suites.targets.target_runs import TargetRun, judged
 from suites.targets.target_shapes import SHAPES
@@ -41,6 +43,23 @@ def test_the_mock_cluster_is_judged_on_what_it_answers(tmp_path: Path) -> None:
     wanted = ("KIP890-SAFE-04", "KIP890-VERIFY-01", "KIP890-VERIFY-06", "KIP360-INIT-04", "KIP890-BUMP-05")
     found = judged_as_explained("librdkafka-mock", tmp_path, *wanted)
     assert found == dict(zip(wanted, ("VIOLATED",) * 4 + ("NOT_OFFERED",), strict=True))
+
+
+def test_what_ends_the_mock_cluster_is_judged_last_on_a_server_of_its_own(tmp_path: Path) -> None:
+    found = judged_as_explained("librdkafka-mock", tmp_path, "KIP360-INIT-13", "KIP890-VERIFY-06")
+    assert list(found) == ["KIP360-INIT-13", "KIP890-VERIFY-06"]
+    assert found["KIP360-INIT-13"] == "VIOLATED"
+    assert found["KIP890-VERIFY-06"] != "NOT_EXERCISED", "it had no server"
+
+
+def test_a_server_that_dies_is_told_and_ends_nothing_of_ours(tmp_path: Path) -> None:
+    with mock_server() as server:
+        words = ("--select", "KIP360-INIT-13,KIP890-VERIFY-06", "--report-dir", str(tmp_path / "run"))
+        ended = fencepost("qualify", f"external:{server.bootstrap}", *words)
+        assert server.process.wait(10) == -signal.SIGSEGV
+    assert ended.returncode == ExitCode.BROKEN, ended.stdout + ended.stderr
+    assert "KIP890-VERIFY-06    NOT_EXERCISED" in ended.stdout
+    assert "Connection refused" in ended.stdout
 
 
 @pytest.mark.parametrize("brokers", [1, 2, 30])
