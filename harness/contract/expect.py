@@ -187,15 +187,15 @@ def over(step: Step, *, otherwise: str = "transaction-not-over") -> Observation:
     """
     if not step.told:
         return NotLooked(what=f"{step.name}: {step.api}", api=step.api)
-    state = step.fields.get("state")
-    what = f"{step.name}: no transaction is going on in the state {state!r}"
-    return unless(state not in GOING_ON, what, step, otherwise=otherwise)
+    what = f"{step.name}: no transaction is going on in the state {step.fields.get('state')!r}"
+    return unless(step.fields.get("state") not in GOING_ON, what, step, otherwise=otherwise)
 
 
 def unchanged(before: Step, after: Step, *fields: str, otherwise: str) -> Observation:
-    """Two looks at the same thing: these fields of the answer are the same in both."""
+    """Two looks at the same thing: these fields of the answer are the same in both, lists in any order."""
     if not (before.told and after.told):
         return NotLooked(what=f"{before.name}: {before.api}", api=before.api)
+    before, after = (replace(one, fields={k: _in_order(v) for k, v in one.fields.items()}) for one in (before, after))
     return shows(after, otherwise=otherwise, **{name: before.fields.get(name) for name in fields})
 
 

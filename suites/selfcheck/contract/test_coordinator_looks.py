@@ -27,6 +27,14 @@ def test_a_transaction_that_goes_on_is_not_over(state: str) -> None:
     assert kind(over(described("kept", state))) is Finding
 
 
+def test_two_looks_may_list_the_same_partitions_in_another_order() -> None:
+    before = described("before", "Ongoing", partitions=("P1", "P2"))
+    others = {("P2", "P1"): Witness, ("P2",): Finding, ("P1", "P3"): Finding}
+    for partitions, expected in others.items():
+        after = described("after", "Ongoing", partitions=partitions)
+        assert kind(unchanged(before, after, "state", "partitions", otherwise="changed")) is expected
+
+
 def test_two_looks_are_compared_in_the_named_fields_alone() -> None:
     before, after = described("before", "Empty", epoch=1), described("after", "CompleteAbort", epoch=1)
     assert kind(unchanged(before, after, "producer_epoch", otherwise="changed")) is Witness
