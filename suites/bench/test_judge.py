@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+import psutil
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
@@ -30,26 +31,37 @@ WANTED = 100_000
 """Transactions a second that the judge is to reach."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Of one judgement.
+
+    :param cpu_seconds: Of the JVM on all processors; unlike ``seconds`` it hardly depends on what else is at work.
+    """
+
+    seconds: float
+    cpu_seconds: float
+
+
 @dataclass(slots=True)
 class Measured:
-    """Seconds by number of operations: of the first judgement, and of the last when the JVM had compiled its plans."""
+    """By number of operations: the first judgement, and the last when the JVM had compiled its plans."""
 
-    first: dict[int, float] = field(default_factory=dict)
-    last: dict[int, float] = field(default_factory=dict)
+    first: dict[int, Cost] = field(default_factory=dict)
+    last: dict[int, Cost] = field(default_factory=dict)
 
     def lines(self) -> Iterator[str]:
-        """A table; ``of line`` compares with a straight line through the smallest and the largest history."""
-        yield f"{'operations':>12} {'first':>8} {'last':>8} {'txn/s':>9} {'of wanted':>10} {'of line':>8}"
-        for operations, seconds in sorted(self.last.items()):
-            rate = operations / OPERATIONS_A_TXN / seconds
-            straight = f"{seconds / self._line(operations):.2f}" if len(self.last) > 1 else ""
-            counts = f"{operations:>12,} {self.first[operations]:>7.1f}s {seconds:>7.1f}s {rate:>9,.0f}"
-            yield f"{counts} {rate / WANTED:>10.0%} {straight:>8}"
+        """A table; ``of line`` compares processor time with a straight line through the smallest and the largest."""
+        yield f"{'operations':>12} {'first':>8} {'last':>8} {'cpu':>8} {'txn/s':>9} {'of wanted':>10} {'of line':>8}"
+        for operations, cost in sorted(self.last.items()):
+            rate = operations / OPERATIONS_A_TXN / cost.seconds
+            straight = f"{cost.cpu_seconds / self._line(operations):.2f}" if len(self.last) > 1 else ""
+            took = f"{self.first[operations].seconds:>7.1f}s {cost.seconds:>7.1f}s {cost.cpu_seconds:>7.1f}s"
+            yield f"{operations:>12,} {took} {rate:>9,.0f} {rate / WANTED:>10.0%} {straight:>8}"
 
     def _line(self, operations: int) -> float:
         least, most = min(self.last), max(self.last)
-        slope = (self.last[most] - self.last[least]) / (most - least)
-        return self.last[least] + slope * (operations - least)
+        first, last = (self.last[end].cpu_seconds for end in (least, most))
+        return first + (last - first) / (most - least) * (operations - least)
 
 
 @pytest.fixture(scope="module")
@@ -91,14 +103,20 @@ def test_judging(
     measured.last[operations] = benchmark.pedantic(_judge, args=(warm, folder), rounds=1)
 
 
-def _judge(session: SparkHandle, folder: Path) -> float:
-    started = time.monotonic()
+def _judge(session: SparkHandle, folder: Path) -> Cost:
+    jvm = psutil.Process(session.gateway.proc.pid)
+    started, used = time.monotonic(), _cpu_seconds(jvm)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # pyspark leaves collect()'s sockets to the collector
         judgement = judge(open_history(session.spark, folder))
-    seconds = time.monotonic() - started
+    cost = Cost(seconds=time.monotonic() - started, cpu_seconds=_cpu_seconds(jvm) - used)
     assert (judgement.status, judgement.anomalies) == (Status.HOLDS, {})
-    return seconds
+    return cost
+
+
+def _cpu_seconds(jvm: psutil.Process) -> float:
+    times = jvm.cpu_times()
+    return float(times.user + times.system)
 
 
 ROUND_TRIP = 0.002
