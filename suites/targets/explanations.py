@@ -21,6 +21,7 @@ class Explanation:
 
     :param targets: Names of the targets that fail for this reason.
     :param anomalies: The anomalies that it explains; none for what was not exercised.
+    :param by_chance: More of them, of which each may show in a run or not, as by where an id is hashed to.
     :param source: File and function of the server.
     """
 
@@ -29,6 +30,7 @@ class Explanation:
     source: str
     why: str
     anomalies: tuple[str, ...] = ()
+    by_chance: tuple[str, ...] = ()
 
 
 def read_explanations() -> Sequence[Explanation]:
@@ -78,7 +80,7 @@ def unexplained(explanations: Sequence[Explanation], run: TargetRun) -> Iterator
         entries = of(explanations, run.shape.name, verdict["id"])
         if not entries:
             yield f"{run.shape.name}: {verdict['id']} is {verdict['status']} and not explained"
-        explained = {anomaly for one in entries for anomaly in one.anomalies}
+        explained = {anomaly for one in entries for anomaly in (*one.anomalies, *one.by_chance)}
         for anomaly in anomalies_of(verdict) if entries else ():
             if anomaly not in explained:
                 yield f"{run.shape.name}: {verdict['id']} shows {anomaly}, which is not explained"

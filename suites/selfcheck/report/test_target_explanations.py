@@ -42,6 +42,8 @@ def run(*verdicts: dict[str, Any], shape: TargetShape = SHAPE, exit_code: int = 
         (run(verdict("HOLDS"), exit_code=0), [WHY], ["other does not fail A-1, which is explained"]),
         (run(verdict("VIOLATED", "lost", "late", "torn")), [WHY], ["other: A-1 shows torn, which is not explained"]),
         (run(verdict("VIOLATED", "lost")), [WHY], ["A-1 shows no late, which is explained"]),
+        (run(verdict("VIOLATED", "lost", "late", "torn")), [replace(WHY, by_chance=("torn",))], []),
+        (run(verdict("VIOLATED", "lost", "late")), [replace(WHY, by_chance=("torn",))], []),
         (run(verdict("HOLDS"), shape=SOUND, exit_code=0), [], []),
         (run(verdict("HOLDS"), shape=SOUND), [], ["sound is sound, and ended with exit code 1"]),
         (run(verdict("VIOLATED"), shape=SOUND, exit_code=0), [], ["sound is sound, and A-1 is VIOLATED"]),
