@@ -8,8 +8,9 @@ from threading import Lock
 from harness.base.addresses import Address, Lane
 from harness.base.clock import RunClock
 from harness.base.wait import Patience
+from harness.cluster.observer_client import observer_client
 from harness.cluster.topology import Topology
-from harness.evidence.recorder import NullRecorder, Recorder
+from harness.evidence.recorder import Recorder
 from harness.lab.evidence_builder import EvidenceBuilder
 from harness.lab.step_recorder import StepRecorder
 from harness.wire.security.security import Security
@@ -54,15 +55,7 @@ class LaneClients:
 
     def unrecorded(self, client_id: str) -> WireClient:
         """Another client on the observer's lane under this name, whose exchanges are not kept; its user closes it."""
-        return WireClient(
-            actor=client_id,
-            lane="observer",
-            addresses=self.topology.lanes["observer"],
-            clock=self.clock,
-            recorder=NullRecorder(),
-            offered=self.offered_by,
-            security=self.topology.secured("observer"),
-        )
+        return observer_client(self.topology, self.clock, actor=client_id, offered=self.offered_by)
 
     def of_user(self, user: str, addresses: Mapping[int, Address], security: Security) -> StepRecorder:
         """A named user's one client, on a listener beside the lanes; no proxy is in front."""

@@ -10,9 +10,10 @@ from random import Random
 
 from harness.base.json_value import Json
 from harness.faults.brokers.leadership import RANKS, leader_moved
+from harness.faults.drawn_partition import drawn_partition
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
-from harness.faults.typed_draws import number, text
+from harness.faults.typed_draws import number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +35,7 @@ class LeaderMove:
 
         :raises Unprepared, NotInTime: See :func:`harness.faults.brokers.leadership.leader_moved`.
         """
-        topic = text(chosen, "topic")
-        return leader_moved(
-            fault_target, fault_target.topics.get(topic, topic), number(chosen, "partition"), number(chosen, "rank")
-        )
+        return leader_moved(fault_target, *drawn_partition(fault_target, chosen), number(chosen, "rank"))
 
 
 TOXIC = LeaderMove()

@@ -14,9 +14,10 @@ from random import Random
 from harness.base import wait
 from harness.base.json_value import Json
 from harness.base.unprepared import Unprepared
+from harness.faults.drawn_partition import drawn_partition
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
-from harness.faults.typed_draws import number, text
+from harness.faults.typed_draws import text
 from harness.kafka.leaders.moving import reassign
 from harness.wire.topic_partitions import TopicPartition, partition_name
 
@@ -74,8 +75,7 @@ class ReplicaMove:
 def _place(fault_target: FaultTarget, chosen: Mapping[str, Json]) -> TopicPartition:
     if "transactional_id" in chosen:
         return fault_target.state_partition(text(chosen, "transactional_id"))
-    topic = text(chosen, "topic")
-    return fault_target.topics.get(topic, topic), number(chosen, "partition")
+    return drawn_partition(fault_target, chosen)
 
 
 def _await_replicas(

@@ -12,9 +12,9 @@ from random import Random
 from harness.base import wait
 from harness.base.json_value import Json
 from harness.base.unprepared import Unprepared
+from harness.faults.drawn_partition import drawn_partition
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
-from harness.faults.typed_draws import number, text
 from harness.kafka.leaders.moving import reassign
 from harness.wire.topic_partitions import partition_name
 
@@ -45,13 +45,11 @@ class OneReplica:
         :raises Unprepared: When it has no leader, or the controller refuses.
         :raises TimedOut: When the leader is not the only in-sync replica within the bound.
         """
-        topic = fault_target.topics.get(text(chosen, "topic"), text(chosen, "topic"))
-        place = topic, number(chosen, "partition")
-        before = fault_target.partition(*place)
+        place = drawn_partition(fault_target, chosen)
+        name, before = partition_name(*place), fault_target.partition(*place)
         if before["leader"] < 0:
-            raise Unprepared(f"{topic}-{place[1]} has no leader")
+            raise Unprepared(f"{name} has no leader")
         alone = (before["leader"],)
-        name = partition_name(*place)
         strikes = StrikeCount(where=name, how=f"partitions with one in-sync replica: {alone[0]}", moved=(name,))
         try:
             reassign(fault_target, *place, alone)

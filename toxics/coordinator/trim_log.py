@@ -13,9 +13,10 @@ from random import Random
 from harness.base.json_value import Json
 from harness.base.kafka_error import error_name
 from harness.base.unprepared import Unprepared
+from harness.faults.drawn_partition import drawn_partition
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
-from harness.faults.typed_draws import number, text
+from harness.faults.typed_draws import number
 from harness.kafka.leader_client import LeaderClient
 from harness.kafka.raw_log import partition_end
 from harness.wire.requests.log.delete_records import DeleteRecords
@@ -47,8 +48,7 @@ class RecordDeletion:
         :raises Unreachable: When its leader does not answer.
         :raises Unprepared: When the leader refuses.
         """
-        topic = text(chosen, "topic")
-        place = fault_target.topics.get(topic, topic), number(chosen, "partition")
+        place = drawn_partition(fault_target, chosen)
         begin, end, now = _delete(fault_target, place, number(chosen, "percent"))
         how = f"offsets deleted: the log reached from {begin} to {end}, and begins at {now}"
         yield StrikeCount(where=partition_name(*place), how=how, struck=max(0, now - begin), moved=())

@@ -12,8 +12,8 @@ from harness.base.unprepared import Unprepared
 from harness.chaos.plan.scenario import Role
 from harness.chaos.play.actor import successor_name
 from harness.chaos.play.round_context import RoundContext
+from harness.cluster.observer_client import observer_client
 from harness.evidence.json_codec import to_plain
-from harness.evidence.recorder import NullRecorder
 from harness.faults.fault_target import FaultTarget
 from harness.judge.order_search import USED_BEFORE
 from harness.kafka.any_broker import told
@@ -67,16 +67,9 @@ def _producer_ids(fault_target: FaultTarget, timeouts: Mapping[str, int]) -> Map
 
 
 def _state_log(fault_target: FaultTarget) -> StateLog:
-    topology = fault_target.cluster.topology
+    cluster = fault_target.cluster
 
     def open_client(name: str) -> WireClient:
-        return WireClient(
-            actor=name,
-            lane="observer",
-            addresses=topology.lanes["observer"],
-            clock=fault_target.clock,
-            recorder=NullRecorder(),
-            security=topology.secured("observer"),
-        )
+        return observer_client(cluster.topology, fault_target.clock, actor=name)
 
-    return StateLog(view=fault_target.view, open_client=open_client, owned=fault_target.cluster.owned)
+    return StateLog(view=fault_target.view, open_client=open_client, owned=cluster.owned)
