@@ -17,8 +17,9 @@ Clusters of every shape, and servers that are no Kafka, each judged as `external
 ([explanations.toml](../suites/targets/explanations.toml)); the program fails when a failure has none, or an
 explanation no failure. What a status means: [README](../README.md#how-to-read-a-verdict).
 
-A sound Kafka of whatever shape passes, with exit code 0. What only its owner's side could bring about, such as a held
-link between its brokers, is OUT_OF_REACH.
+A Kafka of whatever shape passes, with exit code 0: nothing is VIOLATED but what this release is known to break on every
+cluster, which is told below. What only its owner's side could bring about, such as a held link between its brokers, is
+OUT_OF_REACH.
 """
 
 
@@ -47,7 +48,12 @@ def _failures(runs: Sequence[TargetRun], explanations: Sequence[Explanation]) ->
         if not (failing := run.failing()):
             continue
         yield f"\n## {run.shape.name}\n\n{run.shape.server}: {run.shape.how}.{_ended(run)}"
-        for verdict in failing:
+        known = [verdict for verdict in failing if verdict["known_failure"]]
+        yield from ([f"\nKnown of {run.shape.server}, and VIOLATED here as well:\n"] if known else ())
+        yield from (
+            f"- {verdict['id']} ({verdict['level']}): {_one_line(verdict['known_failure'])}" for verdict in known
+        )
+        for verdict in (one for one in failing if one not in known):
             yield from _failure(verdict, of(explanations, run.shape.name, verdict["id"]))
 
 

@@ -19,11 +19,12 @@ SOUND = replace(SHAPE, name="sound", sound=True)
 WHY = Explanation(id="A-1", targets=("other",), source="a.go: f", why="It does so.", anomalies=("lost", "late"))
 
 
-def verdict(status: str, *anomalies: str, level: str = "MUST") -> dict[str, Any]:
+def verdict(status: str, *anomalies: str, level: str = "MUST", known: str | None = None) -> dict[str, Any]:
     """A verdict of ``report.json``."""
     findings = [{"anomaly": name, "level": level, "detail": f"EndTxn v5 <shows> {name}"} for name in anomalies]
     reason = None if status == "HOLDS" else "the | reason"
     kept = {"id": "A-1", "status": status, "level": level, "statement": "It is kept.", "reason": reason}
+    kept["known_failure"] = known
     return {**kept, "findings": findings}
 
 
@@ -47,6 +48,7 @@ def run(*verdicts: dict[str, Any], shape: TargetShape = SHAPE, exit_code: int = 
         (run(verdict("HOLDS"), shape=SOUND, exit_code=0), [], []),
         (run(verdict("HOLDS"), shape=SOUND), [], ["sound is sound, and ended with exit code 1"]),
         (run(verdict("VIOLATED"), shape=SOUND, exit_code=0), [], ["sound is sound, and A-1 is VIOLATED"]),
+        (run(verdict("VIOLATED", known="a bug"), shape=SOUND, exit_code=0), [], []),
     ],
 )
 def test_failures_and_explanations_must_agree(
@@ -62,6 +64,12 @@ def test_the_page_shows_counts_findings_and_why() -> None:
     assert "- **lost** (MUST): EndTxn v5 &lt;shows> lost" in text
     assert "- not examined: the \\| reason" in text
     assert "Why: It does so. *a.go: f*" in text
+
+
+def test_what_a_release_is_known_to_break_is_shown_with_the_reason() -> None:
+    text = page([run(verdict("VIOLATED", "lost", known="a bug (KAFKA-1)"), shape=SOUND, exit_code=0)], [])
+    assert "Known of Other 1.0, and VIOLATED here as well:\n\n- A-1 (MUST): a bug (KAFKA-1)\n" in text
+    assert "### A-1" not in text
 
 
 def test_what_ends_a_server_is_told_and_its_run_counts() -> None:
