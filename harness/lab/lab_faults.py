@@ -79,15 +79,24 @@ class LabFaults:
         way then. ``wait`` on what is given waits until the gate has struck; a check demands it by ``expect.gated``.
 
         :param wish: See :class:`harness.lab.powers.request_gate.GateWish`.
+        :raises OutOfReach: When what passes there is encrypted.
         :raises Unprepared: When the gate cannot be put there.
         """
         self._note_access(proxy)
+        self._demand_readable(proxy)
         return self.request_gate.on(proxy, api=api, action=action, name=name, faults=self.notes.faults, wish=wish)
 
     def leave_the_gate(self) -> None:
         """Lead every proxy to where it led at first."""
         while self.request_gate.led:
             self.links.restore(self.request_gate.led.pop())
+
+    def _demand_readable(self, proxy: str) -> None:
+        """Clients speak TLS with the brokers themselves, through the proxies: nobody between them sees a request."""
+        topology = self.cluster.topology
+        lanes = [lane for (lane, _), name in topology.lane_proxies.items() if name == proxy]
+        if any(topology.secured(lane).tls is not None for lane in lanes):
+            raise OutOfReach("what clients send to this cluster is encrypted, so no single request of theirs is seen")
 
     def _note_access(self, proxy: str) -> None:
         self.accessed.add(Access.LINKS if proxy in self.cluster.topology.links.values() else Access.LANES)

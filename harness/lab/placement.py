@@ -31,8 +31,8 @@ FREE = 12
 """At least so many of a topic whose leaders the cluster chooses, where it has several brokers: one is to fit."""
 CLEAN_SECONDS = 3.0
 """That a transaction of ours may take to end on a given partition."""
-TOPICS_TRIED = 3
-"""Topics made until one has a partition with the wanted leader."""
+TOPICS_TRIED = 6
+"""Topics made until one has a partition with the wanted leader: servers draw leaders, for as few as four partitions."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -71,7 +71,7 @@ def test_where_assignments_are_taken_and_not_obeyed_another_topic_is_made() -> N
 
 def test_a_broker_that_leads_nothing_is_told_in_a_sentence() -> None:
     kafka = FakeKafka(refused=REFUSED, free_leaders=(1, 2))
-    with pytest.raises(Unprepared, match="of 3 topics no partition is led by broker 3 with 1 replicas"):
+    with pytest.raises(Unprepared, match="of 6 topics no partition is led by broker 3 with 1 replicas"):
         partition(placement(kafka), leader=3)
 
 
