@@ -63,7 +63,8 @@ def check(seen: Evidence) -> Observations:
             taken = expect.accepted(write, otherwise="next-write-refused")
             yield expect.habit(taken) if write.error == KafkaError.UNKNOWN_PRODUCER_ID else taken
         yield expect.accepted(end, otherwise="commit-refused")
-        yield from expect.sound(seen, f"P{own.version}", [*own.written(), *plain.written()])
+        accepted = expect.values(seen, "transactional write", "idempotent write", at=f"P{own.version}")
+        yield from expect.sound(seen, f"P{own.version}", accepted)
 
 
 _ASKED: dict[str, Json] = {"producer_id": 7, "base_sequence": BEFORE, "partitions": ["P9"]}

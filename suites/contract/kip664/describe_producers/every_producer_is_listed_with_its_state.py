@@ -3,7 +3,8 @@
 Three producers wrote: one without transactions, one whose transaction is open, one whose transaction is committed. The
 KIP promises their ids, epochs, last sequences, timestamps, the coordinator's epoch and where an open transaction began
 (``TxnStartOffset``; in Kafka's schema ``CurrentTxnStartOffset``). That a producer which never had a marker has
-coordinator epoch -1, and that LastTimestamp is the last record's create time, are Kafka's: the KIP does not say.
+coordinator epoch -1, and that LastTimestamp is the last record's create time, are Kafka's: the KIP does not say. So is
+it that one is listed whose transaction is over: "active" producers are the KIP's (KIP664-DP-08).
 """
 
 from harness.base.json_value import Json
@@ -11,6 +12,7 @@ from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal
 from harness.contract.byteman.leader_rules import START_OFFSET_IS_THE_LAST
 from harness.contract.byteman.looks_rules import (
     NO_LAST_SEQUENCES_TOLD,
+    NO_PRODUCERS_TOLD,
     ONE_UNKNOWN_PARTITION_FAILS_ALL,
     ONLY_THE_FIRST_PRODUCER_LISTED,
     STRANGE_COORDINATOR_EPOCHS_TOLD,
@@ -54,6 +56,9 @@ def check(seen: Evidence) -> Observations:
         since = first.answer_int("base_offset") if name == OPEN else -1
         for write in (first, last):
             yield expect.accepted(write, otherwise="write-refused")
+        if name == DONE and own not in listed:
+            yield expect.habit(expect.unless(False, "the ended one is listed", described, otherwise="ended-not-listed"))
+            continue
         yield expect.agree(f"entries of the {name} one", listed.count(own), 1, described, otherwise="not-listed-once")
         yield expect.producer(described, own, **known, otherwise="wrong-producer-state")
         yield expect.open_since(described, own, since, otherwise="wrong-start-offset")
@@ -104,6 +109,7 @@ REQUIREMENT = Requirement(
         Refusal("look-refused", GOOD.with_step("described", error=KafkaError.TOPIC_AUTHORIZATION_FAILED)),
         Refusal("write-refused", GOOD.with_step(IDLE, error=KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER)),
         Refusal("not-listed-once", listing(_DONE, _OPEN, _IDLE, _IDLE)),
+        Refusal("ended-not-listed", listing(_OPEN, _IDLE)),
         Refusal("wrong-producer-state", listing(_DONE, _row(8, since=3, last_sequence=0), _IDLE)),
         Refusal("wrong-producer-state", listing(_DONE, _OPEN, _row(9, epoch=1))),
         Refusal("wrong-start-offset", listing(_DONE, _row(8, since=4), _IDLE)),
@@ -114,6 +120,7 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Failpoint(rules=ONLY_THE_FIRST_PRODUCER_LISTED, anomaly="not-listed-once"),
+        Failpoint(rules=NO_PRODUCERS_TOLD, anomaly="ended-not-listed"),
         Failpoint(rules=NO_LAST_SEQUENCES_TOLD, anomaly="wrong-producer-state"),
         Failpoint(rules=START_OFFSET_IS_THE_LAST, anomaly="wrong-start-offset"),
         Failpoint(rules=STRANGE_COORDINATOR_EPOCHS_TOLD, anomaly="wrong-coordinator-epoch"),

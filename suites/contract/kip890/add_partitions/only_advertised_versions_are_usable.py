@@ -35,7 +35,7 @@ def stimulus(lab: Lab) -> None:
 def check(seen: Evidence) -> Observations:
     """Every advertised version is served; the next one is not, and does nothing."""
     for asked in seen.all("advertised"):
-        yield expect.accepted(asked, otherwise="advertised-version-refused")
+        yield expect.accepted(asked.of("A").at("P1"), otherwise="advertised-version-refused")
     unadvertised = seen["unadvertised"]
     yield expect.unless(
         unusable(unadvertised), f"v{unadvertised.version} is not usable", unadvertised, otherwise="unadvertised-usable"
@@ -67,7 +67,7 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD, GOOD.with_step("unadvertised", error=KafkaError.UNSUPPORTED_VERSION)),
     refuses=(
-        Refusal("advertised-version-refused", GOOD.with_step("advertised", error=KafkaError.UNSUPPORTED_VERSION)),
+        Refusal("advertised-version-refused", GOOD.with_step("advertised", transactions={})),
         Refusal("unadvertised-usable", GOOD.with_step("unadvertised", error=0)),
         Refusal("unadvertised-usable", GOOD.with_step("unadvertised", failure="no answer within 10 s")),
         Refusal("partition-added", GOOD.with_step("kept", partitions=["P1", "P2"])),

@@ -4,7 +4,8 @@ An id that nobody has initialised, the producer id of another producer, and an e
 version, while the id's own transaction with the same group is open: the group's partition is part of it, so that
 nothing but the identity is wrong. The own offset is committed in the end and is the only one that counts.
 
-The KIP names INVALID_PRODUCER_ID_MAPPING and leaves the code of a stale epoch open; Kafka's is INVALID_PRODUCER_EPOCH.
+That they are refused is promised; the KIP says of INVALID_PRODUCER_ID_MAPPING that it is fatal, and not when it comes,
+so the codes are Kafka's. So is it that offsets lie in a partition which DescribeTransactions lists (KIP890-TOC-02).
 Releases up to 3.6 compare the epoch with what the partition knows, and nothing else.
 """
 
@@ -20,6 +21,7 @@ from harness.contract import (
     Source,
     expect,
 )
+from harness.contract.byteman.looks_rules import NO_PARTITIONS_TOLD
 from harness.contract.byteman.verification_rules import (
     ANY_EPOCH_VERIFIED,
     ANY_PRODUCER_ID_VERIFIED,
@@ -58,10 +60,11 @@ def check(seen: Evidence) -> Observations:
     """Each identity has its error; the own transaction goes on."""
     for name in ("unknown id", "foreign producer id"):
         for foreign in seen.all(name):
-            yield expect.refused(foreign, UNMAPPED, otherwise="foreign-offset-accepted")
+            yield expect.refused(foreign, UNMAPPED, code=Level.SHOULD, otherwise="foreign-offset-accepted")
     for stale in seen.all("stale epoch"):
         yield expect.refused(stale, STALE, code=Level.SHOULD, otherwise="stale-offset-accepted")
-    yield expect.keeps(seen["still open"], state="Ongoing", partitions=("offsets",), otherwise="transaction-disturbed")
+    yield expect.keeps(seen["still open"], state="Ongoing", otherwise="transaction-disturbed")
+    yield expect.habit(expect.keeps(seen["still open"], partitions=("offsets",), otherwise="partition-not-listed"))
     for own in (seen["own offset"], seen["end"]):
         yield expect.accepted(own, otherwise="own-offset-refused")
     yield expect.over(seen["ended"])
@@ -89,7 +92,7 @@ GOOD = evidence(
 REQUIREMENT = Requirement(
     id="KIP890-TOC-05",
     source=Source(890, "Old Clients / TxnOffsetCommit Requests"),
-    statement="Offsets under an unknown id, a foreign producer id or a stale epoch are refused with that very error.",
+    statement="Offsets under an unknown id, a foreign producer id or a stale epoch are refused and change nothing.",
     needs=(Offers("TxnOffsetCommit", 3), Offers("AddOffsetsToTxn", 0), Offers("OffsetFetch", 7)),
     order=Order.ALONE,
     stimulus=stimulus,
@@ -102,7 +105,8 @@ REQUIREMENT = Requirement(
         Refusal("unanswered", GOOD.with_step("unknown id", error=None)),
         Refusal("stale-offset-accepted", GOOD.with_step("stale epoch", error=0)),
         Refusal("wrong-error", GOOD.with_step("stale epoch", error=KafkaError.PRODUCER_FENCED)),
-        Refusal("transaction-disturbed", GOOD.with_step("still open", state="CompleteAbort", partitions=[])),
+        Refusal("transaction-disturbed", GOOD.with_step("still open", state="CompleteAbort")),
+        Refusal("partition-not-listed", GOOD.with_step("still open", partitions=[])),
         Refusal("own-offset-refused", GOOD.with_step("own offset", error=KafkaError.TRANSACTION_ABORTABLE)),
         Refusal("own-offset-refused", GOOD.with_step("end", error=KafkaError.PRODUCER_FENCED)),
         Refusal("transaction-not-over", GOOD.with_step("ended", state="Ongoing")),
@@ -119,6 +123,7 @@ REQUIREMENT = Requirement(
         Failpoint(rules=ANY_PRODUCER_ID_VERIFIED, anomaly="offset-left-pending"),
         Failpoint(rules=ANY_EPOCH_VERIFIED, anomaly="stale-offset-accepted"),
         Failpoint(rules=UNKNOWN_ID_VERIFIED, anomaly="foreign-offset-accepted"),
+        Failpoint(rules=NO_PARTITIONS_TOLD, anomaly="partition-not-listed"),
         Liar(api="TxnOffsetCommit", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="own-offset-refused"),
     ),
 )

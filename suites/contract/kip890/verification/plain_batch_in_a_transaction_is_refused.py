@@ -47,18 +47,18 @@ def check(seen: Evidence) -> Observations:
     for write in seen.all("next write"):
         yield expect.accepted(write, otherwise="rightful-write-refused")
     plain = {value for write in seen.all("plain write") for value in write.written()}
-    elsewhere = seen.all("plain write elsewhere")
-    for result, other in zip(TransactionResult, elsewhere, strict=True):
+    for result in TransactionResult:
         there = seen.log(result.noun).values()
         found = [value for value in there if value in plain]
         yield expect.agree(f"plain records in {result.noun}", found, [], otherwise="plain-record-appended")
         yield from expect.sound(seen, result.noun, committed=there if result.commits else ())
-        yield from expect.sound(seen, f"other-{result.noun}", other.written())
+        other = f"other-{result.noun}"
+        yield from expect.sound(seen, other, expect.values(seen, "plain write elsewhere", at=other))
 
 
 GOOD = evidence(
     *(refused_write("plain write", version, REFUSED, "p", to="commit") for version in (9, 11)),
-    *(written("plain write elsewhere", 11, result.noun) for result in TransactionResult),
+    *(written("plain write elsewhere", 11, result.noun, to=f"other-{result.noun}") for result in TransactionResult),
     written("next write", 11, "b", to="commit"),
     logs={
         alias: truth
