@@ -54,6 +54,7 @@ def stimulus(lab: Lab) -> None:
     """Two transactions; one is left alone past its timeout, the other is committed after that."""
     other, partition = lab.partition("P2"), lab.partition("P1")
     in_time, overdue = lab.producer("rival"), lab.producer("victim", timeout_ms=TIMEOUT_MS)
+    lab.note("timeout_ms", TIMEOUT_MS)
     overdue_ms = TIMEOUT_MS + cleanup_ms(lab, overdue.coordinator)
     bound_seconds = overdue_ms / 1000 + ROOM_SECONDS
     in_time.write(other)
@@ -74,11 +75,12 @@ def stimulus(lab: Lab) -> None:
 def check(seen: Evidence) -> Observations:
     """Aborted with one marker one epoch up, not before its time; the other one's commit untouched."""
     add, write, late, aborted = seen["add"], seen["overdue write"], seen["overdue commit"], seen["aborted"]
-    if write.error != 0 and (write.answered or write.sent) - add.sent > TIMEOUT_MS:
+    timeout_ms = int(str(seen.fact("timeout_ms")))
+    if write.error != 0 and (write.answered or write.sent) - add.sent > timeout_ms:
         raise NotSeen("the machine was too slow to write within the transaction's timeout")
     yield expect.accepted(write, otherwise="aborted-before-timeout")
     over = seen.sample("past the timeout")
-    left_open = over.at - add.sent >= TIMEOUT_MS
+    left_open = over.at - add.sent >= timeout_ms
     yield expect.unless(left_open, "it was left open for its timeout", add, otherwise="aborted-before-timeout")
     yield expect.stable(over, otherwise="never-aborted")
     yield expect.refused(late, fenced("EndTxn", late.version), code=Level.SHOULD, otherwise="overdue-commit-accepted")
@@ -99,6 +101,7 @@ GOOD = evidence(
     ended("overdue commit", version=4, error=KafkaError.PRODUCER_FENCED),
     ended("commit in time", version=4),
     described("aborted", "CompleteAbort", epoch=1),
+    timeout_ms=1_000,
     samples=(sample("past the timeout", "P1", 2, 2, at=1_300.0),),
     logs={"P1": log(data(7, 0, "a"), abort(7, 1)), "P2": log(data(8, 0, "b"), commit(8, 0))},
 )
