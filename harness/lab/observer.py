@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 
 from harness.base.json_value import Json
 from harness.base.kafka_error import KafkaError, error_name
-from harness.base.unprepared import Unprepared
+from harness.base.unprepared import OutOfReach, Unprepared
 from harness.evidence.requirement_evidence import LogTruth, Sample, Step
 from harness.kafka.in_charge import version_of_leaders
 from harness.kafka.raw_log import fetch_all
@@ -143,6 +143,7 @@ class Observer:
 
         What was there before the id was drawn is not read.
 
+        :raises OutOfReach: When there is no such topic.
         :raises Unprepared: When the partition cannot be read to its high watermark.
         """
         kept_in = self._state_partition(transactional_id, coordinator)
@@ -257,7 +258,7 @@ class Observer:
         table.learn(self.recorder.answer(node, Metadata(topics=(TOPIC,)), version))
         found = table.key_partition(TOPIC, transactional_id)
         if found is None:
-            raise Unprepared(f"broker {node} knows no partitions of {TOPIC}")
+            raise OutOfReach(f"broker {node} knows no partitions of {TOPIC}")
         return found
 
     def _latest(self, partition: Partition, isolation: int, as_: str | None) -> int:

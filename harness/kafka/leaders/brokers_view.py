@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from harness.base import wait
-from harness.base.unprepared import Unprepared
+from harness.base.unprepared import OutOfReach, Unprepared
 from harness.kafka.routing import RoutingTable, fully_replicated
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.records.transaction_state import TOPIC as TRANSACTION_STATE
@@ -67,11 +67,11 @@ class BrokersView:
     def state_partition(self, transactional_id: str) -> TopicPartition:
         """The partition of ``__transaction_state`` that keeps an id.
 
-        :raises Unprepared: When no broker that answers knows the topic.
+        :raises OutOfReach: When no broker that answers knows the topic: a server that is no Kafka need not have it.
         """
         found = self._routing(TRANSACTION_STATE).key_partition(TRANSACTION_STATE, transactional_id)
         if found is None:
-            raise Unprepared(f"no broker that answers knows {TRANSACTION_STATE}")
+            raise OutOfReach(f"no broker that answers knows {TRANSACTION_STATE}")
         return found
 
     def state_partitions(self) -> int:
