@@ -89,8 +89,16 @@ REQUIREMENT = Requirement(
     accepts=(GOOD,),
     refuses=(
         *(
-            Refusal("next-write-refused", GOOD.with_step(f"{kind} write", error=error))
-            for kind in ("transactional", "idempotent")
+            Refusal(
+                "next-write-refused",
+                GOOD.with_step(f"{kind} write", error=error).with_log(
+                    "P9", batches=(*kept, *GOOD.log("P9").batches[2:]), committed=kept[0].values
+                ),
+            )
+            for kind, kept in (
+                ("transactional", GOOD.log("P9").batches[1:2]),
+                ("idempotent", GOOD.log("P9").batches[:1]),
+            )
             for error in (KafkaError.UNKNOWN_PRODUCER_ID, KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER)
         ),
         Refusal("commit-refused", GOOD.with_step("commit", error=KafkaError.INVALID_TXN_STATE)),

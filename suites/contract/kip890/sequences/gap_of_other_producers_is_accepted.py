@@ -51,6 +51,7 @@ def check(seen: Evidence) -> Observations:
 
 def requirement(id_: str, stimulus: Callable[[Lab], None], who: str, version: int, truth: LogTruth) -> Requirement[Lab]:
     """The promise for these producers."""
+    first, second, *rest = truth.batches
     good = evidence(written("gap", version, "a"), written("next write", version, "b"), logs={"P1": truth})
     return Requirement(
         id=id_,
@@ -62,8 +63,14 @@ def requirement(id_: str, stimulus: Callable[[Lab], None], who: str, version: in
         check=check,
         accepts=(good,),
         refuses=(
-            Refusal("gap-refused", good.with_step("gap", error=GAP)),
-            Refusal("gap-refused", good.with_step("next write", error=GAP)),
+            Refusal(
+                "gap-refused",
+                good.with_step("gap", error=GAP).with_log("P1", batches=(second, *rest), committed=("b",)),
+            ),
+            Refusal(
+                "gap-refused",
+                good.with_step("next write", error=GAP).with_log("P1", batches=(first, *rest), committed=("a",)),
+            ),
             *unsound(good),
         ),
         refuted_by=(Failpoint(rules=GAP_REFUSED_OF_EVERYBODY, anomaly="gap-refused"),),

@@ -62,8 +62,14 @@ REQUIREMENT = Requirement(
         Refusal("write-without-id-accepted", GOOD.with_step("write without id", error=0)),
         Refusal("wrong-error", GOOD.with_step("write without id", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("unanswered", GOOD.with_step("write without id", error=None)),
-        Refusal("rightful-write-refused", GOOD.with_step("plain write", error=REFUSED)),
-        Refusal("rightful-write-refused", GOOD.with_step("write", error=REFUSED)),
+        Refusal(
+            "rightful-write-refused",
+            GOOD.with_step("plain write", error=REFUSED).with_log("plain", batches=(), committed=()),
+        ),
+        Refusal(
+            "rightful-write-refused",
+            GOOD.with_step("write", error=REFUSED).with_log("added", log(commit(7, 0)), committed=()),
+        ),
         *unsound(GOOD, "plain", appended="unverified-record-appended", stuck="hanging-transaction"),
         *unsound(GOOD, "added", appended="unverified-record-appended", stuck="hanging-transaction"),
     ),

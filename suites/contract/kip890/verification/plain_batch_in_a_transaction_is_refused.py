@@ -83,7 +83,12 @@ REQUIREMENT = Requirement(
         Refusal("plain-write-accepted", GOOD.with_step("plain write", error=0)),
         Refusal("wrong-error", GOOD.with_step("plain write", error=KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER)),
         Refusal("unanswered", GOOD.with_step("plain write", error=None)),
-        Refusal("rightful-write-refused", GOOD.with_step("plain write elsewhere", error=REFUSED)),
+        Refusal(
+            "rightful-write-refused",
+            GOOD.with_step("plain write elsewhere", error=REFUSED)
+            .with_log("other-commit", batches=(), committed=())
+            .with_log("other-abort", batches=(), committed=()),
+        ),
         Refusal("rightful-write-refused", GOOD.with_step("next write", error=REFUSED)),
         Refusal("plain-record-appended", GOOD.with_log("abort", SHOWN, committed=())),
         *(refusal for result in TransactionResult for refusal in unsound(GOOD, result.noun, appended=None)),
