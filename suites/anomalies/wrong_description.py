@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.evidence.anomaly import Anomaly, Plant
+from harness.evidence.history.asked_request import AskedRequest
 from harness.evidence.history.operation import KeptTransaction, OpenProducer, Outcome
 
 if TYPE_CHECKING:
@@ -122,6 +123,14 @@ def a_library_may_ask_for_another_timeout(s: Story) -> Sequence[str]:
     return []
 
 
+def an_id_that_nobody_began_with_was_used_before(s: Story) -> Sequence[str]:
+    """A successor looks at its id, which was used before the history, and never comes to its first init."""
+    s.ask(AskedRequest(api="DescribeTransactions"), producer_id=s.pid(), epoch=0)
+    s.add(_transaction(s, "Empty"))
+    s.end()
+    return []
+
+
 def somebody_else_moved_the_id_on(s: Story) -> Sequence[str]:
     s.init()
     s.begin(1)
@@ -177,6 +186,7 @@ ANOMALY = Anomaly(
         a_coordinator_tells_of_another_timeout,
         one_of_several_timeouts_is_told,
         a_library_may_ask_for_another_timeout,
+        an_id_that_nobody_began_with_was_used_before,
         somebody_else_moved_the_id_on,
     ),
     plants=(Plant(change=leader_tells_another_epoch), Plant(change=coordinator_tells_of_open_partitions)),

@@ -118,7 +118,7 @@ def _answered(context: JudgeContext) -> DataFrame:
     rows = ends.join(ids, "transactional_id", "left_semi")
     timeouts = F.collect_set(F.when(F.col("client").startswith("wire-"), F.col("timeout_ms")))
     last = rows.groupBy("transactional_id").agg(
-        F.when(F.bool_and(_tells_timeout()), timeouts).alias("timeouts"),
+        F.when(F.bool_and(_tells_timeout()) & F.bool_or(F.col("verb") == "init"), timeouts).alias("timeouts"),
         F.max(F.when(handed, identity)).alias("handed"),
         F.max(F.struct("started", "verb", "outcome", "producer_id", "epoch", "txn")).alias("asked"),
     )
@@ -126,7 +126,10 @@ def _answered(context: JudgeContext) -> DataFrame:
 
 
 def _tells_timeout() -> Column:
-    """Whether an operation asks for no timeout, or for one that is known; libraries may ask for another one."""
+    """Whether an operation asks for no timeout, or for one that is known; libraries may ask for another one.
+
+    An id for which no client of the history began was used before, with a timeout that the history does not tell.
+    """
     return (F.col("verb") != "init") | (F.col("client").startswith("wire-") & F.col("timeout_ms").isNotNull())
 
 
