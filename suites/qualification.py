@@ -33,9 +33,19 @@ def qualification(words: Sequence[str], folder: Path) -> Qualification:
     command: list[str | Path] = [sys.executable, "-m", "harness", "qualify", *words, "--report-dir", folder / "run"]
     started = time.monotonic()
     with (folder / "output.txt").open("w", encoding="utf-8") as output:
-        ended = subprocess.run(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
+        exit_code = ended_with(subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT))
     seconds = time.monotonic() - started
-    return Qualification(exit_code=ended.returncode, seconds=seconds, verdicts=_verdicts(folder))
+    return Qualification(exit_code=exit_code, seconds=seconds, verdicts=_verdicts(folder))
+
+
+def ended_with(process: subprocess.Popen[bytes]) -> int:
+    """Its exit code; an interrupt of this program ends it in order first, so that its brokers do not stay."""
+    try:
+        return process.wait()
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
 
 
 def _verdicts(folder: Path) -> Sequence[Mapping[str, Any]]:

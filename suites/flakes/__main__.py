@@ -8,6 +8,7 @@ from pathlib import Path
 
 from suites.flakes.repeated_runs import differing, judged_once, other_load, statuses
 from suites.flakes.run_table import AnotherQuestionError, Question, RunTable
+from suites.in_a_sentence import in_a_sentence
 
 
 def main() -> int:
@@ -66,4 +67,4 @@ def _few(seeds: Sequence[int]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(in_a_sentence(main))

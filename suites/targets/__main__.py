@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from harness.base.paths import ROOT
+from suites.in_a_sentence import in_a_sentence
 from suites.targets.explanations import mismatches, read_explanations
 from suites.targets.target_runs import TargetRun, judged
 from suites.targets.target_shapes import SHAPES
@@ -49,4 +50,4 @@ def _summary(run: TargetRun) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(in_a_sentence(main))
