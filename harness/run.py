@@ -26,13 +26,14 @@ from harness.contract import LiveRefuter, Order, OwnCluster, Requirement, Status
 from harness.contract.catalogue.known_failures import KnownFailures
 from harness.evidence.journal import ExchangeJournal
 from harness.evidence.json_codec import to_json
-from harness.evidence.requirement_evidence import UNDRAINED, Evidence, LogTruth
+from harness.evidence.requirement_evidence import UNDRAINED, Evidence, LogTruth, NotSeen
 from harness.evidence.run_folder import RunFolder
 from harness.faults.frame_gate import FrameGate
 from harness.faults.gate.gate import open_gate
 from harness.faults.gate.reading_lane import open_reading_lane
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
+from harness.kafka.silent_target import SilentTarget
 from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
 from harness.lab import Lab, Unprepared
 from harness.lab.powers.beyond_requests.made_to_fail import made_to_fail
@@ -67,6 +68,7 @@ class Run:
     known: KnownFailures = field(default_factory=KnownFailures)
     verdicts: list[Verdict] = field(default_factory=list)
     patience: Patience = field(default_factory=Patience)
+    silent: SilentTarget = field(default_factory=SilentTarget)
     labs: list[Lab] = field(default_factory=list)
     readers: Readers = field(init=False)
     belongings: Belongings = field(init=False)
@@ -95,6 +97,7 @@ def examine(run: Run, requirement: Requirement[Lab], *, refuter: LiveRefuter | N
     beyond = isinstance(unprepared, OutOfReach) and not cluster.owned  # one of ours must have every power
     reason = None if unprepared is None else str(unprepared)
     evidence = seal(run, name_of(requirement, refuter), lab.evidence(logs, unprepared=reason, out_of_reach=beyond))
+    run.silent.look(cluster, run.clock, requirement.id, evidence)
     verdict = judge(requirement, evidence, seconds=time.monotonic() - started)
     return publish(run, verdict)
 
@@ -102,11 +105,12 @@ def examine(run: Run, requirement: Requirement[Lab], *, refuter: LiveRefuter | N
 def untried(run: Run, requirement: Requirement[Lab]) -> Verdict | None:
     """The verdict where the target cannot be made what is asked for, or does not offer it; None where it is tried."""
     if requirement.cluster is not None and (why := cannot_be_made(run.options, requirement.cluster)):
-        return without_evidence(
-            requirement, Status.OUT_OF_REACH, f"it needs a cluster of its own ({requirement.cluster}), and {why}"
-        )
+        reason = f"it needs a cluster of its own ({requirement.cluster}), and {why}"
+        return without_evidence(requirement, Status.OUT_OF_REACH, reason)
     if missing := lacking(requirement.needs, needed_offer(run, requirement.cluster)):
         return without_evidence(requirement, Status.NOT_OFFERED, missing)
+    if silence := run.silent.reason(run.cluster, run.clock):
+        return without_evidence(requirement, Status.NOT_EXERCISED, silence)
     return None
 
 
@@ -341,6 +345,6 @@ def name_of(requirement: Requirement[Lab], refuter: LiveRefuter | None) -> str:
 def _why_not(action: Callable[[], object]) -> Exception | None:
     try:
         action()
-    except (Unprepared, WireError, wait.TimedOut) as reason:
+    except (Unprepared, NotSeen, WireError, wait.TimedOut) as reason:
         return reason
     return None
