@@ -7,12 +7,10 @@ one transactional id at a time, with habits that are drawn from the round's seed
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from harness.chaos.plan.record_to_write import RecordToWrite
 from harness.wire.records.record_batch import Compression
-
-if TYPE_CHECKING:
-    from harness.chaos.play.actor import RecordToWrite
 
 LARGEST_RECORD = 16_384
 """``max.message.bytes`` of a round's topics: records near the limit need not be a megabyte, which the history keeps."""
@@ -102,7 +100,7 @@ class Crowd:
 class CrowdedWorkload(Protocol):
     """A workload in which a crowd has something to write."""
 
-    def crowd_transaction(self, draw: Random, records: int) -> "tuple[Sequence[RecordToWrite], bool]":
+    def crowd_transaction(self, draw: Random, records: int) -> tuple[Sequence[RecordToWrite], bool]:
         """About so many records, and whether they are to be committed."""
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from threading import Event
 
 from harness.base import wait
-from harness.chaos.plan.scenario import Role
+from harness.chaos.plan.record_to_write import RecordToWrite
 from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
 from harness.evidence.history.asked_request import AskedRequest
@@ -22,15 +22,6 @@ INIT_PAUSE_SECONDS = 0.05
 """After a failed ``init``, so that a coordinator that is away is not asked a thousand times a second."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordToWrite:
-    """One record to write; the topic by the workload's name for it."""
-
-    topic: str
-    partition: int
-    payload: str = ""
-
-
 def successor_name(name: str, nth: int) -> str:
     """Of the nth client of a role, from 1; likewise of its transactional id where each has one of its own."""
     return name if nth == 1 else f"{name}.{nth}"
@@ -40,6 +31,7 @@ def successor_name(name: str, nth: int) -> str:
 class Actor:
     """The client that runs a role now.
 
+    :param role: The role's name.
     :param open_client: A fresh recording client under a name.
     :param topics: The real name by the workload's name.
     :param stop: Set when the time is over.
@@ -48,7 +40,7 @@ class Actor:
     :param in_doubt: Whether a write of the present client was unsure; it must not write another.
     """
 
-    role: Role
+    role: str
     index: int
     open_client: Callable[[str], RecordingClient]
     topics: dict[str, str]
@@ -156,7 +148,7 @@ class Actor:
 
     def _open(self) -> None:
         self.incarnation += 1
-        self.client = self.open_client(successor_name(self.role.name, self.incarnation))
+        self.client = self.open_client(successor_name(self.role, self.incarnation))
         self._initialised = self.in_doubt = False
 
     def _init(self) -> bool:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from harness.chaos.plan.crowd import LARGEST_PAYLOAD, CrowdedWorkload, Habits
-from harness.chaos.play.actor import INIT_PAUSE_SECONDS, TXNS_PER_ROLE, RecordToWrite
+from harness.chaos.plan.record_to_write import RecordToWrite
+from harness.chaos.play.actor import INIT_PAUSE_SECONDS, TXNS_PER_ROLE
 from harness.chaos.play.crowd_account import CrowdAccount
 from harness.chaos.play.gathering import Gathering
 from harness.clients.pipelined.recorded_producer import RecordedProducer

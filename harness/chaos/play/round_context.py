@@ -267,7 +267,7 @@ class RoundContext:
         if self.stop.wait(planned.at_ms / 1000):
             return
         actor = Actor(
-            role=role,
+            role=role.name,
             index=index,
             open_client=lambda name: self.client(role, name),
             topics=dict(self.topics),

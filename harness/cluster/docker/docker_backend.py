@@ -5,6 +5,7 @@ from pathlib import Path
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster.backend import Backend, Progress
 from harness.cluster.cluster import Cluster, ClusterOptions
+from harness.cluster.docker import BACKEND
 from harness.cluster.target import Distribution, Image, Released, Target
 from harness.cluster.topology import BROKERS
 from harness.machine import download_cache
@@ -43,7 +44,7 @@ def _open(target: Target, options: ClusterOptions, run_dir: Path, progress: Prog
 
 
 DOCKER = Backend(
-    name="docker",
+    name=BACKEND,
     opens=(Released, Distribution, Image),
     reason="a container engine answers",
     unavailable=_unavailable,

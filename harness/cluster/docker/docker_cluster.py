@@ -13,11 +13,10 @@ from typing import Any
 from harness.cluster import toxiproxy
 from harness.cluster.backend import Progress
 from harness.cluster.cluster import ClusterOptions
-from harness.cluster.docker import container_files, container_orphans, images, networks, ownership
+from harness.cluster.docker import BACKEND, container_files, container_orphans, images, networks, ownership
 from harness.cluster.docker.container_addresses import EDGE, ContainerBlock, edge_ports, link_port
 from harness.cluster.docker.container_node import ContainerNode
 from harness.cluster.docker.container_tool import ContainerTools
-from harness.cluster.docker.docker_backend import DOCKER
 from harness.cluster.docker.engine import Mount, engine_errors, in_parallel, reach
 from harness.cluster.docker.image_start_cache import DATA, HOME, NODE, SETTINGS, StartImage, make_start_image
 from harness.cluster.docker.images import ImageSource
@@ -78,8 +77,8 @@ def open_docker(
         )
         failpoints = await_ready(nodes, block, links, breakable=options.breakable)
         return OwnedCluster(
-            identity=f"Kafka {image.version} in {source.reference}, three brokers, docker backend",
-            backend=DOCKER.name,
+            identity=f"Kafka {image.version} in {source.reference}, three brokers, {BACKEND} backend",
+            backend=BACKEND,
             versions=_versions(image, source, proxy, links),
             block=block,
             nodes=nodes,

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeAlias
 
+from harness.chaos.plan.record_to_write import RecordToWrite
 from harness.chaos.plan.scenario import Role
-from harness.chaos.play.actor import Actor, RecordToWrite
+from harness.chaos.play.actor import Actor
 from harness.evidence.history.asked_request import AskedApi, AskedRequest
 from harness.evidence.history.operation import Outcome
 from harness.kafka.retriable import TRANSIENT

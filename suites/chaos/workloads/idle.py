@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from harness.chaos.plan.record_to_write import RecordToWrite
 from harness.chaos.plan.scenario import Role
-from harness.chaos.play.actor import Actor, RecordToWrite
+from harness.chaos.play.actor import Actor
 
 SHORT_SECONDS, LONG_SECONDS = (0.1, 1.5), (5.0, 7.0)
 """Rests that are, with an expiration of 3 s, too short and long enough."""

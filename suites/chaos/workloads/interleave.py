@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from random import Random
 
+from harness.chaos.plan.record_to_write import RecordToWrite
 from harness.chaos.plan.scenario import Role
-from harness.chaos.play.actor import Actor, RecordToWrite
+from harness.chaos.play.actor import Actor
 
 ABORTED = 0.4
 """Share of transactions that are aborted on purpose."""

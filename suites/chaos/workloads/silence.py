@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from harness.chaos.plan.record_to_write import RecordToWrite
 from harness.chaos.plan.scenario import Role
-from harness.chaos.play.actor import Actor, RecordToWrite
+from harness.chaos.play.actor import Actor
 
 TIMEOUT_MS = 1_500
 """``transaction.timeout.ms`` of the silent: short, so that a run sees many of them end."""

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from harness.chaos.plan.record_to_write import RecordToWrite
 from harness.chaos.plan.scenario import Role
-from harness.chaos.play.actor import Actor, RecordToWrite
+from harness.chaos.play.actor import Actor
 
 ACCOUNTS = 24
 ABORTED = 0.15

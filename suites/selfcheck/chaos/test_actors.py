@@ -13,9 +13,10 @@ from harness.base.clock import RunClock
 from harness.base.seed import Seed
 from harness.base.user_error import UserError
 from harness.chaos.plan.chaos_options import OVERHEAD_SECONDS, ChaosOptions, parse_seconds
+from harness.chaos.plan.record_to_write import RecordToWrite
 from harness.chaos.plan.scenario import Role, Scenario, Workload
 from harness.chaos.plan.scenario_catalogue import select_scenarios
-from harness.chaos.play.actor import Actor, RecordToWrite
+from harness.chaos.play.actor import Actor
 from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
 from harness.cluster.run_options import RunOptions
@@ -61,7 +62,7 @@ class RecordedActors:
         self.history_journal = HistoryJournal(self.folder)
 
     def actor(self, role: Role, topics: dict[str, str], stop: Event) -> Actor:
-        return Actor(role=role, index=1, open_client=lambda name: self.open(role, name), topics=topics, stop=stop)
+        return Actor(role=role.name, index=1, open_client=lambda name: self.open(role, name), topics=topics, stop=stop)
 
     def open(self, role: Role, name: str) -> RecordingClient:
         client = self.make_client()

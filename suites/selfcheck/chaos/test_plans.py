@@ -130,11 +130,12 @@ def played(made: RoundContext, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     """What each role wrote in its first transactions, one role after the other, and with which client."""
     recorded = RecordedActors(folder)
     clients: dict[str, FakeClient] = {}
+    by_name = {role.name: role for role in made.roles}
 
     def actor(**given: Any) -> Actor:
         role = given["role"]
-        client = recorded.open(role, role.name)
-        clients[role.name] = recorded.clients[-1]
+        client = recorded.open(by_name[role], role)
+        clients[role] = recorded.clients[-1]
         return Actor(**{**given, "open_client": lambda _name: client, "most_txns": given["most_txns"] or 12})
 
     monkeypatch.setattr("harness.chaos.play.round_context.Actor", actor)

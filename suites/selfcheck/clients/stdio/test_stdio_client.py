@@ -11,8 +11,8 @@ import pytest
 
 from harness.base import wait
 from harness.base.clock import RunClock
-from harness.chaos.plan.scenario import Role
-from harness.chaos.play.actor import Actor, RecordToWrite
+from harness.chaos.plan.record_to_write import RecordToWrite
+from harness.chaos.play.actor import Actor
 from harness.clients.client import ClientOptions
 from harness.clients.recording_client import RecordingClient
 from harness.clients.stdio import stdio_client
@@ -233,8 +233,7 @@ def test_a_successor_takes_over_from_one_that_crashed(tmp_path: Path, processes:
             client=adapter.open(OPTIONS), actor=name, transactional_id="t", clock=clock, history_journal=journal
         )
 
-    role = Role(name="p", transactional_id="t", run=lambda *_: None)
-    actor = Actor(role=role, index=1, open_client=recording, topics={"t": "t"}, stop=Event())
+    actor = Actor(role="p", index=1, open_client=recording, topics={"t": "t"}, stop=Event())
     assert not actor.transact([RecordToWrite(topic="t", partition=0)])
     assert not actor.transact([RecordToWrite(topic="t", partition=0)])
     assert (actor.client.actor, actor.committed) == ("p.3", 0)
