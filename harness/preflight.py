@@ -18,7 +18,7 @@ from harness.base.unprepared import Unprepared
 from harness.base.user_error import ExitCode, UserError
 from harness.kafka.producer_state import ProducerState
 from harness.kafka.retriable import READ_AGAIN
-from harness.kafka.target_features import TargetFeatures
+from harness.kafka.targets.target_features import TargetFeatures
 from harness.kafka.topics import Topics
 from harness.kafka.transaction_protocol import V1, V2, TransactionProtocol
 from harness.lab import Lab

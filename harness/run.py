@@ -33,8 +33,8 @@ from harness.faults.gate.gate import open_gate
 from harness.faults.gate.reading_lane import open_reading_lane
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
-from harness.kafka.silent_target import SilentTarget
-from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
+from harness.kafka.targets.silent_target import SilentTarget
+from harness.kafka.targets.target_features import TargetFeatures, lacking, read_target_features
 from harness.lab import Lab, Unprepared
 from harness.lab.powers.beyond_requests.made_to_fail import made_to_fail
 from harness.spark.readers.spark_readers import Readers

@@ -18,7 +18,7 @@ from harness.cluster.target import External, parse_target
 from harness.contract import Access, OwnCluster, Requirement
 from harness.contract.catalogue.requirement_catalogue import CatalogueEntry
 from harness.evidence.recorder import NullRecorder
-from harness.kafka.target_features import TargetFeatures, lacking, read_target_features
+from harness.kafka.targets.target_features import TargetFeatures, lacking, read_target_features
 from harness.lab import Lab
 from harness.lab.placement import FREE, PLACED
 from harness.report.contract.plan import Plan, PlannedRequirement, print_plan

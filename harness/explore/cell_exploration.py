@@ -40,7 +40,7 @@ from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
 from harness.kafka.coordinators import Coordinators
 from harness.kafka.leaders.brokers_view import BrokersView
-from harness.kafka.target_features import TargetFeatures, read_target_features
+from harness.kafka.targets.target_features import TargetFeatures, read_target_features
 from harness.model.events.model_event import events_of
 from harness.model.events.slow_cells import slow_cells
 from harness.model.grid import GridCell, grid_cells

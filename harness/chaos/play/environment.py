@@ -28,7 +28,7 @@ from harness.faults.running_clients import ClientProcesses
 from harness.faults.toxic import ToxicReach
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.belongings import Belongings
-from harness.kafka.target_features import TargetFeatures, read_target_features
+from harness.kafka.targets.target_features import TargetFeatures, read_target_features
 from harness.machine.run_processes import RunProcesses, open_run_processes
 from harness.spark.session.spark_session import SparkHandle, open_session
 from harness.wire.wire_client import WireClient

@@ -8,13 +8,13 @@ from harness.base.paths import ROOT
 from harness.base.user_error import ExitCode
 
 CHILD = """
-import pathlib, signal, sys, time
+import pathlib, signal, sys
 def end(*_):
     pathlib.Path("ended").touch()
     sys.exit(0)
 signal.signal(signal.SIGTERM, end)
 print("started", flush=True)
-time.sleep(60)
+signal.pause()
 """
 PROGRAM = """
 import subprocess, sys

@@ -16,7 +16,7 @@ from harness.cluster.run_options import Permissions
 from harness.cluster.topology import Topology
 from harness.contract import Access, Offers, OwnCluster
 from harness.contract.catalogue.requirement_catalogue import find
-from harness.kafka.target_features import TargetFeatures
+from harness.kafka.targets.target_features import TargetFeatures
 from harness.report.contract.plan import Plan, print_plan
 from suites.selfcheck.fixtures.command import fencepost
 

@@ -8,15 +8,15 @@ import pytest
 from harness.base.clock import RunClock
 from harness.cluster.cluster import Cluster
 from harness.evidence.requirement_evidence import UNDRAINED, Evidence
-from harness.kafka import silent_target
-from harness.kafka.silent_target import SilentTarget
+from harness.kafka.targets import silent_target
+from harness.kafka.targets.silent_target import SilentTarget
 
 CUT_SHORT = Evidence(unprepared="Metadata v13 to node 3: no connection")
 UNREAD = Evidence(facts={UNDRAINED: "no connection"})
 
 
 @dataclass(slots=True)
-class Answers:
+class SomeBrokers:
     """Whether some broker answers, and how often that was asked."""
 
     now: bool
@@ -35,8 +35,8 @@ class SomeCluster:
 THEIRS, OURS = (cast(Cluster, SomeCluster(owned)) for owned in (False, True))
 
 
-def asked_of(monkeypatch: pytest.MonkeyPatch, *, answers: bool) -> Answers:
-    found = Answers(answers)
+def asked_of(monkeypatch: pytest.MonkeyPatch, *, answers: bool) -> SomeBrokers:
+    found = SomeBrokers(answers)
     monkeypatch.setattr(silent_target, "_answers", found)
     return found
 

@@ -1,0 +1,1 @@
+"""What a target offers, and whether it still answers."""
