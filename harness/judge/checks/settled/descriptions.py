@@ -44,20 +44,23 @@ def _told(context: JudgeContext) -> DataFrame:
 
 
 def _logged(context: JudgeContext) -> DataFrame:
-    """Of each producer in the log: its last row, last record and last marker; what the log lost is not there."""
+    """Of each producer in the log: its last row, last record and last marker; what the log lost is not there.
+
+    Their offsets are found first: the maximum of numbers is hashed, that of structs has the whole log sorted.
+    """
     known = F.broadcast(context.partitions.rows.select("topic", "partition", "partition_id", "low"))
-    rows = context.tables["log"].where("producer_id >= 0").join(known, ["topic", "partition"])
-    row = F.struct("offset", "epoch", "sequence", "coordinator_epoch", "timestamp_ms")
-    record = F.col("control").isNull()
-    return (
-        rows.where("offset >= low")
-        .groupBy("partition_id", F.col("producer_id").alias("pid"))
-        .agg(
-            F.max(row).alias("last"),
-            F.max(F.when(record, row)).alias("record"),
-            F.max(F.when(~record, row)).alias("marker"),
-        )
+    rows = context.tables["log"].where("producer_id >= 0").join(known, ["topic", "partition"]).where("offset >= low")
+    rows = rows.withColumnRenamed("producer_id", "pid")
+    key, offset, record = ["partition_id", "pid"], F.col("offset"), F.col("control").isNull()
+    ends = rows.groupBy(*key).agg(
+        F.max(offset).alias("last_at"),
+        F.max(F.when(record, offset)).alias("record_at"),
+        F.max(F.when(~record, offset)).alias("marker_at"),
     )
+    row = F.struct("offset", "epoch", "sequence", "coordinator_epoch", "timestamp_ms")
+    found = rows.join(F.broadcast(ends), key).where("offset IN (last_at, record_at, marker_at)")
+    kinds = ("last", "record", "marker")
+    return found.groupBy(*key).agg(*(F.max(F.when(offset == F.col(f"{kind}_at"), row)).alias(kind) for kind in kinds))
 
 
 def _is_asked(context: JudgeContext) -> Column:
