@@ -8,8 +8,12 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.observer_client import observer_client
 from harness.evidence.requirement_evidence import UNDRAINED, Evidence
 from harness.kafka.any_broker import AnyBroker
-from harness.wire.requests.cluster.metadata import Metadata
 from harness.wire.wire_errors import WireError
+
+ANSWER_SECONDS = 10.0
+"""That each broker may take for an answer."""
+AGAIN_SECONDS = 1.0
+"""Likewise, where none has answered before: a target that hangs is asked before each requirement that is left."""
 
 
 @dataclass(slots=True)
@@ -24,12 +28,12 @@ class SilentTarget:
     def look(self, cluster: Cluster, clock: RunClock, requirement: str, evidence: Evidence) -> None:
         """After a requirement: where it could not be finished, whether any broker still answers."""
         finished = evidence.unprepared is None and UNDRAINED not in evidence.facts
-        if not (cluster.owned or finished or self.since) and not _answers(cluster, clock):
+        if not (cluster.owned or finished or self.since) and not _answers(cluster, clock, ANSWER_SECONDS):
             self.since = requirement
 
     def reason(self, cluster: Cluster | None, clock: RunClock) -> str | None:
         """Why nothing can be tried now, with a remedy; asked anew each time, since somebody may start the target."""
-        if self.since is None or cluster is None or _answers(cluster, clock):
+        if self.since is None or cluster is None or _answers(cluster, clock, AGAIN_SECONDS):
             self.since = None
             return None
         return (
@@ -38,11 +42,11 @@ class SilentTarget:
         )
 
 
-def _answers(cluster: Cluster, clock: RunClock) -> bool:
-    """Over a connection of its own."""
+def _answers(cluster: Cluster, clock: RunClock, seconds: float) -> bool:
+    """Whether any broker tells what it offers, over a connection of its own; each asks that first."""
     with closing(observer_client(cluster.topology, clock)) as client:
         try:
-            AnyBroker(client, cluster.topology.brokers).first(Metadata())
+            AnyBroker(client, cluster.topology.brokers).of_first(lambda broker: client.offered(broker, seconds))
         except WireError:
             return False
     return True

@@ -59,6 +59,8 @@ def test_a_server_that_dies_is_told_once_and_ends_nothing_of_ours(tmp_path: Path
         ended = fencepost("qualify", f"external:{server.bootstrap}", *words)
         assert server.process.wait(10) == -signal.SIGSEGV
     assert ended.returncode == ExitCode.BROKEN, ended.stdout + ended.stderr
+    assert "KIP890-VERIFY-06    NOT_EXERCISED" in ended.stdout
+    assert "Connection refused" in ended.stdout
     told = " ".join(ended.stdout.split())
     assert told.count("no broker answers since KIP360-INIT-13 was tried; where that ends the server, ") == 1
     assert "--select '!KIP360-INIT-13': 2 requirements: KIP360-INIT-17, KIP890-VERIFY-06" in told
