@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.base import wait
+from harness.base.unprepared import OutOfReach
 from harness.cluster.docker import container_files
 from harness.cluster.docker.engine import APIError
 from harness.cluster.nodes import jvm_attach
 from harness.cluster.nodes.node import title
+from harness.machine.disk_filling import fill_disk_of
 
 KILL_SECONDS = 10.0
 STOP_SECONDS = 30.0
@@ -78,6 +80,13 @@ class ContainerNode:
     def resume(self) -> None:
         self.container.kill("SIGCONT")
         self.paused = False
+
+    def fill_disk(self) -> None:
+        """As of a process: no file may be longer than nothing; :raises OutOfReach: when the engine is elsewhere."""
+        if self.tmp is None:
+            raise OutOfReach(f"writes of {self.name} cannot be let fail: its engine is not on this machine")
+        self.container.reload()
+        fill_disk_of(int(self.container.attrs["State"]["Pid"]))
 
     def load_agent(self, agent: Path, options: str) -> None:
         """Load a Java agent into the JVM, once in its life.

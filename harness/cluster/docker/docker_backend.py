@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-from harness.base.user_error import ExitCode, UserError
 from harness.cluster.backend import Backend, Progress
 from harness.cluster.cluster import Cluster, ClusterOptions
 from harness.cluster.docker import BACKEND
 from harness.cluster.target import Distribution, Image, Released, Target
-from harness.cluster.topology import BROKERS
 from harness.machine import download_cache
 
 # Sockets of engines, and the file that names another one.
@@ -27,17 +25,7 @@ def _unavailable(target: Target) -> str | None:
     return images.unavailable(target)
 
 
-def _cannot(options: ClusterOptions) -> str | None:
-    if options.brokers != len(BROKERS) or options.controllers != 1 or options.listeners:
-        return "containers are three brokers and a controller with our own listeners; for others take --backend process"
-    if options.formatted.arguments or options.releases:
-        return "containers run one image, formatted as it chooses; for other releases take --backend process"
-    return None
-
-
 def _open(target: Target, options: ClusterOptions, run_dir: Path, progress: Progress) -> Cluster:
-    if reason := _cannot(options):
-        raise UserError(reason, exit=ExitCode.USAGE)
     from harness.cluster.docker.docker_cluster import open_docker
 
     return open_docker(target, options, run_dir, progress)
@@ -49,5 +37,4 @@ DOCKER = Backend(
     reason="a container engine answers",
     unavailable=_unavailable,
     opener=_open,
-    cannot=_cannot,
 )

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from harness.base import wait
 from harness.base.addresses import Address
@@ -30,7 +30,7 @@ from harness.cluster.nodes.node_ports import LANE_PORTS, LINK, OBSERVER, QUORUM
 from harness.cluster.nodes.node_properties import name, render
 from harness.cluster.nodes.readiness import PROBE_ID
 from harness.cluster.nodes.startup_error import not_ready
-from harness.cluster.nodes.storage import STORAGE_FILES, new_id
+from harness.cluster.nodes.storage import STORAGE_FILES, Format, new_id
 from harness.cluster.topology import CONTROLLER
 from harness.machine import download_cache
 from harness.machine.toolchain import Java
@@ -42,6 +42,8 @@ SETTINGS, DATA, ARCHIVE = NODE / "server.properties", NODE / "data", "classes.js
 LOGGING = ("log4j.properties", "log4j2.properties")
 VERSION, JAVA = "fencepost.kafka", "fencepost.java"
 TRAINING_SECONDS = 120.0
+Storage: TypeAlias = Mapping[str, bytes]
+"""The files of formatted storage, by their names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +80,8 @@ def make_start_image(
     tag = f"fencepost/start-cache:{download_cache.fingerprint([LAYOUT, source.id, source.home, *texts])}"
     if not images.local_image(run.engine, tag):
         progress(f"preparing {source.reference} for quick starts (once; some 20 s)")
-        _build_start_image(
-            _ImageBuild(run=run, source=source, log=logs / "preparing.log", files=folder / "image-files"), tag
-        )
+        files = folder / f"image-files-{tag.partition(':')[2]}"
+        _build_start_image(_ImageBuild(run=run, source=source, log=logs / "preparing.log", files=files), tag)
     labels: Mapping[str, str] = run.engine.sdk.images.get(tag).labels
     return StartImage(image=tag, version=labels[VERSION], java=labels[JAVA])
 
@@ -92,7 +93,7 @@ def _build_start_image(build: _ImageBuild, tag: str) -> None:
     (build.files / "class-path").write_text(class_path(paths))
     for file in LOGGING:
         (build.files / file).write_bytes((COMPOSE / file).read_bytes())
-    storage = _format(build, version)
+    storage = _format(build, _launch(version))
     (build.files / "storage").mkdir()
     for file, content in storage.items():
         (build.files / "storage" / file).write_bytes(content)
@@ -120,10 +121,21 @@ def _find_kafka(build: _ImageBuild) -> tuple[str, list[str]]:
     return version, jars
 
 
-def _format(build: _ImageBuild, version: str) -> Mapping[str, bytes]:
-    tool = ("kafka.tools.StorageTool", "format", "-t", new_id(), "-c", SETTINGS)
-    command = _launch(version).command(*tool, flags=["-showversion"])[1:]
-    with _container(build, command) as container:
+def format_otherwise(run: OwnedResources, image: StartImage, wish: Format, folder: Path, log: Path) -> Storage:
+    """Storage that is formatted as wished by the official tool, in a container of the image.
+
+    :param folder: A folder of the run's, for what the container is given.
+    :raises UserError: NOT_READY, when the tool refuses.
+    """
+    folder.mkdir()
+    source = ImageSource(reference=f"Kafka {image.version}", id=image.image, digest=image.image)
+    return _format(_ImageBuild(run=run, source=source, log=log, files=folder), image.launch(()), *wish.arguments)
+
+
+def _format(build: _ImageBuild, launch: Launch, *wish: str) -> Storage:
+    words = ("-t", new_id(), "-c", str(SETTINGS), *wish)
+    command = launch.command("kafka.tools.StorageTool", "format", *words, flags=["-showversion"])
+    with _container(build, command[1:]) as container:
         _put_files(build, container, {})
         _start(build, container)
         failure = _failure(container)
@@ -141,7 +153,7 @@ def _failure(container: Any) -> str | None:
         return f"did not end within {TRAINING_SECONDS:g} s"
 
 
-def _train(build: _ImageBuild, version: str, storage: Mapping[str, bytes]) -> None:
+def _train(build: _ImageBuild, version: str, storage: Storage) -> None:
     """Run a combined node up to its first transaction; a JVM that cannot make an archive writes none."""
     flags = [f"-XX:ArchiveClassesAtExit={NODE / ARCHIVE}"]
     with _container(build, _launch(version).command("kafka.Kafka", SETTINGS, flags=flags)[1:]) as container:
@@ -204,7 +216,7 @@ def _container(build: _ImageBuild, arguments: list[Any]) -> Iterator[Any]:
             container.remove(v=True, force=True)
 
 
-def _put_files(build: _ImageBuild, container: Any, storage: Mapping[str, bytes]) -> None:
+def _put_files(build: _ImageBuild, container: Any, storage: Storage) -> None:
     bound = {lane.upper(): Address("0.0.0.0", port) for lane, port in LANE_PORTS.items()}  # noqa: S104  its own network
     advertised = {lane.upper(): Address("127.0.0.1", port) for lane, port in LANE_PORTS.items()}
     links = {"LINK": Address(name(1), LINK)}

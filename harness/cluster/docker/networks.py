@@ -14,10 +14,15 @@ from harness.base.user_error import ExitCode, UserError
 from harness.cluster.docker.container_addresses import BLOCKS, EDGE, GATEWAY_HOST, ContainerBlock
 from harness.cluster.docker.engine import APIError, in_parallel
 from harness.cluster.docker.ownership import OwnedResources
-from harness.cluster.topology import NODES
+from harness.cluster.topology import BROKERS, CONTROLLER, ExtraListener
 
 
-def claim_network(run: OwnedResources) -> ContainerBlock:
+def claim_network(
+    run: OwnedResources,
+    brokers: tuple[int, ...] = BROKERS,
+    extra: tuple[ExtraListener, ...] = (),
+    controllers: tuple[int, ...] = (CONTROLLER,),
+) -> ContainerBlock:
     """A block of addresses, held by the edge's network.
 
     :raises UserError: ADDRESS_IN_USE, when every block is taken.
@@ -26,7 +31,7 @@ def claim_network(run: OwnedResources) -> ContainerBlock:
     for network in BLOCKS:
         if any(network.overlaps(other) for other in taken):
             continue
-        block = ContainerBlock(network=network)
+        block = ContainerBlock(network=network, brokers=brokers, extra=extra, controllers=controllers)
         try:
             in_parallel(partial(_create, run, block, EDGE))
         except APIError as error:
@@ -42,7 +47,7 @@ def claim_network(run: OwnedResources) -> ContainerBlock:
 
 
 def create_for_nodes(run: OwnedResources, block: ContainerBlock) -> None:
-    in_parallel(*(partial(_create, run, block, node) for node in NODES))
+    in_parallel(*(partial(_create, run, block, node) for node in block.nodes))
 
 
 def network_name(run: OwnedResources, node: int) -> str:

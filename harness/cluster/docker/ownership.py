@@ -67,6 +67,10 @@ class OwnedResources:
         with self.latch.entered():
             self.engine.sdk.api.create_network(name, labels=create_labels("", self.labels()), **wanted)
 
+    def volume(self, name: str) -> None:
+        with self.latch.entered():
+            self.engine.sdk.api.create_volume(name, labels=create_labels("", self.labels()))
+
     def container(self, image: str, **wanted: Any) -> Any:
         """Create a container of the run's; it does not run yet."""
         with self.latch.entered():

@@ -43,6 +43,9 @@ class Node(Protocol):
     def resume(self) -> None:
         """SIGCONT."""
 
+    def fill_disk(self) -> None:
+        """Let every write to a file fail until it is started again; :raises OutOfReach: where it is not ours to do."""
+
     def load_agent(self, agent: Path, options: str) -> None:
         """Load a Java agent into the JVM, once in its life."""
 

@@ -40,6 +40,9 @@ class NodeAddresses(Protocol):
     def node(self, node: int, port: int) -> Address:
         """Where a node itself listens, as seen by itself and from this machine."""
 
+    def voter(self, controller: int) -> Address:
+        """The name and port at which every other node reaches a controller, and at which it binds."""
+
     def lane(self, lane: Lane, broker: int) -> Address:
         """Where clients of a lane reach a broker."""
 

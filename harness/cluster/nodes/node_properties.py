@@ -24,37 +24,34 @@ def parse(text: str) -> Mapping[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
-def of_node(
-    node: int, addresses: NodeAddresses, *, quorum: int, data: str, extra: Mapping[str, str]
-) -> Mapping[str, str]:
-    """All settings of a node; ``extra`` wins.
-
-    :param quorum: The port at which controllers are reached under their names.
-    :param data: Its storage folder.
-    """
+def of_node(node: int, addresses: NodeAddresses, *, data: str, extra: Mapping[str, str]) -> Mapping[str, str]:
+    """All settings of a node, whose storage folder is ``data``; ``extra`` wins."""
     if node in CONTROLLERS:
-        own = {"process.roles": "controller", "listeners": _controller(node, quorum)}
+        own = {"process.roles": "controller", "listeners": _controller(addresses.voter(node))}
     else:
         own = {"process.roles": "broker", **_broker(addresses.listeners(node))}
     common = {
         **shared(),
         **_replication(len(addresses.brokers)),
-        **_quorum({voter: name(voter) for voter in addresses.controllers}, quorum),
+        **_quorum({voter: addresses.voter(voter) for voter in addresses.controllers}),
     }
     return {**common, **own, "node.id": str(node), "log.dirs": data, **extra}
 
 
 def of_training(listeners: Listeners, *, quorum: int, data: str) -> Mapping[str, str]:
-    """All settings of the one combined node that trains an archive: it loads the classes of both roles."""
-    broker = _broker(listeners)
+    """All settings of the one combined node that trains an archive: it loads the classes of both roles.
+
+    :param quorum: The port at which its controller listens.
+    """
+    broker, controller = _broker(listeners), Address(name(CONTROLLERS[0]), quorum)
     both = {
         "process.roles": "broker,controller",
-        "listeners": f"{broker['listeners']},{_controller(CONTROLLERS[0], quorum)}",
+        "listeners": f"{broker['listeners']},{_controller(controller)}",
     }
     return {
         **shared(),
         **_replication(1),
-        **_quorum({1: name(CONTROLLERS[0])}, quorum),
+        **_quorum({1: controller}),
         **broker,
         **both,
         "node.id": "1",
@@ -79,10 +76,10 @@ def _replication(brokers: int) -> Mapping[str, str]:
     return {key: str(min(int(wanted[key]), brokers)) for key in (*copies, "offsets.topic.replication.factor")}
 
 
-def _quorum(voters: Mapping[int, str], port: int) -> Mapping[str, str]:
+def _quorum(voters: Mapping[int, Address]) -> Mapping[str, str]:
     # Static voters, not controller.quorum.bootstrap.servers: every release from 3.3 to 4.x understands them.
     return {
-        "controller.quorum.voters": ",".join(f"{voter}@{host}:{port}" for voter, host in voters.items()),
+        "controller.quorum.voters": ",".join(f"{voter}@{address}" for voter, address in voters.items()),
         "controller.listener.names": "CONTROLLER",
         "listener.security.protocol.map": _protocols(()),
     }
@@ -94,10 +91,10 @@ def _protocols(extra: Iterable[ExtraListener]) -> str:
     return ",".join(f"{name}:{protocol}" for name, protocol in named.items())
 
 
-def _controller(node: int, port: int) -> str:
+def _controller(address: Address) -> str:
     # Bound by name: from 3.9 on a controller sends brokers its listener, which must be the name that each of them
     # resolves to its own proxy.
-    return f"CONTROLLER://{name(node)}:{port}"
+    return f"CONTROLLER://{address}"
 
 
 def _broker(listeners: Listeners) -> Mapping[str, str]:

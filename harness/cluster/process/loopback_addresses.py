@@ -70,6 +70,9 @@ class LoopbackBlock:
     def node(self, node: int, port: int) -> Address:
         return Address(self.host(10 + node), port)
 
+    def voter(self, controller: int) -> Address:
+        return Address(name(controller), QUORUM)
+
     def link(self, source: int, target: int) -> Address:
         """Where the proxy of a link listens; a node's link to itself is the node."""
         port = QUORUM if target in CONTROLLERS else LINK

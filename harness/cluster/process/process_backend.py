@@ -1,6 +1,5 @@
 """The process backend: a local JVM for each node, from Kafka's jars, with Toxiproxy between them."""
 
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +11,13 @@ from harness.cluster.cluster import Cluster, ClusterOptions
 from harness.cluster.distribution import KafkaFiles
 from harness.cluster.nodes import storage
 from harness.cluster.nodes.node import title
-from harness.cluster.owned_cluster import await_ready
+from harness.cluster.owned_cluster import OwnedCluster, await_ready, shape_of, told
 from harness.cluster.process.loopback_addresses import LoopbackBlock, claim_block
-from harness.cluster.process.process_cluster import ProcessCluster
 from harness.cluster.process.process_node import ProcessNode, prepare_node
 from harness.cluster.process.process_releases import NodeReleases
 from harness.cluster.process.process_tool import ProcessTools
 from harness.cluster.target import Distribution, Released, Target
-from harness.cluster.topology import CONTROLLERS, brokers_of, count_of
+from harness.cluster.topology import CONTROLLERS, brokers_of
 from harness.machine import download_cache, toolchain
 from harness.machine.run_processes import open_run_processes
 from harness.machine.toolchain import Java
@@ -60,23 +58,21 @@ def open_process(target: Target, options: ClusterOptions, run_dir: Path, progres
         )
         for release in dict.fromkeys((None, *options.releases.values())):
             releases.prepare(release, block)
-        begun = sorted({options.releases.get(node, files.version) for node in block.nodes})
-        controllers = "a controller" if options.controllers == 1 else "three controllers"
-        progress(f"starting {count_of(block.brokers)} and {controllers} of Kafka {' and '.join(begun)}")
+        progress(f"starting {shape_of(block, files.version, options.releases)}")
         links = toxiproxy.launch(processes, tools.toxiproxy, block.toxiproxy(), log=logs / "toxiproxy.log")
         nodes = _prepare_nodes(releases, block, options)
         for node in reversed(nodes.values()):  # controllers first: the brokers wait for them
             node.start()
         failpoints = await_ready(nodes, block, links, breakable=options.breakable)
-        return ProcessCluster(
-            identity=f"Kafka {files.version} {files.origin}, {_told(block, options.releases)}, process backend",
+        return OwnedCluster(
+            identity=f"Kafka {files.version} {files.origin}, {told(block, options.releases)}, process backend",
             backend=PROCESS.name,
             versions={"kafka": files.version, "java": tools.java.version, "toxiproxy": links.version()},
             block=block,
             nodes=nodes,
             links=links,
             failpoints=failpoints,
-            releases=releases,
+            installer=releases,
             first=options.releases,
             tools=ProcessTools(processes=processes, launch=releases.plain_launch(), logs=logs).start,
             cleanup=cleanup.pop_all(),
@@ -91,12 +87,6 @@ def _files(target: Target, progress: Progress) -> KafkaFiles:
         case Distribution():
             return distribution.distribution(target, progress)
     raise UserError(f"the process backend cannot open {target}; leave --backend at auto", exit=ExitCode.USAGE)
-
-
-def _told(block: LoopbackBlock, releases: Mapping[int, str]) -> str:
-    """How many brokers there are, and which nodes are of another release."""
-    others = [f"{title(node)} of {release}" for node, release in sorted(releases.items())]
-    return ", ".join([count_of(block.brokers), *others])
 
 
 def _prepare_nodes(releases: NodeReleases, block: LoopbackBlock, options: ClusterOptions) -> dict[int, ProcessNode]:

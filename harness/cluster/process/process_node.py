@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psutil
-
 from harness.base import wait
 from harness.cluster.nodes import jvm_attach
 from harness.cluster.nodes.jvm_command import Launch, system_properties
 from harness.cluster.nodes.node import title
-from harness.cluster.nodes.node_ports import QUORUM
 from harness.cluster.nodes.node_properties import of_node, render
 from harness.cluster.process.hosts_file import hosts_file
 from harness.cluster.process.loopback_addresses import LoopbackBlock
+from harness.machine.disk_filling import fill_disk_of
 from harness.machine.run_processes import RunProcesses
 
 KILL_SECONDS = 10.0
@@ -78,10 +76,7 @@ class ProcessNode:
         self.paused = False
 
     def fill_disk(self) -> None:
-        """No file may be longer than nothing (``setrlimit``, RLIMIT_FSIZE): every write fails with EFBIG."""
-        process = psutil.Process(self._process().pid)
-        _, hard = process.rlimit(psutil.RLIMIT_FSIZE)
-        process.rlimit(psutil.RLIMIT_FSIZE, (0, hard))
+        fill_disk_of(self._process().pid)
 
     def load_agent(self, agent: Path, options: str) -> None:
         if agent not in self.agents:
@@ -116,7 +111,7 @@ def prepare_node(
     """A node whose settings and hosts file are written; its storage is ``processes.folder / name / "data"``."""
     folder = processes.folder / title(number)
     settings, hosts = folder / "server.properties", folder / "hosts"
-    settings.write_text(render(of_node(number, block, quorum=QUORUM, data=str(folder / "data"), extra=extra)))
+    settings.write_text(render(of_node(number, block, data=str(folder / "data"), extra=extra)))
     hosts.write_text(hosts_file(block, number))
     own = system_properties({"jdk.net.hosts.file": hosts, "fencepost.node": title(number)})
     log = logs / f"{title(number)}.log"

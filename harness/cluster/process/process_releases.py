@@ -10,6 +10,7 @@ from harness.cluster.distribution import KafkaFiles
 from harness.cluster.nodes.jvm_command import Launch
 from harness.cluster.nodes.storage import Format
 from harness.cluster.process.loopback_addresses import LoopbackBlock, claim_block
+from harness.cluster.process.process_node import ProcessNode
 from harness.cluster.process.process_start_cache import StartCache, format_otherwise, make_start_cache
 from harness.cluster.target import Released
 from harness.machine.run_processes import RunProcesses
@@ -18,7 +19,7 @@ from harness.machine.toolchain import Java
 
 @dataclass(slots=True, kw_only=True)
 class NodeReleases:
-    """See the module's docstring; None stands for the target.
+    """Fills :class:`harness.cluster.owned_cluster.InstallRelease`; None stands for the target.
 
     :param own: The target's files.
     :param jvm_options: Of every node.
@@ -55,11 +56,17 @@ class NodeReleases:
         files, cache = self._made[None]
         return cache.launch(files, self.java, ())
 
-    def launch(self, release: str | None) -> Launch:
-        """What a node starts with; a release that was not prepared yet is prepared on addresses of its own."""
+    def fetch(self, release: str | None) -> None:
+        """A release that was not prepared yet is prepared on addresses of its own."""
         if release not in self._made:
             with _addresses() as block:
                 self.prepare(release, block)
+
+    def install(self, node: ProcessNode, release: str | None) -> None:
+        node.launch = self.launch(release)
+
+    def launch(self, release: str | None) -> Launch:
+        """What a node of a release that was prepared starts with."""
         files, cache = self._made[release]
         return cache.launch(files, self.java, self.jvm_options)
 

@@ -1,25 +1,36 @@
 """The docker backend without an engine: addresses, files that are put in, what ``auto`` takes, errors."""
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
-from harness.base.addresses import LANES
+from harness.base.addresses import LANES, Address
 from harness.base.paths import COMPOSE
 from harness.base.user_error import ExitCode
 from harness.cluster import opening
 from harness.cluster.docker import docker_backend, engine, images, ownership
-from harness.cluster.docker.container_addresses import BLOCKS, EDGE, ContainerBlock, edge_ports
-from harness.cluster.docker.docker_cluster import files_named_in
+from harness.cluster.docker.container_addresses import BLOCKS, EDGE, ContainerBlock, extra_port, link_port
+from harness.cluster.docker.container_nodes import files_named_in
 from harness.cluster.docker.ownership import MACHINE, PID, STARTED, StartLatch
-from harness.cluster.nodes.node_properties import name
+from harness.cluster.nodes.node_ports import TOXIPROXY
+from harness.cluster.nodes.node_properties import name, of_node
 from harness.cluster.target import Distribution, Image, parse_target
-from harness.cluster.topology import NODES, owned_topology
+from harness.cluster.topology import CONTROLLERS, MOST_BROKERS, NODES, ExtraListener, brokers_of, owned_topology
 from suites.selfcheck.fixtures.user_errors import raises_user_error
 
-BLOCK = ContainerBlock(network=BLOCKS[-1], published={port: port for port in edge_ports()})
+
+def block_of(brokers: int = 3, *, extra: tuple[ExtraListener, ...] = (), controllers: int = 1) -> ContainerBlock:
+    """A block whose ports are published at the same numbers."""
+    block = ContainerBlock(
+        network=BLOCKS[-1], brokers=brokers_of(brokers), extra=extra, controllers=CONTROLLERS[:controllers]
+    )
+    return replace(block, published={port: port for port in block.edge_ports()})
+
+
+BLOCK = block_of()
 COMPOSE_FILE = (COMPOSE / "docker-compose.yml").read_text()
 
 
@@ -41,6 +52,33 @@ def test_toxiproxy_listens_once_at_each_address_and_dials_names() -> None:
     proxies = BLOCK.proxies()
     assert len({proxy.listen for proxy in proxies}) == len(proxies)
     assert {proxy.upstream.host for proxy in proxies} == {f"node-{node}" for node in NODES}
+
+
+@pytest.mark.parametrize("brokers", [1, 3, MOST_BROKERS])
+def test_whatever_the_shape_networks_are_apart_and_each_address_is_one_proxys(brokers: int) -> None:
+    extra = (ExtraListener(name="USERS", protocol="PLAINTEXT"), ExtraListener(name="MORE", protocol="PLAINTEXT"))
+    block = block_of(brokers, extra=extra, controllers=3)
+    assert not any(one.overlaps(two) for one, two in combinations(map(block.network_of, (EDGE, *block.nodes)), 2))
+    listens = [proxy.listen for proxy in block.proxies()]
+    assert len(set(listens)) == len(listens)
+    edge = [address.port for address in listens if address.host == block.toxiproxy(EDGE)]
+    assert sorted([*edge, TOXIPROXY]) == sorted(block.edge_ports())
+    bound = [address for broker in block.brokers for address in block.listeners(broker).bound.values()]
+    assert len(set(bound)) == len(bound)
+
+
+def test_a_listener_beside_the_lanes_is_advertised_where_it_is_published() -> None:
+    block = block_of(extra=(ExtraListener(name="USERS", protocol="SASL_PLAINTEXT"),))
+    listeners, port = block.listeners(2), extra_port(0, 2)
+    assert listeners.bound["USERS"] == block.node(2, port)
+    assert listeners.advertised["USERS"] == block.extra_listeners["USERS"][2] == Address("127.0.0.1", port)
+
+
+def test_every_voter_has_a_port_of_its_own_because_all_names_are_toxiproxys_address() -> None:
+    block = block_of(controllers=3)
+    settings = of_node(1, block, data="/data", extra={})
+    voters = [f"{voter}@c{voter}:{link_port(voter)}" for voter in CONTROLLERS]
+    assert settings["controller.quorum.voters"].split(",") == voters
 
 
 def test_the_observers_lane_is_not_for_toxics() -> None:

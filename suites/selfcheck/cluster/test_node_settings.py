@@ -7,15 +7,11 @@ import pytest
 
 from harness.base.addresses import Address
 from harness.base.user_error import ExitCode, UserError
-from harness.cluster.cluster import ClusterOptions
-from harness.cluster.docker.docker_backend import DOCKER
 from harness.cluster.nodes import jvm_command, node_ports, storage
 from harness.cluster.nodes.node_properties import name, of_node, render, shared
 from harness.cluster.process import loopback_addresses
 from harness.cluster.process.hosts_file import hosts_file
-from harness.cluster.target import parse_target
 from harness.cluster.topology import BROKERS, CONTROLLER, MOST_BROKERS, ExtraListener, brokers_of, owned_topology
-from suites.selfcheck.fixtures.user_errors import raises_user_error
 
 SECURE = ExtraListener(name="SECURE", protocol="SSL", properties={"ssl.keystore.type": "PEM"})
 
@@ -89,7 +85,7 @@ def test_every_broker_of_any_number_has_addresses_of_its_own(count: int) -> None
 def test_internal_topics_have_as_many_copies_as_there_are_brokers(count: int, copies: str, in_sync: str) -> None:
     block = loopback_addresses.claim_block(brokers_of(count))
     block.guard.close()
-    settings = of_node(1, block, quorum=node_ports.QUORUM, data="/data", extra={})
+    settings = of_node(1, block, data="/data", extra={})
     assert settings["transaction.state.log.replication.factor"] == copies
     assert settings["offsets.topic.replication.factor"] == copies
     assert settings["transaction.state.log.min.isr"] == in_sync
@@ -98,7 +94,7 @@ def test_internal_topics_have_as_many_copies_as_there_are_brokers(count: int, co
 def test_a_broker_has_a_listener_beside_the_lanes() -> None:
     block = loopback_addresses.claim_block(extra=(SECURE,))
     block.guard.close()
-    settings = of_node(2, block, quorum=node_ports.QUORUM, data="/data", extra={})
+    settings = of_node(2, block, data="/data", extra={})
     address = block.extra_listeners["SECURE"][2]
     assert f"SECURE://{address}" in settings["listeners"].split(",")
     assert f"SECURE://{address}" in settings["advertised.listeners"].split(",")
@@ -110,16 +106,10 @@ def test_a_listener_can_tell_clients_another_port_than_its_own() -> None:
     mapped = ExtraListener(name="MAPPED", protocol="PLAINTEXT", advertised_port=9)
     block = loopback_addresses.claim_block(extra=(mapped,))
     block.guard.close()
-    settings = of_node(2, block, quorum=node_ports.QUORUM, data="/data", extra={})
+    settings = of_node(2, block, data="/data", extra={})
     address = block.extra_listeners["MAPPED"][2]
     assert f"MAPPED://{address}" in settings["listeners"].split(",")
     assert f"MAPPED://{address.host}:9" in settings["advertised.listeners"].split(",")
-
-
-def test_containers_are_three_brokers_or_one_sentence(tmp_path: Path) -> None:
-    for options in (ClusterOptions(brokers=5), ClusterOptions(listeners=(SECURE,))):
-        with raises_user_error(ExitCode.USAGE, "--backend process"):
-            DOCKER.opener(parse_target("kafka:4.3.1"), options, tmp_path, print)
 
 
 def test_the_users_properties_win_over_ours() -> None:
@@ -127,7 +117,7 @@ def test_the_users_properties_win_over_ours() -> None:
     block.guard.close()
     assert shared()["auto.create.topics.enable"] == "false"
     extra = {"auto.create.topics.enable": "true", "transaction.max.timeout.ms": "1000"}
-    settings = of_node(1, block, quorum=node_ports.QUORUM, data="/data", extra=extra)
+    settings = of_node(1, block, data="/data", extra=extra)
     assert settings["auto.create.topics.enable"] == "true"
     assert settings["transaction.max.timeout.ms"] == "1000"
     assert settings["transaction.state.log.min.isr"] == "2"

@@ -34,7 +34,7 @@ def test_controllers_reach_each_other_and_are_reached_through_proxies() -> None:
 
 def test_every_node_is_told_all_voters() -> None:
     block = block_of()
-    own, of_broker = (of_node(node, block, quorum=node_ports.QUORUM, data="/data", extra={}) for node in (11, 1))
+    own, of_broker = (of_node(node, block, data="/data", extra={}) for node in (11, 1))
     voters = [f"{node}@c{node}:{node_ports.QUORUM}" for node in CONTROLLERS]
     assert own["controller.quorum.voters"].split(",") == voters
     assert of_broker["controller.quorum.voters"] == own["controller.quorum.voters"]

@@ -46,7 +46,7 @@ class Upgradable:
 class Fixed:
     """A cluster without the power."""
 
-    backend: str = "docker"
+    backend: str = "external"
 
 
 def releases(cluster: object) -> Releases:
@@ -75,5 +75,5 @@ def test_a_node_that_is_not_let_in_is_told_and_spends_the_cluster() -> None:
 
 
 def test_where_releases_cannot_be_run_they_are_out_of_reach() -> None:
-    with pytest.raises(OutOfReach, match="docker"):
+    with pytest.raises(OutOfReach, match="external"):
         releases(Fixed()).run(1, "3.9.2")

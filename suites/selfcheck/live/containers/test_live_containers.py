@@ -30,8 +30,8 @@ pytestmark = pytest.mark.live
 Containers: TypeAlias = OwnedCluster[ContainerNode, ContainerBlock]
 
 VERSION = "4.3.1"
-EVERYTHING = 10
-"""Four nodes, Toxiproxy, and five networks."""
+EVERYTHING = 14
+"""Four nodes with their volumes, Toxiproxy, and five networks."""
 RYUKS = [f"{key}={value}" for key, value in create_labels("", {}).items()]
 
 

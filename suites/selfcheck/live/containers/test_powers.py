@@ -15,7 +15,16 @@ import pytest
 from harness.base import wait
 from harness.base.user_error import ExitCode, UserError
 from harness.cluster import distribution
-from harness.cluster.cluster import BreakCode, Cluster, ClusterOptions, Kill, Pause, ReadMetrics
+from harness.cluster.cluster import (
+    BreakCode,
+    Cluster,
+    ClusterOptions,
+    FillDisk,
+    Kill,
+    Pause,
+    ReadMetrics,
+    RunRelease,
+)
 from harness.cluster.nodes import java_agents, readiness_probe
 from harness.cluster.opening import open_cluster
 from harness.cluster.target import Distribution, External, Released, Target
@@ -92,6 +101,30 @@ def test_a_killed_broker_comes_back_with_its_data_and_its_address(cluster: Clust
     cluster.restart(2)
     assert all(readiness_probe.brokers(observer[broker]) == observer for broker in BROKERS)
     assert cluster.read_metric(2, "kafka.server:type=ReplicaManager,name=PartitionCount", "Value") == held
+
+
+def test_a_node_goes_on_with_its_data_and_the_jars_that_are_named(cluster: Cluster) -> None:
+    assert isinstance(cluster, RunRelease)
+    assert isinstance(cluster, ReadMetrics)
+    held = cluster.read_metric(2, "kafka.server:type=ReplicaManager,name=PartitionCount", "Value")
+    for release, altered in ((VERSION, True), (None, False)):
+        cluster.run_release(2, release)
+        assert cluster.altered() is altered
+        assert cluster.read_metric(2, "kafka.server:type=ReplicaManager,name=PartitionCount", "Value") == held > 0
+    with pytest.raises(UserError):
+        cluster.run_release(2, "0.0.1")
+    observer = cluster.topology.lanes["observer"]
+    assert readiness_probe.brokers(observer[2]) == observer, "a release that is not there was not asked for first"
+
+
+def test_a_broker_whose_disk_is_full_ends_and_comes_back(cluster: Cluster) -> None:
+    assert isinstance(cluster, FillDisk)
+    assert isinstance(cluster, Kill)
+    cluster.fill_disk(3)
+    wait.until(lambda: cluster.ended(3), what="the end of the broker", timeout_seconds=30)
+    cluster.restart(3)
+    observer = cluster.topology.lanes["observer"]
+    assert readiness_probe.brokers(observer[3]) == observer
 
 
 def test_a_killed_controller_comes_back(cluster: Cluster) -> None:
