@@ -105,7 +105,7 @@ OPTIONS = (
         CHAOS,
         {"type": upgrade_of, "metavar": "FROM..TO"},
         "start every node with one release, and upgrade the cluster to the other while clients work: 3.9.2..4.3.1, or"
-        " TARGET and 3.9.2.. (process backend; scenarios: those of upgrades)",
+        " TARGET and 3.9.2.. (scenarios: those of upgrades)",
     ),
     Option("--budget", CHAOS, {"metavar": "TIME"}, "how long it may take: 90s, 10m, 2h (default: every scenario once)"),
     Option(
@@ -150,7 +150,7 @@ OPTIONS = (
         "--brokers",
         ("up",),
         {"type": int, "default": len(BROKERS), "metavar": "N", "choices": range(1, MOST_BROKERS + 1)},
-        f"how many brokers, 1 to {MOST_BROKERS} (default: %(default)s; containers are always three)",
+        f"how many brokers, 1 to {MOST_BROKERS} (default: %(default)s)",
     ),
     Option(
         "--broker-jvm-opt",

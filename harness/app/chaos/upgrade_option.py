@@ -39,7 +39,9 @@ class Upgrade:
         nodes = (*brokers_of(options.brokers), *CONTROLLERS[: options.controllers])
         begun = replace(options, releases=dict.fromkeys(nodes, self.first))
         if why := why_not_made(parse_target(target), backend, begun):
-            raise UserError(f"--upgrade {self.first}..: {why}; try --backend process", exit=ExitCode.USAGE)
+            raise UserError(
+                f"--upgrade {self.first}..: {why}; name a target that is started here: kafka:4.3.1", exit=ExitCode.USAGE
+            )
         return begun
 
 

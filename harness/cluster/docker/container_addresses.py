@@ -98,7 +98,7 @@ class ContainerBlock:
         """Every link and every way in; the observer's lane and extra listeners are not in the topology, so no toxic
         is ever put on them.
 
-        Upstreams are names: while a container is down its name does not resolve and Toxiproxy knows that in a second,
+        Upstreams are names: while a container is down its name does not resolve and Toxiproxy knows that at once,
         whereas a connect to its address would keep the proxy from accepting anybody for as long as the system tries.
         """
         links = [

@@ -136,9 +136,10 @@ def _toxiproxy(run: OwnedResources, block: ContainerBlock, proxy: ImageSource) -
         network=edge,
         networking_config={edge: api.create_endpoint_config(ipv4_address=block.toxiproxy(EDGE))},
         ports={f"{port}/tcp": ("127.0.0.1", None) for port in block.edge_ports()},
-        # The name of a node that is down must not be looked up anywhere else, nor for long: a connect waits for it.
+        # The name of a node that is down must be unknown at once, because every connect to the proxy waits for the
+        # answer: the engine asks nobody else for a name without a dot where ndots is set (libnetwork's resolver).
         dns=["127.0.0.1"],
-        dns_opt=["timeout:1", "attempts:1"],
+        dns_opt=["ndots:1", "timeout:1", "attempts:1"],
     )
     for node in block.nodes:
         endpoint = api.create_endpoint_config(ipv4_address=block.toxiproxy(node))

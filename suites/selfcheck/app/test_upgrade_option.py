@@ -49,7 +49,7 @@ def test_without_it_no_upgrade_is_played(tmp_path: Path) -> None:
     [
         ("3.9.2..", "", r"--upgrade 3\.9\.2\.\.: name what to upgrade to"),
         ("3.9.2..4.3.1", "kafka:4.2.1", r"--upgrade ends at kafka:4\.3\.1, and the target is kafka:4\.2\.1: name one"),
-        ("3.9.2..", "external:h:1", r"--upgrade 3\.9\.2\.\.: .*; try --backend process"),
+        ("3.9.2..", "external:h:1", r"--upgrade 3\.9\.2\.\.: .*; name a target that is started here"),
     ],
 )
 def test_what_is_no_upgrade_is_refused(upgrade: str, target: str, sentence: str, tmp_path: Path) -> None:
