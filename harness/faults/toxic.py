@@ -49,7 +49,7 @@ LACKS: Mapping[ToxicReach, str] = {
     ToxicReach.LEADERS: "leaders cannot be moved: that takes a second broker, and on a cluster that is not ours"
     " --allow-changes",
     ToxicReach.CLIENTS: "no client is a process of its own",
-    ToxicReach.DISKS: "writes of the brokers cannot be let fail (only those of processes of ours)",
+    ToxicReach.DISKS: "writes of the brokers cannot be let fail (only those of brokers of ours)",
     ToxicReach.RELEASES: "nothing is to be upgraded (--upgrade 3.9.2..4.3.1)",
     ToxicReach.CODE: "no rule can be loaded into the brokers' JVMs",
     ToxicReach.SETTINGS: "the brokers cannot be started with the scenario's settings",

@@ -2,7 +2,7 @@
 
 Kafka takes a log directory out of service at the first write that fails (KIP-112), and a broker that has no other one
 ends without any good order: leaderships are not handed over, and the last batch may be half in the file. It is started
-again with its data and room to write. Needs the power to let writes fail, which processes of ours have. Counts brokers
+again with its data and room to write. Needs the power to let writes fail, which brokers of ours have. Counts brokers
 that ended by themselves.
 """
 

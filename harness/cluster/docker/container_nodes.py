@@ -42,10 +42,9 @@ class ContainerNodes:
     def create(self, number: int) -> ContainerNode:
         """A node whose container and volume are made; no file is in them, and it does not run yet."""
         self.run.volume(self._named(number))
-        container = self._container(number, self._image_of(number))
-        return ContainerNode(
-            number=number, container=container, log=self.logs / f"{title(number)}.log", tmp=self._tmp(number)
-        )
+        tmp = self._tmp(number)
+        container = self._container(number, self._image_of(number), tmp)
+        return ContainerNode(number=number, container=container, log=self.logs / f"{title(number)}.log", tmp=tmp)
 
     def fill(self, node: ContainerNode, cluster_id: str) -> None:
         """Put in the node's formatted storage, and all other files that it starts with."""
@@ -61,7 +60,7 @@ class ContainerNodes:
 
     def install(self, node: ContainerNode, release: str | None) -> None:
         node.container.remove(force=True)
-        node.container = self._container(node.number, self.releases.image(release))
+        node.container = self._container(node.number, self.releases.image(release), node.tmp)
         self._put_settings(node)
 
     def _image_of(self, number: int) -> NodeImage:
@@ -71,7 +70,7 @@ class ContainerNodes:
         """A node's container, and its volume."""
         return f"{self.run.name}-{title(number)}"
 
-    def _container(self, number: int, source: NodeImage) -> Any:
+    def _container(self, number: int, source: NodeImage, tmp: Path | None) -> Any:
         network = networks.network_name(self.run, number)
         endpoint = self.run.engine.sdk.api.create_endpoint_config(
             ipv4_address=self.block.node(number, 0).host, aliases=[f"node-{number}"]
@@ -88,12 +87,11 @@ class ContainerNodes:
             network=network,
             networking_config={network: endpoint},
             extra_hosts=dict(self.block.hosts(number)),
-            mounts=self._mounts(number),
+            mounts=self._mounts(number, tmp),
         )
 
-    def _mounts(self, number: int) -> list[Mount]:
+    def _mounts(self, number: int, tmp: Path | None) -> list[Mount]:
         """The volume of its data; and where HotSpot opens its socket, where that is a folder of this machine."""
-        tmp = self._tmp(number)
         shared = [] if tmp is None else [Mount("/tmp", str(tmp), type="bind")]  # noqa: S108
         return [Mount(str(DATA), self._named(number), type="volume", no_copy=True), *shared]
 
@@ -101,7 +99,7 @@ class ContainerNodes:
         if not self.run.engine.on_this_machine:
             return None
         folder = self.folder / title(number)
-        folder.mkdir(exist_ok=True)
+        folder.mkdir()
         return folder
 
     def _put_settings(self, node: ContainerNode) -> None:

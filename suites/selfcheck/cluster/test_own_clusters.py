@@ -52,6 +52,7 @@ def test_what_a_backend_cannot_make_is_known_before_anything_starts() -> None:
     target = parse_target("kafka:4.3.1")
     options = ClusterOptions()
     plain = OwnCluster(properties={"a": "b"}, node_properties={1: {"a": "c"}})
+    assert why_not_made(target, "docker", options.changed(plain)) is None
     for wish in (OwnCluster(features={"x": 0}), OwnCluster(metadata="3.9"), OwnCluster(releases={1: "3.9.2"})):
         for backend in ("docker", "process"):
             assert why_not_made(target, backend, options.changed(wish)) is None
