@@ -13,6 +13,7 @@ from pathlib import Path
 from harness.base import wait
 from harness.chaos.moments.moment import MOMENTS
 from harness.chaos.observe.coordinator_probe import probe
+from harness.chaos.observe.deleted_topics import ends_of_deleted
 from harness.chaos.observe.drain import FETCH_BYTES, Drained, Scope
 from harness.chaos.observe.drain import drain as drain_partitions
 from harness.chaos.observe.settle import settle as wait_for_rest
@@ -53,8 +54,8 @@ PROBE_SECONDS = 20.0
 """Within which every coordinator must serve again after heal."""
 SETTLE_MARGIN_SECONDS = 6.0
 """Beyond the longest transaction timeout, for settling: the coordinator's search, and the markers."""
-READ_SECONDS = 10.0
-"""That a reader may take to the end, once nothing is written any more."""
+READ_SECONDS = 60.0
+"""That a reader may go without a batch that begins or is over, once nothing is written any more."""
 
 
 def perform(environment: Environment, round_: Round) -> Judgement:
@@ -206,7 +207,10 @@ def drain(environment: Environment, context: RoundContext) -> None:
     drained = drain_partitions(scope, context.history_journal, context.fault_target.clock)
     if not drained.high_watermarks:
         environment.wanted.progress("the target is gone: no broker answers; what was recorded is kept and judged")
-    context.history_journal.write(*context.reader.finish(drained.high_watermarks, timeout_seconds=READ_SECONDS))
+    gone = [(context.fault_target.topics[name], index) for name, index in context.scenario.passing_partitions]
+    context.history_journal.write(*ends_of_deleted(gone, context.fault_target.clock.now()))
+    ends = context.reader.finish(drained.high_watermarks, drained.stable_offsets, timeout_seconds=READ_SECONDS)
+    context.history_journal.write(*ends)
     context.facts["fetches"] = {"bytes": scope.fetch_bytes, **asdict(drained.fetches)}
     context.facts["spark"] = context.reader.facts()
     if environment.keeps_producers:

@@ -38,7 +38,6 @@ ENDED_SECONDS = 10.0
 """Within which a transaction that ends has its markers."""
 LED_SECONDS = 30.0
 """Within which what has moved is led again."""
-TOO_SLOW = "this machine was too slow: the transaction may have timed out before that was due"
 NO_SUCH_BROKER = "the target has no broker that stands so to the partition, or to the id"
 Asked: TypeAlias = tuple[CellRun, ModelRequest]
 
@@ -139,8 +138,7 @@ class CellBatch:
 
     def _note_late(self) -> None:
         for run in self.runs:
-            if run.missed is None and run.is_late():
-                run.missed = TOO_SLOW
+            run.note_late()
 
     def _until_answered(self, left: Sequence[Asked]) -> None:
         for tries in range(1, TRIES + 1):

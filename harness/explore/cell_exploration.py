@@ -1,6 +1,6 @@
 """One target that is asked cells, in batches side by side; each result is kept as soon as there is one."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -22,11 +22,12 @@ from harness.evidence.run_folder import RunFolder
 from harness.explore.asker import opened
 from harness.explore.cell_batch import begun
 from harness.explore.cell_results import not_reached
-from harness.explore.events.cluster_events import ClusterEvents
+from harness.explore.cell_run import TIMED_OUT
+from harness.explore.events.cluster_events import HELD_TOO_LONG, ClusterEvents
 from harness.explore.events.held_links import HeldLinks
 from harness.explore.events.loading_coordinators import LONG
 from harness.explore.events.moved_leaders import MovedLeaders
-from harness.explore.events.planned_batches import PlannedBatch, planned
+from harness.explore.events.planned_batches import PlannedBatch, planned, smaller_batches
 from harness.explore.events.reach import EventReach
 from harness.explore.explore_options import ExploreOptions
 from harness.explore.explored_cluster import ExploredCluster, PartitionPool, group_partitions
@@ -59,6 +60,8 @@ ON_OTHERS = 2_000
 """Cells that a cluster which is not ours is asked, unless more are wanted: transactional ids stay for a week."""
 BATCHES_AT_ONCE = 2
 """While one waits for its last answers, or for a topic, another one asks."""
+TOO_SLOW, AGAIN = (TIMED_OUT, HELD_TOO_LONG), "being too slow in a larger batch"
+"""Why a cell is asked once more, in a smaller batch, and how that is told."""
 LOOKS = ("DescribeProducers", "DescribeTransactions", "Fetch", "ListOffsets")
 """APIs without which nothing can be compared."""
 
@@ -143,17 +146,27 @@ class Exploration:
     def _explore(self, batches: Sequence[PlannedBatch], profile: ProtocolProfile, found: Findings) -> None:
         with self._explored() as explored, self._events(explored) as events:
             before: PartitionPool | None = None
-            for planned_batch in batches:
-                if found.lost:
-                    return
+            waiting = deque(batches)
+            while waiting and not found.lost:
+                planned_batch = waiting.popleft()
                 pool = self._pool(planned_batch, explored, events)
                 batch = begun(planned_batch.cells, explored, pool, profile, events)
-                found.add(batch.explore())
+                waiting.extendleft(self._added(found, planned_batch, batch.explore()))
                 self.asked_again.update(batch.asked_again)
                 self.late += batch.late
                 if before is not None:
                     explored.remove(before)
                 before = pool
+
+    def _added(self, found: Findings, batch: PlannedBatch, results: Sequence[FreshResult]) -> Sequence[PlannedBatch]:
+        """Keep results; the batches in which those are to be asked again for which this machine was too slow."""
+        too_slow = {each.result.cell for each in results if each.result.why in TOO_SLOW}
+        smaller = smaller_batches(batch, too_slow)
+        again = {number for each in smaller for number, _ in each.cells}
+        found.add(each for each in results if each.result.cell not in again)
+        if again:
+            self.asked_again[AGAIN] += len(again)
+        return smaller
 
     def _pool(self, batch: PlannedBatch, explored: ExploredCluster, events: ClusterEvents) -> PartitionPool:
         if batch.loads:

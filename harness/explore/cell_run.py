@@ -48,6 +48,7 @@ PASSING = frozenset(
     }
 )
 """Answers after which nothing has changed, and the same request may be answered otherwise a moment later."""
+TIMED_OUT = "this machine was too slow: the transaction may have timed out before that was due"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,9 @@ class CellRun:
         if self.step == len(self.cell.path):
             self.answer = answer
         elif fitting is None:
-            self.stray(" or ".join(answer_text(each.answer) for each in steps), answer_text(answer))
+            self.note_late()
+            if self.missed is None:
+                self.stray(" or ".join(answer_text(each.answer) for each in steps), answer_text(answer))
             return
         self.step += 1
         if fitting is not None:
@@ -194,13 +197,16 @@ class CellRun:
         self.held, self.ending = False, completed_between(before, done)
         self._go_on(done)
 
+    def note_late(self) -> None:
+        """What is too late is missed."""
+        if self.missed is None and self.is_late():
+            self.missed = TIMED_OUT
+
     def is_late(self) -> bool:
         """Whether its open transaction may have outlived its timeout, unasked; one that went astray is told as that."""
-        return (
-            self.strayed is None
-            and self.opened is not None
-            and (time.monotonic() - self.opened) * 1000 >= self.who.timeout_ms
-        )
+        if self.strayed is not None or self.opened is None:
+            return False
+        return (time.monotonic() - self.opened) * 1000 >= self.who.timeout_ms
 
     def _go_on(self, after: ModelCluster) -> None:
         open_now = _is_open(after)

@@ -40,6 +40,7 @@ class ToxicReach(StrEnum):
     CODE = "code"  # of brokers, by rules that are loaded into their JVMs
     SETTINGS = "settings"  # that the nodes are started with, as the scenario asks for it
     CONTROLLERS = "controllers"  # of which others go on
+    TOPICS = "topics"  # of the round, which are ours on every cluster
 
 
 LACKS: Mapping[ToxicReach, str] = {
@@ -54,6 +55,7 @@ LACKS: Mapping[ToxicReach, str] = {
     ToxicReach.CODE: "no rule can be loaded into the brokers' JVMs",
     ToxicReach.SETTINGS: "the brokers cannot be started with the scenario's settings",
     ToxicReach.CONTROLLERS: "there is no quorum of three controllers that are ours to kill",
+    ToxicReach.TOPICS: "no topic of the round is to be deleted",
 }
 """Why something is out of reach, as a clause."""
 
@@ -64,6 +66,7 @@ class ClusterShape:
 
     :param reach: What toxics may act on; those that act on nothing else than the rest are not drawn.
     :param topics: Topic to number of partitions (by the scenario's own names, such as ``accounts``).
+    :param passing: Topics beside these that may be deleted.
     :param transactional_ids: Of the workload's roles.
     """
 
@@ -71,6 +74,7 @@ class ClusterShape:
     lanes: tuple[str, ...] = ("victim", "rival")
     topics: Mapping[str, int]
     transactional_ids: tuple[str, ...]
+    passing: tuple[str, ...] = ()
     reach: frozenset[ToxicReach] = frozenset(ToxicReach)
 
 

@@ -10,8 +10,10 @@ answered. Which offset it is, what the group then shows, and what concerns its m
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from msgspec.structs import replace
 
 from harness.base.kafka_error import KafkaError
 from harness.evidence.history.asked_request import AskedRequest

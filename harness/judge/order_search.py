@@ -9,7 +9,7 @@ from harness.judge.stale_brokers import StaleBrokers
 from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, ModelRequest
 from harness.model.model_state import NONE
 from harness.model.protocol_profile import ProtocolProfile
-from harness.model.traces.trace_check import Explained, TraceVerdict, check_trace
+from harness.model.traces.trace_check import MOST, Explained, TraceVerdict, check_trace
 from harness.model.traces.traced_cluster import UsedId
 
 USED_BEFORE = "used_before"
@@ -50,6 +50,7 @@ class OrderSearch:
     :param stale: Who may not have heard that another one had taken its place.
     :param timeouts: Of transactions, by transactional id; an id that is not here may time out at any time.
     :param expires: Whether ids expire within seconds. :param used: Ids that were used before the history begins.
+    :param most: Configurations that are looked at before the search of an id is given up.
     """
 
     profile: ProtocolProfile
@@ -59,6 +60,7 @@ class OrderSearch:
     expires: bool = False
     stale: StaleBrokers = NOBODY_STALE
     used: Mapping[str, UsedId] = field(default_factory=dict)
+    most: int = MOST
 
     def searched(self, name: str, rows: Iterable[Row]) -> SearchedId:
         """Whether an order explains all answers to the clients of one id."""
@@ -71,6 +73,7 @@ class OrderSearch:
             expires=self.expires,
             used=self.used.get(name),
             missing=frozenset(trace.missing),
+            most=self.most,
         )
         twice = len(set(trace.handed_out)) < len(trace.handed_out)
         if verdict.explained is not Explained.NO:

@@ -6,8 +6,10 @@ DescribeTransactions and DescribeProducers only where they are asked beside the 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
+
+from msgspec.structs import replace
 
 from harness.model.groups.group_model import next_offset
 from harness.model.model_requests import (

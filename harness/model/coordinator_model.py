@@ -7,8 +7,9 @@ Sources: KIP-98, KIP-360, KIP-890; ``TransactionCoordinator``, ``TransactionMeta
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, TypeAlias
+
+from msgspec.structs import replace
 
 from harness.model.model_requests import (
     AddPartitionsAsked,

@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.model.model_requests import ModelAnswer, PartitionWrite
 from harness.model.model_state import NONE, KeptOffset, ModelCluster, PartitionLog
 
 
-@dataclass(frozen=True, slots=True)
-class Intended:
+class Intended(Struct, frozen=True):
     """What applications know.
 
     :param committed: Transactions whose commit a coordinator took.

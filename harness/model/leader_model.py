@@ -6,7 +6,7 @@ verification (KIP-890 part 1). Sources: KIP-98, KIP-890; ``ReplicaManager.handle
 ``ProducerAppendInfo``, ``VerificationStateEntry``, ``AddPartitionsToTxnManager`` of Kafka.
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from harness.model.model_requests import (
     AddPartitionsAsked,

@@ -1,8 +1,9 @@
 """What can be asked of brokers, and what they answer. Identities are symbolic, as in the state."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from harness.model.model_state import GROUP, NONE
 
@@ -24,8 +25,7 @@ class DescribedBy(StrEnum):
     STRANGER = "a broker without replica"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InitProducerIdAsked:
+class InitProducerIdAsked(Struct, frozen=True, kw_only=True):
     """InitProducerId of a transactional id; with its producer id and epoch from version 3 on (KIP-360).
 
     :param timeout_ms: Of its transactions; NONE for the one that paths ask for.
@@ -38,8 +38,7 @@ class InitProducerIdAsked:
     timeout_ms: int = NONE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddPartitionsAsked:
+class AddPartitionsAsked(Struct, frozen=True, kw_only=True):
     """AddPartitionsToTxn: a client's up to version 3, a broker's from version 4 on.
 
     :param verify_only: The broker only asks whether they are part of the transaction.
@@ -53,8 +52,7 @@ class AddPartitionsAsked:
     verify_only: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProduceAsked:
+class ProduceAsked(Struct, frozen=True, kw_only=True):
     """A batch of one record.
 
     :param names_id: Whether the request has the transactional id. :param transactional: Whether the batch says that it
@@ -73,8 +71,7 @@ class ProduceAsked:
     too_large: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddOffsetsAsked:
+class AddOffsetsAsked(Struct, frozen=True, kw_only=True):
     """AddOffsetsToTxn of a client of the old protocol: the partition of a group's offsets enters the transaction."""
 
     id: str
@@ -84,8 +81,7 @@ class AddOffsetsAsked:
     group: str = GROUP
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TxnOffsetCommitAsked:
+class TxnOffsetCommitAsked(Struct, frozen=True, kw_only=True):
     """An offset of a group, which holds once the transaction commits (KIP-98; KIP-447 for member and generation).
 
     :param value: Names the transaction that it is meant for, as a record's does.
@@ -112,8 +108,7 @@ class TxnOffsetCommitAsked:
         return NONE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndTxnAsked:
+class EndTxnAsked(Struct, frozen=True, kw_only=True):
     """The client commits or aborts."""
 
     id: str
@@ -123,8 +118,7 @@ class EndTxnAsked:
     commit: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteMarkerAsked:
+class WriteMarkerAsked(Struct, frozen=True, kw_only=True):
     """A marker for one partition, sent by a coordinator or by an operator.
 
     :param level: ``transaction_version`` of the marker, from version 2 on.
@@ -139,8 +133,7 @@ class WriteMarkerAsked:
     level: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListTransactionsAsked:
+class ListTransactionsAsked(Struct, frozen=True, kw_only=True):
     """ListTransactions, of the coordinator of an id: whether the id is in the list, and how.
 
     :param producer_id: Only of this one. :param states: Only in these; () for all.
@@ -156,8 +149,7 @@ class ListTransactionsAsked:
     pattern: ListedPattern = ListedPattern.ANY
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DescribeTransactionAsked:
+class DescribeTransactionAsked(Struct, frozen=True, kw_only=True):
     """DescribeTransactions of one id.
 
     :param elsewhere: Of a broker that does not coordinate it. :param names_none: Without that id or another one.
@@ -171,8 +163,7 @@ class DescribeTransactionAsked:
     producer_id: int = NONE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DescribeProducerAsked:
+class DescribeProducerAsked(Struct, frozen=True, kw_only=True):
     """DescribeProducers of one partition: whether a producer is in the list, and how."""
 
     partition: str
@@ -196,8 +187,7 @@ ModelRequest: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ModelAnswer:
+class ModelAnswer(Struct, frozen=True):
     """A code, by its name in ``Errors`` of Kafka, and the identity and the state, where the answer tells them."""
 
     error: str = "NONE"

@@ -5,8 +5,10 @@ an offset. When a write is not
 answered it may give up, and abort; it may also stop for good at any time. What it sent then is still under way.
 """
 
-from dataclasses import dataclass, field, replace
 from enum import Enum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from harness.model.frozen_map import FrozenMap
 from harness.model.model_requests import (
@@ -37,8 +39,7 @@ class ClientPhase(Enum):
     STOPPED = "stopped"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelledProducer:
+class ModelledProducer(Struct, frozen=True, kw_only=True):
     """One instance of an application.
 
     :param name: Of the instance; its records carry it. :param id: The transactional id.

@@ -1,7 +1,9 @@
 """One step of the protocol: a request in a state, and everything that it may answer and leave behind."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.model import coordinator_model, leader_model
 from harness.model.frozen_map import FrozenMap
@@ -32,8 +34,7 @@ WITHOUT_STATE = frozenset(
 """Answers for which a coordinator need not know the id."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelOutcome:
+class ModelOutcome(Struct, frozen=True):
     """An answer, and the state after it; the effect is told apart from the code."""
 
     answer: ModelAnswer

@@ -24,3 +24,13 @@ def by_topic(items: Iterable[tuple[str, Item]]) -> Mapping[str, list[Item]]:
 def partition_name(topic: str, partition: int) -> str:
     """``t-0``, Kafka's own way to print a ``TopicPartition``."""
     return f"{topic}-{partition}"
+
+
+def named_partition(name: str) -> TopicPartition:
+    """Topic and index of a partition's name.
+
+    >>> named_partition("eu-accounts-2")
+    ('eu-accounts', 2)
+    """
+    topic, _, index = name.rpartition("-")
+    return topic, int(index)

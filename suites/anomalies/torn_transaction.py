@@ -78,6 +78,31 @@ def the_log_begins_within_a_batch_that_is_still_sent(s: Story) -> Sequence[str]:
     return []
 
 
+def a_topic_that_it_wrote_to_was_deleted(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1, 0, 1, 0)
+    s.begin(2, 2)
+    s.produce(2, 0, size=2)
+    s.produce(2, 1, size=2, at=1, outcome=Outcome.UNSURE, error=None)
+    s.abort(2)
+    s.end()
+    s.gone(1)
+    return []
+
+
+def beside_a_topic_that_was_deleted_a_record_is_lost(s: Story) -> Sequence[str]:
+    s.init()
+    s.begin(1, 3)
+    s.produce(1, 0, size=3)
+    s.produce(1, 1, size=3, at=1)
+    s.produce(1, 2, size=3, at=2, log=False)
+    s.commit(1, 0, 1)
+    s.whole(2, 0, 2)
+    s.end()
+    s.gone(1)
+    return ["torn-transaction"]
+
+
 def some_commit_markers_say_abort(e: HistoryEditor) -> bool:
     """A transaction whose commit was done is aborted on some partitions."""
     return e.flip_one(e.sound(), least=2, all_of=False)
@@ -118,6 +143,8 @@ ANOMALY = Anomaly(
         half_a_transfer_is_lost,
         a_reader_lacks_half_a_transaction,
         the_log_begins_within_a_batch_that_is_still_sent,
+        a_topic_that_it_wrote_to_was_deleted,
+        beside_a_topic_that_was_deleted_a_record_is_lost,
     ),
     plants=(
         Plant(change=some_commit_markers_say_abort),

@@ -12,9 +12,12 @@ from harness.run import Run, close, open_target
 VERSION = "4.3.1"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def warm_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """A run whose cluster is up and has seen its first transaction."""
+    """A run whose cluster is up and has seen its first transaction.
+
+    A session of Spark that it opened ends with it, since a process has one at a time.
+    """
     folder = RunFolder.create(tmp_path_factory.mktemp("bench") / "run", {"target": f"kafka:{VERSION}"})
     options = RunOptions(target=f"kafka:{VERSION}", folder=Path(folder.path), backend="process")
     run = Run(options=options, folder=folder, journal=folder.journal())

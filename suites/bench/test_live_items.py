@@ -22,7 +22,7 @@ APART = [entry.requirement for entry in EVERY if entry.requirement.order is Orde
 @pytest.mark.benchmark(group="a wire requirement's live item")
 @pytest.mark.parametrize("entry", CALM, ids=lambda entry: entry.requirement.id)
 def test_live_item(benchmark: BenchmarkFixture, warm_run: Run, entry: CatalogueEntry) -> None:
-    verdict = benchmark.pedantic(examine, args=(warm_run, entry.requirement), rounds=7, warmup_rounds=2)
+    verdict = benchmark.pedantic(examine, args=(warm_run, entry.requirement), rounds=5, warmup_rounds=1)
     assert verdict.status in JUDGED
 
 

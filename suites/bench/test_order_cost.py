@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from harness.judge.checks.model_order import search_all
 from harness.judge.order_search import OrderSearch
+from harness.judge.order_searches import search_all
 from harness.model.protocol_profile import NEWEST
 from harness.spark.session.spark_session import SparkHandle, open_session
 from suites.selfcheck.fixtures.histories.wire_operations import wire_operations

@@ -5,8 +5,10 @@ leaders move. Producer ids are given other numbers, as a cluster's would be.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from harness.model import protocol_step as step
 from harness.model.alphabet import MISSING, OWN, PARTITIONS, alphabet

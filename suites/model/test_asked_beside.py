@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from harness.model.model_requests import (
     AddPartitionsAsked,
@@ -63,18 +64,14 @@ def test_a_write_of_no_transaction_is_refused_while_one_is_open_and_taken_behind
 
 
 def test_a_transactional_batch_needs_the_id_and_a_write_of_no_transaction_ends_no_verification() -> None:
-    unnamed = ProduceAsked(**{**fields(WRITE), "names_id": False})  # type: ignore[arg-type]
+    unnamed = replace(WRITE, names_id=False)
     answers, cluster = asked(INIT, unnamed)
     assert answers[-1].error == "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
     assert cluster == asked(INIT)[1]
-    gapped = ProduceAsked(**{**fields(WRITE), "sequence": 2})  # type: ignore[arg-type]
+    gapped = replace(WRITE, sequence=2)
     refused, waiting = asked(INIT, gapped, plain())
     assert [each.error for each in refused[1:]] == ["OUT_OF_ORDER_SEQUENCE_NUMBER", "NONE"]
     assert 0 in waiting.log("A").verifications
-
-
-def fields(write: ProduceAsked) -> dict[str, object]:
-    return {name: getattr(write, name) for name in ProduceAsked.__dataclass_fields__}
 
 
 @pytest.mark.parametrize("version", [3, 4, 5])

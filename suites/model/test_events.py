@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from harness.model.events.model_event import (
     CoordinatorMoves,
@@ -143,8 +144,8 @@ def test_a_write_whose_question_is_lost_is_to_be_tried_again_and_then_appended(
     ("second", "allowed"),
     [
         (ADDED_WRITE, {("NOT_ENOUGH_REPLICAS", "NONE"), ("NONE", "NOT_ENOUGH_REPLICAS")}),
-        (replace(ADDED_WRITE, epoch=2), {("INVALID_PRODUCER_EPOCH", "INVALID_PRODUCER_EPOCH")}),
-        (replace(ADDED_WRITE, epoch=0), {("NONE", "INVALID_PRODUCER_EPOCH")}),
+        (structs.replace(ADDED_WRITE, epoch=2), {("INVALID_PRODUCER_EPOCH", "INVALID_PRODUCER_EPOCH")}),
+        (structs.replace(ADDED_WRITE, epoch=0), {("NONE", "INVALID_PRODUCER_EPOCH")}),
     ],
 )
 def test_of_two_writes_that_overlap_the_newer_one_is_asked_about(
@@ -162,8 +163,8 @@ def test_the_last_epochs_end_in_another_producer_id() -> None:
     assert outcomes(last, INIT, NEWEST)[0].answer == ModelAnswer(producer_id=2, epoch=0)
     one_left = after(EpochsUsedUp("own", left=1))
     assert outcomes(one_left, INIT, NEWEST)[0].answer == ModelAnswer(producer_id=1, epoch=32766)
-    write = replace(NEW_WRITE, epoch=32766)
-    ended = outcomes(after_path(last, (write,), NEWEST), replace(COMMIT, epoch=32766), NEWEST)[0]
+    write = structs.replace(NEW_WRITE, epoch=32766)
+    ended = outcomes(after_path(last, (write,), NEWEST), structs.replace(COMMIT, epoch=32766), NEWEST)[0]
     assert ended.answer == ModelAnswer(producer_id=2, epoch=0)
 
 
@@ -173,13 +174,13 @@ def test_the_last_epochs_end_in_another_producer_id() -> None:
 def test_what_a_coordinator_aborts_in_the_last_epoch_ends_in_another_producer_id_since_it_was_mended(
     profile: ProtocolProfile, identity: tuple[int, int]
 ) -> None:
-    write = replace(NEW_WRITE, epoch=32766)
+    write = structs.replace(NEW_WRITE, epoch=32766)
     aborted = after(EpochsUsedUp("own", left=0), write, TimeoutPasses("own"), profile=profile)
     own = aborted.ids["own"]
     assert (own.state, own.producer_id, own.epoch) == (CoordinatorState.COMPLETE_ABORT, *identity)
-    repeated = outcomes(aborted, replace(COMMIT, epoch=32766, commit=False), profile)[0].answer
+    repeated = outcomes(aborted, structs.replace(COMMIT, epoch=32766, commit=False), profile)[0].answer
     assert repeated == ModelAnswer(producer_id=identity[0], epoch=identity[1])
-    own_abort = replace(COMMIT, producer_id=identity[0], epoch=identity[1], commit=False)
+    own_abort = structs.replace(COMMIT, producer_id=identity[0], epoch=identity[1], commit=False)
     ended = outcomes(aborted, own_abort, profile)[0].answer
     assert ended.error == ("NONE" if profile.fence_rotates else "UNKNOWN_SERVER_ERROR")
 
@@ -187,7 +188,7 @@ def test_what_a_coordinator_aborts_in_the_last_epoch_ends_in_another_producer_id
 def test_a_producer_id_before_the_current_one_is_known_until_the_next_transition() -> None:
     rotated = after(EpochsUsedUp("own", left=0), INIT)
     assert rotated.ids["own"].previous_id == 1
-    written = after_path(rotated, (replace(NEW_WRITE, producer_id=2),), NEWEST)
+    written = after_path(rotated, (structs.replace(NEW_WRITE, producer_id=2),), NEWEST)
     assert written.ids["own"].previous_id == NONE
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from msgspec import structs
 
 from harness.model.frozen_map import FrozenMap
 from harness.model.model_state import Coordinated, KnownProducer, ModelCluster, PartitionLog
@@ -120,17 +121,17 @@ def _seen_of(name: str, cluster: ModelCluster) -> tuple[Coordinated | None, tupl
     if known is None:
         return None, ()
     logs = tuple(_log_of(known.producer_id, log) for log in cluster.logs.values())
-    return replace(known, producer_id=0), logs
+    return structs.replace(known, producer_id=0), logs
 
 
 def _log_of(producer_id: int, log: PartitionLog) -> PartitionLog:
     own = [index for index, entry in enumerate(log.entries) if entry.producer_id == producer_id]
     settled = max((index for index in own if log.entries[index].marker is not None), default=-1)
     left = [index for index in own if index > settled]
-    entries = tuple(replace(log.entries[index], producer_id=0, value="") for index in left)
+    entries = tuple(structs.replace(log.entries[index], producer_id=0, value="") for index in left)
     verification = log.verifications.get(producer_id)
     producers = dict(_producers_of(producer_id, log, left))
-    kept = FrozenMap({} if verification is None else {0: replace(verification, number=0)})
+    kept = FrozenMap({} if verification is None else {0: structs.replace(verification, number=0)})
     return PartitionLog(entries=entries, producers=FrozenMap(producers), verifications=kept)
 
 
@@ -138,7 +139,8 @@ def _producers_of(producer_id: int, log: PartitionLog, left: list[int]) -> Itera
     if producer_id in log.producers:
         known = log.known(producer_id)
         opened = None if known.open_since is None else left.index(known.open_since)
-        yield 0, replace(known, open_since=opened, batches=tuple((sequence, 0) for sequence, _ in known.batches))
+        batches = tuple((sequence, 0) for sequence, _ in known.batches)
+        yield 0, structs.replace(known, open_since=opened, batches=batches)
 
 
 def test_ids_together_and_each_by_itself_break_alike() -> None:

@@ -1,13 +1,13 @@
 """What the model may do is explained, whatever was lost, late or repeated; what it would never do is not."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from harness.model.model_requests import (
     AddPartitionsAsked,

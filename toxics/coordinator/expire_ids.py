@@ -13,9 +13,10 @@ from random import Random
 
 from harness.base.json_value import Json
 from harness.faults.fault_target import FaultTarget
+from harness.faults.observer.observer_lane import on_observer_lane
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import texts
-from harness.kafka.leader_client import LeaderClient, Unreachable
+from harness.kafka.leader_client import Unreachable
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
 
 NOBODY = -1
@@ -52,10 +53,8 @@ class IdExpiry:
 
 def _producer_ids(fault_target: FaultTarget, ids: tuple[str, ...]) -> Mapping[str, int]:
     """By the workload's name; an id whose coordinator does not answer is left out."""
-    topology, found = fault_target.cluster.topology, dict[str, int]()
-    security = topology.secured("observer")
-    leader_client = LeaderClient.over(topology.lanes["observer"], fault_target.clock, security=security)
-    try:
+    found = dict[str, int]()
+    with on_observer_lane(fault_target) as leader_client:
         for one in ids:
             request = DescribeTransactions(transactional_id=fault_target.transactional_ids.get(one, one))
             try:
@@ -63,8 +62,6 @@ def _producer_ids(fault_target: FaultTarget, ids: tuple[str, ...]) -> Mapping[st
             except Unreachable:
                 continue
             found[one] = NOBODY if answer.error else answer.producer_id
-    finally:
-        leader_client.close()
     return found
 
 

@@ -14,6 +14,7 @@ from random import Random
 from harness.base import wait
 from harness.base.json_value import Json
 from harness.base.unprepared import Unprepared
+from harness.faults.brokers.leadership import COPIED_SECONDS, give_replicas_back
 from harness.faults.drawn_partition import drawn_partition
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
@@ -23,8 +24,6 @@ from harness.wire.topic_partitions import TopicPartition, partition_name
 
 DROPPED_SECONDS = 10.0
 """Within which the replica must be out of sync for good."""
-COPIED_SECONDS = 30.0
-"""Within which a replica should be in sync that begins with nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +66,7 @@ class ReplicaMove:
             strikes.how += f": {leader} → {fresh}"
             yield strikes
         finally:
-            reassign(fault_target, *place, before["replicas"])
-            if wait.elapsed_ms_until(fault_target.replicated, timeout_seconds=COPIED_SECONDS) is None:
-                strikes.how += "; the others were not in sync again in time"
+            give_replicas_back(fault_target, place, before["replicas"], strikes)
 
 
 def _place(fault_target: FaultTarget, chosen: Mapping[str, Json]) -> TopicPartition:

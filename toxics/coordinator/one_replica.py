@@ -12,6 +12,7 @@ from random import Random
 from harness.base import wait
 from harness.base.json_value import Json
 from harness.base.unprepared import Unprepared
+from harness.faults.brokers.leadership import give_replicas_back
 from harness.faults.drawn_partition import drawn_partition
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
@@ -20,8 +21,6 @@ from harness.wire.topic_partitions import partition_name
 
 ALONE_SECONDS = 10.0
 """Within which the leader must be the only in-sync replica."""
-COPIED_SECONDS = 30.0
-"""Within which the other replicas should be in sync again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +56,7 @@ class OneReplica:
             strikes.struck += 1
             yield strikes
         finally:
-            reassign(fault_target, *place, before["replicas"])
-            if wait.elapsed_ms_until(fault_target.replicated, timeout_seconds=COPIED_SECONDS) is None:
-                strikes.how += "; the others were not in sync again in time"
+            give_replicas_back(fault_target, place, before["replicas"], strikes)
 
 
 TOXIC = OneReplica()

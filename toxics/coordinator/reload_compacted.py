@@ -15,9 +15,9 @@ from harness.base import wait
 from harness.base.json_value import Json
 from harness.faults.brokers.leadership import RANKS, leader_moved
 from harness.faults.fault_target import FaultTarget
+from harness.faults.observer.observer_lane import on_observer_lane
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number, text
-from harness.kafka.leader_client import LeaderClient
 from harness.kafka.raw_log import compacted_away
 from harness.wire.topic_partitions import TopicPartition
 
@@ -60,13 +60,8 @@ class CompactedReload:
 
 
 def _compacted(fault_target: FaultTarget, place: TopicPartition) -> tuple[int, int]:
-    topology = fault_target.cluster.topology
-    security = topology.secured("observer")
-    leader_client = LeaderClient.over(topology.lanes["observer"], fault_target.clock, security=security)
-    try:
+    with on_observer_lane(fault_target) as leader_client:
         return compacted_away(leader_client, place, fault_target.clock, timeout_seconds=READ_SECONDS)
-    finally:
-        leader_client.close()
 
 
 TOXIC = CompactedReload()

@@ -15,9 +15,9 @@ from harness.base.kafka_error import error_name
 from harness.base.unprepared import Unprepared
 from harness.faults.drawn_partition import drawn_partition
 from harness.faults.fault_target import FaultTarget
+from harness.faults.observer.observer_lane import on_observer_lane
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number
-from harness.kafka.leader_client import LeaderClient
 from harness.kafka.raw_log import partition_end
 from harness.wire.requests.log.delete_records import DeleteRecords
 from harness.wire.topic_partitions import TopicPartition, partition_name
@@ -56,16 +56,11 @@ class RecordDeletion:
 
 def _delete(fault_target: FaultTarget, place: TopicPartition, percent: int) -> tuple[int, int, int]:
     """Where the log began and ended, and where it begins now."""
-    topology, clock = fault_target.cluster.topology, fault_target.clock
-    security = topology.secured("observer")
-    leader_client = LeaderClient.over(topology.lanes["observer"], clock, security=security)
-    try:
-        before = partition_end(leader_client, place, clock, ANSWER_SECONDS)
+    with on_observer_lane(fault_target) as leader_client:
+        before = partition_end(leader_client, place, fault_target.clock, ANSWER_SECONDS)
         offset = before.log_start_offset + (before.high_watermark - before.log_start_offset) * percent // 100
         request = DeleteRecords(topic=place[0], partition=place[1], offset=offset)
         deleted = leader_client.at_leader(place, request, timeout_seconds=ANSWER_SECONDS)
-    finally:
-        leader_client.close()
     if deleted.error:
         raise Unprepared(f"DeleteRecords of {partition_name(*place)} answered {error_name(deleted.error)}")
     return before.log_start_offset, before.high_watermark, deleted.low_watermark

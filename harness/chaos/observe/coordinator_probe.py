@@ -9,6 +9,7 @@ try is recorded with its own outcome, and the judge counts the tries of one prob
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 
@@ -18,9 +19,10 @@ from harness.base.unprepared import Unprepared
 from harness.clients.recording_client import RecordingClient
 from harness.evidence.history.anomalies import PROBE
 from harness.faults.fault_target import FaultTarget
+from harness.faults.observer.observer_lane import on_observer_lane
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.coordinators import transactional_id_for
-from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient
+from harness.kafka.leader_client import RETRY_SECONDS
 from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_errors import WireError
 
@@ -102,13 +104,10 @@ def coordinated(fault_target: FaultTarget, prefix: str, timeout_seconds: float) 
 
     A broker for which none is found gets one all the same: a probe that is never tried shows nothing.
     """
-    topology = fault_target.cluster.topology
-    leader_client = LeaderClient.over(
-        topology.lanes["observer"], fault_target.clock, security=topology.secured("observer")
-    )
-    brokers = fault_target.cluster.topology.brokers
+    brokers = fault_target.brokers
     found: dict[int, str] = {}
-    try:
+    with on_observer_lane(fault_target) as leader_client, suppress(Unprepared, WireError, wait.TimedOut):
+        # What fails here the probes themselves will show.
         first = f"{prefix}-0"
         wait.elapsed_ms_until(
             lambda: leader_client.coordinator(first) is not None,
@@ -121,8 +120,4 @@ def coordinated(fault_target: FaultTarget, prefix: str, timeout_seconds: float) 
             one = transactional_id_for((broker,), lambda: f"{prefix}-{next(numbers)}", cluster)
             if one is not None:
                 found[broker] = one[0]
-    except (Unprepared, WireError, wait.TimedOut):
-        pass  # the probes themselves will show it
-    finally:
-        leader_client.close()
     return {broker: found.get(broker, f"{prefix}-of-{broker}") for broker in brokers}

@@ -71,7 +71,7 @@ class Scope:
 class Drained:
     """The result of a drain.
 
-    :param high_watermarks: Of each partition that could be read.
+    :param high_watermarks: Of each partition that could be read. :param stable_offsets: Likewise, the last stable ones.
     :param terms: Of each partition's leaders.
     :param asked: Partitions whose leader told of its producers.
     :param notes: What could not be read, a sentence each.
@@ -79,6 +79,7 @@ class Drained:
     """
 
     high_watermarks: dict[TopicPartition, int] = field(default_factory=dict)
+    stable_offsets: dict[TopicPartition, int] = field(default_factory=dict)
     terms: list[LeaderTerm] = field(default_factory=list)
     asked: list[TopicPartition] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -133,6 +134,7 @@ def _log(
     _write(history_journal, raw.records())
     drained.terms += leader_terms(partition, raw.batches, clock)
     drained.high_watermarks[partition] = raw.end.high_watermark
+    drained.stable_offsets[partition] = raw.end.last_stable_offset
     if raw.still:
         history_journal.write(raw.end, raw.watermarks)
     else:  # offsets of different moments do not belong together: its end is not written

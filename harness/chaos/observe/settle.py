@@ -13,6 +13,7 @@ from harness.base.json_value import Json
 from harness.base.kafka_error import KafkaError
 from harness.evidence.transaction_states import GOING_ON
 from harness.faults.fault_target import FaultTarget
+from harness.faults.observer.observer_lane import on_observer_lane
 from harness.kafka.any_broker import AnyBroker
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.kafka.raw_log import log_start
@@ -112,20 +113,14 @@ def settle(
     :return: ``settled_ms`` (None when it did not settle); by condition (``in_sync``, ``stable``,
         ``no_open_transaction``) ``ms``, after which it was met to the end, and ``not_yet``, what did not meet it.
     """
-    topology = fault_target.cluster.topology
-    leader_client = LeaderClient.over(
-        topology.lanes["observer"], fault_target.clock, security=topology.secured("observer")
-    )
-    asked = AnyBroker(fault_target.client, topology.brokers).offers(DescribeTransactions.api)
-    conditions = SettleConditions(
-        leader_client=leader_client, partitions=partitions, transactional_ids=transactional_ids if asked else ()
-    )
-    try:
+    asked = AnyBroker(fault_target.client, fault_target.brokers).offers(DescribeTransactions.api)
+    with on_observer_lane(fault_target) as leader_client:
+        conditions = SettleConditions(
+            leader_client=leader_client, partitions=partitions, transactional_ids=transactional_ids if asked else ()
+        )
         settled = wait.elapsed_ms_until(
             conditions.check, timeout_seconds=timeout_seconds, interval_seconds=CHECK_SECONDS
         )
-    finally:
-        leader_client.close()
     return {
         "settled_ms": None if settled is None else round(settled, 3),
         "within_ms": timeout_seconds * 1000,

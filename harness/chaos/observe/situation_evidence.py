@@ -6,7 +6,6 @@ no fault alters what they take for the time. Of other rounds nothing is said.
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 
 from harness.base.clock import RunClock
@@ -17,6 +16,7 @@ from harness.evidence.situations.recorded import FaultMoment, HeldRequest, Leade
 from harness.evidence.situations.situation import UNKNOWN
 from harness.faults.brokers.node_rules import NodeRules
 from harness.faults.fault_target import FaultTarget
+from harness.faults.observer.observer_lane import on_observer_lane
 from harness.faults.toxic import Toxic
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.kafka.raw_log import MAX_BYTES, fetch_all
@@ -94,11 +94,9 @@ def _why_not(fault_target: FaultTarget, moments: Sequence[FaultMoment], alters_c
 
 
 def _states(fault_target: FaultTarget, prefix: str) -> tuple[tuple[StateRecord, ...], str]:
-    clock, topology = fault_target.clock, fault_target.cluster.topology
-    machine = MachineTime.of(clock)
-    leader_client = LeaderClient.over(topology.lanes["observer"], clock, security=topology.secured("observer"))
+    machine = MachineTime.of(fault_target.clock)
     try:
-        with closing(leader_client):
+        with on_observer_lane(fault_target) as leader_client:
             found = [
                 record
                 for partition in _partitions(leader_client)

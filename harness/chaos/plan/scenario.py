@@ -7,7 +7,7 @@ a write is unsure the role's actor is retired, and a successor with a new name g
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from harness.base.json_value import Json
 from harness.chaos.plan.crowd import Crowd
@@ -46,6 +46,15 @@ class Role:
     request_ms: int = 3_000
 
 
+def numbered(count: int, role: Role) -> Sequence[Role]:
+    """So many alike: ``<name>-0`` and so on, which is each one's transactional id too; lanes in turn."""
+    lanes = ("victim", "rival")
+    return [
+        replace(role, name=name, transactional_id=name, lane=lanes[number % len(lanes)])
+        for number, name in enumerate(f"{role.name}-{number}" for number in range(count))
+    ]
+
+
 class Workload(Protocol):
     """What clients do."""
 
@@ -59,6 +68,15 @@ class Workload(Protocol):
 
     def roles(self) -> Sequence[Role]:
         """What runs at the same time."""
+
+
+@runtime_checkable
+class PassingWorkload(Protocol):
+    """A workload some of whose topics may be deleted while clients write to them."""
+
+    @property
+    def passing(self) -> Sequence[str]:
+        """Which of its topics. Nobody reads them, and what they held is not judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +154,26 @@ class Scenario:
     def upgrades(self) -> bool:
         """Whether it needs a cluster that is to be upgraded: nothing else can strike in it."""
         return bool(self.toxics) and all(toxic.acts_on == (ToxicReach.RELEASES,) for toxic in self.toxics)
+
+    @property
+    def passing(self) -> Sequence[str]:
+        """Topics that may be deleted, by the workload's names."""
+        return self.workload.passing if isinstance(self.workload, PassingWorkload) else ()
+
+    @property
+    def lasting(self) -> Mapping[str, int]:
+        """All other topics, with the number of their partitions: what is read and judged."""
+        return {name: count for name, count in self.workload.topics.items() if name not in self.passing}
+
+    @property
+    def partitions(self) -> Sequence[tuple[str, int]]:
+        """Every partition of these."""
+        return [(name, index) for name, count in self.lasting.items() for index in range(count)]
+
+    @property
+    def passing_partitions(self) -> Sequence[tuple[str, int]]:
+        """Every partition of a topic that may be deleted."""
+        return [(name, index) for name in self.passing for index in range(self.workload.topics[name])]
 
     @property
     def has_groups(self) -> bool:

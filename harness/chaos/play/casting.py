@@ -83,7 +83,8 @@ def shape_on(scenario: Scenario, brokers: tuple[int, ...], reach: frozenset[Toxi
     return ClusterShape(
         brokers=brokers,
         lanes=tuple(dict.fromkeys(role.lane for role in roles)),
-        topics=scenario.workload.topics,
+        topics=scenario.lasting,
+        passing=tuple(scenario.passing),
         transactional_ids=tuple(ids),
         reach=reach,
     )

@@ -84,9 +84,8 @@ class RoundContext:
 
     @property
     def partitions(self) -> Sequence[tuple[str, int]]:
-        """Every partition of the round, by real topic."""
-        topics = self.scenario.workload.topics.items()
-        return [(self.topics[name], index) for name, count in topics for index in range(count)]
+        """Every partition of the round that is read and judged, by real topic."""
+        return [(self.topics[name], index) for name, index in self.scenario.partitions]
 
     @property
     def roles(self) -> Sequence[Role]:
@@ -298,7 +297,7 @@ def create_round(environment: Environment, round_: Round) -> RoundContext:
     reader = ResumableReader(
         spark=environment.spark.spark,
         bootstrap=environment.reading.bootstrap,
-        topics=list(topics.values()),
+        topics=[topics[name] for name in scenario.lasting],
         folder=round_.folder / "spark" / READER,
         security=environment.reading.security,
         group=f"{name}-spark",

@@ -6,7 +6,6 @@ which no round has the time. So their coordinators read in their log that they w
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 
 from harness.base.unprepared import Unprepared
 from harness.chaos.plan.scenario import Role
@@ -15,9 +14,9 @@ from harness.chaos.play.round_context import RoundContext
 from harness.cluster.observer_client import observer_client
 from harness.evidence.json_codec import to_plain
 from harness.faults.fault_target import FaultTarget
+from harness.faults.observer.observer_lane import on_observer_lane
 from harness.judge.order_search import USED_BEFORE
 from harness.kafka.any_broker import told
-from harness.kafka.leader_client import LeaderClient
 from harness.lab.powers.last_epochs import LAST_EPOCH
 from harness.lab.powers.state_log import StateLog
 from harness.model.traces.traced_cluster import UsedId
@@ -53,10 +52,8 @@ def _ids_of(context: RoundContext, role: Role) -> Sequence[tuple[str, int]]:
 
 def _producer_ids(fault_target: FaultTarget, timeouts: Mapping[str, int]) -> Mapping[str, int]:
     """By transactional id, as its coordinator gave it out; :raises Unprepared: when it gave none."""
-    topology, found = fault_target.cluster.topology, dict[str, int]()
-    addresses, security = topology.lanes["observer"], topology.secured("observer")
-    leader_client = LeaderClient.over(addresses, fault_target.clock, security=security)
-    with closing(leader_client):
+    found = dict[str, int]()
+    with on_observer_lane(fault_target) as leader_client:
         for name, timeout_ms in timeouts.items():
             request = InitProducerId(transactional_id=name, timeout_ms=timeout_ms)
             answer = leader_client.at_coordinator(name, request)

@@ -6,6 +6,9 @@ from harness.cluster.cluster import BreakNode, Cluster, FillDisk, Kill, Pause, R
 from harness.cluster.run_options import Permissions
 from harness.faults.toxic import ClusterShape, Toxic, ToxicReach, out_of_reach
 
+EVERYWHERE = frozenset({ToxicReach.LANES, ToxicReach.TOPICS})
+"""What is within reach on any cluster."""
+
 
 def reach_of(
     cluster: Cluster, permissions: Permissions, *, clients: bool = False, settings: bool = False
@@ -27,13 +30,14 @@ def reach_of(
         ToxicReach.CODE: isinstance(cluster, BreakNode),
         ToxicReach.SETTINGS: settings,
         ToxicReach.CONTROLLERS: isinstance(cluster, Kill) and len(topology.controllers) > 1,
+        ToxicReach.TOPICS: True,
     }
     return frozenset(reach for reach, there in within.items() if there)
 
 
 def on_external(toxics: Sequence[Toxic]) -> str:
     """What a list of scenarios says of these toxics on a cluster that is not ours; nothing where all can strike."""
-    names = [toxic.name for toxic in toxics if ToxicReach.LANES not in toxic.acts_on]
+    names = [toxic.name for toxic in toxics if EVERYWHERE.isdisjoint(toxic.acts_on)]
     if not names:
         return ""
     return f" [external: {'out of reach' if len(names) == len(toxics) else 'without ' + ', '.join(names)}]"

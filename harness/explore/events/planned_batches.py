@@ -1,6 +1,6 @@
 """Cells in batches that are asked side by side: those of a batch have the same events on their paths."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.model.events.model_event import (
@@ -21,6 +21,9 @@ IN_TIME = 250
 """With a timeout that is to pass: so many are asked in a fraction of it."""
 WHILE_LOADING = 150
 """While a coordinator loads: likewise."""
+SHARE, LEAST = 4, 16
+"""Of a batch for which a machine is too slow: its cells are asked again in batches that are so many times smaller, but
+those of a batch that has no more cells than the least."""
 CONNECTIONS = 96
 """With a write that waits or is lost, for which each has a connection of its own."""
 LEADERS_ASK = (WriteWaits, WriteLost, WritesOverlap)
@@ -71,6 +74,18 @@ def _cut(events: tuple[str, ...], cells: Sequence[tuple[int, GridCell]]) -> Iter
         size = WHILE_LOADING
     if any(_is(each, *LEADERS_ASK) for each in events):
         size = CONNECTIONS
+    yield from _in_parts(events, cells, size)
+
+
+def smaller_batches(batch: PlannedBatch, too_slow: Collection[int]) -> Sequence[PlannedBatch]:
+    """The cells of these numbers in smaller batches; () where it is small enough already."""
+    if len(batch.cells) <= LEAST:
+        return ()
+    cells = [each for each in batch.cells if each[0] in too_slow]
+    return list(_in_parts(batch.events, cells, max(LEAST, len(batch.cells) // SHARE)))
+
+
+def _in_parts(events: tuple[str, ...], cells: Sequence[tuple[int, GridCell]], size: int) -> Iterator[PlannedBatch]:
     for at in range(0, len(cells), size):
         yield PlannedBatch(events=events, cells=cells[at : at + size])
 

@@ -77,7 +77,7 @@ def ask_second(options: ExploreOptions, asked: AskedWalks) -> CutWalks:
         drawn = [walk for number in range(asked.rounds) for walk in walks_of_comparison(options, number)]
         chosen = one_of_each_kind([(drawn[one.cell - 1], one) for one in results if one.cell not in asked.differing])
         with _walking(exploration, asked, CUT) as cutting:
-            found = each_once((cutting.cut(walk) for walk in chosen), asked)
+            found = each_once((cutting.cut(*each) for each in chosen), asked)
             _require(cutting)
             _ask_cut(cutting, found)
         return CutWalks(found=found, missed=search.missed)
@@ -109,13 +109,13 @@ def walks_of_comparison(options: ExploreOptions, number: int) -> Sequence[Walk]:
     return [_in_old_protocol(walk) if index % 2 else walk for index, walk in enumerate(drawn)]
 
 
-def one_of_each_kind(differing: Iterable[tuple[Walk, CellResult]]) -> Sequence[Walk]:
+def one_of_each_kind(differing: Iterable[tuple[Walk, CellResult]]) -> Sequence[tuple[Walk, CellResult]]:
     """The shortest that differs in each way; a walk in which something happens would be cut for minutes."""
     requests = [(walk, one) for walk, one in differing if not any(step.action in EVENTS for step in walk)]
     shown = [each for each in requests if each[1].outcome is CellOutcome.DIFFERS]
-    kinds: dict[tuple[str, ...], Walk] = {}
+    kinds: dict[tuple[str, ...], tuple[Walk, CellResult]] = {}
     for walk, one in sorted(shown, key=lambda each: (len(each[1].exchanges), len(each[0]))):
-        kinds.setdefault(_kind(one), walk)
+        kinds.setdefault(_kind(one), (walk, one))
     return list(kinds.values())[:MOST_CUT]
 
 

@@ -75,8 +75,7 @@ class WalkSearch:
     def _look_at(self, walks: Sequence[Walk]) -> None:
         differing = self.differing(walks, "")
         if differing and self.why_lost is None:
-            walk, _ = min(differing, key=lambda each: len(each[0]))
-            self.found.append(self.cut(walk))
+            self.found.append(self.cut(*min(differing, key=lambda each: len(each[0]))))
 
     def differing(self, walks: Sequence[Walk], folder: str) -> list[tuple[Walk, CellResult]]:
         """Those that differ. :param folder: Below the run's, for the results."""
@@ -103,20 +102,17 @@ class WalkSearch:
         self.missed[NOT_OFFERED] += 1
         return None
 
-    def cut(self, walk: Walk) -> FoundWalk:
-        """One step after the other is left out, as long as what is left differs."""
+    def cut(self, walk: Walk, result: CellResult) -> FoundWalk:
+        """One step after the other is left out, as long as what is left differs.
+
+        :param result: How the walk differed at first; told of one that never differs again.
+        """
         again = self.differing([walk] * AGAIN, "tries")
         shortest, last = walk, again
         while shorter := self.differing([*_without_one(shortest)], "tries") if last else []:
             shortest, last = shorter[0][0], shorter
-        result = next((each for _, each in last), None) or self._unseen(shortest)
-        return FoundWalk(steps=shortest, share=f"{len(again)} of {AGAIN}", result=result)
-
-    def _unseen(self, walk: Walk) -> CellResult:
-        why = "it differed once, and not again"
-        return CellResult(
-            cell=0, state="", request=f"a walk of {len(walk)}", outcome=CellOutcome.DIFFERS, steps=0, why=why
-        )
+        seen = next((each for _, each in last), result)
+        return FoundWalk(steps=shortest, share=f"{len(again)} of {AGAIN}", result=seen)
 
     def told(self) -> Iterator[str]:
         """What came of it, with the sketch of each walk that differs."""

@@ -10,13 +10,15 @@ from harness.base import wait
 from harness.base.unprepared import Unprepared
 from harness.faults.fault_target import FaultTarget
 from harness.faults.toxic import StrikeCount
-from harness.kafka.leaders.moving import elect_preferred, move
-from harness.wire.topic_partitions import partition_name
+from harness.kafka.leaders.moving import elect_preferred, move, reassign
+from harness.wire.topic_partitions import TopicPartition, partition_name
 
 RANKS = 2
 """Replicas that could lead a partition besides the one that does, in a cluster of three."""
 LEADER_SECONDS = 30.0
 """Within which a partition must have a leader after the fault."""
+COPIED_SECONDS = 30.0
+"""Within which a replica should be in sync that begins with nothing."""
 
 
 @contextmanager
@@ -40,6 +42,18 @@ def leader_moved(fault_target: FaultTarget, topic: str, partition: int, rank: in
         yield strikes
     finally:
         _put_back(fault_target, topic, partition, before["replicas"], strikes)
+
+
+def give_replicas_back(
+    fault_target: FaultTarget, place: TopicPartition, replicas: Sequence[int], strikes: StrikeCount
+) -> None:
+    """A partition's replicas as they were before; that they are not in sync again in time is only noted.
+
+    :raises Unprepared: When the controller refuses.
+    """
+    reassign(fault_target, *place, replicas)
+    if wait.elapsed_ms_until(fault_target.replicated, timeout_seconds=COPIED_SECONDS) is None:
+        strikes.how += "; the others were not in sync again in time"
 
 
 def await_recovery(fault_target: FaultTarget, broker: int, strikes: StrikeCount) -> None:

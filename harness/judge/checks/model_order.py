@@ -1,11 +1,9 @@
 """The wire client's exchanges are a trace of the model: some order of the unsure ones explains every answer.
 
-Ids are independent, so each is a group of its own, which one of Spark's executors searches whole. A small history is
-searched in the driver: starting Python in the executors takes longer.
+Ids are independent, so each is searched by itself (:mod:`harness.judge.order_searches`).
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -14,9 +12,10 @@ from pyspark.sql import functions as F
 from harness.base.json_value import Json
 from harness.evidence.json_codec import Malformed, from_plain
 from harness.judge.check import FINDING, Check, Examined
-from harness.judge.client_trace import COLUMNS, SENDING, Row, Window
+from harness.judge.client_trace import SENDING, Row, Window
 from harness.judge.judge_context import JudgeContext
-from harness.judge.order_search import SEARCHED, USED_BEFORE, OrderSearch, SearchedId
+from harness.judge.order_search import USED_BEFORE, OrderSearch, SearchedId
+from harness.judge.order_searches import search_all
 from harness.judge.stale_brokers import STATE_PARTITIONS, StaleBrokers, StaleWindow
 from harness.model.protocol_profile import (
     KNOWS_PATTERN,
@@ -29,13 +28,7 @@ from harness.model.traces.trace_check import Explained
 from harness.model.traces.traced_cluster import UsedId
 from harness.spark.history.seal import refuse
 from harness.spark.session.driver_rows import collect_rows
-from harness.spark.session.python_workers import with_our_python
 
-IN_DRIVER = 20_000
-"""Operations that the driver searches itself, at 0.15 to 1 ms each; ``suites/bench/test_order_cost.py`` measures
-both ways."""
-TASKS_A_CORE = 4
-"""Ids are of different length: with several tasks a core none waits long for the last one."""
 CLOCK_SLACK_MS = 500
 """By which a broker's timeout may come too soon: its clock is another one than the run's."""
 SHOWN = 20
@@ -83,36 +76,6 @@ def examine(context: JudgeContext) -> Examined:
         undecided=f"too many orders to search, {len(given_up)} ids: {', '.join(given_up[:SHOWN])}" if given_up else "",
         reason="no transactional id was used by wire clients alone",
     )
-
-
-def search_all(operations: DataFrame, search: OrderSearch, in_driver: int = IN_DRIVER) -> Sequence[SearchedId]:
-    """Every id's operations searched, by id. :param in_driver: Most operations that the driver searches itself."""
-    ours = operations.select("transactional_id", *COLUMNS)
-    first = collect_rows(ours.limit(in_driver + 1))
-    return _in_driver(first, search) if len(first) <= in_driver else _in_executors(ours, search)
-
-
-def _in_driver(ours: Iterable[Any], search: OrderSearch) -> Sequence[SearchedId]:
-    several = defaultdict[str, list[Row]](list)
-    for row in ours:
-        several[row["transactional_id"]].append(row.asDict())
-    return [search.searched(name, rows) for name, rows in sorted(several.items())]
-
-
-def _in_executors(ours: DataFrame, search: OrderSearch) -> Sequence[SearchedId]:
-    """A plain function of Python on the rows of each id; it needs no pandas."""
-    spark = with_our_python(ours.sparkSession)
-    tasks = TASKS_A_CORE * spark.sparkContext.defaultParallelism
-    searched = F.udf(search.as_row, SEARCHED)
-    grouped = ours.repartition(tasks, "transactional_id").groupBy("transactional_id")
-    rows = grouped.agg(F.collect_list(F.struct(*COLUMNS)).alias("rows"))
-    found = rows.select(searched("transactional_id", "rows").alias("found")).select("found.*")
-    return sorted((_read(row.asDict()) for row in collect_rows(found)), key=lambda one: one.transactional_id)
-
-
-def _read(row: Mapping[str, Any]) -> SearchedId:
-    operations = row["operations"]
-    return SearchedId(**{**row, "operations": None if operations is None else tuple(operations)})
 
 
 def newest_versions(run: Mapping[str, Json]) -> Mapping[str, int]:

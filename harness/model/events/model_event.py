@@ -5,8 +5,10 @@ held, everything that was under way is finished in it.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from harness.model import protocol_step as step
 from harness.model.events.write_events import (

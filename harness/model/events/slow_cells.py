@@ -8,8 +8,9 @@ in the last epochs of its producer id (KIP-360, KIP-890).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import islice, product
+
+from msgspec.structs import replace
 
 from harness.model.alphabet import OWN, PARTITIONS, alphabet
 from harness.model.events.model_event import (

@@ -5,8 +5,9 @@ in which each transactional id has one place (``AddPartitionsToTxnManager``).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from harness.model.coordinator_model import add_partitions
 from harness.model.leader_model import OLD_EPOCH, UNVERIFIED, question
@@ -25,8 +26,7 @@ TRY_AGAIN = ModelAnswer("NOT_ENOUGH_REPLICAS")
 """To a write whose question had no answer, or not its coordinator's, whatever its version (``ReplicaManager``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class WriteWaits:
+class WriteWaits(Struct, frozen=True):
     """A write has come to its leader, whose question to the coordinator lies on the link until the path is over.
 
     :param confirmed: The coordinator was asked and has said yes, and that lies on the link.
@@ -38,8 +38,7 @@ class WriteWaits:
     moved: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WriteLost:
+class WriteLost(Struct, frozen=True):
     """The question about a write is lost with its connection; the write is answered then.
 
     :param confirmed: The coordinator was asked and has said yes, and that is lost.
@@ -49,8 +48,7 @@ class WriteLost:
     confirmed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class WritesOverlap:
+class WritesOverlap(Struct, frozen=True):
     """A second write of the id comes before the leader has asked about the first, and both are answered."""
 
     first: ProduceAsked
@@ -60,8 +58,7 @@ class WritesOverlap:
 WriteEvent: TypeAlias = WriteWaits | WriteLost | WritesOverlap
 
 
-@dataclass(frozen=True, slots=True)
-class WritesAnswered:
+class WritesAnswered(Struct, frozen=True):
     """What such an event leaves.
 
     :param allowed: What its writes may be answered, each in the order of the writes; () where they wait.

@@ -8,8 +8,9 @@ comes. Sources: KIP-98, KIP-447, KIP-890; ``GroupCoordinatorService.commitTransa
 ``GroupMetadata``.
 """
 
-from dataclasses import replace
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from harness.model.coordinator_model import Known, Ruled, add_partitions
 from harness.model.leader_model import not_part_of_it

@@ -1,6 +1,6 @@
 """What a message does that arrives: a step of a write, or an answer, and what applications may rely on after it."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from harness.model import protocol_step as step
 from harness.model.coordinator_model import add_partitions

@@ -1,6 +1,6 @@
 """A state without what makes no difference any more, so that fewer are told apart."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from harness.model.frozen_map import FrozenMap
 from harness.model.invariants import Intended, broken_anywhere, committed_values, transaction_of

@@ -3,9 +3,12 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.model.invariants import broken_anywhere, broken_at_rest
 from harness.model.model_state import GROUP, fresh_cluster
@@ -20,8 +23,7 @@ Steps: TypeAlias = Callable[[SearchState, ProtocolProfile], Iterator[SearchStep]
 Kept: TypeAlias = Callable[[SearchState], SearchState]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
+class SearchResult(Struct, frozen=True, kw_only=True):
     """What was looked at, and the first broken promise.
 
     :param depth: Plain events to the furthest state. :param whole: Whether every reachable state was looked at.
@@ -97,8 +99,7 @@ class Search:
         return tuple(events)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchedScope:
+class SearchedScope(Struct, frozen=True, kw_only=True):
     """Clients, and what may go wrong besides lost answers and late messages.
 
     :param repeats: How many messages may arrive twice. :param moves: How often a coordinator or a leader may move.

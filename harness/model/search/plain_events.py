@@ -1,7 +1,8 @@
 """Every event by itself: a client sends, gives up or stops; a message arrives; brokers do what is left to do."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from harness.model import protocol_step as step
 from harness.model.protocol_profile import ProtocolProfile

@@ -9,7 +9,8 @@ good as the other: the first of them is heard of first.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from harness.model.modelled_producer import ClientPhase, ModelledProducer
 from harness.model.protocol_profile import ProtocolProfile

@@ -1,7 +1,9 @@
 """What decides what may happen next: brokers, clients, and messages under way."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from harness.model import protocol_step as step
 from harness.model.invariants import Intended
@@ -21,8 +23,7 @@ from harness.model.protocol_profile import ProtocolProfile
 SENT, ASKED, CONFIRMED = "arrives", "is asked about", "is confirmed"
 
 
-@dataclass(frozen=True, slots=True)
-class MessageUnderWay:
+class MessageUnderWay(Struct, frozen=True):
     """Something under way: a request, or a leader's question about a write, or the coordinator's yes to it.
 
     :param client: Who sent it, by index. :param number: Of the leader's verification.
@@ -37,8 +38,7 @@ class MessageUnderWay:
     again: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchState:
+class SearchState(Struct, frozen=True, kw_only=True):
     """Everything that decides what may happen next.
 
     :param repeats: How many messages may still arrive twice; :param moves: how often a coordinator or leader may move.
@@ -68,8 +68,7 @@ class SearchState:
         return replace(self, messages=frozenset(_unheard(self.messages, index)))
 
 
-@dataclass(frozen=True, slots=True)
-class SearchStep:
+class SearchStep(Struct, frozen=True):
     """What may happen next. :param events: In words, in their order. :param after: The state then."""
 
     events: tuple[str, ...]

@@ -44,10 +44,19 @@ class SeenConfigurations:
     """
 
     answered: frozenset[int]
+    _first: Configuration | None = None
     _waiting: dict[Configuration, list[Mapping[int, int]]] = field(default_factory=dict)
 
     def add(self, one: Configuration) -> bool:
         """Whether it was not seen yet."""
+        if self._first is None:
+            self._first = one  # before most answers it stays the only one, so it is compared with none
+            return True
+        if not self._waiting:
+            self._add(self._first)
+        return self._add(one)
+
+    def _add(self, one: Configuration) -> bool:
         certain = {index: count for index, count in one.waiting.items() if index in self.answered}
         free = {index: count for index, count in one.waiting.items() if index not in self.answered}
         seen = self._waiting.setdefault(replace(one, waiting=FrozenMap(certain)), [])
@@ -58,10 +67,13 @@ class SeenConfigurations:
 
     def __iter__(self) -> Iterator[Configuration]:
         """Without the requests that have no answer."""
+        if self._first is not None and not self._waiting:
+            self._add(self._first)
         return iter(self._waiting)
 
-    def __len__(self) -> int:
-        return len(self._waiting)
+    def __bool__(self) -> bool:
+        """Whether any was met."""
+        return self._first is not None
 
 
 def _is_part(fewer: Mapping[int, int], more: Mapping[int, int]) -> bool:

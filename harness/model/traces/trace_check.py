@@ -14,10 +14,11 @@ AddOffsetsToTxn, Produce, TxnOffsetCommit, EndTxn. What a group shows (OffsetFet
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from msgspec.structs import replace as with_fields
+from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.model import coordinator_model, leader_model
 from harness.model import protocol_step as step
@@ -36,8 +37,7 @@ UNKNOWN_IDS = 1_000_000
 """Added to a producer id that no answer has told: the model's own numbers are far below."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TracedRequest:
+class TracedRequest(Struct, frozen=True, kw_only=True):
     """A request as its client knows it; producer ids are the cluster's.
 
     :param answer: None where there was none, or one that says nothing about the state, such as a retriable code.
@@ -63,8 +63,7 @@ class Explained(StrEnum):
     GIVEN_UP = "given up"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceVerdict:
+class TraceVerdict(Struct, frozen=True, kw_only=True):
     """Of one trace under one profile.
 
     :param prefix: What is not explained: the answered requests up to the first answer that no order leads to.
@@ -154,8 +153,8 @@ class _Search:
     def _before(self) -> Configuration:
         cluster = empty_cluster((one.request for one in self.trace), self.missing)
         if self.used is None:
-            return Configuration(cluster)
-        return Configuration(with_used_id(cluster, self.used), FrozenMap({0: self.used.producer_id}))
+            return _renumbered(Configuration(cluster))
+        return _renumbered(Configuration(with_used_id(cluster, self.used), FrozenMap({0: self.used.producer_id})))
 
     @property
     def _most(self) -> int:
@@ -208,7 +207,7 @@ class _Search:
         waiting = {index: copies for index, copies in before.waiting.items() if index not in gone}
         for index in sent.keys() - gone:
             waiting[index] = waiting.get(index, 0) + sent[index]
-        return with_fields(before, waiting=FrozenMap(waiting))
+        return replace(before, waiting=FrozenMap(waiting))
 
     def _steps(self, one: Configuration, now: float) -> Iterator[Configuration]:
         """Everything that may happen next, with or without a request."""
@@ -250,14 +249,14 @@ class _Search:
         if not left:
             return
         waiting = one.waiting.without(index) if left == 1 else one.waiting.put(index, left - 1)
-        taken, asked = with_fields(one, waiting=waiting), _in_numbers_of_the_model(self.trace[index].request, one.ids)
+        taken, asked = replace(one, waiting=waiting), _in_numbers_of_the_model(self.trace[index].request, one.ids)
         (outcome,) = step.outcomes(one.cluster, asked, self.profile)
         if self.trace[index].answer is not None or outcome.after != one.cluster:
             yield from self._answered(taken, index, outcome)
         if isinstance(asked, PartitionWrite):
             begun = step.begin_write(one.cluster, asked, self.profile)
             if not isinstance(begun, step.ModelOutcome) and begun[1] != leader_model.UNVERIFIED:
-                more = with_fields(taken, under_way=taken.under_way | {WriteUnderWay(index, begun[1])})
+                more = replace(taken, under_way=taken.under_way | {WriteUnderWay(index, begun[1])})
                 yield self._changed(more, begun[0])
 
     def _under_way(self, one: Configuration) -> Iterator[Configuration]:
@@ -265,7 +264,7 @@ class _Search:
         for write in one.under_way:
             asked = _in_numbers_of_the_model(self.trace[write.index].request, one.ids)
             assert isinstance(asked, PartitionWrite)
-            without = with_fields(one, under_way=one.under_way - {write})
+            without = replace(one, under_way=one.under_way - {write})
             if write.confirmed:
                 finished = step.finish_write(one.cluster, asked, write.number, self.profile)
                 yield from self._answered(without, write.index, finished)
@@ -285,7 +284,7 @@ class _Search:
                 without, write.index, step.ModelOutcome(leader_model.translated(asked, answer), after)
             )
             return
-        confirmed = with_fields(without, under_way=without.under_way | {with_fields(write, confirmed=True)})
+        confirmed = replace(without, under_way=without.under_way | {replace(write, confirmed=True)})
         yield self._changed(confirmed, after, self.trace[write.index].sent)
 
     def _answered(self, taken: Configuration, index: int, outcome: step.ModelOutcome) -> Iterator[Configuration]:
@@ -294,7 +293,7 @@ class _Search:
         if one.answer is None:
             yield self._changed(taken, outcome.after, one.sent)
         elif (ids := _same_answer(taken.ids, outcome.answer, one.answer)) is not None:
-            yield self._changed(with_fields(taken, ids=ids), outcome.after, one.sent)
+            yield self._changed(replace(taken, ids=ids), outcome.after, one.sent)
 
     def _changed(self, one: Configuration, cluster: ModelCluster, sent: float = 0) -> Configuration:
         opened = None
@@ -302,7 +301,8 @@ class _Search:
             opened = sent if one.opened is None else one.opened
         if self.timeout_ms == 0 and opened is not None:
             opened = float("-inf")
-        return _renumbered(with_fields(one, cluster=cluster, opened=opened))
+        changed = replace(one, cluster=cluster, opened=opened)
+        return changed if _leaders_know_the_same(one.cluster, cluster) else _renumbered(changed)
 
     def _could_answer(self, one: Configuration, index: int) -> Iterator[ModelAnswer]:
         if index in one.waiting:
@@ -329,7 +329,12 @@ def _in_numbers_of_the_model(request: ModelRequest, ids: FrozenMap[int, int]) ->
     return replace(request, producer_id=UNKNOWN_IDS + request.producer_id if known is None else known)
 
 
+def _leaders_know_the_same(before: ModelCluster, after: ModelCluster) -> bool:
+    """Then there is nothing to be renumbered, and nothing to be left out."""
+    return before.logs is after.logs and before.groups is after.groups and before.verifications == after.verifications
+
+
 def _renumbered(one: Configuration) -> Configuration:
     cluster, numbers = as_told(one.cluster)
-    under_way = frozenset(with_fields(each, number=numbers.get(each.number, len(numbers))) for each in one.under_way)
-    return with_fields(one, cluster=cluster, under_way=under_way)
+    under_way = frozenset(replace(each, number=numbers.get(each.number, len(numbers))) for each in one.under_way)
+    return replace(one, cluster=cluster, under_way=under_way)

@@ -1,7 +1,9 @@
 """The cluster as far as the answers of a trace tell of it: without entries of logs, and without offsets of groups."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from harness.model.frozen_map import FrozenMap
 from harness.model.model_requests import (
@@ -24,8 +26,7 @@ from harness.model.model_state import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ToldLog(PartitionLog):
+class ToldLog(PartitionLog, frozen=True):
     """A log of which no entry is kept, so that every offset is 0: a producer's answers rest on no entry."""
 
     def appended(self, entry: LogEntry, known: KnownProducer) -> "ToldLog":

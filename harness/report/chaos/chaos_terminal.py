@@ -27,8 +27,8 @@ def round_line(stream: TextIO, folder: Path, *, number: int, of: int) -> None:
     round_ = read_round(folder)
     console = open_console(stream)
     line = Text(f"{counter(number, of)} {short(round_.scenario, 24):<24}  seed {text(round_.about.seed):<10}  ")
-    line.append(f"{round_.conclusion:<13}", style=STYLES[round_.conclusion])
-    line.append(f"{_took(round_):>8}  ")
+    line.append(f"{round_.conclusion:<14}", style=STYLES[round_.conclusion])
+    line.append(f"{_took(round_):>10}  ")
     line.append(short(_remark(round_), max(console.width - len(line.plain) - 1, 24)), style="dim")
     console.print(line, soft_wrap=True)
 

@@ -192,8 +192,12 @@ def _actors(operations: DataFrame) -> tuple[tuple[ActorSpan, ...], int]:
 
 
 def _ends(partitions: DataFrame) -> tuple[Mapping[tuple[str, int], WatermarkPoint], int]:
-    """The last known end of each partition, of the worst ones, and how many partitions there are."""
-    latest = partitions.groupBy("topic", "partition").agg(F.max_by(_point(), "at").alias("end"))
+    """The last known end of each partition, of the worst ones, and how many partitions there are.
+
+    A topic that was deleted has no leader, and nothing that could be drawn.
+    """
+    there = partitions.where("leader IS NULL OR leader >= 0")
+    latest = there.groupBy("topic", "partition").agg(F.max_by(_point(), "at").alias("end"))
     behind = F.col("end.high_watermark") - F.col("end.last_stable_offset")
     worst = latest.orderBy(behind.desc(), F.desc("end.high_watermark"), "topic", "partition")
     found = collect_rows(worst.limit(PARTITIONS_KEPT + 1))

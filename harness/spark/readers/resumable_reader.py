@@ -27,6 +27,8 @@ PACE_MS = 1_000
 ALIVE_EVERY_SECONDS = 1.0
 """Between two checks that the query is alive; so a failed one waits at most this long for its restart."""
 REACHED_EVERY_SECONDS = 0.05
+BEHIND_STABLE_SECONDS = 10.0
+"""That a reader is watched for reading on behind a last stable offset below the high watermark."""
 BATCH_EVERY_SECONDS = 0.002
 """Between two checks whether a batch has begun."""
 
@@ -117,25 +119,36 @@ class ResumableReader:
             return self._restart("killed", "in mid-run, on purpose")
 
     def finish(
-        self, high_watermarks: Mapping[tuple[str, int], int], *, timeout_seconds: float
+        self,
+        high_watermarks: Mapping[tuple[str, int], int],
+        stable_offsets: Mapping[tuple[str, int], int],
+        *,
+        timeout_seconds: float,
     ) -> tuple[ReaderEnd, ...]:
-        """Wait at most ``timeout_seconds`` seconds until each partition is read to its high watermark; then stop.
+        """Wait until each partition is read to its high watermark, or the reader gets no further; then stop.
 
+        :param timeout_seconds: Seconds that it may go without a batch that begins or is over; where it has come to all
+            last stable offsets it should stay, and :data:`BEHIND_STABLE_SECONDS` show that.
         :return: How far it came on each; a reader that did not get there does not fail.
         """
         started = time.monotonic()
-        reached = reached_after(
-            lambda: self.checkpoint.ends(),
-            high_watermarks,
-            timeout_seconds=timeout_seconds,
-            interval_seconds=REACHED_EVERY_SECONDS,
-        )
+        if self._reached(stable_offsets, timeout_seconds).keys() >= stable_offsets.keys():
+            timeout_seconds = min(timeout_seconds, BEHIND_STABLE_SECONDS)
+        self._reached(high_watermarks, timeout_seconds)
         waited = round((time.monotonic() - started) * 1000, 3)
         self.stop()
         ends = self.checkpoint.ends()
-        return tuple(
-            self._end(place, ends.get(place, 0), wanted, reached.get(place, waited))
-            for place, wanted in high_watermarks.items()
+        return tuple(self._end(place, ends.get(place, 0), wanted, waited) for place, wanted in high_watermarks.items())
+
+    def _reached(
+        self, wanted: Mapping[tuple[str, int], int], timeout_seconds: float
+    ) -> Mapping[tuple[str, int], float]:
+        return reached_after(
+            lambda: self.checkpoint.ends(),
+            wanted,
+            timeout_seconds=timeout_seconds,
+            interval_seconds=REACHED_EVERY_SECONDS,
+            progress=lambda: (self.checkpoint.planned, self.checkpoint.committed),
         )
 
     def facts(self) -> dict[str, Json]:

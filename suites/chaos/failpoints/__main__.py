@@ -1,4 +1,4 @@
-"""``python -m suites.chaos.failpoints --into DIR``: break Kafka by each failpoint of the contract, and play chaos.
+"""``python -m suites.chaos.failpoints --into DIR``: break Kafka by each known failpoint, and play chaos.
 
 What was tried is kept in DIR, a line each, with the rounds that are red, and is not tried again.
 """
@@ -12,11 +12,12 @@ from pathlib import Path
 
 from harness.base.paths import CONTRACT, ROOT, SCENARIOS
 from harness.chaos.plan.chaos_options import parse_seconds
-from harness.chaos.plan.scenario_catalogue import find_scenarios
+from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
 from suites.chaos.failpoints.broken_sessions import BrokenSessions
 from suites.chaos.failpoints.chaos_trials import ChaosTrials
 from suites.chaos.failpoints.found_page import found_page, unused
 from suites.chaos.failpoints.missed_reasons import read_missed
+from suites.chaos.failpoints.own_failpoints import OWN_FAILPOINTS
 from suites.in_a_sentence import in_a_sentence
 from suites.model.failpoints.known_failpoints import KnownFailpoint, known_failpoints
 
@@ -26,7 +27,7 @@ PAGE = ROOT / "reports" / "CHAOS.md"
 def main() -> int:
     """Try what is left, make the page of all that was tried."""
     given = _parser().parse_args()
-    known = [each for each in known_failpoints(CONTRACT) if not each.of_a_tool]
+    known = [*(each for each in known_failpoints(CONTRACT) if not each.of_a_tool), *OWN_FAILPOINTS]
     found, seconds = ChaosTrials(given.into.absolute()), parse_seconds(given.each)
     wanted = [each for each in known if given.select in " ".join([each.key, *each.names, *each.places])]
     _try(found.left(wanted), found, given, seconds)
@@ -41,7 +42,8 @@ def main() -> int:
 def _try(left: Sequence[KnownFailpoint], found: ChaosTrials, given: argparse.Namespace, seconds: float) -> None:
     """In an order of no meaning, so that the share of those that were tried is one of all."""
     ends = time.monotonic() + (math.inf if given.budget is None else parse_seconds(given.budget))
-    scenarios = [each for each in find_scenarios(SCENARIOS) if not each.upgrades]
+    chosen = select_scenarios(given.scenarios, find_scenarios(SCENARIOS))
+    scenarios = [each for each in chosen if not each.upgrades]
     with BrokenSessions(folder=found.folder, scenarios=scenarios, backend=given.backend, seconds=seconds) as sessions:
         for failpoint in sorted(left, key=lambda each: each.key):
             if time.monotonic() > ends:
@@ -59,6 +61,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--into", type=Path, required=True, metavar="DIR", help="what was tried, and red rounds")
     parser.add_argument(
         "--select", default="", metavar="TEXT", help="only those whose key, rule or place has this text"
+    )
+    parser.add_argument(
+        "--scenarios",
+        default="",
+        metavar="NAME,…",
+        help="play only these, as of a failpoint that only they can meet; then DIR and the page should be others, too",
     )
     parser.add_argument("--each", default="3m", metavar="TIME", help="what a session may take (default: %(default)s)")
     parser.add_argument("--budget", metavar="TIME", help="begin with no other one after that time (90s, 2h)")

@@ -7,12 +7,12 @@ follows, whose epoch fences it, however late it arrives.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeAlias
 
 from harness.chaos.plan.record_to_write import RecordToWrite
-from harness.chaos.plan.scenario import Role
+from harness.chaos.plan.scenario import Role, numbered
 from harness.chaos.play.actor import Actor
 from harness.evidence.history.asked_request import AskedApi, AskedRequest
 from harness.evidence.history.operation import Outcome
@@ -76,17 +76,16 @@ class Careless:
 
     def roles(self) -> Sequence[Role]:
         """All alike, but for the epochs that are left to their producer ids."""
+        careless = Role(
+            name="careless",
+            transactional_id="careless",
+            run=self._run,
+            fresh_ids=True,
+            request_ms=self.request_ms,
+        )
         return [
-            Role(
-                name=f"careless-{number}",
-                transactional_id=f"careless-{number}",
-                run=self._run,
-                lane=("victim", "rival")[number % 2],
-                fresh_ids=True,
-                epochs_left=self.epochs_left if number // 2 % 2 else (),
-                request_ms=self.request_ms,
-            )
-            for number in range(self.clients)
+            replace(role, epochs_left=self.epochs_left if number // 2 % 2 else ())
+            for number, role in enumerate(numbered(self.clients, careless))
         ]
 
     def crowd_transaction(self, draw: Random, records: int) -> tuple[Sequence[RecordToWrite], bool]:

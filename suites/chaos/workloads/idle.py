@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.chaos.plan.record_to_write import RecordToWrite
-from harness.chaos.plan.scenario import Role
+from harness.chaos.plan.scenario import Role, numbered
 from harness.chaos.play.actor import Actor
 
 SHORT_SECONDS, LONG_SECONDS = (0.1, 1.5), (5.0, 7.0)
@@ -32,16 +32,8 @@ class Idle:
 
     def roles(self) -> Sequence[Role]:
         """Each has a transactional id of its own."""
-        return [
-            Role(
-                name=f"idler-{number}",
-                transactional_id=f"idler-{number}",
-                run=self._run,
-                lane=("victim", "rival")[number % 2],
-                request_ms=self.request_ms,
-            )
-            for number in range(self.producers)
-        ]
+        idler = Role(name="idler", transactional_id="idler", run=self._run, request_ms=self.request_ms)
+        return numbered(self.producers, idler)
 
     def crowd_transaction(self, draw: Random, records: int) -> tuple[Sequence[RecordToWrite], bool]:
         """Records anywhere."""

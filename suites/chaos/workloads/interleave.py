@@ -5,12 +5,12 @@ list of aborted transactions that the broker sends along.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 
 from harness.chaos.plan.record_to_write import RecordToWrite
-from harness.chaos.plan.scenario import Role
+from harness.chaos.plan.scenario import Role, numbered
 from harness.chaos.play.actor import Actor
 
 ABORTED = 0.4
@@ -39,16 +39,9 @@ class Interleave:
 
     def roles(self) -> Sequence[Role]:
         """Each writer has its own transactional id."""
+        writer = Role(name="writer", transactional_id="writer", run=self._run, request_ms=self.request_ms)
         return [
-            Role(
-                name=f"writer-{number}",
-                transactional_id=f"writer-{number}",
-                run=self._run,
-                lane=("victim", "rival")[number % 2],
-                fresh_ids=number < self.fresh,
-                request_ms=self.request_ms,
-            )
-            for number in range(self.writers)
+            replace(role, fresh_ids=number < self.fresh) for number, role in enumerate(numbered(self.writers, writer))
         ]
 
     def crowd_transaction(self, draw: Random, records: int) -> tuple[Sequence[RecordToWrite], bool]:

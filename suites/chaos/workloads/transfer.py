@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.chaos.plan.record_to_write import RecordToWrite
-from harness.chaos.plan.scenario import Role
+from harness.chaos.plan.scenario import Role, numbered
 from harness.chaos.play.actor import Actor
 
 ACCOUNTS = 24
@@ -35,16 +35,8 @@ class Transfer:
 
     def roles(self) -> Sequence[Role]:
         """Each teller has its own transactional id; lanes in turn."""
-        return [
-            Role(
-                name=f"teller-{number}",
-                transactional_id=f"teller-{number}",
-                run=self._run,
-                lane=("victim", "rival")[number % 2],
-                request_ms=self.request_ms,
-            )
-            for number in range(self.tellers)
-        ]
+        teller = Role(name="teller", transactional_id="teller", run=self._run, request_ms=self.request_ms)
+        return numbered(self.tellers, teller)
 
     def _run(self, actor: Actor, draw: Random) -> None:
         while not actor.over:

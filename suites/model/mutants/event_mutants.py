@@ -1,8 +1,9 @@
 """Wrong models of what happens beside requests: timeouts, moves, messages that wait, transactions that are ending."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from harness.explore import comparison
 from harness.model import coordinator_model, leader_model, protocol_step

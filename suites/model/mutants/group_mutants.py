@@ -1,8 +1,9 @@
 """Wrong models of what coordinators of groups do with offsets of transactions, and of ListTransactions."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from harness.model import coordinator_model, leader_model
 from harness.model.groups import group_model

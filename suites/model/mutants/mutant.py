@@ -8,6 +8,8 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
+from msgspec import structs
+
 
 class ShownBy(StrEnum):
     """The least that tells a mutant from the model."""
@@ -51,7 +53,7 @@ def asked_as(**changes: Callable[[Any], object]) -> Callable[[Callable[..., Any]
     def change(rule: Callable[..., Any]) -> Callable[..., Any]:
         def changed(known: Any, asked: Any, *given: Any, **named: Any) -> Any:
             values = {} if known is None else {name: value(known) for name, value in changes.items()}
-            return rule(known, replace(asked, **values), *given, **named)
+            return rule(known, structs.replace(asked, **values), *given, **named)
 
         return changed
 

@@ -1,8 +1,9 @@
 """Wrong models of what coordinators and leaders do with the requests of a producer."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from harness.model import coordinator_model, leader_model
 from harness.model.model_requests import ModelAnswer

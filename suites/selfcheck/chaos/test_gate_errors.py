@@ -72,7 +72,8 @@ def test_errors_are_read_when_the_round_is_drained(monkeypatch: pytest.MonkeyPat
     reader = SimpleNamespace(finish=lambda *_, **__: (), facts=lambda: {})
     with fault_target(open_gate) as target:
         context = SimpleNamespace(
-            partitions=[], fault_target=target, transactional_ids=[], groups=[], reader=reader, real_name=str,
+            partitions=[], scenario=SimpleNamespace(passing_partitions=()), fault_target=target, transactional_ids=[],
+            groups=[], reader=reader, real_name=str,
             history_journal=SimpleNamespace(write=lambda *_: None), facts={}, processes=RunningClients(), seed=Seed(7),
         )  # fmt: skip
         gate = cast(Gate, target.gate)

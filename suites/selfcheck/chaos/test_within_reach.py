@@ -33,8 +33,8 @@ from suites.selfcheck.fixtures import chaos_folders
 
 IDS = {"topics": {"accounts": 3}, "transactional_ids": ("teller",)}
 OURS = ClusterShape(**IDS)  # type: ignore[arg-type]
-THEIRS = replace(OURS, reach=frozenset({ToxicReach.LANES}))
-CHANGED = replace(OURS, reach=frozenset({ToxicReach.LANES, ToxicReach.LEADERS}))
+THEIRS = replace(OURS, reach=frozenset({ToxicReach.LANES, ToxicReach.TOPICS}))
+CHANGED = replace(THEIRS, reach=THEIRS.reach | {ToxicReach.LEADERS})
 TOXICS = find_toxics()
 SCENARIO_FILES = {scenario.name: scenario for scenario in find_scenarios(SCENARIOS)}
 BEYOND = {
@@ -42,7 +42,7 @@ BEYOND = {
     *("move-coordinator", "move-leader", "one-replica", "full-disk"),
     *("rolling-upgrade", "upgrade-and-back"),
     *("slow-disk", "clock-jump", "pause-fenced", "kill-controller", "move-replicas", "reload-compacted", "expire-ids"),
-    "trim-log",
+    *("trim-log", "unclean-election"),
 }
 LEADERSHIP = {"move-coordinator", "move-leader", "one-replica", "move-replicas", "trim-log"}
 OF_CLIENTS = {"client-killed", "client-paused"}
@@ -92,7 +92,7 @@ def test_what_is_within_reach() -> None:
     assert reach_of(theirs(1, 2), Permissions()) == THEIRS.reach
     assert reach_of(theirs(1, 2), allowed) == CHANGED.reach
     assert reach_of(theirs(1), allowed) == THEIRS.reach, "one broker has nobody to hand a leadership to"
-    assert reach_of(theirs(1, 2, proxies=False), Permissions()) == frozenset()
+    assert reach_of(theirs(1, 2, proxies=False), Permissions()) == {ToxicReach.TOPICS}
     ours = cast(Any, Ours(owned_topology(lambda *_: Address("127.0.0.1", 1)), owned=True))
     usual = OURS.reach - {ToxicReach.RELEASES, ToxicReach.SETTINGS, ToxicReach.CONTROLLERS}
     assert reach_of(ours, Permissions(), clients=True) == usual

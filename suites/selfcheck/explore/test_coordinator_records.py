@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import pytest
+from msgspec import structs
 
 from harness.base.kafka_error import KafkaError
 from harness.base.unprepared import Unprepared
@@ -65,7 +66,7 @@ def test_each_state_of_a_transaction_is_written() -> None:
 
 def test_an_old_cluster_writes_no_tagged_fields_and_keeps_the_epoch() -> None:
     add = AddPartitionsAsked(id="own", version=3, producer_id=0, epoch=0, partitions=frozenset("A"))
-    old_commit = replace(COMMIT, version=3)
+    old_commit = structs.replace(COMMIT, version=3)
     records = written(INIT, add, asked=old_commit, profile=OLD_PROTOCOL)
     assert states(records) == [(state, 0) for state, _ in WHOLE]
     assert {(each.layout, each.previous_id, each.client_version) for each in records} == {(0, -1, 0)}
@@ -91,7 +92,7 @@ def test_a_repeated_initialisation_says_nothing_new() -> None:
 
 def test_the_producer_id_behind_the_last_epoch_is_named_until_it_is_reached() -> None:
     last = LAST_EPOCH - 1
-    write, commit = replace(WRITE, epoch=last), replace(COMMIT, epoch=last)
+    write, commit = structs.replace(WRITE, epoch=last), structs.replace(COMMIT, epoch=last)
     records = written(INIT, EpochsUsedUp("own", left=0), write, asked=commit)
     assert [(each.state, each.producer_id, each.epoch, each.previous_id, each.next_id) for each in records] == [
         ("Empty", 0, 0, 0, -1),
@@ -105,7 +106,7 @@ def test_the_producer_id_behind_the_last_epoch_is_named_until_it_is_reached() ->
 
 def test_a_record_of_somebody_else_is_not_written_again_in_the_layout_of_coordinators() -> None:
     used_up = EpochsUsedUp("own", left=0)
-    assert written(INIT, used_up) == written(INIT, used_up, asked=replace(COMMIT, epoch=9))
+    assert written(INIT, used_up) == written(INIT, used_up, asked=structs.replace(COMMIT, epoch=9))
     assert [each.layout for each in written(INIT, used_up)] == [1, 0]
 
 

@@ -4,6 +4,7 @@ import struct
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from harness.explore.cell_identities import CellIdentities
 from harness.explore.cell_results import CellSeen, SeenId, SeenLog, SeenProducer
@@ -110,6 +111,7 @@ COMMITTED = CellSeen(
     groups={GROUP: ShownOffset(offset=3, stable=True)},
 )
 LOG = COMMITTED.logs[GROUP]
+OTHER_OFFSET = structs.replace(LOG.entries[0], offset=4)
 
 
 def test_what_the_model_says_of_a_group_agrees() -> None:
@@ -123,10 +125,7 @@ def test_what_the_model_says_of_a_group_agrees() -> None:
         ("offset of G", replace(COMMITTED, groups={GROUP: ShownOffset(offset=-1, stable=True)})),
         ("leader of G", replace(COMMITTED, logs={GROUP: replace(LOG, producers=())})),
         ("log of G", replace(COMMITTED, logs={GROUP: replace(LOG, entries=LOG.entries[:1])})),
-        (
-            "log of G",
-            replace(COMMITTED, logs={GROUP: replace(LOG, entries=(replace(LOG.entries[0], offset=4), LOG.entries[1]))}),
-        ),
+        ("log of G", replace(COMMITTED, logs={GROUP: replace(LOG, entries=(OTHER_OFFSET, LOG.entries[1]))})),
         ("identity", replace(COMMITTED, answer=ModelAnswer(producer_id=0, epoch=1, state="Empty"))),
     ],
 )

@@ -1,10 +1,11 @@
 """A coordinator that is asked while it loads: what the model says, and that only what it answered then counts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from harness.base.kafka_error import KafkaError
 from harness.explore.asker import Asker, Outgoing

@@ -1,15 +1,29 @@
 """Cells with events: batches, what a target allows, coordinator epochs after moves, and a run on its way."""
 
 import time
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from harness.explore.cell_exploration import Exploration
 from harness.explore.cell_identities import NO_COORDINATORS, CellIdentities
-from harness.explore.cell_run import CellRun
+from harness.explore.cell_results import not_reached
+from harness.explore.cell_run import TIMED_OUT, CellRun
 from harness.explore.comparison import compare
-from harness.explore.events.planned_batches import CONNECTIONS, IN_TIME, planned
+from harness.explore.events.planned_batches import (
+    CONNECTIONS,
+    IN_TIME,
+    LEAST,
+    SHARE,
+    PlannedBatch,
+    planned,
+    smaller_batches,
+)
 from harness.explore.events.reach import EventReach
+from harness.explore.findings import Findings, FreshResult
 from harness.model.events.model_event import (
     CoordinatorLoads,
     CoordinatorMoves,
@@ -52,6 +66,34 @@ def test_cells_with_the_same_events_are_asked_side_by_side() -> None:
     assert [len(each.cells) for each in batches] == [300, IN_TIME, 300 - IN_TIME, *(3 * [CONNECTIONS]), 12]
     assert [each.alone for each in batches] == [False, False, False, True, True, True, True]
     assert {number for each in batches for number, _ in each.cells} == set(range(900))
+
+
+def test_cells_for_which_a_machine_was_too_slow_are_asked_again_in_smaller_batches_down_to_the_least() -> None:
+    (batch,) = planned([(number, cell(INIT, TimeoutPasses("own"))) for number in range(IN_TIME)])
+    too_slow = {*range(0, IN_TIME, 2)}
+    smaller = smaller_batches(batch, too_slow)
+    assert [len(each.cells) for each in smaller] == [IN_TIME // SHARE, IN_TIME // SHARE, 1]
+    assert {number for each in smaller for number, _ in each.cells} == too_slow
+    assert {each.events for each in smaller} == {batch.events}
+    assert smaller_batches(batch, ()) == []
+    sizes = [IN_TIME]
+    while again := smaller_batches(batch, {number for number, _ in batch.cells}):
+        batch = again[0]
+        sizes.append(len(batch.cells))
+    assert sizes == [IN_TIME, IN_TIME // SHARE, LEAST]
+
+
+def test_a_cell_is_told_as_not_reached_once_its_batch_is_small_enough(tmp_path: Path) -> None:
+    asked = [(number, cell(INIT, TimeoutPasses("own"))) for number in range(2 * LEAST)]
+    results = [FreshResult(not_reached(number, each, TIMED_OUT)) for number, each in asked]
+    other = FreshResult(not_reached(99, asked[0][1], "it is no matter of time"))
+    exploration, found = SimpleNamespace(asked_again=Counter[str]()), Findings(folder=tmp_path)
+    large, small = PlannedBatch(events=(), cells=asked), PlannedBatch(events=(), cells=asked[:LEAST])
+    again = Exploration._added(exploration, found, large, [*results, other])  # type: ignore[arg-type]
+    assert [len(each.cells) for each in again] == [LEAST, LEAST]
+    assert (found.compared, exploration.asked_again.total()) == (1, 2 * LEAST)
+    assert Exploration._added(exploration, found, small, results[:LEAST]) == ()  # type: ignore[arg-type]
+    assert found.missed == {"it is no matter of time": 1, TIMED_OUT: LEAST}
 
 
 def test_what_strikes_others_is_asked_alone_and_what_needs_it_apart() -> None:
@@ -143,6 +185,20 @@ def test_a_transaction_that_may_have_timed_out_unasked_is_missed() -> None:
     one.take(WRITE, ModelAnswer())
     assert one.is_late()
     one.missed = "too slow"
+    assert one.next_step is None
+
+
+@pytest.mark.parametrize(("seconds", "missed"), [(6, True), (1, False)])
+def test_an_answer_that_is_wrong_says_nothing_once_the_transaction_may_have_timed_out(
+    seconds: int, missed: bool
+) -> None:
+    one = run(INIT, WRITE, WRITE)
+    one.who.timeout_ms = 5_000
+    one.take(INIT, ModelAnswer("NONE", 0, 0))
+    one.began = time.monotonic() - seconds
+    one.take(WRITE, ModelAnswer())
+    one.take(WRITE, ModelAnswer("INVALID_PRODUCER_EPOCH"))
+    assert (one.missed is not None, one.strayed is None) == (missed, missed)
     assert one.next_step is None
 
 

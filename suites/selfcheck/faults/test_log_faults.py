@@ -12,6 +12,7 @@ from harness.base.json_value import Json
 from harness.base.kafka_error import KafkaError
 from harness.base.unprepared import Unprepared
 from harness.faults.fault_target import FaultTarget
+from harness.faults.observer import observer_lane
 from harness.faults.toxic import ClusterShape, DeletingToxic, StrikeCount
 from harness.kafka.leader_client import Unreachable
 from harness.wire.records.transaction_state import TOPIC as STATE
@@ -43,7 +44,7 @@ class TrimmedLog:
 
 
 def deleting(log: TrimmedLog, percent: int, monkeypatch: pytest.MonkeyPatch) -> AbstractContextManager[StrikeCount]:
-    monkeypatch.setattr(trim_log, "LeaderClient", SimpleNamespace(over=lambda *_, **__: log))
+    monkeypatch.setattr(observer_lane, "LeaderClient", SimpleNamespace(over=lambda *_, **__: log))
     ends = SimpleNamespace(log_start_offset=log.begin, high_watermark=log.end)
     monkeypatch.setattr(trim_log, "partition_end", lambda *_: ends)
     chosen: dict[str, Json] = {"topic": "t", "partition": 0, "percent": percent}
@@ -142,7 +143,7 @@ class RememberedIds:
 
 def test_ids_that_are_unknown_or_have_another_producer_id_were_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     known = RememberedIds({"r1-a": 7, "r1-b": 8, "r1-c": 9})
-    monkeypatch.setattr(expire_ids, "LeaderClient", SimpleNamespace(over=lambda *_, **__: known))
+    monkeypatch.setattr(observer_lane, "LeaderClient", SimpleNamespace(over=lambda *_, **__: known))
     with expire_ids.TOXIC.strike(target(), expire_ids.TOXIC.draw(SHAPE, Random(1))) as strikes:
         known.producer_ids = {"r1-b": 12, "r1-c": 9}
     assert (strikes.struck, strikes.how) == (2, "ids that their coordinators forgot: a, b")
@@ -150,7 +151,7 @@ def test_ids_that_are_unknown_or_have_another_producer_id_were_forgotten(monkeyp
 
 def test_an_id_whose_coordinator_is_silent_or_that_nobody_knew_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     known = RememberedIds({"r1-a": 7, "r1-b": None})
-    monkeypatch.setattr(expire_ids, "LeaderClient", SimpleNamespace(over=lambda *_, **__: known))
+    monkeypatch.setattr(observer_lane, "LeaderClient", SimpleNamespace(over=lambda *_, **__: known))
     with expire_ids.TOXIC.strike(target(), expire_ids.TOXIC.draw(SHAPE, Random(1))) as strikes:
         known.producer_ids = {"r1-a": None, "r1-b": None, "r1-c": 3}
     assert strikes.struck == 0

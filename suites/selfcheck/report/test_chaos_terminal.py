@@ -40,7 +40,7 @@ def test_a_round_is_one_plain_line(rounds: list[Path]) -> None:
         round_line(stream, folder, number=number, of=12)
     lines = stream.getvalue().splitlines()
     assert len(lines) == 3
-    assert lines[0].startswith("[ 1/12] late-produce              seed 8128        VIOLATED       38.4 s  hanging-tr")
+    assert lines[0].startswith("[ 1/12] late-produce              seed 8128        VIOLATED          38.4 s  hanging")
     assert "HOLDS" in lines[1]
     assert "NOT_JUDGED" in lines[2]
     assert "\x1b" not in stream.getvalue()

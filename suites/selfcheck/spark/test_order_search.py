@@ -7,16 +7,17 @@ import pytest
 
 from harness.base.json_value import Json
 from harness.base.user_error import UserError
+from harness.judge import order_searches
 from harness.judge.checks.model_order import (
     REPEATED,
     STALE_MS,
     fault_windows,
     newest_versions,
     offered_profile,
-    search_all,
     used_before,
 )
 from harness.judge.order_search import OrderSearch
+from harness.judge.order_searches import search_all
 from harness.model.protocol_profile import NEWEST
 from harness.model.traces.trace_check import Explained
 from harness.model.traces.traced_cluster import UsedId
@@ -54,6 +55,20 @@ def test_what_the_executors_are_told_reaches_them(session: SparkHandle) -> None:
     operations = wire_operations(session.spark, 2, 2)
     wrong = replace(SEARCH, profile=replace(NEWEST, verifies=False, level=0), timeouts={"id-0": 1e9})
     assert search_all(operations, wrong, in_driver=0) == search_all(operations, wrong, in_driver=10_000)
+
+
+@pytest.mark.parametrize("in_driver", [0, 10_000])
+def test_ids_that_are_not_done_are_searched_again_and_share_what_that_may_cost(
+    session: SparkHandle, monkeypatch: pytest.MonkeyPatch, in_driver: int
+) -> None:
+    operations = wire_operations(session.spark, 4, 3, skips_epoch=frozenset({1}))
+    usual = search_all(operations, SEARCH, in_driver=in_driver)
+    monkeypatch.setattr(order_searches, "FIRST", -1_000)
+    assert search_all(operations, SEARCH, in_driver=in_driver) == usual
+    monkeypatch.setattr(order_searches, "FURTHER", -4_000)
+    given_up = search_all(operations, SEARCH, in_driver=in_driver)
+    assert [one.transactional_id for one in given_up] == [one.transactional_id for one in usual]
+    assert {one.explained for one in given_up} == {Explained.GIVEN_UP}
 
 
 def test_a_history_without_wire_clients_is_searched_in_no_time(session: SparkHandle) -> None:

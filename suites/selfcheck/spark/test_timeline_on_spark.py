@@ -11,8 +11,10 @@ import pytest
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from harness.chaos.observe.deleted_topics import ends_of_deleted
 from harness.evidence.history.operation import Outcome
 from harness.evidence.history.timeline import INTERVALS, OPERATIONS_KEPT, PARTITIONS_KEPT, POINTS_KEPT, Timeline
+from harness.evidence.json_codec import to_json
 from harness.report.chaos.round_picture import picture
 from harness.spark.history.history_frames import History
 from harness.spark.history.table_schema import schema, table_fields
@@ -56,6 +58,14 @@ def test_tables_that_are_empty_leave_their_part_empty(spark: SparkSession) -> No
     assert (made.operations, made.drawn, made.actors, made.levels, made.faults) == (0, (), (), (), ())
     assert (made.tallies, made.latencies) == ((), ())
     assert "<svg" in picture(made, None)
+
+
+def test_a_topic_that_was_deleted_is_not_drawn(spark: SparkSession, tmp_path: Path) -> None:
+    here = replace(next(ends_of_deleted([("accounts", 0)], 9.0)), high_watermark=4, last_stable_offset=4, leader=1)
+    ends = tmp_path / "partitions.jsonl"
+    ends.write_text("\n".join(map(to_json, (here, *ends_of_deleted([("notes", 0)], 9.0)))), encoding="utf-8")
+    made = timeline(history(spark, {"partitions": spark.read.schema(schema("partitions")).json(str(ends))}))
+    assert ([line.topic for line in made.levels], made.partitions_in_all) == (["accounts"], 1)
 
 
 def test_a_large_history_stays_small_and_keeps_every_failure(large: Timeline) -> None:

@@ -11,7 +11,7 @@ from harness.wire.codec.response_fields import ResponseFields
 from harness.wire.topic_partitions import by_topic
 from harness.wire.wire_errors import CannotBuild
 
-PREFERRED = 0
+PREFERRED, UNCLEAN = 0, 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

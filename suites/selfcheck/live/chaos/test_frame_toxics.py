@@ -97,7 +97,7 @@ def test_a_late_record_leaves_a_hanging_transaction_on_an_old_kafka(
 ) -> None:
     with fault_target_with_topic("3.5.2", tmp_path_factory.mktemp("undefended"), TOPIC) as fault_target:
         chosen: Mapping[str, Json] = {
-            "transactional_id": "late", "seed": 0, "every": 1, "after_ms": 200, "persistent": True, "hang_up": True,
+            "transactional_id": "late", "seed": 0, "every": 1, "after_ms": 2_000, "persistent": True, "hang_up": True,
         }  # fmt: skip
         client = ADAPTERS["wire-v1"].open(options(fault_target, "late", "late"))
         assert client.init().done
@@ -106,7 +106,9 @@ def test_a_late_record_leaves_a_hanging_transaction_on_an_old_kafka(
             assert client.produce(TOPIC, 0, Value(txn=1, ordinal=0, size=1)).outcome is Outcome.UNSURE
             assert client.abort().done
             wait.until(
-                lambda: end_offset(fault_target, 0, isolation=0) > 0, what="the late record", timeout_seconds=SETTLED
+                lambda: end_offset(fault_target, 0, isolation=0) == 2,
+                what="the marker of the abort, and the late record",
+                timeout_seconds=SETTLED,
             )
         client.close()
         assert strikes.struck > 0

@@ -13,11 +13,12 @@ from harness.chaos.shrink.smaller_plans import with_roles
 from suites.selfcheck.fixtures import chaos_folders
 from toxics.frames import late_produce
 
+# A record that comes before the markers of its transaction ends with it, and a busy machine takes its time for them.
 EVERY_PRODUCE: dict[str, Json] = {
     "transactional_id": "every transactional id",
     "seed": 1,
     "every": 1,
-    "after_ms": 50,
+    "after_ms": 2_000,
     "persistent": True,
     "hang_up": False,
 }
@@ -25,10 +26,10 @@ WRITERS = ("writer-0", "writer-1")
 PLAN = RoundPlan(
     scenario="late-produce",
     seed=7000,
-    seconds=4.5,
+    seconds=14,
     prober="wire-v1",
     roles=tuple(PlannedRole(name=name, client="wire-v1", at_ms=700, transactions=1) for name in WRITERS),
-    faults=(PlannedFault(toxic=late_produce.TOXIC, at_ms=500, duration_ms=4_000, chosen=EVERY_PRODUCE),),
+    faults=(PlannedFault(toxic=late_produce.TOXIC, at_ms=500, duration_ms=13_000, chosen=EVERY_PRODUCE),),
 )
 """Each writer has a single transaction while requests are held."""
 MOST_TRIES = 4

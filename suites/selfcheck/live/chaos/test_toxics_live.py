@@ -5,8 +5,8 @@ a fault on any lane or link between brokers has something to strike.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from random import Random
 from threading import Event, Thread
 
@@ -39,12 +39,16 @@ ELSEWHERE = (Power.FRAMES, Power.CLIENTS)
 """What strikes single requests, and processes of clients, has tests of its own (``test_chaos_clients``)."""
 OTHER_CLUSTERS = {ToxicReach.RELEASES, ToxicReach.SETTINGS, ToxicReach.CONTROLLERS, ToxicReach.CODE}
 """What needs a cluster that was started otherwise, or rules in it, is tried in ``suites/selfcheck/faults``."""
+ON_PASSING_TOPICS = ("delete-topic", "unclean-election")
+"""Without an open transaction they strike nothing, so they have a test of their own below."""
 TOXICS = {
     name: toxic
     for name, toxic in find_toxics().items()
-    if toxic.power not in ELSEWHERE and OTHER_CLUSTERS.isdisjoint(toxic.acts_on)
+    if toxic.power not in ELSEWHERE and OTHER_CLUSTERS.isdisjoint(toxic.acts_on) and name not in ON_PASSING_TOPICS
 }
 ON_PROXIES = [name for name, toxic in TOXICS.items() if "proxy" in toxic.draw(SHAPE, Random(0))]
+BETWEEN_SECONDS = 0.01
+"""Between two tries on a lane: traffic without a pause keeps both processors busy, and what is tested slow."""
 BOUND_SECONDS = 60.0
 """For whatever has to happen; three restarts on a busy machine take half of it."""
 
@@ -85,11 +89,10 @@ class Traffic:
         batch = NewBatch(values=("traffic",), producer_id=-1, producer_epoch=-1, base_sequence=-1, transactional=False)
         part = PartitionBatch(topic=TOPIC, partition=node - 1, batch=batch, topic_id=None)
         while not self.over.is_set():
-            try:
+            with suppress(WireError):
                 self.client.call(node, Produce(transactional_id=None, batches=(part,)), 9, timeout_seconds=0.3)
-            except WireError:
-                wait.pause(0.02)
             self.tried[node] += 1
+            wait.pause(BETWEEN_SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -167,15 +170,22 @@ def nothing_is_left(fault_target: FaultTarget) -> None:
         timeout_seconds=BOUND_SECONDS,
     )
     wait.until(fault_target.replicated, what="full ISR", timeout_seconds=BOUND_SECONDS, interval_seconds=0.05)
+    with open_transaction(fault_target, TOPIC) as producer:
+        assert producer.end(commit=True).error == 0
+
+
+@contextmanager
+def open_transaction(fault_target: FaultTarget, topic: str) -> Iterator[Producer]:
+    """A producer with one record in its transaction, on partition 0 of the topic."""
     lane = StepRecorder("victim", client(fault_target.cluster, "victim"), EvidenceBuilder(), fault_target.clock, {})
-    coordinator, leader = fault_target.coordinator("teller"), fault_target.leader(TOPIC, 0)
-    assert coordinator is not None
-    assert leader is not None
-    producer = Producer(step_recorder=lane, transactional_id=ID, coordinator=coordinator)
-    producer.init()
-    producer.write(Partition(alias="P1", topic=TOPIC, index=0, leader=leader))
-    assert producer.end(commit=True).error == 0
-    lane.client.close()
+    with closing(lane.client):
+        coordinator, leader = fault_target.coordinator("teller"), fault_target.leader(topic, 0)
+        assert coordinator is not None
+        assert leader is not None
+        producer = Producer(step_recorder=lane, transactional_id=ID, coordinator=coordinator)
+        producer.init()
+        producer.write(Partition(alias="P1", topic=topic, index=0, leader=leader))
+        yield producer
 
 
 @pytest.mark.parametrize("name", [name for name in TOXICS if name not in ON_PROXIES])
@@ -211,6 +221,22 @@ def test_a_coordinator_is_cut_off_from_brokers_or_from_clients(
     )
     assert strikes.struck > 0, strikes
     assert f"broker-{fault_target.coordinator('teller')}" in strikes.where
+    nothing_is_left(fault_target)
+
+
+@pytest.mark.parametrize("name", ON_PASSING_TOPICS)
+def test_what_a_transaction_wrote_to_is_lost_and_it_ends_all_the_same(name: str, fault_target: FaultTarget) -> None:
+    topic = f"toxics-{name}"
+    target = replace(fault_target, topics={"passing": topic})
+    target.admin.create_topic(topic, {0: (1, 2, 3)})
+    toxic = find_toxics()[name]
+    chosen = toxic.draw(replace(SHAPE, passing=("passing",)), Random(0))
+    with open_transaction(target, topic) as producer:
+        with toxic.strike(target, chosen) as strikes:
+            pass
+        assert producer.end(commit=True).error == 0
+    assert strikes.where.startswith(topic)
+    assert strikes.struck == 1, strikes
     nothing_is_left(fault_target)
 
 

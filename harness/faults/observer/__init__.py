@@ -1,0 +1,1 @@
+"""What a toxic is told over the lane that carries no toxic."""
