@@ -24,7 +24,7 @@ from harness.faults.toxic import MinimumDuration, Power
 
 SHORTEST_SECONDS = 1.5
 """Seconds that a fault is on at least, however late it began."""
-TRAFFIC_SECONDS = 5.0
+TRAFFIC_SECONDS = 10.0
 """That a fault may wait for clients to be at work; then it strikes all the same, and the judge says what it met."""
 
 
