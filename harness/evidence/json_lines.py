@@ -1,14 +1,18 @@
 """Checks of a file of JSON lines: is its last line torn, as a killed writer leaves it, and which line is bad."""
 
+import typing
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from harness.evidence.json_codec import Malformed, from_json
 
 BLOCK_BYTES = 1 << 16
+LONG = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
+"""A whole number that a column of 64 bits can have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +36,24 @@ def torn_last_line(path: Path) -> str | None:
     return None
 
 
+def first_misfit(path: Path, kind: type, *, torn: bool) -> BadLine | None:
+    """The first line that has not the columns of ``kind`` or not their types; ``torn`` leaves the last one out.
+
+    A million lines take half a second or so. What a line means is not looked at: see :func:`first_bad_line`.
+
+    :param kind: The dataclass of the table, whose fields are numbers, texts and truth values.
+    """
+    fit, misfit = msgspec.json.Decoder(_columns(kind)).decode, None
+    for number, line in _lines(path):
+        if misfit is not None:
+            return misfit
+        try:
+            fit(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            misfit = _bad((number, line), kind) or BadLine(number=number, reason=str(error))
+    return None if torn else misfit
+
+
 def first_bad_line(path: Path, kind: type, *, torn: bool) -> BadLine | None:
     """The first line that :func:`harness.evidence.json_codec.from_json` refuses; ``torn`` leaves the last one out.
 
@@ -52,6 +74,20 @@ def _bad(numbered: tuple[int, bytes], kind: type) -> BadLine | None:
     except Malformed as error:
         return BadLine(number=number, reason=str(error))
     return None
+
+
+def _columns(kind: type) -> type[msgspec.Struct]:
+    """The dataclass without its ``__post_init__``, and strict about fields that it does not have."""
+    hints = typing.get_type_hints(kind)
+    columns = [(field.name, _column(hints[field.name]), field.default) for field in fields(kind)]
+    plain = [(name, hint) if default is MISSING else (name, hint, default) for name, hint, default in columns]
+    return msgspec.defstruct(kind.__name__, plain, kw_only=True, forbid_unknown_fields=True)
+
+
+def _column(hint: object) -> object:
+    if hint is int:
+        return LONG
+    return LONG | None if hint == int | None else hint
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -17,8 +17,7 @@ from pyspark.sql import functions as F
 from harness.base.user_error import ExitCode, UserError
 from harness.evidence.history.history_journal import REQUIRED, TABLES
 from harness.evidence.history.seal_manifest import SealManifest
-from harness.evidence.json_lines import first_bad_line, torn_last_line
-from harness.spark.history.json_schema import first_misfit
+from harness.evidence.json_lines import first_bad_line, first_misfit, torn_last_line
 from harness.spark.history.table_schema import VALUED, parts_of_value, schema, sealed_schema, table_fields
 from harness.spark.history.well_formed import first_malformation
 from harness.spark.readers.sink_files import deliveries
@@ -26,7 +25,7 @@ from harness.spark.session.conf_scope import FIXED_PLANS, ONE_TASK, conf_scope, 
 from harness.spark.session.parallel import in_parallel
 
 SHORT = 1 << 20
-"""Bytes of JSON lines up to which the codec examines a table instead of Spark: 0.1 s of either."""
+"""Bytes of JSON lines up to which no table is worth more than one task."""
 
 
 def seal(spark: SparkSession, folder: Path) -> tuple[str, ...]:
@@ -92,9 +91,8 @@ class Sealing:
         self._typed(table).write.mode("overwrite").parquet(str(draft))
 
     @property
-    def _long(self) -> Sequence[str]:
-        """Tables that Spark reads line by line; for a short one the codec is done before a job has started."""
-        return [table for table in self.tables if self._lines(table).stat().st_size > SHORT]
+    def _long(self) -> bool:
+        return any(self._lines(table).stat().st_size > SHORT for table in self.tables)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -106,13 +104,10 @@ class Sealing:
         self.torn = {table: sentence for table, sentence in sentences.items() if sentence}
 
     def _refuse_misfits(self) -> None:
-        files = {table: self._lines(table) for table in self.tables}
-        for table in (table for table in files if table not in self._long):
-            if (bad := first_bad_line(files[table], TABLES[table], torn=table in self.torn)) is not None:
-                refuse(f"{files[table]}, line {bad.number}: {bad.reason}")
-        files = {table: path for table, path in files.items() if table in self._long}
-        if (misfit := first_misfit(self.spark, files, self.torn)) is not None:
-            self._refuse(misfit.table, misfit.reason, misfit.line)
+        """Spark's own JSON reader would ignore columns that it does not know."""
+        for table in self.tables:
+            if (bad := first_misfit(self._lines(table), TABLES[table], torn=table in self.torn)) is not None:
+                refuse(f"{self._lines(table)}, line {bad.number}: {bad.reason}")
 
     def _refuse_malformed(self, drafts: Mapping[str, Path]) -> None:
         # What Spark's readers delivered is in no JSON lines.
@@ -122,12 +117,11 @@ class Sealing:
         if found := first_malformation(tables if self._long else one_partition_each(tables)):
             self._refuse(found.table, found.reason)
 
-    def _refuse(self, table: str, reason: str, line: str | None = None) -> NoReturn:
+    def _refuse(self, table: str, reason: str) -> NoReturn:
         path = self._lines(table)
         if (bad := first_bad_line(path, TABLES[table], torn=table in self.torn)) is not None:
             refuse(f"{path}, line {bad.number}: {bad.reason}")
-        where = "" if line is None else f", in the line {line[:60]}"
-        refuse(f"{path}: {reason}{where}")
+        refuse(f"{path}: {reason}")
 
     def _lines(self, table: str) -> Path:
         return self.source / f"{table}.jsonl"

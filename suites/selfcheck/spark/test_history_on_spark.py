@@ -190,7 +190,7 @@ WRONG: dict[str, tuple[str, Change, str]] = {
 }
 
 
-@pytest.mark.parametrize("short", [1 << 20, 0], ids=["by the codec", "by Spark"])
+@pytest.mark.parametrize("short", [1 << 20, 0], ids=["in one task", "in several"])
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_line_is_named_by_table_line_and_reason(
     session: SparkHandle, lines: Path, case: str, short: int, monkeypatch: pytest.MonkeyPatch
