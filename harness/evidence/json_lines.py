@@ -1,7 +1,7 @@
 """Checks of a file of JSON lines: is its last line torn, as a killed writer leaves it, and which line is bad."""
 
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Annotated
@@ -43,15 +43,16 @@ def first_misfit(path: Path, kind: type, *, torn: bool) -> BadLine | None:
 
     :param kind: The dataclass of the table, whose fields are numbers, texts and truth values.
     """
-    fit, misfit = msgspec.json.Decoder(_columns(kind)).decode, None
-    for number, line in _lines(path):
-        if misfit is not None:
-            return misfit
+    fit = msgspec.json.Decoder(_columns(kind)).decode
+
+    def misfit(numbered: tuple[int, bytes]) -> BadLine | None:
         try:
-            fit(line)
+            fit(numbered[1])
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            misfit = _bad((number, line), kind) or BadLine(number=number, reason=str(error))
-    return None if torn else misfit
+            return _bad(numbered, kind) or BadLine(number=numbered[0], reason=str(error))
+        return None
+
+    return _first(path, misfit, torn=torn)
 
 
 def first_bad_line(path: Path, kind: type, *, torn: bool) -> BadLine | None:
@@ -59,12 +60,17 @@ def first_bad_line(path: Path, kind: type, *, torn: bool) -> BadLine | None:
 
     :param kind: The dataclass of the table.
     """
-    held: tuple[int, bytes] | None = None
-    for number, line in _lines(path):
-        if held and (found := _bad(held, kind)):
+    return _first(path, lambda numbered: _bad(numbered, kind), torn=torn)
+
+
+def _first(path: Path, bad: Callable[[tuple[int, bytes]], BadLine | None], *, torn: bool) -> BadLine | None:
+    """The first line that is bad; a torn one counts only where others come behind it."""
+    found: BadLine | None = None
+    for numbered in _lines(path):
+        if found is not None:
             return found
-        held = (number, line)
-    return None if held is None or torn else _bad(held, kind)
+        found = bad(numbered)
+    return None if torn else found
 
 
 def _bad(numbered: tuple[int, bytes], kind: type) -> BadLine | None:

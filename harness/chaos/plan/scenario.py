@@ -17,6 +17,9 @@ from harness.faults.toxic import Toxic, ToxicReach
 if TYPE_CHECKING:
     from harness.chaos.play.actor import Actor
 
+LANES = ("victim", "rival")
+"""Of clients; producers take them in turn."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
@@ -48,9 +51,8 @@ class Role:
 
 def numbered(count: int, role: Role) -> Sequence[Role]:
     """So many alike: ``<name>-0`` and so on, which is each one's transactional id too; lanes in turn."""
-    lanes = ("victim", "rival")
     return [
-        replace(role, name=name, transactional_id=name, lane=lanes[number % len(lanes)])
+        replace(role, name=name, transactional_id=name, lane=LANES[number % len(LANES)])
         for number, name in enumerate(f"{role.name}-{number}" for number in range(count))
     ]
 

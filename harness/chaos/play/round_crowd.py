@@ -11,6 +11,7 @@ from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.seed import Seed
 from harness.chaos.plan.crowd import GATHERED, TOGETHER, Crowd, CrowdedWorkload, Habits, drawn_habits
+from harness.chaos.plan.scenario import LANES
 from harness.chaos.play.crowd_account import CrowdAccount
 from harness.chaos.play.crowd_seat import Pace, Seat
 from harness.chaos.play.gathering import Gathering
@@ -24,7 +25,6 @@ from harness.evidence.history.history_journal import HistoryJournal
 from harness.kafka.producer_state import ProducerState
 from harness.kafka.transaction_protocol import TransactionProtocol
 
-LANES = ("victim", "rival")
 MOST_ASKED = 64
 OF_LATE_SECONDS = 3.0
 """As :mod:`harness.judge.checks.traffic` counts before a fault."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 
 from harness.chaos.plan.record_to_write import RecordToWrite
-from harness.chaos.plan.scenario import Role
+from harness.chaos.plan.scenario import LANES, Role
 from harness.chaos.play.actor import Actor
 
 IDS = {"haunted-2": 2, "haunted-3": 3}
@@ -39,7 +39,7 @@ class Zombies:
                 name=f"{shared}-{'abc'[number]}",
                 transactional_id=shared,
                 run=self._run,
-                lane=("victim", "rival")[number % 2],
+                lane=LANES[number % len(LANES)],
                 request_ms=self.request_ms,
             )
             for shared, sharers in IDS.items()
