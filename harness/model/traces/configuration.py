@@ -52,8 +52,7 @@ class SeenConfigurations:
         if self._first is None:
             self._first = one  # before most answers it stays the only one, so it is compared with none
             return True
-        if not self._waiting:
-            self._add(self._first)
+        self._take_in_first()
         return self._add(one)
 
     def _add(self, one: Configuration) -> bool:
@@ -67,9 +66,12 @@ class SeenConfigurations:
 
     def __iter__(self) -> Iterator[Configuration]:
         """Without the requests that have no answer."""
+        self._take_in_first()
+        return iter(self._waiting)
+
+    def _take_in_first(self) -> None:
         if self._first is not None and not self._waiting:
             self._add(self._first)
-        return iter(self._waiting)
 
     def __bool__(self) -> bool:
         """Whether any was met."""
