@@ -17,7 +17,7 @@ from harness.base.paths import SCENARIOS
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode
 from harness.chaos.moments.moment import MOMENTS
-from harness.chaos.moments.steering import APART, CANDIDATES, steered, worth
+from harness.chaos.moments.steering import APART, CANDIDATES, aims, steered, worth
 from harness.chaos.moments.struck_moments import StruckMoments
 from harness.chaos.moments.struck_requests import requests_by_fault
 from harness.chaos.plan.chaos_options import ChaosOptions
@@ -275,6 +275,19 @@ def test_without_a_budget_or_when_told_so_nothing_is_steered(tmp_path: Path, opt
     steering = session(tmp_path, **options)
     assert steering.chosen(a_round()) == a_round()
     assert all(steering.has_more(a_round(), number) for number in range(1, 60))
+
+
+def test_a_steered_pass_aims_at_more_than_twice_what_seeds_in_a_row_aim_at(tmp_path: Path) -> None:
+    assert len(_aimed(session(tmp_path, budget_seconds=600))) > 2 * len(_aimed(session(tmp_path)))
+
+
+def _aimed(steering: SteeredRounds) -> set[Situation]:
+    """What one pass over all scenarios aims at, where whatever is aimed at is visited."""
+    for number, scenario in enumerate(steering.options.scenarios):
+        chosen = steering.chosen(replace(a_round(scenario), seed=Seed(3 + number)))
+        faults = drawn_faults(scenario, chosen.seed, chosen.seconds, shape(scenario=scenario))
+        steering.visited |= aims(faults, groups=scenario.has_groups)
+    return steering.visited
 
 
 def test_every_second_pass_plays_the_half_with_most_left(tmp_path: Path) -> None:
