@@ -55,6 +55,10 @@ class SeenConfigurations:
         self._take_in_first()
         return self._add(one)
 
+    def _take_in_first(self) -> None:
+        if self._first is not None and not self._waiting:
+            self._add(self._first)
+
     def _add(self, one: Configuration) -> bool:
         certain = {index: count for index, count in one.waiting.items() if index in self.answered}
         free = {index: count for index, count in one.waiting.items() if index not in self.answered}
@@ -68,10 +72,6 @@ class SeenConfigurations:
         """Without the requests that have no answer."""
         self._take_in_first()
         return iter(self._waiting)
-
-    def _take_in_first(self) -> None:
-        if self._first is not None and not self._waiting:
-            self._add(self._first)
 
     def __bool__(self) -> bool:
         """Whether any was met."""

@@ -286,7 +286,7 @@ def _aimed(steering: SteeredRounds) -> set[Situation]:
     for number, scenario in enumerate(steering.options.scenarios):
         chosen = steering.chosen(replace(a_round(scenario), seed=Seed(3 + number)))
         faults = drawn_faults(scenario, chosen.seed, chosen.seconds, shape(scenario=scenario))
-        steering.visited |= aims(faults, groups=scenario.has_groups)
+        steering.visited |= aims(faults)
     return steering.visited
 
 
