@@ -33,7 +33,8 @@ check: lint types laws offline ## the part of the tests that needs no broker, en
 
 test: $(READY) ## all tests of Fencepost itself, whatever is red: chaos alone, then two parts at a time
 	@red=0; \
-	$(MAKE) --no-print-directory -k lint types laws $(ALONE) || red=1; \
+	$(MAKE) --no-print-directory -k -j2 -O lint types laws || red=1; \
+	$(MAKE) --no-print-directory -k $(ALONE) || red=1; \
 	$(MAKE) --no-print-directory -k -j2 -O offline $(filter-out $(ALONE),$(LIVE)) || red=1; \
 	exit $$red
 

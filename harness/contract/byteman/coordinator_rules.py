@@ -191,10 +191,11 @@ EVERY_START_GETS_EPOCH_1000 = rule(
 IDEMPOTENT_PRODUCERS_SHARE_AN_ID = rule(
     "every start is told the same producer id", f"{_INIT_RESPONSE}#setProducerId", "$1 = 7", when="$1 > 0"
 )
-EVERY_TIMEOUT_IS_VALID = rule(
-    "every timeout is valid",
+NO_TIMEOUT_IS_TOO_LONG = rule(
+    "no timeout is too long",
     "kafka.coordinator.transaction.TransactionStateManager#validateTransactionTimeoutMs",
     "return true",
+    when="$2 > 0",
 )
 _IDENTITY = "org.apache.kafka.common.utils.ProducerIdAndEpoch"
 OLD_ID_GIVEN_AGAIN = rule(

@@ -119,7 +119,8 @@ STRANGE_COORDINATOR_EPOCHS_TOLD = rule(
     "every entry has the same coordinator epoch", f"{_ENTRY}#setCoordinatorEpoch", "$1 = 99"
 )
 _LIST = "kafka.coordinator.transaction.TransactionStateManager#listTransactionStates"
-LISTS_REFUSED = _told("lists are refused as if ids were being loaded", _LIST, _is("COORDINATOR_LOAD_IN_PROGRESS"))
+LISTS_REFUSED = _told("lists are refused", _LIST, _is("UNKNOWN_SERVER_ERROR"))
+LISTS_NEVER_LOADED = _told("lists are refused as if ids were being loaded", _LIST, _is("COORDINATOR_LOAD_IN_PROGRESS"))
 INVALID_PATTERN_IS_NONE = rule(
     "an invalid pattern is taken for none", _LIST, "$4 = null", when='$4 != null AND $4.equals("[")'
 )

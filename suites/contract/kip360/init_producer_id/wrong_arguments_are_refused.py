@@ -7,7 +7,7 @@ are told is in requirements of their own. KIP-98 names the errors; for a timeout
 """
 
 from harness.contract import Evidence, KafkaError, Observations, Offers, Refusal, Requirement, Source, expect
-from harness.contract.byteman.coordinator_rules import EVERY_TIMEOUT_IS_VALID
+from harness.contract.byteman.coordinator_rules import NO_TIMEOUT_IS_TOO_LONG
 from harness.contract.doctored import evidence, step
 from harness.contract.refuters import Failpoint, Liar
 from harness.lab import Lab
@@ -79,8 +79,8 @@ REQUIREMENT = Requirement(
         Refusal("bumped-by-a-refusal", GOOD.with_step("after", producer_epoch=3)),
     ),
     refuted_by=(
-        Failpoint(rules=EVERY_TIMEOUT_IS_VALID, anomaly="wrong-timeout-accepted"),
-        Failpoint(rules=EVERY_TIMEOUT_IS_VALID, anomaly="bumped-by-a-refusal"),
+        Failpoint(rules=NO_TIMEOUT_IS_TOO_LONG, anomaly="wrong-timeout-accepted"),
+        Failpoint(rules=NO_TIMEOUT_IS_TOO_LONG, anomaly="bumped-by-a-refusal"),
         Liar(api="InitProducerId", instead_of=KafkaError.INVALID_REQUEST, error=0, anomaly="empty-id-accepted"),
         Liar(
             api="InitProducerId", instead_of=KafkaError.NOT_COORDINATOR, error=0, anomaly="answered-by-no-coordinator"

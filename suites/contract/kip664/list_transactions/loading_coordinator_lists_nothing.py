@@ -22,7 +22,7 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.coordinator_rules import PARTIAL_LIST_WHILE_LOADING
-from harness.contract.byteman.looks_rules import LISTS_REFUSED
+from harness.contract.byteman.looks_rules import LISTS_NEVER_LOADED
 from harness.contract.doctored import evidence, step
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Fault
@@ -103,6 +103,6 @@ REQUIREMENT = Requirement(
     ),
     refuted_by=(
         Failpoint(rules=PARTIAL_LIST_WHILE_LOADING, anomaly="partial-list"),
-        Failpoint(rules=LISTS_REFUSED, anomaly="never-loaded"),
+        Failpoint(rules=LISTS_NEVER_LOADED, anomaly="never-loaded"),
     ),
 )

@@ -112,7 +112,7 @@ def requirement(id_: str, trouble: KafkaError, state: str) -> Requirement[Lab]:
             Failpoint(rules=coordinator_error_is_a_yes(trouble.name), anomaly="unverified-record-appended"),
             Failpoint(rules=coordinator_error_is_invalid_state(trouble.name), anomaly="wrong-error"),
             Liar(api="Produce", instead_of=RETRIABLE, fields={"error_message": None}, anomaly="no-message"),
-            Liar(api="Produce", instead_of=0, error=RETRIABLE, anomaly="retry-refused"),
+            Liar(api="Produce", instead_of=0, error=KafkaError.INVALID_TXN_STATE, anomaly="retry-refused"),
             Failpoint(rules=coordinator_error_is_a_yes(trouble.name), anomaly="record-lost-or-doubled"),
         ),
     )
