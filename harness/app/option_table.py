@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.app.chaos.upgrade_option import upgrade_of
-from harness.app.side_by_side import JOBS, MOST_CLUSTERS, MOST_JOBS, PROCESSORS_FOR_CONTAINERS, PROCESSORS_FOR_TWO
+from harness.app.side_by_side import JOBS, MOST_CLUSTERS, MOST_JOBS, PROCESSORS_FOR_TWO
 from harness.base.paths import CLIENTS, CONTRACT
 from harness.cluster.backend_catalogue import AUTO, BACKEND_NAMES
 from harness.cluster.run_options import PREFIX
@@ -265,8 +265,7 @@ OPTIONS = (
         "--clusters",
         JUDGED,
         {"type": int, "metavar": "N", "choices": range(1, MOST_CLUSTERS + 1)},
-        f"clusters of ours that are up at a time (default: {MOST_CLUSTERS} where there are {PROCESSORS_FOR_TWO} "
-        f"processors with --backend process, {PROCESSORS_FOR_CONTAINERS} else; otherwise 1)",
+        f"clusters of ours that are up at a time (default: {MOST_CLUSTERS} from {PROCESSORS_FOR_TWO} processors on)",
     ),
     Option(
         "--walks",

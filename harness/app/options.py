@@ -59,7 +59,7 @@ def contract_options(given: Namespace, *, target: str | None, falsify: bool = Fa
         against=getattr(given, "against", None),
         part=getattr(given, "part", (1, 1)),
         jobs=getattr(given, "jobs", None) or (1 if external else JOBS),
-        clusters=getattr(given, "clusters", None) or usual_clusters(given.backend),
+        clusters=getattr(given, "clusters", None) or usual_clusters(),
     )
 
 

@@ -23,7 +23,7 @@ JOBS = 6
 """Requirements at a time on a cluster of ours; two processors are busy with so many."""
 MOST_JOBS = 32
 MOST_CLUSTERS = 2
-PROCESSORS_FOR_TWO, PROCESSORS_FOR_CONTAINERS = 2, 4
+PROCESSORS_FOR_TWO = 2
 """Two clusters keep so many busy; with fewer, brokers answer too late to show what is asked of them."""
 Begun: TypeAlias = dict[str, Future[None]]
 """What one run has given to other threads, by requirement."""
@@ -34,10 +34,9 @@ def second_cluster_thread() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="second cluster")
 
 
-def usual_clusters(backend: str) -> int:
-    """How many this machine has processors for; where containers may be chosen, what those take."""
-    wanted = PROCESSORS_FOR_TWO if backend == "process" else PROCESSORS_FOR_CONTAINERS
-    return MOST_CLUSTERS if (os.cpu_count() or 1) >= wanted else 1
+def usual_clusters() -> int:
+    """How many this machine has processors for."""
+    return MOST_CLUSTERS if (os.cpu_count() or 1) >= PROCESSORS_FOR_TWO else 1
 
 
 @dataclass(slots=True, kw_only=True)

@@ -240,12 +240,9 @@ def test_with_one_cluster_at_a_time_there_is_no_second(examined: FakeExamination
     assert examined.closed == []
 
 
-@pytest.mark.parametrize(
-    ("processors", "backend", "clusters"),
-    [(1, "process", 1), (2, "process", 2), (2, "auto", 1), (2, "docker", 1), (4, "docker", 2), (64, "auto", 2)],
-)
+@pytest.mark.parametrize(("processors", "clusters"), [(None, 1), (1, 1), (2, 2), (64, 2)])
 def test_a_second_cluster_is_usual_where_there_are_processors_for_it(
-    processors: int, backend: str, clusters: int, monkeypatch: pytest.MonkeyPatch
+    processors: int | None, clusters: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: processors)
-    assert side_by_side.usual_clusters(backend) == clusters
+    assert side_by_side.usual_clusters() == clusters
