@@ -183,7 +183,7 @@ def settle(context: RoundContext) -> None:
         )
         healed_ms = target.clock.now()
         bound = context.longest_timeout_seconds + SETTLE_MARGIN_SECONDS
-        settled = wait_for_rest(target, partitions, context.transactional_ids, bound)
+        settled = wait_for_rest(target, partitions, context.transactional_ids, context.real_name(""), bound)
     context.history_journal.write(Phase(name="heal", started=began_ms, ended=healed_ms))
     context.history_journal.write(Phase(name="settle", started=healed_ms, ended=target.clock.now()))
     context.facts["settle"] = settled

@@ -19,6 +19,7 @@ from harness.kafka.routing import RoutingTable, find_coordinator, first_answer
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.requests.cluster.metadata import Metadata, MetadataResult
 from harness.wire.requests.groups.find_coordinator import TRANSACTION
+from harness.wire.requests.transactions.list_transactions import ListTransactions, ListTransactionsResult
 from harness.wire.security.security import PLAINTEXT, Security
 from harness.wire.topic_partitions import TopicPartition, partition_name
 from harness.wire.wire_client import WireClient
@@ -140,6 +141,10 @@ class LeaderClient:
     def metadata_of(self, broker: int, topics: tuple[str, ...]) -> MetadataResult | None:
         """What one broker knows, or None when it does not answer; a partition's error is no error of the answer."""
         return self._answer(broker, Metadata(topics=topics))
+
+    def transactions_of(self, broker: int, states: Iterable[str]) -> ListTransactionsResult | None:
+        """Those in ``states`` that one broker coordinates, or None when it does not answer; it may tell an error."""
+        return self._answer(broker, ListTransactions(states=tuple(states)))
 
     def close(self) -> None:
         self.client.close()

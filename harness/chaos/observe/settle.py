@@ -1,11 +1,12 @@
 """After heal: wait, bounded, until the cluster has settled, and measure how long each condition took.
 
 Settled means that every replica is in sync, that every partition's last stable offset is its high watermark, and that
-no coordinator has a transaction open. A condition that is not met is evidence for the judge, never an error.
+no coordinator has a transaction open: also none without a record, which holds no last stable offset back, and whose
+markers would come while the logs are read. A condition that is not met is evidence for the judge, never an error.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.base import wait
@@ -20,6 +21,7 @@ from harness.kafka.raw_log import log_start
 from harness.kafka.routing import fully_replicated
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
+from harness.wire.requests.transactions.list_transactions import ListTransactions
 from harness.wire.topic_partitions import TopicPartition, partition_name
 
 INTERNAL = ("__transaction_state", "__consumer_offsets")
@@ -31,6 +33,8 @@ CHECK_SECONDS = 0.1
 class SettleConditions:
     """The conditions, what did not meet each at the last check, and since when each is met.
 
+    :param transactional_ids: Whose coordinators must answer and have nothing open.
+    :param id_prefix: What all ids of the round begin with; none of them may be listed as open. None: nobody is asked.
     :param unmet: What does not meet a condition, by condition; empty lists where it is met.
     :param log_starts: Where a log begins of which records were deleted.
     :param met_after_ms: Milliseconds from the start until a condition was met to the end, by condition.
@@ -39,6 +43,7 @@ class SettleConditions:
     leader_client: LeaderClient
     partitions: Sequence[TopicPartition]
     transactional_ids: Sequence[str]
+    id_prefix: str | None = None
     started: float = field(default_factory=time.monotonic)
     unmet: dict[str, list[Json]] = field(default_factory=dict)
     met_after_ms: dict[str, float] = field(default_factory=dict)
@@ -89,7 +94,19 @@ class SettleConditions:
 
     def _open(self) -> list[Json]:
         states = ((one, self._state(one)) for one in self.transactional_ids)
-        return [f"{one} {state}" for one, state in states if state in GOING_ON or state is None]
+        described = (f"{one} {state}" for one, state in states if state in GOING_ON or state is None)
+        return list(dict.fromkeys([*described, *self._listed()]))
+
+    def _listed(self) -> Iterator[str]:
+        """The round's own ids, whoever used them, that a broker lists as open."""
+        for broker in self.leader_client.brokers if self.id_prefix is not None else ():
+            answer = self.leader_client.transactions_of(broker, sorted(GOING_ON))
+            if answer is None or answer.error:
+                yield f"broker {broker} lists no transactions"
+                continue
+            for each in answer.transactions:
+                if each["transactional_id"].startswith(self.id_prefix or ""):
+                    yield f"{each['transactional_id']} {each['state']}"
 
     def _state(self, transactional_id: str) -> str | None:
         """In Kafka's words, empty for an id that the coordinator does not know; None when it does not answer."""
@@ -104,19 +121,23 @@ def settle(
     fault_target: FaultTarget,
     partitions: Sequence[TopicPartition],
     transactional_ids: Sequence[str],
+    id_prefix: str,
     timeout_seconds: float,
 ) -> dict[str, Json]:
     """Wait at most ``timeout_seconds`` seconds until the cluster has settled.
 
-    Where DescribeTransactions is not offered the last stable offsets alone show that nothing is open.
+    Where DescribeTransactions and ListTransactions are not offered the last stable offsets alone show that nothing is
+    open.
 
     :return: ``settled_ms`` (None when it did not settle); by condition (``in_sync``, ``stable``,
         ``no_open_transaction``) ``ms``, after which it was met to the end, and ``not_yet``, what did not meet it.
     """
-    asked = AnyBroker(fault_target.client, fault_target.brokers).offers(DescribeTransactions.api)
+    cluster = AnyBroker(fault_target.client, fault_target.brokers)
+    ids = transactional_ids if cluster.offers(DescribeTransactions.api) else ()
+    prefix = id_prefix if cluster.offers(ListTransactions.api) else None
     with on_observer_lane(fault_target) as leader_client:
         conditions = SettleConditions(
-            leader_client=leader_client, partitions=partitions, transactional_ids=transactional_ids if asked else ()
+            leader_client=leader_client, partitions=partitions, transactional_ids=ids, id_prefix=prefix
         )
         settled = wait.elapsed_ms_until(
             conditions.check, timeout_seconds=timeout_seconds, interval_seconds=CHECK_SECONDS

@@ -26,6 +26,7 @@ from harness.wire.requests.cluster.metadata import Metadata, MetadataResult
 from harness.wire.requests.log.fetch import Fetch, FetchResult
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks, FetchWatermarksResult
 from harness.wire.requests.log.list_offsets import EARLIEST, ListOffsets, ListOffsetsResult
+from harness.wire.requests.transactions.list_transactions import ListTransactions, ListTransactionsResult
 from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_errors import ConnectionClosed, NoAnswer, NotOffered
 from suites.selfcheck.fixtures.fake_client import FakeClient
@@ -46,6 +47,7 @@ class Broker:
     :param growing: Appended to the log, one at each ListOffsets of its beginning.
     :param begin: Where the log begins, since what is below was deleted.
     :param lost: How many offsets below the high watermark no Fetch gives.
+    :param listed: By broker: the (transactional id, state) that it lists. :param loading: Whether it lists none yet.
     """
 
     leaders: Mapping[int, tuple[int, int, Sequence[int]]] = field(default_factory=lambda: {1: (1, 0, (1, 2))})
@@ -57,6 +59,8 @@ class Broker:
     growing: list[LogBatch] = field(default_factory=list)
     lost: int = 0
     begin: int = 0
+    listed: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    loading: bool = False
 
     def call(
         self, node: int, request: ApiRequest[ApiResult], _version: int | None = None, *, timeout_seconds: float = 0
@@ -93,6 +97,8 @@ class Broker:
                 )
             case Fetch(offset=offset, isolation=isolation):
                 return self._fetched(offset, self.stable_end if isolation else self.end)
+            case ListTransactions(states=states):
+                return self._listing(node, states)
         raise AssertionError(request)
 
     def _out_of_range(self, offset: int) -> int:
@@ -113,6 +119,15 @@ class Broker:
         partition: Any = {"error": 0, "leader": leader, "leader_epoch": epoch, "replicas": [1, 2], "isr": list(isr)}
         topics: Any = {"t": {"id": None, "error": 0, "partitions": {0: partition}}}
         return MetadataResult(error=0, error_message=None, cluster_id=None, controller=1, brokers={}, topics=topics)
+
+    def _listing(self, node: int, states: Sequence[str]) -> ListTransactionsResult:
+        error = KafkaError.COORDINATOR_LOAD_IN_PROGRESS if self.loading else 0
+        found: Any = [
+            {"transactional_id": name, "producer_id": 7, "state": state}
+            for name, state in self.listed.get(node, ())
+            if state in states
+        ]
+        return ListTransactionsResult(error=error, error_message=None, transactions=found, unknown_states=[])
 
     def _fetched(self, offset: int, end: int) -> FetchResult:
         error = self._out_of_range(offset)
@@ -298,6 +313,30 @@ def test_what_keeps_a_cluster_from_settling_is_named(broker: Broker, unmet: Mapp
     assert conditions.check() == (not unmet)
     assert {name: found for name, found in conditions.unmet.items() if found} == unmet
     assert conditions.met_after_ms.keys() == {"in_sync", "stable", "no_open_transaction"} - unmet.keys()
+
+
+LISTED = {
+    1: [("round-1-crowd-7", "Ongoing"), ("round-1-crowd-8", "CompleteCommit"), ("round-10-crowd-7", "Ongoing")],
+    2: [("round-1-crowd-9", "PrepareAbort")],
+}
+SETTLED = {1: (1, 0, (1, 2)), 2: (1, 0, (1, 2))}
+
+
+@pytest.mark.parametrize(
+    ("broker", "open_"),
+    [
+        (Broker(leaders=SETTLED, log=LOG, listed=LISTED), ["round-1-crowd-7 Ongoing", "round-1-crowd-9 PrepareAbort"]),
+        (Broker(leaders=SETTLED, log=LOG, listed={1: [("another", "Ongoing")]}), []),
+        (Broker(leaders=SETTLED, log=LOG, loading=True), [f"broker {one} lists no transactions" for one in (1, 2)]),
+    ],
+    ids=["two of the round", "one of nobody here", "loading"],
+)
+def test_a_transaction_without_a_record_keeps_a_cluster_from_settling(broker: Broker, open_: Sequence[str]) -> None:
+    conditions = SettleConditions(
+        leader_client=leader_client(broker, (1, 2)), partitions=[PARTITION], transactional_ids=[], id_prefix="round-1-"
+    )
+    assert conditions.check() == (not open_)
+    assert conditions.unmet == {"in_sync": [], "stable": [], "no_open_transaction": open_}
 
 
 def probed(

@@ -167,6 +167,21 @@ def test_a_cluster_is_settled_once_no_transaction_is_open(environment: DrainEnvi
     assert unmet_after_settling(environment, sample.both, sample.idler) == {}
 
 
+def test_a_cluster_is_not_settled_while_one_of_the_round_is_open_without_a_record(
+    environment: DrainEnvironment,
+) -> None:
+    producer, partition = environment.lab.producer(), environment.lab.partition("P9")
+    producer.add(partition)
+    asked = environment.fault_target(), [partition.topic_partition], ["unknown id"]
+    facts = settle(*asked, producer.transactional_id, timeout_seconds=1.0)
+    assert isinstance(facts["stable"], dict)
+    assert facts["stable"]["not_yet"] == []
+    assert facts["no_open_transaction"] == {"ms": None, "not_yet": [f"{producer.transactional_id} Ongoing"]}
+    producer.end(commit=False)
+    environment.lab.completed(partition)
+    assert settle(*asked, producer.transactional_id, timeout_seconds=5.0)["settled_ms"] is not None
+
+
 def committed_as_seen(history_journal: HistoryJournal) -> dict[object, set[tuple[object, ...]]]:
     """What each reader read, nothing twice."""
     seen: dict[object, set[tuple[object, ...]]] = {}
@@ -181,9 +196,8 @@ def unmet_after_settling(
 ) -> Mapping[str, object]:
     """Conditions that are unmet after settling, ids of transactions counted."""
     ids = [producer.transactional_id, "unknown id"]
-    facts = settle(
-        environment.fault_target(), [partition.topic_partition for partition in partitions], ids, timeout_seconds=1.0
-    )
+    places = [partition.topic_partition for partition in partitions]
+    facts = settle(environment.fault_target(), places, ids, producer.transactional_id, timeout_seconds=1.0)
     parts = {name: fact["not_yet"] for name, fact in facts.items() if isinstance(fact, dict) and fact["not_yet"]}
     assert (facts["settled_ms"] is None) == bool(parts)
     open_ones = parts.get("no_open_transaction", [])
