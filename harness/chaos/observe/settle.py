@@ -99,13 +99,15 @@ class SettleConditions:
 
     def _listed(self) -> Iterator[str]:
         """The round's own ids, whoever used them, that a broker lists as open."""
-        for broker in self.leader_client.brokers if self.id_prefix is not None else ():
+        if self.id_prefix is None:
+            return
+        for broker in self.leader_client.brokers:
             answer = self.leader_client.transactions_of(broker, sorted(GOING_ON))
             if answer is None or answer.error:
                 yield f"broker {broker} lists no transactions"
                 continue
             for each in answer.transactions:
-                if each["transactional_id"].startswith(self.id_prefix or ""):
+                if each["transactional_id"].startswith(self.id_prefix):
                     yield f"{each['transactional_id']} {each['state']}"
 
     def _state(self, transactional_id: str) -> str | None:
