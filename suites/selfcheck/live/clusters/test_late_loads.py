@@ -1,16 +1,11 @@
 """KAFKA-18137 as chaos found it (``suites/chaos/findings/late-load.md``); Byteman makes its two delays certain."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from harness.base.kafka_error import KafkaError
 from harness.base.wait import until
-from harness.cluster.cluster import ClusterOptions
-from harness.cluster.opening import open_cluster
-from harness.cluster.target import Released
 from harness.contract.byteman.rule_text import rule
 from harness.lab.lab import Lab
 from harness.lab.partition import Partition
@@ -18,7 +13,7 @@ from harness.lab.producer import Producer
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
-from suites.selfcheck.fixtures.live_clients import lab_on
+from suites.selfcheck.fixtures.live_clients import breakable_lab
 
 pytestmark = pytest.mark.live
 
@@ -39,7 +34,7 @@ LATE_ELECTION = rule(
 def test_an_overtaken_load_makes_the_next_election_forget_open_transactions(
     version: str, keeps: bool, tmp_path: Path
 ) -> None:
-    with breakable(version, tmp_path) as lab:
+    with breakable_lab(version, tmp_path) as lab:
         txn = lab.producer()
         place = lab.moves.view.state_partition(txn.transactional_id)
         first, second, third = lab.moves.view.partition(*place)["replicas"]
@@ -90,23 +85,3 @@ def is_open(lab: Lab, partition: Partition) -> bool:
     producers = asked.fields["producers"]
     assert isinstance(producers, list)
     return any(isinstance(each, dict) and each["current_txn_start_offset"] != -1 for each in producers)
-
-
-@contextmanager
-def breakable(version: str, folder: Path) -> Iterator[Lab]:
-    """A lab on a cluster of its own that loads Byteman rules."""
-    cluster = open_cluster(
-        Released(version),
-        backend="process",
-        options=ClusterOptions(breakable=True),
-        run_dir=folder,
-        progress=lambda _: None,
-    )
-    try:
-        lab = lab_on(cluster, "LATE", folder / "spark")
-        try:
-            yield lab
-        finally:
-            lab.close()
-    finally:
-        cluster.close()
