@@ -2,14 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from harness.base.clock import RunClock
-from harness.base.kafka_error import KafkaError
 from harness.chaos.observe import coordinator_probe
 from harness.chaos.observe.settle import SettleConditions
 from harness.clients.client import CallResult
@@ -18,160 +15,12 @@ from harness.evidence.history.anomalies import PROBE
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import Outcome
 from harness.kafka import raw_log, wire_log_reader
-from harness.kafka.leader_client import LeaderClient, Unreachable
+from harness.kafka.leader_client import Unreachable
 from harness.spark.readers.checkpoint import Checkpoint
-from harness.wire.api_request import ApiRequest, ApiResult
-from harness.wire.records.record_batch import LogBatch, NewBatch, read_log
-from harness.wire.requests.cluster.metadata import Metadata, MetadataResult
-from harness.wire.requests.log.fetch import Fetch, FetchResult
-from harness.wire.requests.log.fetch_watermarks import FetchWatermarks, FetchWatermarksResult
-from harness.wire.requests.log.list_offsets import EARLIEST, ListOffsets, ListOffsetsResult
-from harness.wire.requests.transactions.list_transactions import ListTransactions, ListTransactionsResult
-from harness.wire.topic_partitions import TopicPartition
+from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
 from harness.wire.wire_errors import ConnectionClosed, NoAnswer, NotOffered
 from suites.selfcheck.fixtures.fake_client import FakeClient
-
-PARTITION: TopicPartition = ("t", 0)
-"""The one partition."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Broker:
-    """Every broker of a made-up cluster; an exception is raised instead of an answer.
-
-    :param leaders: By the broker that is asked for metadata: (leader, leader epoch, in-sync replicas) as it knows them.
-    :param log: Batches of the one partition; a Fetch answers with one of them.
-    :param stable: The last stable offset, where it is not the high watermark.
-    :param aborted: The aborted transactions in the answer to a Fetch from an offset.
-    :param failing: What a broker that is away does instead of answering.
-    :param growing: Appended to the log, one at each ListOffsets of its beginning.
-    :param begin: Where the log begins, since what is below was deleted.
-    :param lost: How many offsets below the high watermark no Fetch gives.
-    :param listed: By broker: the (transactional id, state) that it lists. :param loading: Whether it lists none yet.
-    """
-
-    leaders: Mapping[int, tuple[int, int, Sequence[int]]] = field(default_factory=lambda: {1: (1, 0, (1, 2))})
-    log: Sequence[LogBatch] = ()
-    stable: int | None = None
-    aborted: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
-    failing: dict[int, Exception] = field(default_factory=dict)
-    asked: list[tuple[int, str]] = field(default_factory=list)
-    growing: list[LogBatch] = field(default_factory=list)
-    lost: int = 0
-    begin: int = 0
-    listed: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)
-    loading: bool = False
-
-    def call(
-        self, node: int, request: ApiRequest[ApiResult], _version: int | None = None, *, timeout_seconds: float = 0
-    ) -> Any:
-        """As the wire client's."""
-        assert timeout_seconds >= 0
-        self.asked.append((node, request.api))
-        if node in self.failing:
-            raise self.failing[node]
-        return Answer(result=self.result(node, request))
-
-    def highest(self, _node: int, _api: str, cap: int | None = None) -> int | None:
-        """Any version will do."""
-        return cap
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-    def result(self, node: int, request: object) -> object:
-        """The request's own answer."""
-        match request:
-            case Metadata():
-                return self._metadata(node)
-            case ListOffsets(timestamp=timestamp, isolation=isolation):
-                if timestamp == EARLIEST and self.growing:
-                    self.log = (*self.log, self.growing.pop(0))
-                offset = self.begin if timestamp == EARLIEST else (self.end if isolation == 0 else self.stable_end)
-                return ListOffsetsResult(error=0, error_message=None, offset=offset, timestamp_ms=-1, leader_epoch=-1)
-            case FetchWatermarks(log_starts=starts):
-                error = self._out_of_range(starts.get(PARTITION, 0))
-                watermarks = {} if error else {PARTITION: (self.end, self.stable_end)}
-                return FetchWatermarksResult(
-                    error=error, error_message=None, watermarks=watermarks, partitions={PARTITION: error}
-                )
-            case Fetch(offset=offset, isolation=isolation):
-                return self._fetched(offset, self.stable_end if isolation else self.end)
-            case ListTransactions(states=states):
-                return self._listing(node, states)
-        raise AssertionError(request)
-
-    def _out_of_range(self, offset: int) -> int:
-        return KafkaError.OFFSET_OUT_OF_RANGE if offset < self.begin else 0
-
-    @property
-    def end(self) -> int:
-        """The high watermark."""
-        return self.lost + (self.log[-1].last_offset + 1 if self.log else 0)
-
-    @property
-    def stable_end(self) -> int:
-        """The last stable offset."""
-        return self.end if self.stable is None else self.stable
-
-    def _metadata(self, node: int) -> MetadataResult:
-        leader, epoch, isr = self.leaders[node]
-        partition: Any = {"error": 0, "leader": leader, "leader_epoch": epoch, "replicas": [1, 2], "isr": list(isr)}
-        topics: Any = {"t": {"id": None, "error": 0, "partitions": {0: partition}}}
-        return MetadataResult(error=0, error_message=None, cluster_id=None, controller=1, brokers={}, topics=topics)
-
-    def _listing(self, node: int, states: Sequence[str]) -> ListTransactionsResult:
-        error = KafkaError.COORDINATOR_LOAD_IN_PROGRESS if self.loading else 0
-        found: Any = [
-            {"transactional_id": name, "producer_id": 7, "state": state}
-            for name, state in self.listed.get(node, ())
-            if state in states
-        ]
-        return ListTransactionsResult(error=error, error_message=None, transactions=found, unknown_states=[])
-
-    def _fetched(self, offset: int, end: int) -> FetchResult:
-        error = self._out_of_range(offset)
-        batch = next((each for each in self.log if not error and offset <= each.last_offset < end), None)
-        return FetchResult(
-            error=error,
-            error_message=None,
-            high_watermark=self.end,
-            last_stable_offset=self.stable_end,
-            log_start_offset=0,
-            aborted=self.aborted.get(offset, ()),
-            batches=() if batch is None else (batch,),
-            next_offset=offset if batch is None else batch.last_offset + 1,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """An answer."""
-
-    result: object
-
-
-def leader_client(broker: Broker, brokers: Sequence[int] = (1,)) -> LeaderClient:
-    """A client on the made-up cluster."""
-    return LeaderClient(client=broker, brokers=brokers)  # type: ignore[arg-type]
-
-
-def batch(offset: int, *values: str, producer: int = 7, sequence: int = 0, control: int | None = None) -> LogBatch:
-    """A batch of the log at an offset: records, or with ``control`` a marker (0 is ABORT, 1 is COMMIT)."""
-    sent = NewBatch(values=values or ("",), producer_id=producer, producer_epoch=0, base_sequence=sequence)
-    encoded = bytearray(sent.encode())
-    encoded[:8] = offset.to_bytes(8, "big")
-    (made,) = read_log(bytes(encoded))
-    if control is None:
-        return made
-    return marked(made, control)
-
-
-def marked(made: LogBatch, control: int) -> LogBatch:
-    """The batch turned into a marker by coordinator epoch 3 (Kafka's ``EndTransactionMarker``)."""
-    (record,) = made.records
-    key, value = (0).to_bytes(2, "big") + control.to_bytes(2, "big"), (0).to_bytes(2, "big") + (3).to_bytes(4, "big")
-    return replace(made, attributes=0x30, base_sequence=-1, records=(replace(record, key=key, value=value),))
+from suites.selfcheck.fixtures.fake_log_cluster import LOG, PARTITION, Broker, batch, leader_client
 
 
 @pytest.fixture
@@ -180,9 +29,6 @@ def history_journal(tmp_path: Path) -> Iterator[HistoryJournal]:
     made = HistoryJournal(tmp_path)
     yield made
     made.close()
-
-
-LOG = (batch(0, "1/0/2/a", "1/1/2/b", sequence=4), batch(2, control=1), batch(3, "x", producer=8), batch(4, control=0))
 
 
 def test_what_a_cleaner_removed_is_counted_from_the_beginning_to_the_high_watermark() -> None:

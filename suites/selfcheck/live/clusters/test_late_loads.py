@@ -10,7 +10,6 @@ from harness.contract.byteman.rule_text import rule
 from harness.lab.lab import Lab
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
-from harness.wire.requests.transactions.describe_producers import DescribeProducers
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
 from harness.wire.requests.transactions.init_producer_id import InitProducerId
 from suites.selfcheck.fixtures.live_clients import breakable_lab
@@ -78,10 +77,6 @@ def producer_given_at_once(lab: Lab, txn: Producer, node: int, *, coordinator: i
 
 def is_open(lab: Lab, partition: Partition) -> bool:
     """Whether the partition's leader has a transaction open."""
-    topic, index = partition.topic_partition
-    asked = lab.step_recorder("observer").asked(
-        partition.leader, DescribeProducers(topic=topic, partition=index), 0, as_="producers", retry=()
-    )
-    producers = asked.fields["producers"]
+    producers = lab.observer.producers(partition).fields["producers"]
     assert isinstance(producers, list)
     return any(isinstance(each, dict) and each["current_txn_start_offset"] != -1 for each in producers)

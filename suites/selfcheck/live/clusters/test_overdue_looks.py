@@ -1,18 +1,15 @@
 """A transaction aborted before its time (``suites/chaos/findings/early-abort.md``); Byteman makes the delay certain."""
 
-import time
 from pathlib import Path
 
 import pytest
 
-from harness.base.json_value import Json
 from harness.base.wait import until
 from harness.contract.byteman.rule_text import rule
 from harness.lab.lab import Lab
 from harness.lab.partition import Partition
 from harness.lab.powers.timeouts import cleanup_ms
 from harness.lab.producer import Producer
-from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
 from suites.selfcheck.fixtures.live_clients import breakable_lab
 
 pytestmark = pytest.mark.live
@@ -36,37 +33,36 @@ def test_what_begins_after_an_overdue_transaction_is_aborted_before_its_own_time
             overdue.write(partition)
             patient.write(partition)
             await_the_look(lab, overdue)
-            begun_ms = began_the_next(lab, overdue, partition)
-            began_the_next(lab, patient, partition)
-            until(lambda: kept(lab, overdue)["state"] == "CompleteAbort", what="the abort", timeout_seconds=10)
-            assert now_ms() - begun_ms < TIMEOUT_MS
-        assert kept(lab, patient)["state"] == "Ongoing"
+            for producer in (overdue, patient):
+                begin_the_next(lab, producer, partition)
+            until(lambda: state(lab, overdue) == "CompleteAbort", what="the abort", timeout_seconds=10)
+        assert age_of_the_aborted(lab, overdue) < TIMEOUT_MS
+        assert state(lab, patient) == "Ongoing"
 
 
 def await_the_look(lab: Lab, txn: Producer) -> None:
-    """Until the coordinator has looked after the transaction was overdue, which it does all the time."""
-    begun = kept(lab, txn)["start_time_ms"]
-    assert isinstance(begun, int)
-    looked = begun + TIMEOUT_MS + cleanup_ms(lab, txn.coordinator) + ROOM_MS
-    until(lambda: now_ms() > looked, what="the look", timeout_seconds=2 * TIMEOUT_MS / 1000)
-    assert kept(lab, txn)["state"] == "Ongoing"
+    """Until the coordinator has looked after the transaction was overdue; it looks again and again."""
+    looked = lab.clock.now() + TIMEOUT_MS + cleanup_ms(lab, txn.coordinator) + ROOM_MS
+    until(lambda: lab.clock.now() > looked, what="the look", timeout_seconds=2 * TIMEOUT_MS / 1000)
+    assert state(lab, txn) == "Ongoing"
 
 
-def began_the_next(lab: Lab, txn: Producer, partition: Partition) -> int:
-    """Commit what is open, begin another transaction; when that was, in milliseconds since 1970."""
+def begin_the_next(lab: Lab, txn: Producer, partition: Partition) -> None:
+    """After what is open was committed."""
     txn.end(commit=True)
     lab.reached(txn, "CompleteCommit", as_="committed")
     txn.write(partition)
-    begun = kept(lab, txn)["start_time_ms"]
+
+
+def age_of_the_aborted(lab: Lab, txn: Producer) -> int:
+    """How old the one transaction of the id that was aborted was then, in milliseconds of its coordinator's clock."""
+    records = lab.observer.transaction_records(txn.transactional_id, txn.coordinator)
+    (prepared,) = [each for each in records if isinstance(each, dict) and each["state"] == "PrepareAbort"]
+    ended, begun = prepared["last_update_ms"], prepared["start_ms"]
+    assert isinstance(ended, int)
     assert isinstance(begun, int)
-    return begun
+    return ended - begun
 
 
-def kept(lab: Lab, txn: Producer) -> dict[str, Json]:
-    """What the coordinator keeps of the id."""
-    request = DescribeTransactions(transactional_id=txn.transactional_id)
-    return dict(lab.step_recorder("observer").asked(txn.coordinator, request, 0, as_="look", retry=()).fields)
-
-
-def now_ms() -> float:
-    return time.time() * 1000
+def state(lab: Lab, txn: Producer) -> str:
+    return lab.observer.state(txn.transactional_id, txn.coordinator)
