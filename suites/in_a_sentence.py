@@ -1,10 +1,9 @@
 """Commands of the suites that are no part of ``fencepost``: errors for the user and interrupts without a traceback."""
 
-import signal
 import sys
 from collections.abc import Callable
 
-from harness.base.interrupts import is_interrupt
+from harness.base.interrupts import is_interrupt, raise_interrupts
 from harness.base.user_error import ExitCode, UserError
 
 
@@ -13,7 +12,7 @@ def in_a_sentence(command: Callable[[], int]) -> int:
 
     SIGTERM is an interrupt as Ctrl-C is one, so that what the command has started is ended in either case.
     """
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    raise_interrupts()
     try:
         return command()
     except UserError as error:
@@ -24,5 +23,3 @@ def in_a_sentence(command: Callable[[], int]) -> int:
             raise
         sys.stderr.write("interrupted\n")
         return ExitCode.INTERRUPTED
-    finally:
-        signal.signal(signal.SIGTERM, before)

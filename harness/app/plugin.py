@@ -5,7 +5,6 @@ Without ``--target``, ``--falsify`` and ``--chaos`` only the offline controls ap
 collected and in which order: :mod:`harness.app.contract_plugin`, :mod:`harness.app.chaos.chaos_plugin`.
 """
 
-import signal
 import sys
 from collections.abc import Generator
 from contextlib import ExitStack
@@ -22,7 +21,7 @@ from harness.app.contract_session import ContractOptions, ContractSession
 from harness.app.judging_item import JudgingItem, JudgingSession
 from harness.app.option_table import declare
 from harness.app.options import chaos_options, contract_options, print_progress
-from harness.base.interrupts import is_interrupt
+from harness.base.interrupts import is_interrupt, raise_interrupts
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.machine.download_cache import full_disk, room_needed
@@ -99,7 +98,7 @@ def _open(config: pytest.Config, options: SessionOptions) -> None:
         config.pluginmanager.register(chaos_plugin.ChaosPlugin(chaos), "fencepost-chaos")
     if not isinstance(options, ContractOptions) or not options.plan:  # a plan leaves no folder
         _report_into(config, options.run.folder)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    raise_interrupts()
 
 
 def _report_into(config: pytest.Config, folder: Path) -> None:

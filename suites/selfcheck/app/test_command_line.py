@@ -91,7 +91,7 @@ def test_an_interrupt_during_the_import_of_the_command_is_one_line(
             raise KeyboardInterrupt
 
     monkeypatch.setitem(sys.modules, "harness.app.cli", Interrupting("harness.app.cli"))
-    for handler in ("handle_interrupts", "ignore_interrupts"):  # ours stay as they are
+    for handler in ("raise_interrupts", "ignore_interrupts"):  # ours stay as they are
         monkeypatch.setattr(f"harness.__main__.{handler}", lambda: None)
     assert entry() == ExitCode.INTERRUPTED
     assert capsys.readouterr().err == "fencepost: interrupted\n"
@@ -99,13 +99,13 @@ def test_an_interrupt_during_the_import_of_the_command_is_one_line(
 
 DROPPED = """
 from threading import Event
-from harness.__main__ import handle_interrupts
+from harness.base.interrupts import raise_interrupts
 
 class Finalised:
     def __del__(self):
         raise KeyboardInterrupt
 
-handle_interrupts()
+raise_interrupts()
 Finalised()
 try:
     Event().wait(20)

@@ -43,3 +43,37 @@ def test_what_fails_while_an_interrupt_is_handled_is_an_interrupt() -> None:
     tidied.__context__ = KeyboardInterrupt()
     assert is_interrupt(tidied)
     assert not is_interrupt(RuntimeError("of its own"))
+
+
+IN_A_LOCK = """
+import signal, sys, threading
+from harness.base.interrupts import raise_interrupts
+
+class Struck(threading.Condition):
+    def __enter__(self):
+        entered = super().__enter__()
+        signal.raise_signal(signal.SIGINT)
+        return entered
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if sys.argv[1] == "ours":
+    raise_interrupts()
+condition = Struck()
+try:
+    with condition:
+        pass
+    threading.Event().wait(20)
+except KeyboardInterrupt:
+    free = []
+    other = threading.Thread(target=lambda: free.append(condition.acquire(blocking=False)))
+    other.start()
+    other.join()
+    print("free" if free == [True] else "held")
+"""
+
+
+@pytest.mark.parametrize(("handler", "lock"), [("ours", "free"), ("that of Python", "held")])
+def test_an_interrupt_leaves_no_lock_held(handler: str, lock: str) -> None:
+    command = [sys.executable, "-c", IN_A_LOCK, handler]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert (ran.stdout, ran.stderr) == (f"{lock}\n", "")
