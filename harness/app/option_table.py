@@ -115,6 +115,13 @@ OPTIONS = (
         "with --budget: rounds in their order with seeds in a row, instead of those that may visit new situations",
     ),
     Option(
+        "--after",
+        CHAOS,
+        {"type": Path, "metavar": "FOLDER"},
+        "with --budget: go on where earlier sessions ended. The rounds below this folder count as played: new ones are"
+        " chosen for what none of them visited, and the page counts all of them together",
+    ),
+    Option(
         "--scenarios",
         CHAOS,
         {"default": "", "metavar": "NAME,…"},

@@ -25,7 +25,7 @@ from harness.base.seed import Seed
 from harness.base.user_error import ExitCode, UserError
 from harness.chaos.plan.chaos_options import ChaosOptions, parse_seconds
 from harness.chaos.plan.plan_file import read_plan, scenario_of
-from harness.chaos.plan.round_folders import rounds_of
+from harness.chaos.plan.round_folders import rounds_below, rounds_of
 from harness.chaos.plan.round_plan import RoundPlan
 from harness.chaos.plan.scenario import Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
@@ -36,6 +36,8 @@ from harness.cluster.run_options import PREFIX, Permissions, RunOptions
 from harness.cluster.target import External, parse_target
 from harness.cluster.topology import BROKERS
 from harness.contract.level import Profile
+from harness.evidence.json_codec import Malformed
+from harness.evidence.situations.earlier_situations import EarlierSituations, earlier_situations
 from harness.explore.explore_options import ExploreOptions
 
 NAME = r"[a-zA-Z0-9._-]{1,100}"
@@ -101,6 +103,7 @@ def chaos_options(given: Namespace, *, target: str) -> ChaosOptions:
         spark_master=given.spark_master,
         chosen=bool(given.scenarios),
         unsteered=given.unsteered,
+        after=_after(given),
     )
 
 
@@ -154,6 +157,23 @@ def _earlier_rounds(given: Namespace) -> Sequence[Path]:
             exit=ExitCode.EVIDENCE_UNREADABLE,
         )
     return rounds
+
+
+def _after(given: Namespace) -> tuple[Path, EarlierSituations] | None:
+    """The folder of ``--after``; :raises UserError: when it cannot be read or holds no round, or nothing is steered."""
+    if given.after is None:
+        return None
+    if given.budget is None or given.unsteered:
+        raise UserError("--after: only a session with --budget and without --unsteered is steered", exit=ExitCode.USAGE)
+    folder: Path = given.after.absolute()
+    try:
+        before = earlier_situations(rounds_below(folder) if folder.is_dir() else ())
+    except Malformed as error:
+        raise UserError(f"--after {given.after}: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
+    if not before.rounds:
+        sentence = f"--after {given.after}: below it is no round of chaos that recorded what it visited"
+        raise UserError(f"{sentence}; name the folder of a session, or of several", exit=ExitCode.EVIDENCE_UNREADABLE)
+    return folder, before
 
 
 def own_programs(scenarios: Sequence[Scenario]) -> Mapping[str, AdapterCommand]:

@@ -23,6 +23,7 @@ from harness.chaos.play.casting import ClientsNotOffered, ScenarioOutOfReach
 from harness.chaos.play.environment import Environment
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.history.kept_session import keep_session
+from harness.evidence.situations.earlier_situations import keep_earlier
 from harness.report.chaos import conclude_session, earlier_session, publish_session
 from harness.run_chaos import perform, publish
 
@@ -55,8 +56,9 @@ class ChaosSession:
     _environment: Environment | None = None
 
     def __post_init__(self) -> None:
-        """Nothing is visited yet."""
-        self.steering = SteeredRounds(options=self.options)
+        """Nothing is visited yet but by the sessions from which this one goes on."""
+        visited = self.options.after[1].visited if self.options.after else ()
+        self.steering = SteeredRounds(options=self.options, visited=set(visited))
 
     def rounds(self) -> Sequence[Round]:
         scenarios = self.options.scenarios
@@ -91,6 +93,8 @@ class ChaosSession:
         if not self.ended:
             command = self.command or self.options.session_command()
             keep_session(self.options.run.folder, command, earlier_session(self.options.against))
+            if self.options.after is not None:
+                keep_earlier(self.options.run.folder, self.options.after[1])
         environment = self._environment = self._environment or self._new_environment()
         try:
             judgement = perform(environment, round_)

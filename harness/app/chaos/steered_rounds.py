@@ -1,7 +1,8 @@
 """Which rounds a session with a budget plays: those that may meet what no round before has met.
 
-Every second pass plays only the scenarios with the most situations left a second; each round but the first gets the
-best of several seeds (:mod:`harness.chaos.moments.steering`). Both follow from the session's seed and what was visited.
+Every second pass plays only the scenarios with the most situations left a second, and so does the first of a session
+that goes on from earlier ones; each round but the first gets the best of several seeds
+(:mod:`harness.chaos.moments.steering`). Both follow from the session's seed and what was visited.
 """
 
 from collections.abc import Sequence
@@ -54,7 +55,7 @@ class SteeredRounds:
     def has_more(self, round_: Round, number: int) -> bool:
         """Whether the round is to be played, the ``number``-th of the session, from 1."""
         scenarios = self.options.scenarios
-        turn = (number - 1) // max(1, len(scenarios)) + 1
+        turn = (number - 1) // max(1, len(scenarios)) + (1 if self.options.after is None else 2)
         if not self.on or self.brokers is None or turn % EVERY:
             return True
         return round_.scenario.name in self._first_half(scenarios)

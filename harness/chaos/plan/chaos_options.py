@@ -16,6 +16,7 @@ from harness.chaos.plan.round_plan import RoundPlan
 from harness.chaos.plan.scenario import Scenario
 from harness.clients.stdio.adapter_name import AdapterCommand
 from harness.cluster.run_options import RunOptions
+from harness.evidence.situations.earlier_situations import EarlierSituations
 
 OVERHEAD_SECONDS = 14.0
 """Seconds that a round takes beside its storms: settling, sealing, judging, and its share of the start."""
@@ -34,6 +35,7 @@ class ChaosOptions:
     :param upgrade: The release that nodes are started with; empty where that is the target's own.
     :param clients: Who plays the roles instead of the scenarios' own clients, by exact names.
     :param against: The rounds of the earlier session that this one is compared with.
+    :param after: The folder of the earlier sessions from which this one goes on, and what they visited.
     :param plan: What every round plays instead of what a seed draws; it fixes scenario, seed, length and clients.
     :param plan_file: Where the plan was read.
     :param chosen: Whether the scenarios were named one by one.
@@ -47,6 +49,7 @@ class ChaosOptions:
     clients: Sequence[str] = ()
     programs: Mapping[str, AdapterCommand] = field(default_factory=dict)
     against: Sequence[Path] = ()
+    after: tuple[Path, EarlierSituations] | None = None
     plan: RoundPlan | None = None
     plan_file: Path | None = None
     budget_seconds: float | None = None
@@ -95,6 +98,7 @@ class ChaosOptions:
         own += [] if self.budget_seconds is None else ["--budget", f"{self.budget_seconds:g}s"]
         own += [] if self.round_seconds is None else ["--seconds", f"{self.round_seconds:g}"]
         own += ["--unsteered"] if self.unsteered else []
+        own += [] if self.after is None else ["--after", str(self.after[0])]
         return self.run.command("chaos", *own, *self._upgrade)
 
     @property

@@ -34,7 +34,7 @@ def session_document(session: SessionResults) -> dict[str, Json]:
         "target": _target(session.rounds),
         "anomalies": dict(session.anomalies),
         "against": _against(session),
-        "situations": situations_document(session.situations),
+        "situations": situations_document(session.situations, session.before),
         "spreads": session_spreads(session.rounds).plain,
         "rounds": [{**_round(each), "page": page} for each, page in zip(session.rounds, session.pages, strict=True)],
     }

@@ -74,7 +74,7 @@ def session_page(session: SessionResults) -> SessionPage:
         earlier=session.earlier,
         against=tuple((*each.words, each.meaning) for each in session.against),
         method=METHOD,
-        situations=situation_table(session.situations),
+        situations=situation_table(session.situations, session.before),
         spreads=session_spreads(session.rounds),
         rounds=tuple(
             _row(number, each, page)

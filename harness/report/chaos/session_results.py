@@ -6,7 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.json_value import Json
+from harness.base.user_error import ExitCode, UserError
 from harness.evidence.history.kept_session import kept_session
+from harness.evidence.json_codec import Malformed
+from harness.evidence.situations.earlier_situations import EarlierSituations, read_earlier
 from harness.evidence.situations.kept_situations import RoundSituations
 from harness.evidence.status import Status
 from harness.report.chaos.anomaly_words import broken_words, in_order, tallied
@@ -33,6 +36,7 @@ class SessionResults:
 
     :param command: Runs all of them again; empty where it was not kept.
     :param earlier: The earlier session that it is compared with; empty where there is none.
+    :param before: What the sessions visited from which this one went on.
     """
 
     folder: Path
@@ -40,6 +44,7 @@ class SessionResults:
     command: str = ""
     earlier: str = ""
     against: tuple[ComparedTimes, ...] = ()
+    before: EarlierSituations | None = None
 
     @property
     def pages(self) -> tuple[str, ...]:
@@ -106,12 +111,21 @@ def read_session(folder: Path, rounds: Sequence[Path]) -> SessionResults:
     read = tuple(read_round(each) for each in rounds)
     kept = kept_session(folder)
     earlier = kept.get("earlier")
-    results = SessionResults(folder=folder.absolute(), rounds=read, command=field_text(kept.get("command")))
+    results = SessionResults(
+        folder=folder.absolute(), rounds=read, command=field_text(kept.get("command")), before=_before(folder)
+    )
     if not isinstance(earlier, dict):
         return results
     times = earlier.get("times")
     against = compared(times if isinstance(times, dict) else {}, times_of(read))
     return replace(results, earlier=field_text(earlier.get("name")), against=against)
+
+
+def _before(folder: Path) -> EarlierSituations | None:
+    try:
+        return read_earlier(folder)
+    except Malformed as error:
+        raise UserError(f"{folder} cannot be read: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
 
 
 def earlier_session(rounds: Sequence[Path]) -> dict[str, Json] | None:

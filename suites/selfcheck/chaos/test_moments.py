@@ -10,6 +10,7 @@ from typing import cast
 
 import pytest
 
+from harness.app.chaos.chaos_session import ChaosSession
 from harness.app.chaos.steered_rounds import SteeredRounds
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
@@ -32,6 +33,7 @@ from harness.chaos.play.casting import shape_on
 from harness.chaos.play.fault_runner import run_faults
 from harness.cluster.run_options import RunOptions
 from harness.evidence.history.operation import FaultWindow
+from harness.evidence.situations.earlier_situations import EarlierSituations
 from harness.evidence.situations.situation import REQUESTS, Situation, pairs, wanted
 from harness.faults.fault_target import FaultTarget
 from harness.faults.frame_gate import FrameGate
@@ -288,6 +290,24 @@ def _aimed(steering: SteeredRounds) -> set[Situation]:
         faults = drawn_faults(scenario, chosen.seed, chosen.seconds, shape(scenario=scenario))
         steering.visited |= aims(faults)
     return steering.visited
+
+
+def test_a_session_that_goes_on_begins_with_the_half_with_most_left(tmp_path: Path) -> None:
+    before = EarlierSituations(rounds=1, wanted=(), visited=())
+    steering = session(tmp_path, budget_seconds=600, after=(tmp_path, before))
+    scenarios = steering.options.scenarios
+    assert (
+        sum(steering.has_more(a_round(each), number) for number, each in enumerate(scenarios, start=1))
+        == (len(scenarios) + 1) // 2
+    )
+    assert f"--after {tmp_path}" in steering.options.session_command()
+
+
+def test_what_earlier_sessions_visited_is_visited(tmp_path: Path) -> None:
+    visited = tuple(sorted(wanted(dict.fromkeys(("kill", "pause", "restart"), ()), groups=False)))
+    before = EarlierSituations(rounds=1, wanted=visited, visited=visited)
+    options = session(tmp_path, budget_seconds=600, after=(tmp_path, before)).options
+    assert ChaosSession(options=options).steering.visited == set(visited)
 
 
 def test_every_second_pass_plays_the_half_with_most_left(tmp_path: Path) -> None:

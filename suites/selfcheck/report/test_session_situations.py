@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from harness.chaos.plan.round_folders import rounds_below
 from harness.evidence.json_codec import to_json
+from harness.evidence.situations.earlier_situations import EarlierSituations, earlier_situations, keep_earlier
 from harness.evidence.situations.kept_situations import FOUND, NamedVisit, RoundSituations, Visit
 from harness.evidence.situations.situation import NAMED, Situation, pairs
 from harness.report.chaos import publish_round, publish_session
@@ -61,6 +63,30 @@ def test_page_and_report_of_a_session_have_them(tmp_path: Path) -> None:
     assert [report_in(folder)["situations"] is None for folder in rounds] == [False, True]
     assert "coordinator-moved-prepared" in page
     assert "Ongoing, nothing: kill" in page
+
+
+def test_a_session_that_went_on_from_another_counts_both(tmp_path: Path) -> None:
+    earlier, later = tmp_path / "earlier", tmp_path / "later"
+    for session, found in ((earlier, FIRST), (later, SECOND)):
+        (chaos_folders.clean(session / "001") / FOUND).write_text(to_json(found), encoding="utf-8")
+        publish_round(session / "001")
+    keep_earlier(later, earlier_situations(rounds_below(earlier)))
+    page = publish_session(later, [later / "001"]).read_text(encoding="utf-8")
+    situations = report_in(later)["situations"]
+    assert situations["together"] == {"rounds_before": 1, "wanted": situations["wanted"], "visited": 1}
+    assert f"Together with 1 round of earlier sessions: 1 of {situations['wanted']}." in page
+    alone = publish_session(earlier, [earlier / "001"]).read_text(encoding="utf-8")
+    assert "earlier sessions" not in alone
+    assert report_in(earlier)["situations"]["together"] is None
+
+
+def test_what_both_visited_counts_once_and_is_not_left() -> None:
+    pause = Situation(state="Ongoing", request="EndTxn", fault="pause")
+    before = EarlierSituations(rounds=3, wanted=(ENDING, pause), visited=(ENDING, pause))
+    table = situation_table([SECOND], before)
+    assert table is not None
+    assert table.sentence.endswith(f"earlier sessions: 2 of {2 * len(list(pairs(groups=True)))}.")
+    assert not any(line.startswith("Ongoing, EndTxn") for line in table.left)
 
 
 def test_a_session_of_other_tools_has_no_table(tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.base.json_value import Json
+from harness.evidence.situations.earlier_situations import EarlierSituations
 from harness.evidence.situations.kept_situations import RoundSituations
 from harness.evidence.situations.situation import NAMED, REQUESTS, Situation, pairs
+from harness.report.shared.words import count
 
 NOT_VISITED, NOT_ASKED = "–", ""
 
@@ -44,9 +46,10 @@ class SituationTable:
 
 @dataclass(frozen=True, slots=True)
 class SessionSituations:
-    """Of the rounds that recorded them."""
+    """Of the rounds that recorded them, and of those of the sessions from which this one went on."""
 
     rounds: Sequence[RoundSituations]
+    before: EarlierSituations | None = None
 
     @property
     def visited(self) -> Counter[Situation]:
@@ -59,9 +62,19 @@ class SessionSituations:
         return frozenset(each for round_ in self.rounds for each in round_.wanted)
 
     @property
+    def wanted_together(self) -> frozenset[Situation]:
+        """What these rounds and those before could show."""
+        return self.wanted | frozenset(self.before.wanted if self.before else ())
+
+    @property
+    def visited_together(self) -> frozenset[Situation]:
+        """What either showed."""
+        return frozenset(self.visited) | frozenset(self.before.visited if self.before else ())
+
+    @property
     def left(self) -> tuple[Situation, ...]:
-        """Not visited, in the order of the table."""
-        there = self.wanted - self.visited.keys()
+        """Visited by neither, in the order of the table."""
+        there = self.wanted_together - self.visited_together
         return tuple(each for pair in _pairs() for each in sorted(there) if (each.state, each.request) == pair)
 
     def named(self) -> Mapping[str, Counter[str]]:
@@ -72,11 +85,13 @@ class SessionSituations:
         return found
 
 
-def situation_table(rounds: Sequence[RoundSituations]) -> SituationTable | None:
+def situation_table(
+    rounds: Sequence[RoundSituations], before: EarlierSituations | None = None
+) -> SituationTable | None:
     """The page's table; None where no round recorded what it is made of."""
     if not rounds:
         return None
-    session = SessionSituations(rounds)
+    session = SessionSituations(rounds, before)
     faults = tuple(sorted({each.fault for each in session.wanted | session.visited.keys()}))
     return SituationTable(
         sentence=_sentence(session),
@@ -88,15 +103,16 @@ def situation_table(rounds: Sequence[RoundSituations]) -> SituationTable | None:
     )
 
 
-def situations_document(rounds: Sequence[RoundSituations]) -> Json:
+def situations_document(rounds: Sequence[RoundSituations], before: EarlierSituations | None = None) -> Json:
     """The same for machines; None where no round recorded it."""
     if not rounds:
         return None
-    session = SessionSituations(rounds)
+    session = SessionSituations(rounds, before)
     return {
         "wanted": len(session.wanted),
         "visited": [{**_plain(each), "rounds": count} for each, count in sorted(session.visited.items())],
         "not_visited": [_plain(each) for each in session.left],
+        "together": _together(session),
         "named": {name: dict(sorted(faults.items())) for name, faults in session.named().items()},
         "lacking": list(dict.fromkeys(each.lacking for each in rounds if each.lacking)),
     }
@@ -107,8 +123,27 @@ def _sentence(session: SessionSituations) -> str:
     names = sum(bool(faults) for faults in session.named().values())
     return (
         f"{inside:,} of {len(session.wanted):,} situations that the faults of these rounds can meet were visited, and"
-        f" {names} of the {len(NAMED)} that have a name."
+        f" {names} of the {len(NAMED)} that have a name.{_with_earlier(session)}"
     )
+
+
+def _with_earlier(session: SessionSituations) -> str:
+    if session.before is None:
+        return ""
+    inside = len(session.wanted_together & session.visited_together)
+    told = count(session.before.rounds, "round", "rounds")
+    return f" Together with {told} of earlier sessions: {inside:,} of {len(session.wanted_together):,}."
+
+
+def _together(session: SessionSituations) -> Json:
+    """None where the session went on from none."""
+    if session.before is None:
+        return None
+    return {
+        "rounds_before": session.before.rounds,
+        "wanted": len(session.wanted_together),
+        "visited": len(session.wanted_together & session.visited_together),
+    }
 
 
 def _pairs() -> list[tuple[str, str]]:

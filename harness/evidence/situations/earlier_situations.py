@@ -1,0 +1,52 @@
+"""What earlier sessions of chaos visited, for one that goes on where they ended; kept in its folder."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base.atomic_write import write_atomically
+from harness.evidence.json_codec import Malformed, from_json, to_json
+from harness.evidence.situations.kept_situations import read_situations
+from harness.evidence.situations.situation import Situation
+
+VISITED_BEFORE = "visited_before.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierSituations:
+    """Of those of their rounds that recorded it.
+
+    :param rounds: How many these are.
+    :param wanted: What they could show by their faults.
+    """
+
+    rounds: int
+    wanted: tuple[Situation, ...]
+    visited: tuple[Situation, ...]
+
+
+def earlier_situations(folders: Iterable[Path]) -> EarlierSituations:
+    """What the rounds in these folders visited; :raises Malformed: when one cannot be read."""
+    read = [found for folder in folders if (found := read_situations(folder)) is not None]
+    return EarlierSituations(
+        rounds=len(read),
+        wanted=tuple(sorted({each for round_ in read for each in round_.wanted})),
+        visited=tuple(sorted({each.situation for round_ in read for each in round_.visits})),
+    )
+
+
+def keep_earlier(folder: Path, earlier: EarlierSituations) -> None:
+    """Write the file into a session's folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / VISITED_BEFORE, to_json(earlier))
+
+
+def read_earlier(folder: Path) -> EarlierSituations | None:
+    """What the session came after; None where it was after none. :raises Malformed: when the file cannot be read."""
+    path = folder / VISITED_BEFORE
+    if not path.is_file():
+        return None
+    try:
+        return from_json(EarlierSituations, path.read_bytes())
+    except Malformed as error:
+        raise Malformed(f"{VISITED_BEFORE}: {error}") from error
