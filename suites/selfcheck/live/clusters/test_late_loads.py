@@ -40,23 +40,27 @@ def test_an_overtaken_load_makes_the_next_election_forget_open_transactions(
         partition = lab.partition("P1", leader=third)
         txn.add(partition)
         txn.produce(partition)
-        overtake_the_load(lab, txn, second)
+        told = overtake_the_load(lab, txn, second)
+        assert told == (KafkaError.NOT_COORDINATOR if keeps else KafkaError.TRANSACTIONAL_ID_NOT_FOUND)
         assert (producer_given_at_once(lab, txn, second, coordinator=first) == txn.producer_id) == keeps
         assert is_open(lab, partition) == (not keeps)
 
 
-def overtake_the_load(lab: Lab, txn: Producer, node: int) -> None:
-    """``node`` is elected, and another one in its place before it has loaded anything."""
+def overtake_the_load(lab: Lab, txn: Producer, node: int) -> int:
+    """``node`` is elected, and another one in its place before it has loaded anything; what it tells of the id then."""
     request, recorder = DescribeTransactions(transactional_id=txn.transactional_id), lab.step_recorder("observer")
+    told = list[int]()
 
     def over() -> bool:
         asked = recorder.asked(node, request, 0, as_="look", retry=())
-        return asked.error not in (None, KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
+        told.extend([] if asked.error in (None, KafkaError.COORDINATOR_LOAD_IN_PROGRESS) else [asked.error])
+        return bool(told)
 
     with lab.broken(LATE_LOAD):
         with lab.moves.coordinator(txn, to=node, known=False):
             pass
         until(over, what="the load that was overtaken", timeout_seconds=20)
+    return told[0]
 
 
 def producer_given_at_once(lab: Lab, txn: Producer, node: int, *, coordinator: int) -> int:
