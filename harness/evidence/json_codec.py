@@ -5,6 +5,7 @@ not have it ignores, so that is looked for here.
 """
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TypeVar, cast
 
 import msgspec
@@ -44,6 +45,19 @@ def from_json(kind: type[Value], text: str | bytes) -> Value:
         raise Malformed(f"not UTF-8: {error}") from error
     except msgspec.DecodeError as error:
         raise Malformed(f"not JSON: {error}") from error
+
+
+def from_json_file(kind: type[Value], path: Path) -> Value | None:
+    """As :func:`from_json`; None where there is no such file.
+
+    :raises Malformed: Likewise; the text begins with the file's name.
+    """
+    if not path.is_file():
+        return None
+    try:
+        return from_json(kind, path.read_bytes())
+    except Malformed as error:
+        raise Malformed(f"{path.name}: {error}") from error
 
 
 def part_of_json(kind: type[Value], text: bytes) -> Value:

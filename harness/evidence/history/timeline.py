@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.base.atomic_write import write_atomically
 from harness.evidence.history.operation import FaultWindow, Outcome, Phase, Verb
 from harness.evidence.history.spreads import Interruption, StableOffsetLag
-from harness.evidence.json_codec import Malformed, from_json, to_json
+from harness.evidence.json_codec import from_json_file, to_json
 
 TIMELINE = "timeline.json"
 """The file's name in a round's folder."""
@@ -186,10 +186,4 @@ def save_timeline(folder: Path, timeline: Timeline) -> Path:
 
 def load_timeline(folder: Path) -> Timeline | None:
     """Read it back; None where the folder has none; :raises Malformed: when it is there and cannot be read."""
-    path = folder / TIMELINE
-    if not path.is_file():
-        return None
-    try:
-        return from_json(Timeline, path.read_bytes())
-    except Malformed as error:
-        raise Malformed(f"{TIMELINE}: {error}") from error
+    return from_json_file(Timeline, folder / TIMELINE)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.atomic_write import write_atomically
-from harness.evidence.json_codec import Malformed, from_json, to_json
+from harness.evidence.json_codec import from_json_file, to_json
 from harness.evidence.situations.kept_situations import read_situations
 from harness.evidence.situations.situation import Situation
 
@@ -43,10 +43,4 @@ def keep_earlier(folder: Path, earlier: EarlierSituations) -> None:
 
 def read_earlier(folder: Path) -> EarlierSituations | None:
     """What the session came after; None where it was after none. :raises Malformed: when the file cannot be read."""
-    path = folder / VISITED_BEFORE
-    if not path.is_file():
-        return None
-    try:
-        return from_json(EarlierSituations, path.read_bytes())
-    except Malformed as error:
-        raise Malformed(f"{VISITED_BEFORE}: {error}") from error
+    return from_json_file(EarlierSituations, folder / VISITED_BEFORE)

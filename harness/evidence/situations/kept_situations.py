@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.atomic_write import write_atomically
-from harness.evidence.json_codec import Malformed, from_json, part_of_json, to_json
+from harness.evidence.json_codec import from_json_file, part_of_json, to_json
 from harness.evidence.json_lines import torn_last_line
 from harness.evidence.situations.named import named
 from harness.evidence.situations.recorded import FaultMoment, RoundRecords, UnderWay
@@ -109,13 +109,7 @@ def found_situations(kept: KeptRecords, operations: tuple[UnderWay, ...]) -> Rou
 
 def read_situations(folder: Path) -> RoundSituations | None:
     """What a round visited; None where that was not recorded. :raises Malformed: when the file cannot be read."""
-    path = folder / FOUND
-    if not path.is_file():
-        return None
-    try:
-        return from_json(RoundSituations, path.read_bytes())
-    except Malformed as error:
-        raise Malformed(f"{FOUND}: {error}") from error
+    return from_json_file(RoundSituations, folder / FOUND)
 
 
 def _operations(path: Path, moments: tuple[FaultMoment, ...]) -> Iterator[UnderWay]:
