@@ -18,6 +18,8 @@ CHAOS := suites/selfcheck/live/chaos
 SPARK := $(addprefix suites/selfcheck/,judge spark)
 REST := $(addprefix suites/selfcheck/live/,clusters containers pages)
 LIVE := $(CHAOS) $(SPARK) $(REST)
+# No test takes a quarter of this. One that hangs ends its session, which shows where every thread stands.
+PYTEST := $(BIN)/python -m pytest -ra -q -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
 .DEFAULT_GOAL := help
 .PHONY: help qualify chaos check test falsify bench targets flakes model lint types laws live beside offline list up clean
@@ -70,7 +72,7 @@ laws: $(READY)
 	@$(BIN)/lint-imports --no-logo > $(VENV)/laws.log || { cat $(VENV)/laws.log; exit 1; }
 
 offline: $(READY)
-	@$(BIN)/python -m pytest suites -ra -q $(LIVE:%=--ignore=%) $(ARGS)
+	@$(PYTEST) suites $(LIVE:%=--ignore=%) $(ARGS)
 
 live: $(READY)
 	@red=0; for part in "$(CHAOS)" "$(REST)"; do $(MAKE) --no-print-directory -k $$part || red=1; done; exit $$red
@@ -80,7 +82,7 @@ beside: $(READY)
 
 $(LIVE): $(READY)
 	@echo "$@"
-	@$(BIN)/python -m pytest $@ -ra -q --durations=12 $(ARGS)
+	@$(PYTEST) $@ --durations=12 $(ARGS)
 
 list: $(READY) ## the catalogue
 	@$(BIN)/fencepost list
