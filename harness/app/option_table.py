@@ -117,9 +117,10 @@ OPTIONS = (
     Option(
         "--after",
         CHAOS,
-        {"type": Path, "metavar": "FOLDER"},
-        "with --budget: go on where earlier sessions ended. The rounds below this folder count as played: new ones are"
-        " chosen for what none of them visited, and the page counts all of them together",
+        {"type": Path, "metavar": "PATH"},
+        "with --budget: go on where earlier sessions ended. The rounds below this folder, or those of which this"
+        " visited.json of a session tells, count as played: new ones are chosen for what none of them visited, and the"
+        " page counts all of them together",
     ),
     Option(
         "--scenarios",

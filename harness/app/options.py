@@ -37,7 +37,12 @@ from harness.cluster.target import External, parse_target
 from harness.cluster.topology import BROKERS
 from harness.contract.level import Profile
 from harness.evidence.json_codec import Malformed
-from harness.evidence.situations.earlier_situations import EarlierSituations, earlier_situations
+from harness.evidence.situations.earlier_situations import (
+    VISITED,
+    EarlierSituations,
+    earlier_situations,
+    read_visited,
+)
 from harness.explore.explore_options import ExploreOptions
 
 NAME = r"[a-zA-Z0-9._-]{1,100}"
@@ -160,20 +165,21 @@ def _earlier_rounds(given: Namespace) -> Sequence[Path]:
 
 
 def _after(given: Namespace) -> tuple[Path, EarlierSituations] | None:
-    """The folder of ``--after``; :raises UserError: when it cannot be read or holds no round, or nothing is steered."""
+    """The path of ``--after``; :raises UserError: when it cannot be read, tells of no round, or nothing is steered."""
     if given.after is None:
         return None
     if given.budget is None or given.unsteered:
         raise UserError("--after: only a session with --budget and without --unsteered is steered", exit=ExitCode.USAGE)
-    folder: Path = given.after.absolute()
+    path: Path = given.after.absolute()
     try:
-        before = earlier_situations(rounds_below(folder) if folder.is_dir() else ())
+        before = earlier_situations(rounds_below(path)) if path.is_dir() else read_visited(path)
     except Malformed as error:
         raise UserError(f"--after {given.after}: {error}", exit=ExitCode.EVIDENCE_UNREADABLE) from error
-    if not before.rounds:
-        sentence = f"--after {given.after}: below it is no round of chaos that recorded what it visited"
-        raise UserError(f"{sentence}; name the folder of a session, or of several", exit=ExitCode.EVIDENCE_UNREADABLE)
-    return folder, before
+    if before is None or not before.rounds:
+        sentence = f"--after {given.after}: it tells of no round of chaos that recorded what it visited"
+        remedy = f"name the folder of a session, or of several, or the {VISITED} of one"
+        raise UserError(f"{sentence}; {remedy}", exit=ExitCode.EVIDENCE_UNREADABLE)
+    return path, before
 
 
 def own_programs(scenarios: Sequence[Scenario]) -> Mapping[str, AdapterCommand]:

@@ -23,7 +23,7 @@ from harness.chaos.play.casting import ClientsNotOffered, ScenarioOutOfReach
 from harness.chaos.play.environment import Environment
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.history.kept_session import keep_session
-from harness.evidence.situations.earlier_situations import keep_earlier
+from harness.evidence.situations.earlier_situations import EarlierSituations, keep_earlier, keep_visited
 from harness.report.chaos import conclude_session, earlier_session, publish_session
 from harness.run_chaos import perform, publish
 
@@ -57,7 +57,7 @@ class ChaosSession:
 
     def __post_init__(self) -> None:
         """Nothing is visited yet but by the sessions from which this one goes on."""
-        visited = self.options.after[1].visited if self.options.after else ()
+        visited = self.before.visited if self.before else ()
         self.steering = SteeredRounds(options=self.options, visited=set(visited))
 
     def rounds(self) -> Sequence[Round]:
@@ -93,8 +93,8 @@ class ChaosSession:
         if not self.ended:
             command = self.command or self.options.session_command()
             keep_session(self.options.run.folder, command, earlier_session(self.options.against))
-            if self.options.after is not None:
-                keep_earlier(self.options.run.folder, self.options.after[1])
+            if self.before is not None:
+                keep_earlier(self.options.run.folder, self.before)
         environment = self._environment = self._environment or self._new_environment()
         try:
             judgement = perform(environment, round_)
@@ -117,12 +117,18 @@ class ChaosSession:
         if environment is not None:
             environment.close()
         if self.ended:
+            keep_visited(self.options.run.folder, self.before, self.folders)
             self.page = publish_session(self.options.run.folder, self.folders)
 
     def print_end(self, stream: TextIO, tests: pytest.Session) -> None:  # noqa: ARG002
         """The rounds together, where one came to its end."""
         if self.ended:
             conclude_session(stream, self.options.run.folder, self.folders, self.page)
+
+    @property
+    def before(self) -> EarlierSituations | None:
+        """What the sessions visited from which this one goes on."""
+        return self.options.after[1] if self.options.after else None
 
     @property
     def judged(self) -> bool:

@@ -35,7 +35,7 @@ class ChaosOptions:
     :param upgrade: The release that nodes are started with; empty where that is the target's own.
     :param clients: Who plays the roles instead of the scenarios' own clients, by exact names.
     :param against: The rounds of the earlier session that this one is compared with.
-    :param after: The folder of the earlier sessions from which this one goes on, and what they visited.
+    :param after: Where earlier sessions are told of from which this one goes on, and what they visited.
     :param plan: What every round plays instead of what a seed draws; it fixes scenario, seed, length and clients.
     :param plan_file: Where the plan was read.
     :param chosen: Whether the scenarios were named one by one.

@@ -10,6 +10,8 @@ from harness.evidence.situations.kept_situations import read_situations
 from harness.evidence.situations.situation import Situation
 
 VISITED_BEFORE = "visited_before.json"
+VISITED = "visited.json"
+"""The one file of a session that the next one needs, whatever becomes of the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,26 @@ def earlier_situations(folders: Iterable[Path]) -> EarlierSituations:
         wanted=tuple(sorted({each for round_ in read for each in round_.wanted})),
         visited=tuple(sorted({each.situation for round_ in read for each in round_.visits})),
     )
+
+
+def together(first: EarlierSituations, then: EarlierSituations) -> EarlierSituations:
+    """Of all their rounds; pure."""
+    return EarlierSituations(
+        rounds=first.rounds + then.rounds,
+        wanted=tuple(sorted({*first.wanted, *then.wanted})),
+        visited=tuple(sorted({*first.visited, *then.visited})),
+    )
+
+
+def keep_visited(folder: Path, before: EarlierSituations | None, rounds: Iterable[Path]) -> None:
+    """Write :data:`VISITED` into the folder of a session with these rounds, those before it included."""
+    own = earlier_situations(rounds)
+    write_atomically(folder / VISITED, to_json(own if before is None else together(before, own)))
+
+
+def read_visited(file: Path) -> EarlierSituations | None:
+    """What a :data:`VISITED` tells; None where there is no such file. :raises Malformed: when it cannot be read."""
+    return from_json_file(EarlierSituations, file)
 
 
 def keep_earlier(folder: Path, earlier: EarlierSituations) -> None:

@@ -48,6 +48,11 @@ def test_the_catalogue_for_people_has_a_line_for_each(capsys: pytest.CaptureFixt
         (("chaos", "kafka:4.3.1", "--budget", "soon"), ExitCode.USAGE, "no length of time"),
         (("chaos", "kafka:4.3.1", "--after", "."), ExitCode.USAGE, "only a session with --budget"),
         (("chaos", "kafka:4.3.1", "--budget", "9m", "--after", "."), ExitCode.EVIDENCE_UNREADABLE, "no round of chaos"),
+        (
+            ("chaos", "kafka:4.3.1", "--budget", "9m", "--after", "no.json"),
+            ExitCode.EVIDENCE_UNREADABLE,
+            "or the visited.json of one",
+        ),
         (("chaos", "external:127.0.0.1:1", "--topics", "a,b"), ExitCode.USAGE, "chaos makes topics of its own"),
         (("falsify", "--select", "NO-SUCH"), ExitCode.USAGE, "NO-SUCH"),
         (("up", "nonsense"), ExitCode.USAGE, "not a target"),

@@ -4,7 +4,14 @@ from pathlib import Path
 
 from harness.chaos.plan.round_folders import rounds_below
 from harness.evidence.json_codec import to_json
-from harness.evidence.situations.earlier_situations import EarlierSituations, earlier_situations, keep_earlier
+from harness.evidence.situations.earlier_situations import (
+    VISITED,
+    EarlierSituations,
+    earlier_situations,
+    keep_earlier,
+    keep_visited,
+    read_visited,
+)
 from harness.evidence.situations.kept_situations import FOUND, NamedVisit, RoundSituations, Visit
 from harness.evidence.situations.situation import NAMED, Situation, pairs
 from harness.report.chaos import publish_round, publish_session
@@ -78,6 +85,20 @@ def test_a_session_that_went_on_from_another_counts_both(tmp_path: Path) -> None
     alone = publish_session(earlier, [earlier / "001"]).read_text(encoding="utf-8")
     assert "earlier sessions" not in alone
     assert report_in(earlier)["situations"]["together"] is None
+
+
+def test_one_file_of_a_session_tells_what_it_and_those_before_it_visited(tmp_path: Path) -> None:
+    """The next session needs nothing else of them."""
+    session = tmp_path / "session"
+    (chaos_folders.clean(session / "001") / FOUND).write_text(to_json(SECOND), encoding="utf-8")
+    pause = Situation(state="Ongoing", request="Produce", fault="pause")
+    before = EarlierSituations(rounds=3, wanted=(ENDING, pause), visited=(pause,))
+    keep_visited(session, before, [session / "001"])
+    told = read_visited(session / VISITED)
+    assert told == EarlierSituations(rounds=4, wanted=tuple(sorted(SECOND.wanted)), visited=(ENDING, pause))
+    keep_visited(session, None, [session / "001"])
+    assert read_visited(session / VISITED) == earlier_situations([session / "001"])
+    assert read_visited(tmp_path / VISITED) is None
 
 
 def test_what_both_visited_counts_once_and_is_not_left() -> None:
