@@ -72,6 +72,11 @@ class SessionSituations:
         return frozenset(self.visited) | frozenset(self.before.visited if self.before else ())
 
     @property
+    def met_together(self) -> frozenset[Situation]:
+        """What they could show and showed."""
+        return self.wanted_together & self.visited_together
+
+    @property
     def left(self) -> tuple[Situation, ...]:
         """Visited by neither, in the order of the table."""
         there = self.wanted_together - self.visited_together
@@ -130,7 +135,7 @@ def _sentence(session: SessionSituations) -> str:
 def _with_earlier(session: SessionSituations) -> str:
     if session.before is None:
         return ""
-    inside = len(session.wanted_together & session.visited_together)
+    inside = len(session.met_together)
     told = count(session.before.rounds, "round", "rounds")
     return f" Together with {told} of earlier sessions: {inside:,} of {len(session.wanted_together):,}."
 
@@ -142,7 +147,7 @@ def _together(session: SessionSituations) -> Json:
     return {
         "rounds_before": session.before.rounds,
         "wanted": len(session.wanted_together),
-        "visited": len(session.wanted_together & session.visited_together),
+        "visited": len(session.met_together),
     }
 
 
