@@ -23,7 +23,7 @@ def at_moments(
     Of two rules of the gate the first takes a request; so toxics on single requests wait for nothing. Nor does an
     upgrade, which has an order of its own.
     """
-    fit = [each for each in MOMENTS.values() if each.reach in shape.reach and _asked(each, scenario)]
+    fit = [each for each in MOMENTS.values() if each.reach <= shape.reach and _asked(each, scenario)]
     if not fit or scenario.upgrades or draw.random() >= ROUND_SHARE:
         return tuple(faults)
     place = draw.choice(sorted({each.on for each in fit}))

@@ -1,37 +1,26 @@
 """Moments that a fault can wait for: a request is seen by the gate, and is held there until the fault is on.
 
-A fault at a moment strikes while that request is under way for certain. What each moment aims at stands beside it, in
-the words of :mod:`harness.evidence.situations.situation`.
+A fault at a moment strikes while that request is under way for certain, or done and not answered yet. What each moment
+aims at stands beside it, in the words of :mod:`harness.evidence.situations.situation`.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from threading import Event
 from typing import Literal
 
-from harness.base import wait
-from harness.base.json_value import Json
-from harness.chaos.moments.struck_moments import StruckMoments
-from harness.chaos.plan.scenario import PlannedFault
 from harness.evidence.situations import situation as words
 from harness.faults.fault_target import FaultTarget
-from harness.faults.frame_gate import RuleHandle
-from harness.faults.frame_rule import Rule, Strike, Then, When
-from harness.faults.frame_toxic import add_rule, lanes_of, links_of
+from harness.faults.frame_rule import Rule, Then, When
+from harness.faults.frame_toxic import lanes_of, links_of
 from harness.faults.toxic import ToxicReach
 
 COMPLETE = ("CompleteCommit", "CompleteAbort")
-LOOK_SECONDS = 0.01
-"""Between two looks at the gate's rule."""
-LONGEST_WAIT_SECONDS = 4.0
-"""That a fault waits for its moment. It is no part of its length, so that a shorter one waits as long."""
+PREPARED = ("PrepareCommit", "PrepareAbort")
 HELD_MS = 10_000
-"""That the request is held at most; a toxic that takes longer to come on strikes after it."""
-
-
-class NeverCame(Exception):
-    """The moment did not come in time; the text names it."""
+"""That a request is held at most; a toxic that takes longer to come on strikes after it."""
+GONE_ON_SECONDS = 0.8
+"""For which markers are held before, so that clients have come to their next transactions; less than the stretch of
+time before a fault in which its traffic is counted (``harness.judge.checks.traffic``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +29,9 @@ class Moment:
 
     :param says: When it is, in words.
     :param aims: Pairs of state and request that it may show.
+    :param answer: The broker's answer is held in the place of the request, which has had its effect by then.
+    :param markers_held: Seconds for which all markers of all coordinators have been held before, and are until the
+        fault is on: transactions that are ended meanwhile stay prepared. None where they are left alone.
     """
 
     name: str
@@ -47,20 +39,34 @@ class Moment:
     on: Literal["lanes", "links"]
     says: str
     aims: tuple[tuple[str, str], ...]
+    answer: bool = False
+    markers_held: float | None = None
 
     @property
-    def reach(self) -> ToxicReach:
-        return ToxicReach(self.on)
+    def reach(self) -> frozenset[ToxicReach]:
+        """Where requests must be seen."""
+        links = () if self.markers_held is None else (ToxicReach.LINKS,)
+        return frozenset((ToxicReach(self.on), *links))
 
     def proxies(self, fault_target: FaultTarget) -> tuple[str, ...]:
-        """Those that it is seen on; :raises Powerless: where there are none."""
-        return lanes_of(fault_target) if self.on == "lanes" else links_of(fault_target)
+        """Those that are led through the gate; :raises Powerless: where there are none."""
+        links = () if self.markers_held is None else links_of(fault_target)
+        return tuple(dict.fromkeys((*self._seen_on(fault_target), *links)))
 
     def rule(self, fault_target: FaultTarget) -> Rule:
-        """The gate holds the next such request."""
+        """The gate holds the next such request, or its answer."""
         when = When(apis=(self.api,), transactional=None if self.api == words.MARKERS else True, at_most=1)
+        then = Then(action="hold-response" if self.answer else "hold", at_most_ms=HELD_MS)
+        return Rule(name=f"moment-{self.name}", proxies=self._seen_on(fault_target), when=when, then=then)
+
+    def markers_rule(self, fault_target: FaultTarget) -> Rule:
+        """The gate holds every marker."""
         then = Then(action="hold", at_most_ms=HELD_MS)
-        return Rule(name=f"moment-{self.name}", proxies=self.proxies(fault_target), when=when, then=then)
+        name, when = f"markers-before-{self.name}", When(apis=(words.MARKERS,))
+        return Rule(name=name, proxies=links_of(fault_target), when=when, then=then)
+
+    def _seen_on(self, fault_target: FaultTarget) -> tuple[str, ...]:
+        return lanes_of(fault_target) if self.on == "lanes" else links_of(fault_target)
 
 
 MOMENTS: Mapping[str, Moment] = {
@@ -95,73 +101,60 @@ MOMENTS: Mapping[str, Moment] = {
             aims=(("Ongoing", words.END),),
         ),
         Moment(
+            name="end-answered",
+            api=words.END,
+            on="lanes",
+            says="the coordinator has ended a transaction, and its answer is under way",
+            aims=tuple((state, words.END) for state in COMPLETE),
+            answer=True,
+        ),
+        Moment(
+            name="end-answered-before-markers",
+            api=words.END,
+            on="lanes",
+            says="the coordinator has prepared a transaction's end, and its answer is under way, as are the markers",
+            aims=tuple((state, words.END) for state in PREPARED),
+            answer=True,
+            markers_held=0,
+        ),
+        Moment(
+            name="init-before-markers",
+            api=words.INIT,
+            on="lanes",
+            says="markers are late, and a client asks for its producer id",
+            aims=tuple((state, words.INIT) for state in PREPARED),
+            markers_held=GONE_ON_SECONDS,
+        ),
+        Moment(
+            name="produce-before-markers",
+            api=words.PRODUCE,
+            on="lanes",
+            says="markers are late, and a client writes in its next transaction",
+            aims=tuple((state, words.ADD) for state in PREPARED),
+            markers_held=GONE_ON_SECONDS,
+        ),
+        Moment(
             name="verification-pending",
             api=words.ADD,
             on="links",
             says="a leader asks the coordinator about a write",
-            aims=tuple((state, words.VERIFICATION) for state in ("Ongoing", *COMPLETE)),
+            aims=tuple((state, words.VERIFICATION) for state in ("Empty", "Ongoing", *COMPLETE)),
+        ),
+        Moment(
+            name="verification-before-markers",
+            api=words.ADD,
+            on="links",
+            says="markers are late, and a leader asks about a write in the next transaction",
+            aims=tuple((state, words.VERIFICATION) for state in PREPARED),
+            markers_held=GONE_ON_SECONDS,
         ),
         Moment(
             name="marker-in-flight",
             api=words.MARKERS,
             on="links",
             says="the prepare record is written, and markers are under way",
-            aims=(("PrepareCommit", words.MARKERS), ("PrepareAbort", words.MARKERS)),
+            aims=tuple((state, words.MARKERS) for state in PREPARED),
         ),
     )
 }
 """By name."""
-
-
-@contextmanager
-def at_its_moment(
-    planned: PlannedFault, fault_target: FaultTarget, struck_moments: StruckMoments, stop: Event
-) -> Iterator[Mapping[str, Json]]:
-    """Wait for the fault's moment, if it has one; its request is held for the length of the block. What to strike with.
-
-    :raises NeverCame: When the moment did not come in time.
-    :raises Powerless: Where the gate cannot see it.
-    """
-    if not planned.moment:
-        yield planned.chosen
-        return
-    moment = MOMENTS[planned.moment]
-    handle = add_rule(fault_target, moment.rule(fault_target))
-    try:
-        yield aimed(moment, planned.chosen, _awaited(moment, handle, stop), fault_target)
-    finally:
-        released = fault_target.clock.now()
-        struck_moments.note_held(moment.name, handle.off().strikes, released)
-
-
-def _awaited(moment: Moment, handle: RuleHandle, stop: Event) -> Strike:
-    wait.elapsed_ms_until(
-        lambda: stop.is_set() or handle.report().struck > 0,
-        timeout_seconds=LONGEST_WAIT_SECONDS,
-        interval_seconds=LOOK_SECONDS,
-    )
-    strikes = handle.report().strikes
-    if not strikes:
-        raise NeverCame(f"the moment never came: {moment.says} ({moment.name})")
-    return strikes[0]
-
-
-def aimed(moment: Moment, chosen: Mapping[str, Json], strike: Strike, fault_target: FaultTarget) -> Mapping[str, Json]:
-    """What a toxic drew, with the broker and the transactional id of the held request in the place of those drawn.
-
-    The broker is the one that is asked; of markers, which their coordinator sends, the one that asks.
-    """
-    found: dict[str, Json] = {"broker": _broker(moment, strike.proxy, fault_target)}
-    if strike.transactional_ids:
-        found["transactional_id"] = strike.transactional_ids[0]
-    return {**chosen, **{name: value for name, value in found.items() if name in chosen and value is not None}}
-
-
-def _broker(moment: Moment, proxy: str, fault_target: FaultTarget) -> int | None:
-    topology = fault_target.cluster.topology
-    asked = {name: broker for (_, broker), name in topology.lane_proxies.items()}
-    ends = {name: link for link, name in topology.links.items()}
-    if proxy in ends:
-        source, target = ends[proxy]
-        return source if moment.api == words.MARKERS else target
-    return asked.get(proxy)

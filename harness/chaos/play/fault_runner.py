@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 
 from harness.base import wait
-from harness.chaos.moments.moment import at_its_moment
+from harness.chaos.moments.awaited_moment import at_its_moment
 from harness.chaos.moments.struck_moments import StruckMoments
 from harness.chaos.plan.scenario import PlannedFault
 from harness.chaos.plan.schedule import RECOVERY_SECONDS

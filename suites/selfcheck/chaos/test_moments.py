@@ -52,40 +52,58 @@ def shape(reach: frozenset[ToxicReach] = frozenset(ToxicReach), scenario: Scenar
 
 @dataclass(slots=True)
 class FakeGate:
-    """A gate that sees the first request of a rule at once, or never; it delivers nothing where a broker is dead."""
+    """A gate that sees the first request of a rule at once, or never; it delivers nothing where a broker is dead.
+
+    :param answers: Whether the broker's answer to it has come.
+    """
 
     sees: bool = True
+    answers: bool = True
     proxy: str = "link-2-3"
     transactional_ids: tuple[str, ...] = ()
-    rules: list[Rule] = field(default_factory=list)
-    held: bool = False
+    handles: list["FakeRule"] = field(default_factory=list)
+    at_ns: int = 0
+
+    @property
+    def held(self) -> bool:
+        """Whether all that rules were put on for is held now."""
+        return bool(self.handles) and all(handle.held for handle in self.handles)
 
     def intercept(self, *_proxies: str) -> None:
         """Nothing to do."""
 
-    def add_rule(self, rule: Rule) -> "FakeGate":
-        self.rules.append(rule)
-        self.held = self.sees
-        return self
+    def add_rule(self, rule: Rule) -> "FakeRule":
+        self.handles.append(FakeRule(self, rule, self.sees))
+        return self.handles[-1]
+
+
+@dataclass(slots=True)
+class FakeRule:
+    """One rule of the gate."""
+
+    gate: FakeGate
+    rule: Rule
+    held: bool
 
     def report(self) -> RuleReport:
         strike = Strike(
-            proxy=self.proxy,
-            api=self.rules[-1].when.apis[0],
+            proxy=self.gate.proxy,
+            api=self.rule.when.apis[0],
             version=1,
             fate="held" if self.held else "lost",
-            at_ns=self.at_ns,
-            transactional_ids=self.transactional_ids,
+            at_ns=self.gate.at_ns,
+            transactional_ids=self.gate.transactional_ids,
             producer_id=7,
         )
-        strikes = (strike,) if self.sees else ()
-        return RuleReport(rule="r", seen=1, struck=len(strikes), holding=0, unanswered=0, unreadable=0, strikes=strikes)
+        strikes = (strike,) if self.gate.sees else ()
+        holding = int(self.held and (self.gate.answers or self.rule.then.action == "hold"))
+        return RuleReport(
+            rule="r", seen=1, struck=len(strikes), holding=holding, unanswered=0, unreadable=0, strikes=strikes
+        )
 
     def off(self) -> RuleReport:
         self.held = False
         return self.report()
-
-    at_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,11 +164,40 @@ def test_a_fault_strikes_while_the_request_of_its_moment_is_held_and_not_longer(
 
 
 def test_a_fault_whose_moment_never_came_struck_nothing_and_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.chaos.moments.moment.LONGEST_WAIT_SECONDS", 0.02)
+    monkeypatch.setattr("harness.chaos.moments.awaited_moment.LONGEST_WAIT_SECONDS", 0.02)
     window, toxic, noted = played(FakeGate(sees=False), "end-in-flight", {"broker": 1})
     assert window.struck == 0
     assert "the moment never came: a client's EndTxn is under way (end-in-flight)" in window.how
     assert (toxic.noted, noted.moments, noted.held) == ([], [], [])
+
+
+def test_a_moment_of_an_answer_comes_with_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.chaos.moments.awaited_moment.LONGEST_WAIT_SECONDS", 0.02)
+    window, toxic, _ = played(FakeGate(answers=False), "end-answered", {"broker": 1})
+    assert (window.struck, toxic.noted) == (0, [])
+    assert "the coordinator has ended a transaction" in window.how
+    window, toxic, _ = played(gate := FakeGate(), "end-answered", {"broker": 1})
+    assert window.struck == 1
+    assert [handle.rule.then.action for handle in gate.handles] == ["hold-response"]
+
+
+def test_markers_are_held_before_the_request_of_a_moment_and_until_the_fault_is_on() -> None:
+    window, toxic, noted = played(gate := FakeGate(), "verification-before-markers", {"broker": 1})
+    assert (window.struck, [held for _, held in toxic.noted]) == (1, [True])
+    markers, question = (handle.rule for handle in gate.handles)
+    assert (markers.when.apis, markers.when.at_most) == (("WriteTxnMarkers",), None)
+    assert (question.when.apis, question.when.at_most) == (("AddPartitionsToTxn",), 1)
+    assert not any(handle.held for handle in gate.handles)
+    assert sorted(held.api for held in noted.held) == ["AddPartitionsToTxn", "WriteTxnMarkers"]
+
+
+def test_a_moment_on_lanes_that_holds_markers_needs_the_links_as_well() -> None:
+    at = target(FakeGate())
+    moment = MOMENTS["end-answered-before-markers"]
+    assert moment.reach == {ToxicReach.LANES, ToxicReach.LINKS}
+    assert {name.partition("-")[0] for name in moment.proxies(at)} == {"lane", "link"}
+    assert {name.partition("-")[0] for name in moment.rule(at).proxies} == {"lane"}
+    assert {name.partition("-")[0] for name in moment.markers_rule(at).proxies} == {"link"}
 
 
 @pytest.mark.parametrize(

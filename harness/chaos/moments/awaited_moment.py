@@ -1,0 +1,96 @@
+"""A fault waits for its moment, and strikes while the gate holds what the moment is made of."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from threading import Event
+
+from harness.base import wait
+from harness.base.json_value import Json
+from harness.chaos.moments.moment import MOMENTS, Moment
+from harness.chaos.moments.struck_moments import StruckMoments
+from harness.chaos.plan.scenario import PlannedFault
+from harness.evidence.situations import situation as words
+from harness.faults.fault_target import FaultTarget
+from harness.faults.frame_gate import RuleHandle
+from harness.faults.frame_rule import Rule, Strike
+from harness.faults.frame_toxic import add_rule
+
+LOOK_SECONDS = 0.01
+"""Between two looks at the gate's rule."""
+LONGEST_WAIT_SECONDS = 4.0
+"""That a fault waits for its moment. It is no part of its length, so that a shorter one waits as long."""
+LONGEST_BEHIND_MARKERS_SECONDS = 1.5
+"""Likewise while all markers are held, which soon stops all clients."""
+
+
+class NeverCame(Exception):
+    """The moment did not come in time; the text names it."""
+
+
+@contextmanager
+def at_its_moment(
+    planned: PlannedFault, fault_target: FaultTarget, struck_moments: StruckMoments, stop: Event
+) -> Iterator[Mapping[str, Json]]:
+    """Wait for the fault's moment, if it has one; its request is held for the length of the block. What to strike with.
+
+    :raises NeverCame: When the moment did not come in time.
+    :raises Powerless: Where the gate cannot see it.
+    """
+    if not planned.moment:
+        yield planned.chosen
+        return
+    moment, longest = MOMENTS[planned.moment], LONGEST_WAIT_SECONDS
+    with ExitStack() as held:
+        if moment.markers_held is not None:
+            markers = held.enter_context(_held(moment, moment.markers_rule(fault_target), fault_target, struck_moments))
+            _awaited(moment, markers, longest, stop)
+            stop.wait(moment.markers_held)
+            longest = LONGEST_BEHIND_MARKERS_SECONDS
+        handle = held.enter_context(_held(moment, moment.rule(fault_target), fault_target, struck_moments))
+        yield aimed(moment, planned.chosen, _awaited(moment, handle, longest, stop), fault_target)
+
+
+@contextmanager
+def _held(moment: Moment, rule: Rule, fault_target: FaultTarget, struck_moments: StruckMoments) -> Iterator[RuleHandle]:
+    handle = add_rule(fault_target, rule)
+    try:
+        yield handle
+    finally:
+        released = fault_target.clock.now()
+        struck_moments.note_held(moment.name, handle.off().strikes, released)
+
+
+def _awaited(moment: Moment, handle: RuleHandle, longest_seconds: float, stop: Event) -> Strike:
+    """The first request that the rule took and holds; of one that waits for an answer, when the answer is there."""
+
+    def holds() -> bool:
+        report = handle.report()
+        return report.holding > 0 if moment.answer else report.struck > 0
+
+    wait.elapsed_ms_until(
+        lambda: stop.is_set() or holds(), timeout_seconds=longest_seconds, interval_seconds=LOOK_SECONDS
+    )
+    if not holds():
+        raise NeverCame(f"the moment never came: {moment.says} ({moment.name})")
+    return handle.report().strikes[0]
+
+
+def aimed(moment: Moment, chosen: Mapping[str, Json], strike: Strike, fault_target: FaultTarget) -> Mapping[str, Json]:
+    """What a toxic drew, with the broker and the transactional id of the held request in the place of those drawn.
+
+    The broker is the one that is asked; of markers, which their coordinator sends, the one that asks.
+    """
+    found: dict[str, Json] = {"broker": _broker(moment, strike.proxy, fault_target)}
+    if strike.transactional_ids:
+        found["transactional_id"] = strike.transactional_ids[0]
+    return {**chosen, **{name: value for name, value in found.items() if name in chosen and value is not None}}
+
+
+def _broker(moment: Moment, proxy: str, fault_target: FaultTarget) -> int | None:
+    topology = fault_target.cluster.topology
+    asked = {name: broker for (_, broker), name in topology.lane_proxies.items()}
+    ends = {name: link for link, name in topology.links.items()}
+    if proxy in ends:
+        source, target = ends[proxy]
+        return source if moment.api == words.MARKERS else target
+    return asked.get(proxy)
