@@ -22,6 +22,10 @@ OVERHEAD_SECONDS = 14.0
 """Seconds that a round takes beside its storms: settling, sealing, judging, and its share of the start."""
 SHORTEST_SECONDS = 8.0
 """Seconds of fault schedule below which the overhead of a round outweighs it."""
+LONGEST_SECONDS = 60.0
+"""Of a round that a large budget lengthens: more faults and traffic for its overhead, and it can still be read."""
+PASSES_WANTED = 2
+"""Over all scenarios, before rounds are longer than the scenarios ask for."""
 MOST_PASSES = 10_000
 
 
@@ -30,7 +34,8 @@ class ChaosOptions:
     """The command line's options.
 
     :param budget_seconds: Seconds that the session may take; None for one pass over the scenarios.
-    :param round_seconds: Length of each round; None for the scenarios' own, shortened where the budget is small.
+    :param round_seconds: Length of each round; None for the scenarios' own, shortened where the budget is small and
+        lengthened where it is large.
     :param scenarios: Those to play, in this order.
     :param upgrade: The release that nodes are started with; empty where that is the target's own.
     :param clients: Who plays the roles instead of the scenarios' own clients, by exact names.
@@ -66,7 +71,9 @@ class ChaosOptions:
             return self.round_seconds
         if self.budget_seconds is None:
             return scenario.seconds
-        return round(min(scenario.seconds, max(SHORTEST_SECONDS, self.budget_seconds / of - OVERHEAD_SECONDS)), 1)
+        share, of_passes = (self.budget_seconds / of / passes - OVERHEAD_SECONDS for passes in (1, PASSES_WANTED))
+        longer = max(scenario.seconds, min(of_passes, LONGEST_SECONDS))
+        return round(min(longer, max(SHORTEST_SECONDS, share)), 1)
 
     def passes(self, lengths: Sequence[float]) -> int:
         """How often all scenarios may be gone through at most; the clock decides in the end."""

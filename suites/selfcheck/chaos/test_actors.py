@@ -12,7 +12,7 @@ import pytest
 from harness.base.clock import RunClock
 from harness.base.seed import Seed
 from harness.base.user_error import UserError
-from harness.chaos.plan.chaos_options import OVERHEAD_SECONDS, ChaosOptions, parse_seconds
+from harness.chaos.plan.chaos_options import LONGEST_SECONDS, OVERHEAD_SECONDS, ChaosOptions, parse_seconds
 from harness.chaos.plan.record_to_write import RecordToWrite
 from harness.chaos.plan.scenario import Role, Scenario, Workload
 from harness.chaos.plan.scenario_catalogue import select_scenarios
@@ -204,7 +204,9 @@ def scenario(name: str, length: float = 20.0) -> Scenario:
 def test_a_small_budget_shortens_rounds_and_a_large_one_repeats_them() -> None:
     assert options(budget_seconds=100.0).length(scenario("a"), of=4) == 100 / 4 - OVERHEAD_SECONDS
     assert options(budget_seconds=10.0).length(scenario("a"), of=4) == 8.0
-    assert options(budget_seconds=3600.0).length(scenario("a"), of=4) == 20.0
+    assert options(budget_seconds=4 * 54.0).length(scenario("a"), of=4) == 20.0
+    assert options(budget_seconds=4 * 108.0).length(scenario("a"), of=4) == 108 / 2 - OVERHEAD_SECONDS
+    assert options(budget_seconds=3600.0).length(scenario("a"), of=4) == LONGEST_SECONDS
     assert options(budget_seconds=200.0).passes([20.0, 20.0]) == 6
     assert options().passes([20.0, 20.0]) == 1
 
