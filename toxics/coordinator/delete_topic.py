@@ -47,20 +47,26 @@ class TopicDeletion:
             names = fault_target.transactional_ids
             transactions = OpenTransactions(leader_client=leader_client, names=names, topics=wanted)
             topic, before = transactions.most_used()
-            _delete(fault_target, topic)
+            moment = _delete(fault_target, topic)
             left = transactions.left_of(before, topic)
         how = f"transactions open on it when it was gone: {', '.join(left) or 'none'}"
-        yield StrikeCount(where=topic, how=how, struck=len(left), moved=())
+        yield StrikeCount(where=topic, how=how, struck=len(left), moved=(), moment=moment)
 
 
-def _delete(fault_target: FaultTarget, topic: str) -> None:
-    """:raises Unprepared: When the controller refuses, or some broker knows the topic too long."""
+def _delete(fault_target: FaultTarget, topic: str) -> tuple[float, float]:
+    """When the controller was asked, and when it had answered.
+
+    :raises Unprepared: When the controller refuses, or some broker knows the topic too long.
+    """
     topics = Topics(AnyBroker(fault_target.client, fault_target.brokers))
+    asked = fault_target.clock.now()
     refused = topics.delete((topic,))
+    answered = fault_target.clock.now()
     if refused:
         raise Unprepared(f"DeleteTopics of {topic} answered {error_name(refused[topic])}")
     if not topics.await_gone(topic):
         raise Unprepared(f"some broker still knows {topic}, which was deleted")
+    return asked, answered
 
 
 TOXIC = TopicDeletion()

@@ -9,4 +9,6 @@ that ended by themselves.
 from harness.faults.brokers.broker_restart import BrokerRestart, fill_disk
 from harness.faults.toxic import ToxicReach
 
-TOXIC = BrokerRestart(name="full-disk", down_ms=(0, 1_500), take_down=fill_disk, acts_on=(ToxicReach.DISKS,))
+TOXIC = BrokerRestart(
+    name="full-disk", down_ms=(0, 1_500), take_down=fill_disk, gradual=True, acts_on=(ToxicReach.DISKS,)
+)

@@ -6,4 +6,4 @@ observer.
 
 from harness.faults.brokers.broker_restart import BrokerRestart, stop
 
-TOXIC = BrokerRestart(name="restart", down_ms=(0, 1_500), take_down=stop)
+TOXIC = BrokerRestart(name="restart", down_ms=(0, 1_500), take_down=stop, gradual=True)

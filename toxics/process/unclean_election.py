@@ -102,7 +102,7 @@ class _Loss:
         self, healing: ExitStack, strikes: StrikeCount, transactions: OpenTransactions, down_seconds: float
     ) -> None:
         """:param healing: Gets what undoes it."""
-        name, since = strikes.where, self.fault_target.clock.now()
+        name = strikes.where
         healing.callback(give_replicas_back, self.fault_target, self.place, self.replicas, strikes)
         with with_connections_cut(self.fault_target, [link_name(self.successor, self.leader)]):
             self._take_in_without_log()
@@ -111,7 +111,7 @@ class _Loss:
                 left = transactions.left_of(before, name)
                 self._elect()
         has = self._end(self.successor)
-        strikes.moment, strikes.struck = (since, self.fault_target.clock.now()), len(left)
+        strikes.struck = len(left)
         lost = f"{has} of {had} records and markers are left on broker {self.successor}, which leads"
         strikes.how = f"{lost}; transactions open on it: {', '.join(left) or 'none'}"
 
@@ -129,7 +129,9 @@ class _Loss:
         a while after that: before, it would lead again.
         """
         cluster = can_kill(self.fault_target)
+        since = self.fault_target.clock.now()
         cluster.kill(self.leader)
+        strikes.moment = since, self.fault_target.clock.now()
         healing.callback(await_recovery, self.fault_target, self.leader, strikes)
         try:
             self._until(lambda: self.fault_target.leader(*self.place) is None, "no leader")

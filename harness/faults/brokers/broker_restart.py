@@ -25,11 +25,13 @@ class BrokerRestart:
 
     :param down_ms: Shortest and longest time before the broker is started again.
     :param take_down: Ends a broker; gives a few words for the report, or none.
+    :param gradual: Whether a broker goes on for a while when it is told to end; the moment is when it is told.
     """
 
     name: str
     down_ms: tuple[int, int]
     take_down: Callable[[FaultTarget, int], str]
+    gradual: bool = False
     power: Power = Power.PROCESS
     acts_on: tuple[ToxicReach, ...] = (ToxicReach.PROCESSES,)
     disrupts_broker: bool = True
@@ -54,7 +56,7 @@ class BrokerRestart:
         strikes = StrikeCount(
             where=f"broker-{broker}",
             how="; ".join(filter(None, (how, ended))),
-            moment=(since, fault_target.clock.now()),
+            moment=(since, since if self.gradual else fault_target.clock.now()),
         )
         with deferred(down_seconds, partial(cluster.restart, broker)):
             strikes.struck += not fault_target.answers(broker)
