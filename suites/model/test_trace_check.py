@@ -1,6 +1,6 @@
 """What the model may do is explained, whatever was lost, late or repeated; what it would never do is not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -144,6 +144,52 @@ def test_a_search_that_is_too_large_is_given_up_and_not_called_explained() -> No
     none_left = [replace(init(1, None), copies=9), init(2, 500)]
     assert verdict(*none_left, most=0).explained is Explained.GIVEN_UP
     assert verdict(*none_left).explained is Explained.NO
+
+
+def without_told_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches know nothing of epochs from now on."""
+    monkeypatch.setattr("harness.model.traces.trace_check.told_epoch", lambda *_: None)
+
+
+def lost_transaction(at: float, epoch: int, *partitions: str) -> Iterator[TracedRequest]:
+    """A client of the old protocol adds partitions and writes to them; nothing is answered, and it repeats all."""
+    for name in partitions:
+        adds = AddPartitionsAsked(
+            id=TID, version=3, producer_id=PRODUCER, epoch=epoch, partitions=frozenset((name,))
+        )  # fmt: skip
+        writes = ProduceAsked(id=TID, version=11, partition=name, producer_id=PRODUCER, epoch=epoch, sequence=0)
+        yield replace(asked(adds, at), copies=2)
+        yield replace(asked(writes, at), copies=3)
+
+
+def test_a_far_epoch_is_found_among_many_lost_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when brokers were down: each lost request may come at any time, and only the lost inits matter."""
+    lost = [*lost_transaction(2, 0, "A", "B", "C"), end(3, 0, None, commit=False)]
+    trace = [init(1, 0), *lost, replace(init(4, None), copies=4), init(9, 5)]
+    assert verdict(*trace, timeout_ms=NEVER, most=200).explained is Explained.YES
+    without_told_epochs(monkeypatch)
+    assert verdict(*trace, timeout_ms=NEVER, most=200).explained is Explained.GIVEN_UP
+
+
+@pytest.mark.parametrize("profile", [NEWEST, OLD_PROTOCOL], ids=["new protocol", "old protocol"])
+def test_what_epochs_tell_changes_no_verdict(profile: ProtocolProfile, monkeypatch: pytest.MonkeyPatch) -> None:
+    traces = [TraceWalk(Random(seed).choice, profile).walked(25) for seed in range(60)]
+    doubtful = [*traces, *(changed for trace in traces for changed in _with_another_epoch(trace))]
+    straight = [check_trace(trace, profile).explained for trace in doubtful]
+    without_told_epochs(monkeypatch)
+    plainly = [check_trace(trace, profile).explained for trace in doubtful]
+    assert straight == plainly
+    assert {*plainly} == {Explained.YES, Explained.NO}
+
+
+def _with_another_epoch(trace: Sequence[TracedRequest]) -> Iterator[Sequence[TracedRequest]]:
+    """The last answer that tells an epoch tells the next one, and the one before."""
+    told = [place for place, one in enumerate(trace) if one.answer is not None and one.answer.epoch >= 0]
+    for place in told[-1:]:
+        answer = trace[place].answer
+        assert answer is not None
+        for by in (1, -1):
+            yield with_answer(trace, place, replace(answer, epoch=answer.epoch + by))
 
 
 @pytest.mark.parametrize("error", ["NONE", "PRODUCER_FENCED", "INVALID_TXN_STATE", "INVALID_PRODUCER_ID_MAPPING"])

@@ -19,7 +19,7 @@ LOOK_SECONDS = 0.01
 """Between two looks at the gate's rule."""
 LONGEST_WAIT_SECONDS = 4.0
 """That a fault waits for its moment. It is no part of its length, so that a shorter one waits as long."""
-LONGEST_BEHIND_MARKERS_SECONDS = 1.5
+LONGEST_BEHIND_MARKERS_SECONDS = 0.8
 """Likewise while all markers are held, which soon stops all clients."""
 
 

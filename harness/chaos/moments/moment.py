@@ -18,7 +18,7 @@ COMPLETE = ("CompleteCommit", "CompleteAbort")
 PREPARED = ("PrepareCommit", "PrepareAbort")
 HELD_MS = 10_000
 """That a request is held at most; a toxic that takes longer to come on strikes after it."""
-GONE_ON_SECONDS = 0.8
+GONE_ON_SECONDS = 0.4
 """For which markers are held before, so that clients have come to their next transactions; less than the stretch of
 time before a fault in which its traffic is counted (``harness.judge.checks.traffic``)."""
 

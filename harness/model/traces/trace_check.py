@@ -12,7 +12,7 @@ AddOffsetsToTxn, Produce, TxnOffsetCommit, EndTxn. What a group shows (OffsetFet
 """
 
 from bisect import bisect_left
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -27,6 +27,7 @@ from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, 
 from harness.model.model_state import NONE, CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.traces.configuration import Configuration, SeenConfigurations, WriteUnderWay
+from harness.model.traces.told_epoch import NearestFirst, ToldEpoch, told_epoch
 from harness.model.traces.traced_cluster import UsedId, as_told, empty_cluster, with_used_id
 
 MOST = 50_000
@@ -179,15 +180,21 @@ class _Search:
     def _explaining(self, position: int, before: Configuration) -> Iterator[Configuration]:
         """Each configuration in which the answer at ``position`` was given; the nearest first."""
         index, now, seen = self.answers[position], self._when(self.answers[position]), self.seen[position]
-        queue = deque[Configuration]()
+        queue, told = NearestFirst(), told_epoch(self.trace[index].request, self.trace[index].answer)
         if seen.add(start := self._with_sent(before, position)):
             yield from self._new(start, index)
-            queue.append(start)
+            self._put(queue, start, index, told)
         while queue and self.looked_at <= self._most:
-            for after in self._steps(queue.popleft(), now):
+            for after in self._steps(queue.take(), now):
                 if seen.add(after):
                     yield from self._new(after, index)
-                    queue.append(after)
+                    self._put(queue, after, index, told)
+
+    def _put(self, queue: NearestFirst, one: Configuration, index: int, told: ToldEpoch | None) -> None:
+        """Where the request was done already, the epoch may have gone on before its answer came."""
+        missing = 0 if told is None or self._is_done(one, index) else told.missing(one)
+        if missing is not None:
+            queue.put(one, missing)
 
     def _new(self, one: Configuration, index: int) -> Iterator[Configuration]:
         """It, or those that the request makes of it at once, where the answer was given."""
