@@ -2,7 +2,8 @@
 
 Just-in-time linearization (Lowe, "Testing for linearizability", 2017; Porcupine): a request takes effect at one moment
 between its sending and its answer, one without an answer at any later moment, or never; nothing is decided about it
-before an answer needs it. Ids are independent, as Porcupine's partitions are, so each is searched by itself.
+before an answer needs it. Where that tells an epoch, the search goes straight to it (``told_epoch``). Ids are
+independent, as Porcupine's partitions are, so each is searched by itself.
 
 Between answers a marker may be written, a transaction complete or time out, a coordinator or a leader move. A write
 takes effect in steps, because its leader asks the coordinator in between (KIP-890 part 1); so does a group's offset.
