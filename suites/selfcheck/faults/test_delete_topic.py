@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.kafka_error import KafkaError
 from harness.base.unprepared import Unprepared
@@ -44,6 +45,8 @@ class OpenAndDeleted:
     known_still: bool = False
     deleted: list[str] = field(default_factory=list)
     closed: int = 0
+    clock: RunClock = field(default_factory=RunClock)
+    deleted_at: float = 0.0
 
     def at_coordinator(self, name: str, _request: DescribeTransactions, *, timeout_seconds: float) -> Transaction:  # noqa: ARG002
         told = (self.after if self.deleted else self.before)[name]
@@ -56,6 +59,7 @@ class OpenAndDeleted:
 
     def delete(self, names: Sequence[str]) -> Mapping[str, int]:
         self.deleted += names
+        self.deleted_at = self.clock.now()
         return dict.fromkeys(names, self.refused) if self.refused else {}
 
     def await_gone(self, _name: str) -> bool:
@@ -70,7 +74,7 @@ def deleting(kafka: OpenAndDeleted, monkeypatch: pytest.MonkeyPatch) -> Abstract
     topology = SimpleNamespace(lanes={"observer": {}}, secured=lambda _lane: None)
     target = SimpleNamespace(
         cluster=SimpleNamespace(topology=topology),
-        clock=None,
+        clock=kafka.clock,
         client=None,
         brokers=(1,),
         topics={"accounts": "r-accounts", "n-0": "r-n-0", "n-1": "r-n-1"},
@@ -92,6 +96,8 @@ def test_the_topic_that_most_open_transactions_have_is_deleted(monkeypatch: pyte
         assert (kafka.deleted, kafka.closed) == (["r-n-1"], 1)
     assert (strikes.where, strikes.struck, strikes.moved) == ("r-n-1", 2, ())
     assert strikes.how == "transactions open on it when it was gone: b, c"
+    assert strikes.moment is not None
+    assert strikes.moment[0] <= kafka.deleted_at <= strikes.moment[1]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.unprepared import Unprepared
 from harness.base.wait import TimedOut
+from harness.faults.brokers import broker_restart
+from harness.faults.brokers.broker_restart import BrokerRestart
 from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.toxic import ClusterShape, StrikeCount, Toxic
 from harness.wire.requests.cluster.describe_quorum import DescribeQuorumResult
@@ -101,6 +103,9 @@ def target(cluster: Any) -> FaultTarget:
 
         def __init__(self) -> None:
             self.cluster = cluster
+
+        def answers(self, _node: int) -> bool:
+            return False
 
         def dropped(self, _node: int) -> bool:
             return bool(cluster.fenced)
@@ -203,3 +208,22 @@ def test_a_controller_whose_place_nobody_takes_is_started_again(monkeypatch: pyt
     with pytest.raises(TimedOut):
         strike(kill_controller.TOXIC, cluster, {"down_ms": 0}).__enter__()
     assert cluster.notes == ["4 killed", "4 restarted"]
+
+
+@pytest.mark.parametrize("gradual", [False, True])
+def test_a_broker_that_goes_on_for_a_while_was_struck_when_it_was_told(
+    gradual: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broker_restart, "await_recovery", lambda *_: None)
+    told: list[float] = []
+
+    def take_down(fault_target: FaultTarget, _broker: int) -> str:
+        told.append(fault_target.clock.now())
+        return "in its own time"
+
+    toxic = BrokerRestart(name="ended", down_ms=(0, 0), take_down=take_down, gradual=gradual)
+    with strike(toxic, Noting(), {"broker": 2, "down_ms": 0}) as strikes:
+        assert strikes.moment is not None
+        since, upto = strikes.moment
+    assert (since <= told[0], upto > told[0]) == (True, not gradual)
+    assert strikes.how.endswith("; in its own time")
