@@ -59,7 +59,7 @@ class FrameToxic:
         :raises Powerless: As for a strike.
         """
         with _failure_is_powerless():
-            fault_target.gate.intercept(*self._proxies(fault_target))
+            fault_target.gate.intercept(*proxies_of(self.on, fault_target))
 
     @contextmanager
     def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
@@ -68,7 +68,7 @@ class FrameToxic:
         :raises Powerless: Where there are no proxies, or they cannot reach the gate.
         """
         when, then = self.rule(chosen, _aim(fault_target, chosen))
-        proxies = self._proxies(fault_target)
+        proxies = proxies_of(self.on, fault_target)
         where = f"{'clients' if self.on == 'lanes' else 'brokers'}: {', '.join(when.apis)}"
         strikes = StrikeCount(where=f"{where} of {chosen['transactional_id']}" if self.by_id else where, how=self.how)
         handle = add_rule(fault_target, Rule(name=self.name, proxies=proxies, when=when, then=then))
@@ -79,9 +79,6 @@ class FrameToxic:
             strikes.struck, strikes.requests = report.struck, report.strikes
             if report.unreadable:
                 strikes.how += f"; passed because they could not be decoded: {report.unreadable}"
-
-    def _proxies(self, fault_target: FaultTarget) -> tuple[str, ...]:
-        return lanes_of(fault_target) if self.on == "lanes" else links_of(fault_target)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +113,11 @@ def _aim(fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Aim:
     # Successors that take an id of their own add to the name after a full stop; to a toxic they are the same role.
     ids = () if drawn == EVERY_ID else (name, f"{name}.*")
     return Aim(transactional_ids=ids, seed=number(chosen, "seed"))
+
+
+def proxies_of(on: Literal["lanes", "links"], fault_target: FaultTarget) -> tuple[str, ...]:
+    """Those of all lanes or of all links; :raises Powerless: where there are none."""
+    return lanes_of(fault_target) if on == "lanes" else links_of(fault_target)
 
 
 def lanes_of(fault_target: FaultTarget) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from harness.chaos.plan.scenario import PlannedFault
 from harness.evidence.situations import situation as words
 from harness.faults.fault_target import FaultTarget
 from harness.faults.frame_gate import RuleHandle
-from harness.faults.frame_rule import Rule, Strike
+from harness.faults.frame_rule import Rule, RuleReport, Strike
 from harness.faults.frame_toxic import add_rule
 
 LOOK_SECONDS = 0.01
@@ -62,17 +62,19 @@ def _held(moment: Moment, rule: Rule, fault_target: FaultTarget, struck_moments:
 
 def _awaited(moment: Moment, handle: RuleHandle, longest_seconds: float, stop: Event) -> Strike:
     """The first request that the rule took and holds; of one that waits for an answer, when the answer is there."""
-
-    def holds() -> bool:
-        report = handle.report()
-        return report.holding > 0 if moment.answer else report.struck > 0
-
     wait.elapsed_ms_until(
-        lambda: stop.is_set() or holds(), timeout_seconds=longest_seconds, interval_seconds=LOOK_SECONDS
+        lambda: stop.is_set() or _came(moment, handle.report()),
+        timeout_seconds=longest_seconds,
+        interval_seconds=LOOK_SECONDS,
     )
-    if not holds():
+    report = handle.report()
+    if not _came(moment, report):
         raise NeverCame(f"the moment never came: {moment.says} ({moment.name})")
-    return handle.report().strikes[0]
+    return report.strikes[0]
+
+
+def _came(moment: Moment, report: RuleReport) -> bool:
+    return report.holding > 0 if moment.answer else report.struck > 0
 
 
 def aimed(moment: Moment, chosen: Mapping[str, Json], strike: Strike, fault_target: FaultTarget) -> Mapping[str, Json]:

@@ -6,14 +6,15 @@ aims at stands beside it, in the words of :mod:`harness.evidence.situations.situ
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from harness.evidence.situations import situation as words
 from harness.faults.fault_target import FaultTarget
 from harness.faults.frame_rule import Rule, Then, When
-from harness.faults.frame_toxic import lanes_of, links_of
+from harness.faults.frame_toxic import links_of, proxies_of
 from harness.faults.toxic import ToxicReach
 
+Place: TypeAlias = Literal["lanes", "links"]
 COMPLETE = ("CompleteCommit", "CompleteAbort")
 PREPARED = ("PrepareCommit", "PrepareAbort")
 HELD_MS = 10_000
@@ -36,7 +37,7 @@ class Moment:
 
     name: str
     api: str
-    on: Literal["lanes", "links"]
+    on: Place
     says: str
     aims: tuple[tuple[str, str], ...]
     answer: bool = False
@@ -45,19 +46,17 @@ class Moment:
     @property
     def reach(self) -> frozenset[ToxicReach]:
         """Where requests must be seen."""
-        links = () if self.markers_held is None else (ToxicReach.LINKS,)
-        return frozenset((ToxicReach(self.on), *links))
+        return frozenset(map(ToxicReach, self._places))
 
     def proxies(self, fault_target: FaultTarget) -> tuple[str, ...]:
         """Those that are led through the gate; :raises Powerless: where there are none."""
-        links = () if self.markers_held is None else links_of(fault_target)
-        return tuple(dict.fromkeys((*self._seen_on(fault_target), *links)))
+        return tuple(name for place in self._places for name in proxies_of(place, fault_target))
 
     def rule(self, fault_target: FaultTarget) -> Rule:
         """The gate holds the next such request, or its answer."""
         when = When(apis=(self.api,), transactional=None if self.api == words.MARKERS else True, at_most=1)
         then = Then(action="hold-response" if self.answer else "hold", at_most_ms=HELD_MS)
-        return Rule(name=f"moment-{self.name}", proxies=self._seen_on(fault_target), when=when, then=then)
+        return Rule(name=f"moment-{self.name}", proxies=proxies_of(self.on, fault_target), when=when, then=then)
 
     def markers_rule(self, fault_target: FaultTarget) -> Rule:
         """The gate holds every marker."""
@@ -65,8 +64,9 @@ class Moment:
         name, when = f"markers-before-{self.name}", When(apis=(words.MARKERS,))
         return Rule(name=name, proxies=links_of(fault_target), when=when, then=then)
 
-    def _seen_on(self, fault_target: FaultTarget) -> tuple[str, ...]:
-        return lanes_of(fault_target) if self.on == "lanes" else links_of(fault_target)
+    @property
+    def _places(self) -> tuple[Place, ...]:
+        return (self.on,) if self.on == "links" or self.markers_held is None else (self.on, "links")
 
 
 MOMENTS: Mapping[str, Moment] = {
