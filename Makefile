@@ -18,7 +18,7 @@ CHAOS := suites/selfcheck/live/chaos
 SPARK := $(addprefix suites/selfcheck/,judge spark)
 REST := $(addprefix suites/selfcheck/live/,clusters containers pages)
 LIVE := $(CHAOS) $(SPARK) $(REST)
-# No test takes a quarter of this. One that hangs ends its session, which shows where every thread stands.
+# The longest takes half of this where nothing is downloaded yet. One that hangs ends its session, which shows where every thread stands.
 PYTEST := $(BIN)/python -m pytest -ra -q -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
 .DEFAULT_GOAL := help

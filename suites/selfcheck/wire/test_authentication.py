@@ -15,6 +15,7 @@ import pytest
 from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.kafka_error import KafkaError
+from harness.base.wait import until
 from harness.evidence.recorder import NullRecorder
 from harness.wire.api_results import ProducerIdAndEpoch
 from harness.wire.offered import Offered
@@ -189,9 +190,9 @@ def test_nothing_is_written_within_a_renewal_and_earlier_answers_come_first() ->
     broker = ScriptedBroker(lifetime_ms=AT_ONCE, withheld=1)
     with client_of(broker, opened=False) as client:
         early = sent_before_login(client, broker)
-        while broker.asked != [*BEGIN, "EndTxn"]:  # it has arrived, and its answer is withheld
-            with pytest.raises(NoAnswer):
-                early.wait(0.01)
+        until(lambda: broker.asked == [*BEGIN, "EndTxn"], what="the first request", timeout_seconds=10)
+        with pytest.raises(NoAnswer):  # it has arrived, and its answer is withheld
+            early.wait(0.01)
         late = [client.send(1, END, 3) for _ in range(4)]
         assert [each.wait().result.error for each in (early, *late)] == [0] * 5
     assert broker.asked[4:6] == AGAIN
