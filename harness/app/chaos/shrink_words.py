@@ -64,5 +64,6 @@ def _fault(fault: PlannedFault, window: FaultWindow | None) -> str:
     chosen = ", ".join(f"{name} {value(each)}" for name, each in fault.chosen.items())
     when = f"from {fault.at_ms / 1000:g} s on for {fault.duration_ms / 1000:g} s"
     strikes = f", and struck {window.struck:,} ({window.how})" if window else ""
-    waits = f", waits for {fault.moment}" if fault.moment else ""
+    state = f" of an id that is {fault.state}" if fault.state else ""
+    waits = f", waits for {fault.moment}{state}" if fault.moment else ""
     return f"{fault.toxic.name} is on {when}{waits} ({chosen}){strikes}"

@@ -1,13 +1,19 @@
-"""A fault waits for its moment, and strikes while the gate holds what the moment is made of."""
+"""A fault waits for its moment, and strikes while the gate holds what the moment is made of.
+
+One that waits for a state as well has each such request held until the coordinator has told the state of its
+transactional id: in another one the request goes on, and the fault waits for the next.
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from threading import Event
 
 from harness.base import wait
 from harness.base.json_value import Json
 from harness.chaos.moments.moment import MOMENTS, Moment
 from harness.chaos.moments.struck_moments import StruckMoments
+from harness.chaos.moments.told_state import told_state
 from harness.chaos.plan.scenario import PlannedFault
 from harness.evidence.situations import situation as words
 from harness.faults.fault_target import FaultTarget
@@ -21,6 +27,10 @@ LONGEST_WAIT_SECONDS = 4.0
 """That a fault waits for its moment. It is no part of its length, so that a shorter one waits as long."""
 LONGEST_BEHIND_MARKERS_SECONDS = 0.8
 """Likewise while all markers are held, which soon stops all clients."""
+STATE_SHARE = 0.75
+"""Of that time a fault waits for its state; after it any state will do, so that it strikes at its moment at least."""
+LOOKS = 3
+"""At the state of one id that is prepared where a completed one is wanted: its markers may be written any moment."""
 
 
 class NeverCame(Exception):
@@ -46,8 +56,47 @@ def at_its_moment(
             _awaited(moment, markers, longest, stop)
             stop.wait(moment.markers_held)
             longest = LONGEST_BEHIND_MARKERS_SECONDS
-        handle = held.enter_context(_held(moment, moment.rule(fault_target), fault_target, struck_moments))
-        yield aimed(moment, planned.chosen, _awaited(moment, handle, longest, stop), fault_target)
+        seen = Await(moment=moment, state=planned.state, target=fault_target, noted=struck_moments, stop=stop)
+        yield aimed(moment, planned.chosen, held.enter_context(seen.held(longest)), fault_target)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Await:
+    """What a fault waits for.
+
+    :param state: Of the transactional id of the held request; empty for any.
+    """
+
+    moment: Moment
+    state: str
+    target: FaultTarget
+    noted: StruckMoments
+    stop: Event
+
+    @contextmanager
+    def held(self, longest_seconds: float) -> Iterator[Strike]:
+        """The request that the fault waited for, held for the length of the block; :raises NeverCame: in time."""
+        began = self.target.clock.now()
+        while True:
+            waited = (self.target.clock.now() - began) / 1000
+            with _held(self.moment, self.moment.rule(self.target), self.target, self.noted) as handle:
+                strike = _awaited(self.moment, handle, max(0.0, longest_seconds - waited), self.stop)
+                if waited >= longest_seconds * STATE_SHARE or self._fits(strike):
+                    yield strike
+                    return
+
+    def _fits(self, strike: Strike) -> bool:
+        """Whether the id is in the state; also where no coordinator tells it."""
+        if not self.state:
+            return True
+        for _ in range(LOOKS):
+            told = told_state(strike, self.target)
+            if told in (self.state, None):
+                return True
+            if told != self.state.replace("Complete", "Prepare"):
+                return False
+            self.stop.wait(LOOK_SECONDS)
+        return False
 
 
 @contextmanager

@@ -1,4 +1,5 @@
-"""Which faults of a round wait for a moment: drawn from a stream of their own, so that all else is as without them."""
+"""Which faults of a round wait for a moment, and for which state: drawn from a stream of their own, so that all else is
+as without them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,12 +29,17 @@ def at_moments(
         return tuple(faults)
     place = draw.choice(sorted({each.on for each in fit}))
     names = [each.name for each in fit if each.on == place]
-    return tuple(_waiting(fault, names, draw) for fault in faults)
+    waiting = [_waiting(fault, names, draw) for fault in faults]
+    return tuple(_in_state(fault, draw) for fault in waiting)
 
 
 def _waiting(fault: PlannedFault, names: Sequence[str], draw: Random) -> PlannedFault:
     waits, name = draw.random() < FAULT_SHARE, draw.choice(names)
     return replace(fault, moment=name) if waits and fault.toxic.power is not Power.FRAMES else fault
+
+
+def _in_state(fault: PlannedFault, draw: Random) -> PlannedFault:
+    return replace(fault, state=draw.choice(MOMENTS[fault.moment].states)) if fault.moment else fault
 
 
 def _asked(moment: Moment, scenario: Scenario) -> bool:

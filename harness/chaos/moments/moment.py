@@ -48,6 +48,11 @@ class Moment:
         """Where requests must be seen."""
         return frozenset(map(ToxicReach, self._places))
 
+    @property
+    def states(self) -> tuple[str, ...]:
+        """In which it may find a transactional id."""
+        return tuple(dict.fromkeys(state for state, _ in self.aims))
+
     def proxies(self, fault_target: FaultTarget) -> tuple[str, ...]:
         """Those that are led through the gate; :raises Powerless: where there are none."""
         return tuple(name for place in self._places for name in proxies_of(place, fault_target))

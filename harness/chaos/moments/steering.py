@@ -45,10 +45,11 @@ def worth(faults: Sequence[PlannedFault], visited: Set[Situation], *, groups: bo
 
 
 def aims(faults: Sequence[PlannedFault]) -> frozenset[Situation]:
-    """The situations that the moments of these faults aim at."""
+    """The situations that the moments of these faults aim at, in the states that they wait for."""
     return frozenset(
         Situation(state=state, request=request, fault=fault.toxic.name)
         for fault in faults
         if fault.moment
         for state, request in MOMENTS[fault.moment].aims
+        if fault.state in ("", state)
     )

@@ -1,8 +1,8 @@
 """A plan as a file that a person can read and change: ``plan.toml`` in a round's folder, played by ``--plan``."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from harness.base.atomic_write import write_atomically
@@ -26,6 +26,7 @@ HEAD = f"""\
 # The plan of a round; `fencepost chaos TARGET --plan FILE` plays it. A role or a fault that is taken away leaves the
 # draws of the others as they were. `at_ms` of a role delays its beginning; `transactions` is the most that it makes.
 # A fault with a `moment` waits for it from `at_ms` on: {", ".join(MOMENTS)}.
+# With a `state` (of its transactional id, Empty, Ongoing …) it lets others go on for most of that time.
 """
 
 
@@ -38,6 +39,7 @@ class FaultInFile:
     duration_ms: float
     chosen: Mapping[str, Json]
     moment: str = ""
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,15 +98,14 @@ def _role(role: PlannedRole) -> dict[str, Json]:
 
 def _fault(fault: PlannedFault) -> dict[str, Json]:
     times: dict[str, Json] = {"at_ms": fault.at_ms, "duration_ms": fault.duration_ms}
-    moment: dict[str, Json] = {"moment": fault.moment} if fault.moment else {}
-    return {"toxic": fault.toxic.name, **times, **moment, "chosen": dict(fault.chosen)}
+    waits: dict[str, Json] = {"moment": fault.moment, "state": fault.state}
+    waits = {name: value for name, value in waits.items() if value}
+    return {"toxic": fault.toxic.name, **times, **waits, "chosen": dict(fault.chosen)}
 
 
 def _planned(fault: FaultInFile) -> PlannedFault:
-    toxic = find_toxics()[fault.toxic]
-    return PlannedFault(
-        toxic=toxic, at_ms=fault.at_ms, duration_ms=fault.duration_ms, chosen=fault.chosen, moment=fault.moment
-    )
+    given = {each.name: getattr(fault, each.name) for each in fields(fault)}
+    return PlannedFault(**{**given, "toxic": find_toxics()[fault.toxic]})
 
 
 def _wrong(given: PlanInFile) -> Iterator[str]:
@@ -120,11 +121,23 @@ def _wrong(given: PlanInFile) -> Iterator[str]:
     for fault in given.faults:
         if fault.toxic not in find_toxics():
             yield f"{fault.toxic!r} is no toxic; there are {', '.join(sorted(find_toxics()))}"
-        if fault.moment and fault.moment not in MOMENTS:
-            yield f"{fault.moment!r} is no moment; there are {', '.join(MOMENTS)}"
+        yield from _wrong_moment(fault)
     if given.prober not in ADAPTERS:
         yield f"{given.prober!r} cannot probe; one of {', '.join(ADAPTERS)} can"
     yield from _without_sense(given)
+
+
+def _wrong_moment(fault: FaultInFile) -> Iterator[str]:
+    if fault.moment and fault.moment not in MOMENTS:
+        yield f"{fault.moment!r} is no moment; there are {', '.join(MOMENTS)}"
+        return
+    states = MOMENTS[fault.moment].states if fault.moment else ()
+    if fault.state and fault.state not in states:
+        yield f"{fault.state!r} is no state of {fault.moment or 'a fault without a moment'}; {_are(states)}"
+
+
+def _are(states: Sequence[str]) -> str:
+    return f"there are {', '.join(states)}" if states else "leave it out"
 
 
 def _without_sense(given: PlanInFile) -> Iterator[str]:

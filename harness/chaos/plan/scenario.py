@@ -89,6 +89,7 @@ class PlannedFault:
     :param duration_ms: How long it is on.
     :param chosen: What the toxic drew.
     :param moment: What it waits for from then on (:mod:`harness.chaos.moments.moment`); empty for nothing.
+    :param state: In which the transactional id is to be whose request makes the moment; empty for any.
     """
 
     toxic: Toxic
@@ -96,6 +97,7 @@ class PlannedFault:
     duration_ms: float
     chosen: Mapping[str, Json]
     moment: str = ""
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,7 @@ def switched_off(plan: RoundPlan, nth: int, name: str) -> RoundPlan:
 def at_once(plan: RoundPlan, nth: int) -> RoundPlan:
     """The ``nth`` fault waits for no moment."""
     faults = list(plan.faults)
-    faults[nth] = replace(faults[nth], moment="")
+    faults[nth] = replace(faults[nth], moment="", state="")
     return replace(plan, faults=tuple(faults))
 
 

@@ -49,9 +49,7 @@ class Visits:
             yield from (record.state for record in found)
 
     def _struck(self, moment: FaultMoment) -> Iterator[tuple[str, str]]:
-        for state in self.states_of(moment, moment):
-            adds = moment.api == words.PRODUCE and state != "Ongoing"  # nothing is in the transaction then
-            yield state, words.ADD if adds else _name(moment)
+        yield from ((state, _name(moment, state)) for state in self.states_of(moment, moment))
 
     def _there(self, moment: FaultMoment) -> Iterator[tuple[str, str]]:
         busy = set()
@@ -59,7 +57,7 @@ class Visits:
             busy.add(operation.transactional_id)
             yield from self._of_operation(operation, moment)
         for request in self.held(moment):
-            yield from ((state, _name(request)) for state in self.states_of(request, moment))
+            yield from ((state, _name(request, state)) for state in self.states_of(request, moment))
         for one in self.index.by_id.keys() - busy:
             record = self.index.state(one, moment.since, moment.upto)
             if record is not None:
@@ -80,7 +78,9 @@ class Visits:
             yield words.UNKNOWN
 
 
-def _name(request: FaultMoment | HeldRequest) -> str:
+def _name(request: FaultMoment | HeldRequest, state: str) -> str:
+    if request.api == words.PRODUCE and state != "Ongoing":  # nothing is in the transaction then
+        return words.ADD
     return words.VERIFICATION if request.link and request.api == words.ADD else request.api
 
 

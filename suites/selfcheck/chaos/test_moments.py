@@ -144,9 +144,11 @@ def target(gate: FakeGate) -> FaultTarget:
     )
 
 
-def played(gate: FakeGate, moment: str, chosen: Mapping[str, Json]) -> tuple[FaultWindow, NotingToxic, StruckMoments]:
+def played(
+    gate: FakeGate, moment: str, chosen: Mapping[str, Json], state: str = ""
+) -> tuple[FaultWindow, NotingToxic, StruckMoments]:
     toxic, windows, at = NotingToxic(gate=gate), list[FaultWindow](), target(gate)
-    planned = PlannedFault(toxic=toxic, at_ms=0, duration_ms=30, chosen=chosen, moment=moment)
+    planned = PlannedFault(toxic=toxic, at_ms=0, duration_ms=30, chosen=chosen, moment=moment, state=state)
     noted = StruckMoments(at.clock)
     run_faults([planned], at, Event(), windows.append, noted)
     return windows[0], toxic, noted
@@ -189,6 +191,55 @@ def test_markers_are_held_before_the_request_of_a_moment_and_until_the_fault_is_
     assert (question.when.apis, question.when.at_most) == (("AddPartitionsToTxn",), 1)
     assert not any(handle.held for handle in gate.handles)
     assert sorted(held.api for held in noted.held) == ["AddPartitionsToTxn", "WriteTxnMarkers"]
+
+
+@pytest.mark.parametrize(
+    ("told", "taken"),
+    [
+        (["Empty", "Ongoing", "CompleteCommit"], 3),  # two went on before it
+        (["PrepareCommit", "CompleteCommit"], 1),  # its markers were written while it was looked at
+        (["PrepareCommit"] * 3 + ["CompleteCommit"], 2),
+        ([None], 1),
+    ],
+)
+def test_a_fault_waits_for_a_request_of_an_id_in_its_state(
+    monkeypatch: pytest.MonkeyPatch, told: list[str | None], taken: int
+) -> None:
+    states = iter(told)
+    monkeypatch.setattr("harness.chaos.moments.awaited_moment.told_state", lambda _strike, _target: next(states))
+    gate = FakeGate()
+    window, toxic, noted = played(gate, "init-in-flight", {"broker": 1}, state="CompleteCommit")
+    assert window.struck == 1
+    assert list(states) == []
+    assert [handle.rule.when.at_most for handle in gate.handles] == [1] * taken
+    assert len(noted.held) == taken
+    assert len(toxic.noted) == 1
+    assert noted.held[-1].since <= noted.moments[0].since <= noted.moments[0].upto <= noted.held[-1].upto
+
+
+def test_others_are_let_go_before_it_strikes(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, told = FakeGate(), list[list[bool]]()
+
+    def looked(_strike: Strike, _target: FaultTarget) -> str:
+        told.append([handle.held for handle in gate.handles])
+        return "Ongoing" if len(told) == 2 else "Empty"
+
+    monkeypatch.setattr("harness.chaos.moments.awaited_moment.told_state", looked)
+    played(gate, "init-in-flight", {"broker": 1}, state="Ongoing")
+    assert told == [[True], [False, True]]
+
+
+def test_a_state_that_does_not_come_lets_the_fault_strike_at_its_moment_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("harness.chaos.moments.awaited_moment.LONGEST_WAIT_SECONDS", 0.2)
+    monkeypatch.setattr("harness.chaos.moments.awaited_moment.told_state", lambda _strike, _target: "Empty")
+    gate = FakeGate()
+    window, toxic, _ = played(gate, "init-in-flight", {"broker": 1}, state="Ongoing")
+    assert (window.struck, window.how) == (1, "strikes; at its moment, init-in-flight")
+    assert len(gate.handles) > 1
+    assert [handle.held for handle in gate.handles] == [False] * len(gate.handles)
+    assert len(toxic.noted) == 1
 
 
 def test_a_moment_on_lanes_that_holds_markers_needs_the_links_as_well() -> None:
@@ -238,7 +289,7 @@ def plans(reach: frozenset[ToxicReach] = frozenset(ToxicReach)) -> list[Sequence
 def test_moments_shift_no_other_draw() -> None:
     for seed, faults in enumerate(plans()):
         plain = schedule(SCENARIO, shape(), Seed(seed).stream("schedule"), 30)
-        assert tuple(replace(each, moment="") for each in faults) == plain
+        assert tuple(replace(each, moment="", state="") for each in faults) == plain
 
 
 def test_faults_of_one_round_wait_on_lanes_or_on_links_and_every_moment_is_drawn() -> None:
@@ -246,6 +297,13 @@ def test_faults_of_one_round_wait_on_lanes_or_on_links_and_every_moment_is_drawn
     assert all(len({MOMENTS[name].on for name in names}) <= 1 for names in named)
     assert set().union(*named) == MOMENTS.keys() - {"offsets-in-flight"}  # it has no consumer group
     assert set() in named
+
+
+def test_every_state_of_a_moment_is_waited_for_and_none_without_a_moment() -> None:
+    drawn = {(fault.moment, fault.state) for faults in plans() for fault in faults}
+    every = {(name, state) for name, moment in MOMENTS.items() for state in moment.states}
+    assert drawn <= {("", ""), *every}
+    assert {state for _, state in drawn} == {"", *(state for _, state in every)}
 
 
 def test_what_is_out_of_reach_is_waited_for_by_nobody() -> None:
@@ -261,6 +319,20 @@ def test_a_plan_keeps_its_moments(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('moment = "', 'moment = "no-'))
     with raises_user_error(ExitCode.USAGE, match="is no moment; there are init-in-flight"):
         read_plan(path)
+
+
+@pytest.mark.parametrize(
+    ("moment", "match"),
+    [
+        ("end-in-flight", "'Empty' is no state of end-in-flight; there are Ongoing"),
+        ("", "'Empty' is no state of a fault without a moment; leave it out"),
+    ],
+)
+def test_a_state_that_a_moment_cannot_find_is_refused(tmp_path: Path, moment: str, match: str) -> None:
+    plan = draw_plan(SCENARIO, Seed(1), 30, shape(), roles=ROLES, prober="wire-v1")
+    faults = (replace(plan.faults[0], moment=moment, state="Empty"),)
+    with raises_user_error(ExitCode.USAGE, match=match):
+        read_plan(write_plan(tmp_path / "plan.toml", replace(plan, faults=faults)))
 
 
 def test_every_moment_aims_at_situations_of_the_table() -> None:
@@ -284,6 +356,12 @@ def test_a_fault_at_a_moment_is_worth_more_until_its_situations_were_visited() -
     left = worth(kills("end-in-flight"), aims, groups=False)
     assert left == worth(kills(""), aims, groups=False) < worth(kills(""), set(), groups=False)
     assert worth(kills("end-in-flight"), wanted({"kill": ()}, groups=False), groups=False) == 0
+
+
+def test_a_fault_that_waits_for_a_state_aims_at_no_other() -> None:
+    (fault,) = kills("end-answered")
+    assert {each.state for each in aims([fault])} == {"CompleteCommit", "CompleteAbort"}
+    assert {each.state for each in aims([replace(fault, state="CompleteAbort")])} == {"CompleteAbort"}
 
 
 def test_the_best_seed_is_chosen_the_same_each_time_and_the_own_one_where_all_are_equal() -> None:

@@ -127,6 +127,14 @@ def test_a_leaders_question_is_not_the_clients() -> None:
     assert not named(Visits(of_client))
 
 
+@pytest.mark.parametrize(("states", "request_of"), [(OPEN[:1], "AddPartitionsToTxn"), (OPEN, "Produce")])
+def test_a_write_that_the_gate_had_adds_its_partition_where_nothing_is_open(
+    states: tuple[StateRecord, ...], request_of: str
+) -> None:
+    waiting = held("Produce", link=False, since=110, upto=190)
+    assert (states[-1].state, request_of) in shown(RoundRecords(states=states, moments=(KILL,), held=(waiting,)))
+
+
 @pytest.mark.parametrize(
     ("states", "name"),
     [
