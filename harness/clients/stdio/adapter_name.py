@@ -18,10 +18,12 @@ class AdapterCommand:
 
     :param name: For people: the library with its exact version, or the program as it was given.
     :param command: What starts it.
+    :param looks_up_positions: Whether members of groups ask for their positions themselves, as ``open`` may wish.
     """
 
     name: str
     command: Sequence[str]
+    looks_up_positions: bool = False
 
 
 def adapter_command(given: str, progress: Callable[[str], None]) -> AdapterCommand:

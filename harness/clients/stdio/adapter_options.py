@@ -13,6 +13,7 @@ class AdapterOptions:
     """One application; the defaults are those of a careful one with short times.
 
     :param bootstrap: ``host:port`` of each broker.
+    :param looks_up_positions: A wish that adapters may ignore: members of groups ask for their positions themselves.
     """
 
     bootstrap: Sequence[str]
@@ -32,6 +33,7 @@ class AdapterOptions:
     session_timeout_ms: int = 10_000
     fetch_bytes: int = 1_048_576
     properties_file: str | None = None
+    looks_up_positions: bool = False
 
     def arguments(self) -> dict[str, Json]:
         """Those of ``open``."""

@@ -100,7 +100,9 @@ class StdioClient:
             adapter = start_adapter(self.command.command, name=self.kind)
             running = self._running = RunningClient(actor=self.options.actor, adapter=adapter)
             self.processes.add(running)
-            opened = adapter.call("open", within_seconds=START_SECONDS, **open_arguments(self.options))
+            wish = self.command.looks_up_positions
+            given = open_arguments(self.options, looks_up_positions=wish)
+            opened = adapter.call("open", within_seconds=START_SECONDS, **given)
             if not opened.done:
                 said = f"{opened.error.type}: {opened.error.message}" if opened.error else ""
                 raise adapter.failed(f"was {opened.outcome} to open: {said}")
@@ -128,7 +130,7 @@ class StdioClient:
             self.processes.remove(running)
 
 
-def open_arguments(options: ClientOptions) -> dict[str, Json]:
+def open_arguments(options: ClientOptions, *, looks_up_positions: bool = False) -> dict[str, Json]:
     """The arguments of ``open``.
 
     One request may take as long as the call: so none is sent again while its first try may still be on its way, which
@@ -146,4 +148,5 @@ def open_arguments(options: ClientOptions) -> dict[str, Json]:
         group=options.group,
         session_timeout_ms=options.session_timeout_ms,
         properties_file=None if options.security.plaintext else options.security.file,
+        looks_up_positions=looks_up_positions,
     ).arguments()

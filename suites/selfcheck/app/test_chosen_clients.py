@@ -60,6 +60,7 @@ def test_what_cannot_be_had_is_one_sentence_before_anything_is_started(
 def test_the_scenarios_are_played_by_those_that_are_named(adapter: str, tmp_path: Path) -> None:
     chosen = parsed(tmp_path, "--clients", f"{adapter}, {adapter}", "--scenarios", "zombies-return")
     assert (chosen.clients, list(chosen.programs)) == (["./mine", "./mine"], ["./mine"])
+    assert not chosen.programs["./mine"].looks_up_positions  # it is who is judged
     (scenario,) = chosen.scenarios
     assert scenario.clients == ["./mine", "./mine"]
     assert {toxic.name for toxic in scenario.toxics} == {"latency", "lost-response", "move-coordinator"} | OF_CLIENTS
@@ -77,6 +78,7 @@ def test_without_the_option_all_is_as_the_scenarios_say(tmp_path: Path, monkeypa
     usual = tuple(each for each in find_scenarios(SCENARIOS) if not each.upgrades)
     assert (chosen.clients, tuple(chosen.scenarios)) == ([], usual)
     assert {name: program.name for name, program in chosen.programs.items()} == {"librdkafka": "librdkafka:1.0"}
+    assert chosen.programs["librdkafka"].looks_up_positions
     assert not any(OF_CLIENTS & {toxic.name for toxic in scenario.toxics} for scenario in chosen.scenarios)
     assert "--clients" not in chosen.command(chosen.scenarios[0], chosen.run.seed, 8)
 

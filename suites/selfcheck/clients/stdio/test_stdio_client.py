@@ -164,6 +164,8 @@ def test_what_it_is_opened_with() -> None:
     assert (given["bootstrap"], given["client_id"], given["group"]) == ("h:1,h:2", "teller-1", "g")
     assert given["request_timeout_ms"] == given["delivery_timeout_ms"] == given["block_ms"] == 2_000
     assert given["properties_file"] is None
+    assert given["looks_up_positions"] is False
+    assert open_arguments(OPTIONS, looks_up_positions=True)["looks_up_positions"] is True
     login = PasswordLogin(mechanism="PLAIN", username="u", password=Secret("p"))
     secured = ClientOptions(actor="a", lane="victim", bootstrap={}, security=Security(sasl=login, file="/c.properties"))
     assert open_arguments(secured)["properties_file"] == "/c.properties"

@@ -10,6 +10,8 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaExcepti
 from confluent_kafka import libversion as library_version
 from kafka_properties import read_security
 
+COMMITTED_SECONDS = 0.3
+
 
 class Adapter:
     """One producer and one consumer at most, each opened when it is first needed."""
@@ -19,6 +21,7 @@ class Adapter:
         self.arrived: list[Fields] = []
         self.opened: Producer | None = None
         self.consumer: Consumer | None = None
+        self.waiting: list[TopicPartition] = []  # assigned, and their positions are still to be asked for
 
     def open(self, **settings: Any) -> Fields:
         self.settings = {**settings, "security": _security(settings.get("properties_file"))}
@@ -61,7 +64,9 @@ class Adapter:
 
     def subscribe(self, topics: list[str] | None = None, partitions: list[Fields] | None = None) -> None:
         self.consumer = Consumer(_consuming(self.settings))
-        if topics:
+        if topics and self.settings.get("looks_up_positions"):
+            self.consumer.subscribe(topics, on_assign=self._assigned, on_revoke=self._revoked)
+        elif topics:
             self.consumer.subscribe(topics)
         else:
             places = [TopicPartition(each["topic"], each["partition"], OFFSET_BEGINNING) for each in partitions or ()]
@@ -71,9 +76,9 @@ class Adapter:
         if self.consumer is None:
             return unsupported("subscribe comes first")
         deadline = time.monotonic() + within_ms / 1000
-        messages = self.consumer.consume(500, 0.05)
+        messages = self._consumed(self.consumer)
         while not messages and time.monotonic() < deadline:
-            messages = self.consumer.consume(500, 0.05)
+            messages = self._consumed(self.consumer)
         errors = [message.error() for message in messages if message.error() is not None]
         records = [_record(message) for message in messages if message.error() is None]
         known = [each for each in self.consumer.position(self.consumer.assignment()) if each.offset >= 0]
@@ -93,6 +98,19 @@ class Adapter:
         arrived, self.arrived = self.arrived, []
         return arrived
 
+    def _consumed(self, consumer: Consumer) -> list[Message]:
+        if self.waiting and (found := _committed(consumer, self.waiting)):
+            self.waiting = []
+            consumer.assign(found)
+        return consumer.consume(500, 0.05)
+
+    def _assigned(self, consumer: Consumer, places: list[TopicPartition]) -> None:
+        self.waiting = places
+        consumer.assign([])  # else the library would look up positions
+
+    def _revoked(self, _consumer: Consumer, _places: list[TopicPartition]) -> None:
+        self.waiting = []
+
     def _producer(self) -> Producer:
         if self.opened is None:
             self.opened = Producer(_producing(self.settings))
@@ -106,6 +124,18 @@ class Adapter:
         offset = message.offset() if error is None else None
         results.append({**place, "offset": offset, **({"outcome": "done"} if error is None else _failed(error))})
         self.arrived.append(results[-1])
+
+
+def _committed(consumer: Consumer, places: list[TopicPartition]) -> list[TopicPartition]:
+    """The places where the group goes on; nothing while one of them is not stable or not told."""
+    try:
+        told = consumer.committed(places, timeout=COMMITTED_SECONDS)
+    except KafkaException:
+        return []
+    if any(each.error is not None for each in told):
+        return []
+    offsets = (each.offset if each.offset >= 0 else OFFSET_BEGINNING for each in told)
+    return [TopicPartition(each.topic, each.partition, offset) for each, offset in zip(told, offsets, strict=True)]
 
 
 def _record(message: Message) -> Fields:
