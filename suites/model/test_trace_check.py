@@ -171,6 +171,19 @@ def test_a_far_epoch_is_found_among_many_lost_writes(monkeypatch: pytest.MonkeyP
     assert verdict(*trace, timeout_ms=NEVER, most=200).explained is Explained.GIVEN_UP
 
 
+def test_no_time_out_is_tried_before_what_can_only_be_done_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Side by side partitions are added, which is done, and written to, which is refused: the transaction timed out."""
+    told = {AddPartitionsAsked: ModelAnswer(), ProduceAsked: ModelAnswer("INVALID_PRODUCER_EPOCH")}
+    both = [
+        replace(one, copies=1, answer=told[type(one.request)], answered=3 + 0.1 * place)
+        for place, one in enumerate(lost_transaction(2, 0, "A", "B", "C", "D"))
+    ]
+    trace = [init(1, 0), *both, init(9, 2)]
+    assert verdict(*trace, most=500).explained is Explained.YES
+    without_told_epochs(monkeypatch)
+    assert verdict(*trace, most=500).explained is Explained.GIVEN_UP
+
+
 @pytest.mark.parametrize("profile", [NEWEST, OLD_PROTOCOL], ids=["new protocol", "old protocol"])
 def test_what_epochs_tell_changes_no_verdict(profile: ProtocolProfile, monkeypatch: pytest.MonkeyPatch) -> None:
     traces = [TraceWalk(Random(seed).choice, profile).walked(25) for seed in range(60)]

@@ -111,6 +111,7 @@ class _Search:
     missing: frozenset[str]
     most: int
     answers: Sequence[int] = field(init=False)
+    told: Sequence[ToldEpoch | None] = field(init=False)
     seen: list[SeenConfigurations] = field(init=False)
     sent: list[Counter[int]] = field(init=False)
     stood_for: list[set[int]] = field(init=False)
@@ -121,6 +122,7 @@ class _Search:
 
         Requests without an answer that are alike count as copies of the first: which of them comes makes no difference.
         """
+        self.told = [told_epoch(one.request, one.answer) for one in self.trace]
         told = [index for index, one in enumerate(self.trace) if one.answer is not None]
         self.answers = sorted(told, key=lambda index: self._when(index))
         answered = frozenset(told)
@@ -181,21 +183,21 @@ class _Search:
     def _explaining(self, position: int, before: Configuration) -> Iterator[Configuration]:
         """Each configuration in which the answer at ``position`` was given; the nearest first."""
         index, now, seen = self.answers[position], self._when(self.answers[position]), self.seen[position]
-        queue, told = NearestFirst(), told_epoch(self.trace[index].request, self.trace[index].answer)
+        queue = NearestFirst()
         if seen.add(start := self._with_sent(before, position)):
             yield from self._new(start, index)
-            self._put(queue, start, index, told)
+            self._put(queue, start, index)
         while queue and self.looked_at <= self._most:
             for after in self._steps(queue.take(), now):
                 if seen.add(after):
                     yield from self._new(after, index)
-                    self._put(queue, after, index, told)
+                    self._put(queue, after, index)
 
-    def _put(self, queue: NearestFirst, one: Configuration, index: int, told: ToldEpoch | None) -> None:
-        """Where the request was done already, the epoch may have gone on before its answer came."""
-        missing = 0 if told is None or self._is_done(one, index) else told.missing(one)
-        if missing is not None:
-            queue.put(one, missing)
+    def _put(self, queue: NearestFirst, one: Configuration, index: int) -> None:
+        """Unless it is past the epoch of a request that waits: nothing leads to its answer then."""
+        missing = {each: told.missing(one) for each in one.waiting if (told := self.told[each]) is not None}
+        if None not in missing.values():
+            queue.put(one, missing.get(index) or 0)
 
     def _new(self, one: Configuration, index: int) -> Iterator[Configuration]:
         """It, or those that the request makes of it at once, where the answer was given."""

@@ -2,7 +2,7 @@
 
 KIP-447, "Offset Fetch Request Back-off": while a transaction that commits offsets of a partition is open, a group's
 coordinator answers UNSTABLE_OFFSET_COMMIT to who asks for stable offsets, and a read_committed consumer asks for these
-and waits. Here the group has committed 2, a transaction that brings it to 4 is open, and a second member comes, so that
+and waits. Here the group has committed 2, a transaction that brings it to 4 is open, and other members come, so that
 the first is given its partition again while it still waits. Where it begins before the transaction is over does its
 application's work a second time.
 
@@ -31,6 +31,7 @@ from harness.contract.expect import finding, habit, witness
 from harness.evidence.client_evidence import ClientCall, ReadRecord
 from harness.evidence.requirement_evidence import NotSeen
 from harness.lab.clients import ClientLab
+from harness.lab.clients.application import Application
 from harness.lab.clients.planned_log import PlannedLog
 from suites.clients.forms.error_requirement import TRANSACTIONS
 
@@ -40,8 +41,10 @@ PLAN = (wrote(PLAIN, *VALUES),)
 TRUTH = log_of(PLAN)
 COMMITTED, PENDING = 2, 4
 """What the group has committed, and what the open transaction brings."""
-POLLS, POLL_MS = 8, 500
-"""Of each member, before and after the second one comes: a rebalance takes both members' polls."""
+POLLS, POLL_MS, BRIEF_MS = 8, 500, 50
+"""Of the reader before and after another member comes; and of the others, which only have to come along."""
+MEMBERS = 3
+"""That come one after the other. What a client does wrong may need a rebalance within a wait between two tries."""
 
 
 def stimulus(lab: ClientLab) -> None:
@@ -59,11 +62,14 @@ def stimulus(lab: ClientLab) -> None:
     reader.subscribe(partition)
     for _ in range(POLLS):
         reader.poll(within_ms=POLL_MS, as_="alone")
-    other = lab.application("other", transactional=False, group=group)
-    other.subscribe(beside)
-    for _ in range(POLLS):
-        other.poll(within_ms=POLL_MS, as_="other")
-        reader.poll(within_ms=POLL_MS, as_="in company")
+    others = list[Application]()
+    for number in range(1, MEMBERS + 1):
+        others.append(lab.application(f"other {number}", transactional=False, group=group))
+        others[-1].subscribe(beside)
+        for _ in range(POLLS):
+            for other in others:
+                other.poll(within_ms=BRIEF_MS, as_=other.name)
+            reader.poll(within_ms=POLL_MS, as_="in company")
     owner.end(commit=True)
     reader.poll_all(len(VALUES) - PENDING, as_="ended")
     reader.poll(within_ms=POLL_MS, as_="ended")
@@ -114,7 +120,7 @@ def _story() -> Evidence:
     join, unstable = frame("JoinGroup", 7), frame("OffsetFetch", 7, error=UNSTABLE)
     told_ = of_client(
         call("poll", name="alone", by="reader", frames=(join, unstable)),
-        call("poll", name="other", by="other", frames=(join,)),
+        call("poll", name="other 1", by="other 1", frames=(join,)),
         call("poll", name="in company", by="reader", frames=(join, unstable)),
         call("poll", name="ended", by="reader", frames=(frame("OffsetFetch", 7),), reads=_records(PENDING)),
         logs={"P1": TRUTH},
