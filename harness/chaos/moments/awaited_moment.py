@@ -28,7 +28,7 @@ LONGEST_WAIT_SECONDS = 4.0
 LONGEST_BEHIND_MARKERS_SECONDS = 0.8
 """Likewise while all markers are held, which soon stops all clients."""
 STATE_SHARE = 0.75
-"""Of that time a fault waits for its state; after it any state will do, so that it strikes at its moment at least."""
+"""Of that time again a fault waits for its state first; then any will do, so that it strikes at its moment at least."""
 LOOKS = 3
 """At the state of one id that is prepared where a completed one is wanted: its markers may be written any moment."""
 
@@ -76,12 +76,13 @@ class Await:
     @contextmanager
     def held(self, longest_seconds: float) -> Iterator[Strike]:
         """The request that the fault waited for, held for the length of the block; :raises NeverCame: in time."""
-        began = self.target.clock.now()
+        any_at = self.target.clock.now() + (1000 * longest_seconds * STATE_SHARE if self.state else 0.0)
+        over_at = any_at + 1000 * longest_seconds
         while True:
-            waited = (self.target.clock.now() - began) / 1000
+            left_seconds = max(0.0, over_at - self.target.clock.now()) / 1000
             with _held(self.moment, self.moment.rule(self.target), self.target, self.noted) as handle:
-                strike = _awaited(self.moment, handle, max(0.0, longest_seconds - waited), self.stop)
-                if waited >= longest_seconds * STATE_SHARE or self._fits(strike):
+                strike = _awaited(self.moment, handle, left_seconds, self.stop)
+                if self.target.clock.now() >= any_at or self._fits(strike):
                     yield strike
                     return
 
