@@ -57,6 +57,7 @@ class Round:
             "title": scenario.title,
             "workload": scenario.workload.name,
             "clients": list(scenario.clients),
+            "clients_are_judged": scenario.clients_are_judged,
             "toxics": [toxic.name for toxic in scenario.toxics],
             "survivable": scenario.survivable,
             "seed": self.seed.value,

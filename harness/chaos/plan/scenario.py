@@ -136,6 +136,7 @@ class Scenario:
         any will do.
     :param seconds: Length of fault windows and quiet periods together.
     :param priority: Scenarios with a lower number come first in a session whose budget does not reach for all.
+    :param clients_are_judged: Whether somebody chose the clients, so that it is they as well who are tried.
     :param survivable: False where the faults go beyond what the cluster promises; then liveness is judged after heal.
     :param crowd: Producers that bring volume, beside the workload's roles.
     :param cluster: What its nodes are started with; where that cannot be, toxics that need it are out of reach.
@@ -150,6 +151,7 @@ class Scenario:
     protocol: Literal["v1", "v2"] | None = None
     seconds: float = 20.0
     priority: int = 5
+    clients_are_judged: bool = False
     survivable: bool = True
     crowd: Crowd | None = None
     cluster: ScenarioCluster = COMMON
@@ -186,4 +188,5 @@ class Scenario:
 
     def played_by(self, clients: Sequence[str]) -> "Scenario":
         """The same with other clients, which are processes of their own, and nobody beside them."""
-        return replace(self, clients=clients, toxics=(*self.toxics, *self.client_toxics), crowd=None)
+        toxics = (*self.toxics, *self.client_toxics)
+        return replace(self, clients=clients, clients_are_judged=True, toxics=toxics, crowd=None)

@@ -76,6 +76,12 @@ class RoundResults:
         return self.word("scenario") or self.folder.name
 
     @property
+    def tried(self) -> str:
+        """Who is: the target, with the clients that somebody chose."""
+        chosen = bool(self.run.get("clients_are_judged")) and self.word("clients")
+        return f"{self.about.name} with {chosen}" if chosen else self.about.name
+
+    @property
     def again(self) -> str:
         """The one command that runs it again; empty where it is not recorded."""
         return self.about.command
@@ -118,7 +124,7 @@ def read_round(folder: Path) -> RoundResults:
 
 def headline(round_: RoundResults) -> str:
     """The result in one sentence: about the promises before the semicolon, about the round after it."""
-    name, tried = round_.about.name, f"“{round_.scenario}” with seed {round_.about.seed}"
+    name, tried = round_.tried, f"“{round_.scenario}” with seed {round_.about.seed}"
     match round_.conclusion:
         case Status.VIOLATED:
             return f"{name} {broken_words(list(round_.anomalies))}; shown by {tried}."

@@ -71,7 +71,7 @@ class SessionResults:
     @property
     def name(self) -> str:
         """What the headline calls the target."""
-        return self.rounds[0].about.name if self.rounds else "The target"
+        return self.rounds[0].tried if self.rounds else "The target"
 
     @property
     def committed(self) -> int:

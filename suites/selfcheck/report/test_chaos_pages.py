@@ -153,6 +153,14 @@ def test_the_headline_for_each_conclusion(
     assert explanation(round_).startswith(explained)
 
 
+def test_the_headline_names_the_clients_that_somebody_chose(tmp_path: Path) -> None:
+    round_ = concluded(CheckResult(name="a", statement="A", witnesses=3), folder=tmp_path)
+    usual = replace(round_, run={**round_.run, "clients": ["librdkafka", "./mine"]})
+    chosen = replace(usual, run={**usual.run, "clients_are_judged": True})
+    assert headline(usual).startswith("Kafka 3.5.2 keeps its transaction promises")
+    assert headline(chosen).startswith("Kafka 3.5.2 with librdkafka, ./mine keeps its transaction promises")
+
+
 def test_only_rounds_that_hold_let_a_session_pass(tmp_path: Path) -> None:
     held = chaos_folders.clean(tmp_path / "held")
     assert read_session(tmp_path, [held]).passes
