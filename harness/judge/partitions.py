@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from harness.spark.history.history_frames import History
 from harness.spark.session.driver_rows import collect_rows
 
-SCHEMA = "partition_id: INT, topic: STRING, partition: LONG, low: LONG, stable: LONG, complete: BOOLEAN"
+SCHEMA = "partition_id: INT, topic: STRING, partition: LONG, low: LONG, high: LONG, stable: LONG, complete: BOOLEAN"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +60,9 @@ class JudgedPartition:
 class HistoryPartitions:
     """All partitions.
 
-    :param rows: A small table to be broadcast: partition_id, topic, partition, low, stable (the last stable offset),
-        complete, and name, the 64-bit hash of ``topic-partition`` as :func:`partition_hash` makes it.
+    :param rows: A small table to be broadcast: partition_id, topic, partition, low, high (the high watermark), stable
+        (the last stable offset), complete, and name, the 64-bit hash of ``topic-partition`` as :func:`partition_hash`
+        makes it.
     """
 
     each: Sequence[JudgedPartition]
@@ -124,10 +125,17 @@ def _partition(row: Mapping[str, Any]) -> JudgedPartition:
 
 
 def _rows(history: History, each: Sequence[JudgedPartition]) -> DataFrame:
-    columns = ("partition_id", "topic", "partition", "low", "stable", "complete")
     rows = [
-        dict(zip(columns, (n, p.topic, p.partition, p.low or 0, p.last_stable_offset, not p.lacking), strict=True))
-        for n, p in enumerate(each)
+        {
+            "partition_id": number,
+            "topic": one.topic,
+            "partition": one.partition,
+            "low": one.low or 0,
+            "high": one.high_watermark,
+            "stable": one.last_stable_offset,
+            "complete": not one.lacking,
+        }
+        for number, one in enumerate(each)
     ]
     named = inline(history.spark, rows, SCHEMA)
     return named.withColumn("name", partition_hash(F.concat_ws("-", "topic", "partition")))

@@ -65,6 +65,17 @@ def a_coordinator_does_not_complete_what_all_partitions_ended(s: Story) -> Seque
     return ["hanging-transaction"]
 
 
+def a_reader_comes_past_the_log_once_a_late_marker_is_written(s: Story) -> Sequence[str]:
+    """Its marker was written after the log was read; the reader was shown nothing that was open then."""
+    s.init()
+    s.whole(1)
+    s.begin(2)
+    s.produce(2)
+    s.end()
+    s.add(s.read("wire", 2, s.value(2)), s.came_to("wire", 0, 4, 3))
+    return ["hanging-transaction", "stuck-lso"]
+
+
 def late_record_stays_open(e: HistoryEditor) -> bool:
     """A late request of an aborted transaction is appended after its marker, and nothing ever ends it."""
     return e.leave_open_and_stuck() is not None
@@ -108,6 +119,7 @@ ANOMALY = Anomaly(
         a_late_produce_hangs_and_holds_up_the_readers,
         a_leader_keeps_a_transaction_that_the_log_does_not_have,
         a_coordinator_does_not_complete_what_all_partitions_ended,
+        a_reader_comes_past_the_log_once_a_late_marker_is_written,
     ),
     plants=(
         Plant(

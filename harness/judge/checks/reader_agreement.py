@@ -51,7 +51,8 @@ def _short(context: JudgeContext, seen: DataFrame) -> list[str]:
 
 
 def _differences(context: JudgeContext, seen: DataFrame) -> list[DataFrame]:
-    pairs = F.broadcast(seen.where("NOT agrees"))
+    ends = F.broadcast(context.partitions.rows.select("partition_id", "high"))
+    pairs = F.broadcast(seen.where("NOT agrees").join(ends, "partition_id"))
     given = checkpointed(_delivered(context, pairs))
     stray = _classified(context, given.where("NOT matched"))
     shown = F.when(F.col("isolation") == "read_committed", _by_status())
@@ -82,7 +83,9 @@ def _delivered(context: JudgeContext, pairs: DataFrame) -> DataFrame:
 
 
 def _by_status() -> Column:
-    return F.when(F.col("status") == OPEN, "dirty-read").when(F.col("status") == ABORTED, "aborted-read")
+    """Of a reader that came past the log's end as it was read, what is open there may have been ended since."""
+    before = F.coalesce(F.col("end") <= F.col("high"), F.lit(True))
+    return F.when((F.col("status") == OPEN) & before, "dirty-read").when(F.col("status") == ABORTED, "aborted-read")
 
 
 def _classified(context: JudgeContext, stray: DataFrame) -> DataFrame:
