@@ -75,7 +75,10 @@ class Await:
 
     @contextmanager
     def held(self, longest_seconds: float) -> Iterator[Strike]:
-        """The request that the fault waited for, held for the length of the block; :raises NeverCame: in time."""
+        """The request that the fault waited for, held for the length of the block.
+
+        :raises NeverCame: When none came in time.
+        """
         any_at = self.target.clock.now() + (1000 * longest_seconds * STATE_SHARE if self.state else 0.0)
         over_at = any_at + 1000 * longest_seconds
         while True:

@@ -1,5 +1,7 @@
-"""Which faults of a round wait for a moment, and for which state: drawn from a stream of their own, so that all else is
-as without them."""
+"""Which faults of a round wait for a moment, and for which state.
+
+They are drawn from a stream of their own, so that all else is as without them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -111,7 +111,7 @@ class _Search:
     missing: frozenset[str]
     most: int
     answers: Sequence[int] = field(init=False)
-    told: Sequence[ToldEpoch | None] = field(init=False)
+    told_epochs: Sequence[ToldEpoch | None] = field(init=False)
     seen: list[SeenConfigurations] = field(init=False)
     sent: list[Counter[int]] = field(init=False)
     stood_for: list[set[int]] = field(init=False)
@@ -122,7 +122,7 @@ class _Search:
 
         Requests without an answer that are alike count as copies of the first: which of them comes makes no difference.
         """
-        self.told = [told_epoch(one.request, one.answer) for one in self.trace]
+        self.told_epochs = [told_epoch(one.request, one.answer) for one in self.trace]
         told = [index for index, one in enumerate(self.trace) if one.answer is not None]
         self.answers = sorted(told, key=lambda index: self._when(index))
         answered = frozenset(told)
@@ -195,7 +195,7 @@ class _Search:
 
     def _put(self, queue: NearestFirst, one: Configuration, index: int) -> None:
         """Unless it is past the epoch of a request that waits: nothing leads to its answer then."""
-        missing = {each: told.missing(one) for each in one.waiting if (told := self.told[each]) is not None}
+        missing = {each: told.missing(one) for each in one.waiting if (told := self.told_epochs[each]) is not None}
         if None not in missing.values():
             queue.put(one, missing.get(index) or 0)
 

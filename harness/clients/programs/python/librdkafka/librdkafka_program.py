@@ -11,6 +11,7 @@ from confluent_kafka import libversion as library_version
 from kafka_properties import read_security
 
 COMMITTED_SECONDS = 0.3
+"""Of one question for committed offsets; the library repeats it in that time while they are not stable."""
 
 
 class Adapter:
