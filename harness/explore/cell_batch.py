@@ -168,6 +168,7 @@ class CellBatch:
         answer = answer_of(asked, result, run.who)
         if tries < TRIES and run.passing(asked, answer):
             self.asked_again[answer.error] += 1
+            run.note_passed(answer)
             return False
         run.sent.append(exchange(asked, out, answer_text(answer), tries))
         run.take(asked, answer)
@@ -209,6 +210,8 @@ class CellBatch:
             return not_reached(run.number, run.cell, run.missed)
         strayed = () if run.strayed is None else (run.strayed,)
         differences = strayed or (() if seen is None else run.compared(seen))
+        if differences and not strayed and seen is not None and (why := run.doubt(seen.answer)):
+            return not_reached(run.number, run.cell, why)
         return CellResult(
             cell=run.number,
             state=run.cell.state,

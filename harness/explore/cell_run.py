@@ -22,6 +22,7 @@ from harness.explore.comparison import compare, compare_records
 from harness.explore.looks.group_look import GroupToLookAt, committed_offset
 from harness.explore.looks.pool_look import PoolLook
 from harness.explore.looks.seen_record import seen_record
+from harness.explore.passing_answers import MAY_BE_DONE, PASSING, WHY_UNSURE
 from harness.model.alphabet import PARTITIONS
 from harness.model.coordinator_log import Records, records_of, without_repetitions
 from harness.model.events.model_event import MarkersWait, ModelEvent, ModelStep, after_event
@@ -37,17 +38,6 @@ from harness.wire.requests.transactions.describe_producers import ActiveProducer
 from harness.wire.requests.transactions.describe_transactions import DescribedTransaction
 from harness.wire.topic_partitions import TopicPartition
 
-PASSING = frozenset(
-    {
-        "CONCURRENT_TRANSACTIONS",
-        "NOT_ENOUGH_REPLICAS",
-        "COORDINATOR_LOAD_IN_PROGRESS",
-        "COORDINATOR_NOT_AVAILABLE",
-        "NOT_COORDINATOR",
-        "NOT_LEADER_OR_FOLLOWER",
-    }
-)
-"""Answers after which nothing has changed, and the same request may be answered otherwise a moment later."""
 TIMED_OUT = "this machine was too slow: the transaction may have timed out before that was due"
 
 
@@ -95,6 +85,7 @@ class CellRun:
     :param began: When its last request was sent first. :param opened: That of the one that began its transaction.
     :param strayed: The first step of the path that was answered otherwise than the model says.
     :param missed: Why it was not reached although nothing was answered otherwise.
+    :param unsure: Whether a request that was sent again may have been carried out at first.
     :param answer: To what was asked. :param to_writes: To the writes of its last event, in their order.
     :param starts: Of open transactions, as they were shown first, by id.
     """
@@ -111,6 +102,7 @@ class CellRun:
     opened: float | None = None
     strayed: Difference | None = None
     missed: str | None = None
+    unsure: bool = False
     answer: ModelAnswer | None = None
     to_writes: list[ModelAnswer] = field(default_factory=list)
     sent: list[CellExchange] = field(default_factory=list)
@@ -149,6 +141,10 @@ class CellRun:
         steps = allowed_steps(self.expected, asked, self.profile, held=self.held)
         return answer.error in PASSING and all(each.answer.error != answer.error for each in steps)
 
+    def note_passed(self, answer: ModelAnswer) -> None:
+        """It is asked again."""
+        self.unsure = self.unsure or answer.error in MAY_BE_DONE
+
     def take(self, asked: ModelRequest, answer: ModelAnswer) -> None:
         """Go on in the state that the answer leads to."""
         steps = allowed_steps(self.expected, asked, self.profile, held=self.held)
@@ -158,6 +154,7 @@ class CellRun:
             self.answer = answer
         elif fitting is None:
             self.note_late()
+            self.missed = self.missed or self.doubt(answer)
             if self.missed is None:
                 self.stray(" or ".join(answer_text(each.answer) for each in steps), answer_text(answer))
             return
@@ -201,6 +198,10 @@ class CellRun:
         """What is too late is missed."""
         if self.missed is None and self.is_late():
             self.missed = TIMED_OUT
+
+    def doubt(self, answer: ModelAnswer) -> str | None:
+        """Why this answer may differ; None where it is sure, or passes for ever."""
+        return WHY_UNSURE if self.unsure and answer.error not in PASSING else None
 
     def is_late(self) -> bool:
         """Whether its open transaction may have outlived its timeout, unasked; one that went astray is told as that."""

@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 
+import pytest
+
 from harness.explore.cell_batch import wrong_stable_offsets
 from harness.explore.cell_identities import TIMEOUT_MS, CellIdentities
 from harness.explore.cell_results import Difference, SeenId, SeenLog, SeenProducer, SeenStart
 from harness.explore.cell_run import CellRun
 from harness.explore.looks.pool_look import PoolLook
+from harness.explore.passing_answers import MAY_BE_DONE, NOTHING_DONE, WHY_UNSURE
 from harness.model.grid import GridCell
 from harness.model.model_requests import EndTxnAsked, InitProducerIdAsked, ModelAnswer, ModelRequest, ProduceAsked
 from harness.model.model_state import LogEntry, fresh_cluster
@@ -57,6 +60,44 @@ def test_an_answer_passes_only_where_the_model_does_not_expect_it() -> None:
     one.take(INIT, ModelAnswer("NONE", 0, 0))
     one.take(WRITE, ModelAnswer())
     assert not one.passing(INIT, ModelAnswer("CONCURRENT_TRANSACTIONS"))
+
+
+MOVED = pytest.mark.parametrize("error", sorted(MAY_BE_DONE))
+
+
+@MOVED
+def test_what_was_sent_again_when_a_coordinator_moved_is_not_told_to_differ(error: str) -> None:
+    one = run(INIT, WRITE)
+    one.note_passed(ModelAnswer(error))
+    one.take(INIT, ModelAnswer("NONE", 0, 1))
+    assert (one.strayed, one.missed, one.next_step) == (None, WHY_UNSURE, None)
+
+
+@MOVED
+def test_what_was_sent_again_may_be_answered_as_the_model_says(error: str) -> None:
+    one = run(INIT, WRITE)
+    one.note_passed(ModelAnswer(error))
+    one.take(INIT, ModelAnswer("NONE", 0, 0))
+    assert (one.strayed, one.missed, one.next_step) == (None, None, WRITE)
+
+
+@pytest.mark.parametrize("error", sorted(NOTHING_DONE))
+def test_what_was_sent_again_when_nothing_was_done_is_told_to_differ(error: str) -> None:
+    one = run(INIT, WRITE)
+    one.note_passed(ModelAnswer(error))
+    one.take(INIT, ModelAnswer("NONE", 0, 1))
+    assert one.missed is None
+    assert one.strayed == Difference(
+        part="step 1", expected="NONE, producer 0 epoch 0", seen="NONE, producer 0 epoch 1"
+    )
+
+
+def test_an_answer_that_passes_for_ever_is_told_to_differ() -> None:
+    one = run(INIT, WRITE)
+    one.note_passed(ModelAnswer("NOT_COORDINATOR"))
+    one.take(INIT, ModelAnswer("NOT_COORDINATOR"))
+    assert one.missed is None
+    assert one.strayed is not None
 
 
 def test_a_transaction_that_ends_is_waited_for() -> None:

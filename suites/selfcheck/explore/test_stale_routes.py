@@ -1,6 +1,7 @@
 """A look at a cluster whose coordinators or leaders move by themselves."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import cast
 
@@ -11,14 +12,16 @@ from harness.base.unprepared import Unprepared
 from harness.explore import cell_batch
 from harness.explore.asker import Asker
 from harness.explore.cell_batch import CellBatch
+from harness.explore.cell_results import CellOutcome
 from harness.explore.explored_cluster import GROUPS_TOPIC, ExploredCluster, PartitionPool
 from harness.explore.looks.group_look import GroupToLookAt
 from harness.explore.looks.pool_look import PoolLook
 from harness.explore.looks.stale_route import StaleRoute, require_sound
 from harness.kafka.belongings import Belongings
+from harness.model.model_requests import ModelAnswer
 from harness.wire.records.transaction_state import TOPIC
 from harness.wire.wire_client import WireClient
-from suites.selfcheck.explore.test_cell_runs import LOOK
+from suites.selfcheck.explore.test_cell_runs import LOOK, committed
 from suites.selfcheck.fixtures.fake_kafka import FakeKafka
 
 KEPT = (GROUPS_TOPIC, 0)
@@ -85,3 +88,19 @@ def test_a_cluster_that_nobody_leads_any_more_is_given_up(monkeypatch: pytest.Mo
     monkeypatch.setattr(cell_batch, "LED_SECONDS", 0.05)
     with pytest.raises(StaleRoute, match="nobody leads"):
         CellBatch(cluster=explored(a_kafka()), pool=POOL, runs=()).explore()
+
+
+@pytest.mark.parametrize(
+    ("passed", "outcome"),
+    [("NOT_COORDINATOR", CellOutcome.NOT_REACHED), ("CONCURRENT_TRANSACTIONS", CellOutcome.DIFFERS)],
+)
+def test_what_is_seen_is_not_told_to_differ_where_a_request_may_have_been_carried_out_twice(
+    monkeypatch: pytest.MonkeyPatch, passed: str, outcome: CellOutcome
+) -> None:
+    shown = LOOK.ids["x"].copy()
+    shown["producer_epoch"] += 1
+    monkeypatch.setattr(cell_batch, "look_at", lambda *_: replace(LOOK, ids={"x": shown}))
+    one = committed()
+    one.note_passed(ModelAnswer(passed))
+    (fresh,) = CellBatch(cluster=explored(a_kafka()), pool=POOL, runs=(one,)).explore()
+    assert fresh.result.outcome is outcome
