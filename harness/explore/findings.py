@@ -152,8 +152,7 @@ def summary(found: Findings, total: int, seconds: float, asked_again: Mapping[st
         f" {counts[CellOutcome.DIFFERS] - len(found.unexplained())} are explained,"
         f" {counts[CellOutcome.NOT_REACHED]} not reached"
     )
-    for error, times in sorted(asked_again.items()):
-        yield f"asked again {times} times after {error}"
+    yield from told_again(asked_again)
     if late:
         yield f"{late} transactions had not ended when they were looked at"
     for reason, cells in sorted(found.missed.items()):
@@ -161,6 +160,12 @@ def summary(found: Findings, total: int, seconds: float, asked_again: Mapping[st
     for reason, cells in sorted(found.explained.items()):
         yield f"explained, {cells} cells: {reason}"
     yield from _differences(found.unexplained())
+
+
+def told_again(asked_again: Mapping[str, int]) -> Iterator[str]:
+    """How often something was sent again, by the answer before."""
+    for error, times in sorted(asked_again.items()):
+        yield f"asked again {times} times after {error}"
 
 
 def _differences(differing: Sequence[CellResult]) -> Iterator[str]:

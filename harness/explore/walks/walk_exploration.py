@@ -21,7 +21,7 @@ from harness.explore.cell_exploration import Exploration, open_exploration
 from harness.explore.cell_results import CellOutcome, CellResult
 from harness.explore.explore_options import ExploreOptions
 from harness.explore.explored_cells import how_to_resume
-from harness.explore.findings import Findings
+from harness.explore.findings import Findings, told_again
 from harness.explore.walks.drawn_walks import walks_of_round
 from harness.model.grid import GridCell
 from harness.model.protocol_profile import ProtocolProfile
@@ -117,6 +117,7 @@ class WalkSearch:
     def told(self) -> Iterator[str]:
         """What came of it, with the sketch of each walk that differs."""
         yield f"{self.asked} walks asked in {self.rounds} rounds, {len(self.found)} found that differ"
+        yield from told_again(self.exploration.asked_again)
         for reason, walks in sorted(self.missed.items()):
             yield f"not walked to their ends, {walks} walks: {reason}"
         for each in self.found:
