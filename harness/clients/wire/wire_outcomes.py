@@ -4,7 +4,8 @@ A code is *refused* where the broker decides it before anything is appended, and
 after the append: a leader that steps down while a write waits for its replicas answers NOT_LEADER_OR_FOLLOWER
 (``DelayedProduce``), a coordinator whose log append fails or times out answers COORDINATOR_NOT_AVAILABLE or
 NOT_COORDINATOR (``TransactionStateManager.appendTransactionToLog``, ``GroupMetadataManager``), and the append may
-survive with the next leader all the same.
+survive with the next leader all the same. So it is with COORDINATOR_LOAD_IN_PROGRESS of a transaction's coordinator
+that has ceased to be one, and become it again, while its append was waiting (the same method's callback).
 """
 
 from collections.abc import Mapping
@@ -42,7 +43,9 @@ _COORDINATOR: Mapping[int, OutcomeRow] = {
     KafkaError.REQUEST_TIMED_OUT: unsure(
         "the coordinator's append was not replicated in time, and may survive", again=True
     ),
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS: refused("the coordinator is still loading; nothing was done", again=True),
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS: unsure(
+        "the coordinator is loading, perhaps again, while its append was waiting", again=True
+    ),
     KafkaError.COORDINATOR_NOT_AVAILABLE: unsure(
         "no coordinator, or its append could not be replicated and may survive", again=True
     ),
@@ -71,6 +74,9 @@ _OFFSETS: Mapping[int, OutcomeRow] = {
     **_ASKED,
     KafkaError.UNKNOWN_TOPIC_OR_PARTITION: refused(
         "the group's coordinator does not know the input partition (yet)", again=True
+    ),
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS: refused(
+        "the group's coordinator, or the transaction's, is still loading: not appended", again=True
     ),
     KafkaError.OFFSET_METADATA_TOO_LARGE: refused("the metadata beside the offset is too large"),
     KafkaError.NOT_ENOUGH_REPLICAS: refused(
