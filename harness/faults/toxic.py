@@ -85,6 +85,7 @@ class StrikeCount:
     :param where: The link, lane, node or partition, in words, for the report.
     :param how: What ``struck`` counts, in words.
     :param moved: Partitions that another broker came to lead, by name; None where it may be any.
+    :param clock_off_ms: By how much the clock of a broker is ahead; below 0 it is behind.
     :param moment: Between which two times of the run's clock it came on, where the toxic knows that better than from
         when it was entered until it was on.
     :param requests: Of one that strikes single requests: the first of those, and then it has no other moment.
@@ -94,6 +95,7 @@ class StrikeCount:
     how: str
     struck: int = 0
     moved: tuple[str, ...] | None = None
+    clock_off_ms: int | None = None
     moment: tuple[float, float] | None = None
     requests: tuple[Strike, ...] | None = None
 

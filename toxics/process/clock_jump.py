@@ -23,12 +23,20 @@ def _drawn(draw: Random) -> Mapping[str, Json]:
     return {"ahead_ms": draw.choice((1, -1)) * draw.randint(*JUMP_MS)}
 
 
+def _ahead_ms(chosen: Mapping[str, Json]) -> int:
+    return number(chosen, "ahead_ms")
+
+
 def _rules(chosen: Mapping[str, Json]) -> str:
-    clock, ahead_ms = "org.apache.kafka.common.utils.SystemTime#milliseconds", number(chosen, "ahead_ms")
+    clock, ahead_ms = "org.apache.kafka.common.utils.SystemTime#milliseconds", _ahead_ms(chosen)
     off = f"+ {ahead_ms}" if ahead_ms >= 0 else f"- {-ahead_ms}"
     return rule("the clock is off", clock, f"return $! {off}", at="EXIT")
 
 
 TOXIC = NodeRules(
-    name="clock-jump", draw_values=_drawn, rules=_rules, how="readings of the clock that were off", alters_clock=True
+    name="clock-jump",
+    draw_values=_drawn,
+    rules=_rules,
+    how="readings of the clock that were off",
+    clock_off_ms=_ahead_ms,
 )

@@ -84,7 +84,7 @@ def situation_records(
 
 
 def _alters_clock(toxic: Toxic) -> bool:
-    return isinstance(toxic, NodeRules) and toxic.alters_clock
+    return isinstance(toxic, NodeRules) and toxic.clock_off_ms is not None
 
 
 def _why_not(fault_target: FaultTarget, moments: Sequence[FaultMoment], alters_clock: Sequence[str]) -> str:

@@ -155,6 +155,7 @@ class _FaultRunner:
             struck=strikes.struck if strikes else 0,
             how="; ".join(filter(None, (strikes.how if strikes else "it did not strike", waited, error))),
             moved=None if strikes is None or strikes.moved is None else " ".join(strikes.moved),
+            clock_off_ms=strikes.clock_off_ms if strikes else None,
         )
 
     def _end_ms(self, planned: PlannedFault, started_ms: float) -> float:

@@ -149,6 +149,7 @@ class FaultWindow:
     :param how: What was counted, in words; the proof that it struck.
     :param moved: Partitions that another broker came to lead meanwhile, by name, with blanks between them; None where
         it may be any, as for a broker that is away.
+    :param clock_off_ms: By how much the clock of a broker was ahead meanwhile; below 0 it was behind.
     """
 
     name: str
@@ -159,6 +160,7 @@ class FaultWindow:
     struck: int
     how: str
     moved: str | None = None
+    clock_off_ms: int | None = None
 
     def __post_init__(self) -> None:
         """:raises MalformedEvent: For a window that ends before it begins, or a negative count."""

@@ -23,14 +23,14 @@ class NodeRules:
 
     :param draw_values: What is drawn beside ``broker``. :param rules: The rules for it.
     :param how: What the rules do, in words, of which the strike counts how many were come to.
-    :param alters_clock: Whether times that the broker writes are off while it is on.
+    :param clock_off_ms: By how much the broker's clock is ahead; None where it is left alone.
     """
 
     name: str
     draw_values: Callable[[Random], Mapping[str, Json]]
     rules: Callable[[Mapping[str, Json]], str]
     how: str
-    alters_clock: bool = False
+    clock_off_ms: Callable[[Mapping[str, Json]], int] | None = None
     power: Power = Power.PROCESS
     acts_on: tuple[ToxicReach, ...] = (ToxicReach.CODE,)
     disrupts_broker: bool = False
@@ -50,7 +50,8 @@ class NodeRules:
         broker, cluster = number(chosen, "broker"), fault_target.cluster
         if not isinstance(cluster, BreakNode):
             raise Powerless(f"the {cluster.backend} backend loads no rules into a broker")
-        strikes = StrikeCount(where=f"broker-{broker}", how=self.how)
+        off_ms = None if self.clock_off_ms is None else self.clock_off_ms(chosen)
+        strikes = StrikeCount(where=f"broker-{broker}", how=self.how, clock_off_ms=off_ms)
         rules, entered = self.rules(chosen), frozenset[str]()
         cluster.load_rules_into(broker, rules)
         try:

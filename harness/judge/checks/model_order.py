@@ -4,6 +4,7 @@ Ids are independent, so each is searched by itself (:mod:`harness.judge.order_se
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -48,19 +49,35 @@ NAMED = ("Produce", "WriteTxnMarkers", "AddPartitionsToTxn")
 """APIs without whose versions nothing is said."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExcusedByFaults:
+    """Answers that a sound Kafka gives under the faults of a history, and otherwise does not.
+
+    :param repeated: When requests were sent twice.
+    :param stale: When a broker may not have known that another one leads or coordinates in its place.
+    :param clocks_apart_ms: How far two readings of brokers' clocks may have been apart. A transaction that began by a
+        clock that was behind, or is looked at by one that is ahead, times out so much too soon
+        (``TransactionStateManager.timedOutTransactions``).
+    """
+
+    repeated: Sequence[Window]
+    stale: Sequence[StaleWindow]
+    clocks_apart_ms: int
+
+
 def examine(context: JudgeContext) -> Examined:
     """Witnesses: transactional ids that wire clients alone used, and whose answers were searched for an order."""
     newest = newest_versions(context.history.run)
     profile = offered_profile(newest, context.history.run)
     if profile is None:
         return Examined(witnesses=0, reason="what the brokers offered is not known")
-    repeated, stale = fault_windows(context.tables["faults"])
+    faults = excused_by(context.tables["faults"])
     search = OrderSearch(
         profile=profile,
         produce=newest["Produce"],
-        repeated=repeated,
-        stale=StaleBrokers(windows=stale, state_partitions=_state_partitions(context.history.run)),
-        timeouts=_timeouts(context),
+        repeated=faults.repeated,
+        stale=StaleBrokers(windows=faults.stale, state_partitions=_state_partitions(context.history.run)),
+        timeouts=_timeouts(context, CLOCK_SLACK_MS + faults.clocks_apart_ms),
         expires=_expires(context.history.run),
         used=used_before(context.history.run),
     )
@@ -138,15 +155,21 @@ def _state_partitions(run: Mapping[str, Json]) -> int | None:
     return told if isinstance(told, int) and told > 0 else None
 
 
-def fault_windows(faults: DataFrame) -> tuple[Sequence[Window], Sequence[StaleWindow]]:
-    """When requests were sent twice, and when a broker may have been stale.
+def excused_by(faults: DataFrame) -> ExcusedByFaults:
+    """What the faults of a history excuse.
 
-    :param faults: With the columns ``name``, ``kind``, ``where``, ``how``, ``started``, ``ended`` and ``moved``.
+    :param faults: With the columns ``name``, ``kind``, ``where``, ``how``, ``started``, ``ended``, ``moved`` and
+        ``clock_off_ms``.
     """
     kinds = (F.col("how") == REPEATED).alias("repeated"), F.expr(MAY_BE_STALE).alias("stale")
-    rows = collect_rows(faults.select("started", "ended", "moved", *kinds).where("repeated OR stale"))
-    repeated = [(row["started"], row["ended"]) for row in rows if row["repeated"]]
-    return repeated, [_stale(row) for row in rows if row["stale"]]
+    columns = faults.select("started", "ended", "moved", "clock_off_ms", *kinds)
+    rows = collect_rows(columns.where("repeated OR stale OR clock_off_ms IS NOT NULL"))
+    off = [0, *(row["clock_off_ms"] for row in rows if row["clock_off_ms"] is not None)]
+    return ExcusedByFaults(
+        repeated=[(row["started"], row["ended"]) for row in rows if row["repeated"]],
+        stale=[_stale(row) for row in rows if row["stale"]],
+        clocks_apart_ms=max(off) - min(off),
+    )
 
 
 def _stale(row: Row) -> StaleWindow:
@@ -154,15 +177,15 @@ def _stale(row: Row) -> StaleWindow:
     return StaleWindow(row["started"], row["ended"] + STALE_MS, moved)
 
 
-def _timeouts(context: JudgeContext) -> Mapping[str, float]:
+def _timeouts(context: JudgeContext, slack_ms: float) -> Mapping[str, float]:
     """By transactional id: the shortest that was asked for; where no client tells, what its coordinator told at last.
 
-    An id that is not here may time out at any time.
+    An id that is not here may time out at any time. :param slack_ms: By which a timeout may come too soon.
     """
     kept = context.tables["transactions"].select("transactional_id", "timeout_ms")
     asked = context.inits.groupBy("transactional_id").agg(F.min("timeout_ms").alias("timeout_ms"))
     rows = (*collect_rows(kept), *collect_rows(asked.where("timeout_ms IS NOT NULL")))
-    return {name: max(0.0, timeout - CLOCK_SLACK_MS) for name, timeout in rows}
+    return {name: max(0.0, timeout - slack_ms) for name, timeout in rows}
 
 
 def _named_already(context: JudgeContext, searched: Sequence[SearchedId]) -> set[str]:

@@ -13,11 +13,13 @@ import pytest
 from harness.base.json_value import Json
 from harness.evidence.history.anomalies import find_anomalies
 from harness.evidence.history.judgement import HistoryFinding, Judgement
+from harness.evidence.history.operation import FaultWindow
 from harness.evidence.status import Status
 from harness.judge import judge
 from harness.judge.all_checks import CHECKS
 from harness.judge.checks.settled.descriptions import PRODUCERS_ASKED
 from harness.spark.session.spark_session import SparkHandle, open_session
+from suites.anomalies.no_order_explains_it import a_transaction_is_over_before_its_time
 from suites.selfcheck.fixtures.stories.story import Story, history_of
 
 
@@ -159,3 +161,15 @@ def test_where_nothing_happened_nothing_holds(session: SparkHandle, tmp_path: Pa
     judged = judge(history_of(session.spark, [], tmp_path, missing=["reads", "offsets"]))
     assert {check.status for check in judged.checks} == {Status.NOT_EXERCISED}
     assert all(check.reason for check in judged.checks)
+
+
+@pytest.mark.parametrize(("off_ms", "excused"), [((), False), ((2_800,), False), ((2_800, -2_800), True)])
+def test_a_timeout_may_come_too_soon_by_what_clocks_were_apart(
+    session: SparkHandle, tmp_path: Path, off_ms: Sequence[int], excused: bool
+) -> None:
+    story = Story(name="clocks", number=1)
+    named = a_transaction_is_over_before_its_time(story)
+    jump = FaultWindow(name="clock-jump", kind="process", where="broker-1", started=0, ended=9, struck=1, how="off")
+    story.add(*(replace(jump, clock_off_ms=each) for each in off_ms))
+    judgement = judge(history_of(session.spark, [story], tmp_path))
+    assert [one.anomaly for one in findings(judgement, 1)] == ([] if excused else named)

@@ -1,6 +1,6 @@
 """The search for an order comes to the same in Spark's executors as in the driver, and leaves no id out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,7 +11,7 @@ from harness.judge import order_searches
 from harness.judge.checks.model_order import (
     REPEATED,
     STALE_MS,
-    fault_windows,
+    excused_by,
     newest_versions,
     offered_profile,
     used_before,
@@ -26,6 +26,10 @@ from suites.selfcheck.fixtures.histories.wire_operations import wire_operations
 
 SEARCH = OrderSearch(profile=NEWEST, produce=12, repeated=(), timeouts={})
 IDS = 8
+FAULT_COLUMNS = (
+    "name string, kind string, where string, how string, started double, ended double, moved string,"
+    " clock_off_ms bigint"
+)
 
 
 @pytest.fixture(scope="module")
@@ -86,18 +90,26 @@ def test_ids_that_were_used_before_are_told_by_the_run() -> None:
 
 def test_a_broker_may_be_stale_while_another_one_comes_to_lead_and_a_little_later(session: SparkHandle) -> None:
     faults = [
-        ("move-coordinator", "leadership", "log-4", "leaders moved: 1 → 2", 10.0, 20.0, "log-4 log-5"),
-        ("trim-log", "leadership", "t-4", "offsets deleted", 25.0, 26.0, ""),
-        ("rolling-restart", "process", "brokers", "restarted", 30.0, 40.0, None),
-        ("latency", "network", "link-1-2 (upstream)", "", 50.0, 60.0, None),
-        ("latency", "network", "lane-rival-2 (downstream)", "", 70.0, 80.0, None),
-        ("repeat", "frames", "clients: EndTxn", REPEATED, 90.0, 95.0, None),
+        ("move-coordinator", "leadership", "log-4", "leaders moved: 1 → 2", 10.0, 20.0, "log-4 log-5", None),
+        ("trim-log", "leadership", "t-4", "offsets deleted", 25.0, 26.0, "", None),
+        ("rolling-restart", "process", "brokers", "restarted", 30.0, 40.0, None, None),
+        ("latency", "network", "link-1-2 (upstream)", "", 50.0, 60.0, None, None),
+        ("latency", "network", "lane-rival-2 (downstream)", "", 70.0, 80.0, None, None),
+        ("repeat", "frames", "clients: EndTxn", REPEATED, 90.0, 95.0, None, None),
     ]
-    columns = "name string, kind string, where string, how string, started double, ended double, moved string"
-    repeated, stale = fault_windows(session.spark.createDataFrame(faults, columns))
-    assert [*repeated] == [(90.0, 95.0)]
-    assert [(each.since, each.upto - STALE_MS) for each in stale] == [(10, 20), (25, 26), (30, 40), (50, 60)]
-    assert [each.moved for each in stale] == [{"log-4", "log-5"}, set(), None, None]
+    excused = excused_by(session.spark.createDataFrame(faults, FAULT_COLUMNS))
+    assert [*excused.repeated] == [(90.0, 95.0)]
+    assert [(each.since, each.upto - STALE_MS) for each in excused.stale] == [(10, 20), (25, 26), (30, 40), (50, 60)]
+    assert [each.moved for each in excused.stale] == [{"log-4", "log-5"}, set(), None, None]
+    assert excused.clocks_apart_ms == 0
+
+
+@pytest.mark.parametrize(("off", "apart"), [((3_485,), 3_485), ((-2_379,), 2_379), ((1_440, 3_485, -3_397), 6_882)])
+def test_clocks_are_apart_by_what_one_was_ahead_and_another_behind(
+    session: SparkHandle, off: Sequence[int], apart: int
+) -> None:
+    faults = [("clock-jump", "process", "broker-1", "the clock is off", 1.0, 2.0, None, each) for each in off]
+    assert excused_by(session.spark.createDataFrame(faults, FAULT_COLUMNS)).clocks_apart_ms == apart
 
 
 def test_the_profile_is_chosen_by_all_that_brokers_advertise() -> None:
