@@ -24,7 +24,7 @@ class ScenarioFile(pytest.File):
         self.session_ = session_
 
     def collect(self) -> Iterator[pytest.Item]:
-        for round_ in self.session_.rounds():
+        for round_ in self.session_.rounds:
             if round_.scenario.name == self.path.stem.replace("_", "-"):
                 name = f"chaos[{round_.folder.name}]"
                 yield ChaosItem.from_parent(self, name=name, session_=self.session_, round_=round_)

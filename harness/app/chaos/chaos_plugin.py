@@ -27,7 +27,6 @@ class ChaosPlugin:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Rounds in their order, across files; items that are no rounds come before."""
         items.sort(key=lambda item: item.round_.folder.name if isinstance(item, ChaosItem) else "")
-        self.session.rounds_in_all = sum(isinstance(item, ChaosItem) for item in items)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:

@@ -41,16 +41,18 @@ class ChaosSession:
     :param command: Runs it all again, where that is not fencepost chaos.
     :param ended: Each round that came to its end, judged or not.
     :param out_of_reach: Scenarios of which no toxic can strike on the target.
-    :param rounds_in_all: How many items there are; the budget may not reach for all.
+    :param rounds: All that are offered; which are played is decided on the way (:meth:`reaches`).
+    :param rounds_in_all: How many the budget may reach for at most.
     """
 
     options: ChaosOptions
     command: str = ""
-    rounds_in_all: int = 0
     rounds_printed: int = 0
     ended: list[Round] = field(default_factory=list)
     out_of_reach: set[str] = field(default_factory=set)
     steering: SteeredRounds = field(init=False)
+    rounds_in_all: int = field(init=False)
+    rounds: Sequence[Round] = field(init=False)
     page: Path | None = None
     started: float = field(default_factory=time.monotonic)
     _environment: Environment | None = None
@@ -59,18 +61,20 @@ class ChaosSession:
         """Nothing is visited yet but by the sessions from which this one goes on."""
         visited = self.before.visited if self.before else ()
         self.steering = SteeredRounds(options=self.options, visited=set(visited))
-
-    def rounds(self) -> Sequence[Round]:
         scenarios = self.options.scenarios
         lengths = [self.options.length(scenario, len(scenarios)) for scenario in scenarios]
-        turns = [pair for _ in range(self.options.passes(lengths)) for pair in zip(scenarios, lengths, strict=True)]
-        numbered = zip(turns, self.options.seeds(), strict=False)
-        plan = self.options.plan
-        return [self._round(number, *turn, seed, plan) for number, (turn, seed) in enumerate(numbered, start=1)]
+        passes = self.options.passes(lengths)
+        self.rounds_in_all = passes * len(scenarios)
+        offered = list(zip(scenarios, lengths, strict=True)) * self.steering.turns(passes)
+        digits, plan = max(3, len(str(len(offered)))), self.options.plan
+        self.rounds = [
+            self._round(f"{number:0{digits}d}", *one, seed, plan)
+            for number, (one, seed) in enumerate(zip(offered, self.options.seeds(), strict=False), start=1)
+        ]
 
     def planned_round(self, number: int, plan: RoundPlan) -> Round:
         """The round that plays a plan, which need not be that of the session."""
-        return self._round(number, scenario_of(plan), plan.seconds, Seed(plan.seed), plan)
+        return self._round(f"{number:03d}", scenario_of(plan), plan.seconds, Seed(plan.seed), plan)
 
     def reaches(self, round_: Round) -> bool:
         """Whether the budget still reaches for a round, and steering has not left it out; the first is always played.
@@ -100,9 +104,13 @@ class ChaosSession:
             judgement = perform(environment, round_)
         except ScenarioOutOfReach:
             self.out_of_reach.add(round_.scenario.name)
+            self.steering.beyond.add(round_.scenario.name)
             self.ended.append(round_)
             raise
-        except (ClientsNotOffered, UserError):
+        except ClientsNotOffered:
+            self.steering.beyond.add(round_.scenario.name)
+            raise
+        except UserError:
             raise
         except Exception as failure:
             environment.start_afresh("the last round crashed")
@@ -156,8 +164,8 @@ class ChaosSession:
         reason = str(failure).strip().partition("\n")[0]
         return Crashed(f"Fencepost failed in this round ({type(failure).__name__}: {reason}); the trace is in {trace}")
 
-    def _round(self, number: int, scenario: Scenario, seconds: float, seed: Seed, plan: RoundPlan | None) -> Round:
-        folder = self.options.run.folder / f"{number:03d}-{scenario.name}"
+    def _round(self, number: str, scenario: Scenario, seconds: float, seed: Seed, plan: RoundPlan | None) -> Round:
+        folder = self.options.run.folder / f"{number}-{scenario.name}"
         by_seed = self.options.command(scenario, seed, seconds)
         return Round(
             target=self.options.run.target,

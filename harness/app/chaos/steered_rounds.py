@@ -1,29 +1,30 @@
 """Which rounds a session with a budget plays: those that may meet what no round before has met.
 
-Every second pass plays only the scenarios with the most situations left a second, and so does the first of a session
-that goes on from earlier ones; each round but the first gets the best of several seeds
-(:mod:`harness.chaos.moments.steering`). Both follow from the session's seed and what was visited.
+A pass over all scenarios is followed by as many rounds as :data:`BEST_PASSES` passes have, each of the scenario that
+may meet most a second; a session that goes on from earlier ones begins with these. Each round but the first gets the
+best of several seeds (:mod:`harness.chaos.moments.steering`). Both follow from the session's seed and what was visited.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
-from harness.chaos.moments.steering import steered
-from harness.chaos.moments.struck_requests import requests_by_fault
-from harness.chaos.plan.chaos_options import ChaosOptions
+from harness.base.seed import Seed
+from harness.chaos.moments.steering import aims, steered
+from harness.chaos.plan.chaos_options import OVERHEAD_SECONDS, ChaosOptions
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.round_plan import drawn_faults
-from harness.chaos.plan.scenario import Scenario
-from harness.chaos.plan.schedule import within_reach
+from harness.chaos.plan.scenario import PlannedFault, Scenario
 from harness.chaos.play.casting import shape_on
 from harness.chaos.play.environment import Environment
 from harness.evidence.situations.kept_situations import read_situations
-from harness.evidence.situations.situation import Situation, wanted
+from harness.evidence.situations.situation import Situation
 from harness.faults.toxic import ToxicReach
 
-EVERY = 2
-"""Each how-manieth pass plays half of the scenarios."""
+BEST_PASSES = 2
+"""More of them would leave out scenarios in which all is visited, and whatever else these would find."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,13 +32,19 @@ class SteeredRounds:
     """A session's choice.
 
     :param visited: What its rounds have shown so far.
+    :param aimed_at: How often its rounds have aimed at each situation.
+    :param beyond: Scenarios that cannot be played here.
     :param brokers: Of the cluster, with ``reach``; None before there was one.
     """
 
     options: ChaosOptions
     visited: set[Situation] = field(default_factory=set)
+    aimed_at: Counter[Situation] = field(default_factory=Counter)
+    beyond: set[str] = field(default_factory=set)
     brokers: tuple[int, ...] | None = None
     reach: frozenset[ToxicReach] = frozenset()
+    _best: tuple[int, str] = (-1, "")
+    _aims: Set[Situation] = frozenset()
 
     @property
     def on(self) -> bool:
@@ -51,35 +58,55 @@ class SteeredRounds:
             self.brokers, self.reach = environment.running.topology.brokers, environment.reach
         found = read_situations(folder)
         self.visited |= {each.situation for each in found.visits} if found else set()
+        self.aimed_at.update(self._aims)
+
+    def turns(self, passes: int) -> int:
+        """How often all scenarios are offered for so many passes: of most turns a single round is played."""
+        return passes * max(1, len(self.options.scenarios)) if self.on else passes
 
     def has_more(self, round_: Round, number: int) -> bool:
-        """Whether the round is to be played, the ``number``-th of the session, from 1."""
-        scenarios = self.options.scenarios
-        turn = (number - 1) // max(1, len(scenarios)) + (1 if self.options.after is None else 2)
-        if not self.on or self.brokers is None or turn % EVERY:
+        """Whether the round is to be played, the ``number``-th that is offered, from 1."""
+        in_turn = max(1, len(self.options.scenarios))
+        turn = (number - 1) // in_turn
+        best_alone = (turn + (self.options.after is not None)) % (1 + BEST_PASSES * in_turn)
+        if not self.on or self.brokers is None or not best_alone:
             return True
-        return round_.scenario.name in self._first_half(scenarios)
+        if self._best[0] != turn:
+            self._best = turn, self._best_of(turn * in_turn)
+        return round_.scenario.name == self._best[1]
 
     def chosen(self, round_: Round) -> Round:
         """The same with the seed that is worth most."""
         if not self.on or self.brokers is None:
             return round_
-        shape = shape_on(round_.scenario, self.brokers, self.reach)
-        seed, _ = steered(
-            round_.seed,
-            lambda seed: drawn_faults(round_.scenario, seed, round_.seconds, shape),
-            self.visited,
-            groups=round_.scenario.has_groups,
-        )
+        seed, _ = self._steered(round_.scenario, round_.seed, round_.seconds)
+        self._aims = aims(self._faults(round_.scenario, seed, round_.seconds))
         return replace(round_, seed=seed, command=self.options.command(round_.scenario, seed, round_.seconds))
 
-    def _first_half(self, scenarios: Sequence[Scenario]) -> frozenset[str]:
-        left = {scenario.name: self._left(scenario) for scenario in scenarios}
-        ranked = sorted(left, key=lambda name: -left[name])
-        return frozenset(ranked[: (len(ranked) + 1) // 2])
+    def _best_of(self, offered: int) -> str:
+        """The scenario whose next round is worth most a second. :param offered: Rounds before this turn."""
+        first = self.options.run.seed.value + offered
+        seeds = (Seed(value) for value in count(first))
+        worths = {
+            scenario.name: self._worth_a_second(scenario, seed)
+            for scenario, seed in zip(self.options.scenarios, seeds, strict=False)
+            if scenario.name not in self.beyond
+        }
+        return max(worths, key=lambda name: worths[name], default="")
 
-    def _left(self, scenario: Scenario) -> float:
+    def _worth_a_second(self, scenario: Scenario, seed: Seed) -> float:
+        seconds = self.options.length(scenario, len(self.options.scenarios))
+        return self._steered(scenario, seed, seconds)[1] / (seconds + OVERHEAD_SECONDS)
+
+    def _steered(self, scenario: Scenario, seed: Seed, seconds: float) -> tuple[Seed, float]:
+        return steered(
+            seed,
+            lambda each: self._faults(scenario, each, seconds),
+            self.visited,
+            groups=scenario.has_groups,
+            aimed_at=self.aimed_at,
+        )
+
+    def _faults(self, scenario: Scenario, seed: Seed, seconds: float) -> Sequence[PlannedFault]:
         assert self.brokers is not None, "a round was played"
-        shape = shape_on(scenario, self.brokers, self.reach)
-        faults = requests_by_fault(within_reach(scenario.toxics, shape))
-        return len(wanted(faults, groups=scenario.has_groups) - self.visited) / scenario.seconds
+        return drawn_faults(scenario, seed, seconds, shape_on(scenario, self.brokers, self.reach))

@@ -4,7 +4,7 @@ A round's plan depends on its seed alone; which seed it gets depends on the sess
 seed stands in the round's command, so a round is run again exactly, without the session.
 """
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 from harness.base.seed import Seed
 from harness.chaos.moments.moment import MOMENTS
@@ -20,6 +20,7 @@ situations that moments can aim at; at 208 with 12 seeds, at 88 with seeds in a 
 """
 APART = 1_000_003
 """Between two of them, so that no other round of the session has them."""
+NEVER: Mapping[Situation, int] = {}
 BY_CHANCE = 0.1
 """What a situation counts that a fault without a moment may meet; one that its moment aims at counts 1."""
 
@@ -30,18 +31,32 @@ def candidates(seed: Seed) -> Iterator[Seed]:
 
 
 def steered(
-    seed: Seed, faults_of: Callable[[Seed], Sequence[PlannedFault]], visited: Set[Situation], *, groups: bool
+    seed: Seed,
+    faults_of: Callable[[Seed], Sequence[PlannedFault]],
+    visited: Set[Situation],
+    *,
+    groups: bool,
+    aimed_at: Mapping[Situation, int] = NEVER,
 ) -> tuple[Seed, float]:
     """The best of the candidates with its worth, the first of equals; pure."""
-    worths = {each: worth(faults_of(each), visited, groups=groups) for each in candidates(seed)}
+    worths = {each: worth(faults_of(each), visited, groups=groups, aimed_at=aimed_at) for each in candidates(seed)}
     best = max(worths, key=lambda each: worths[each])
     return best, worths[best]
 
 
-def worth(faults: Sequence[PlannedFault], visited: Set[Situation], *, groups: bool) -> float:
-    """How much of what was not visited these faults may meet."""
+def worth(
+    faults: Sequence[PlannedFault],
+    visited: Set[Situation],
+    *,
+    groups: bool,
+    aimed_at: Mapping[Situation, int] = NEVER,
+) -> float:
+    """How much of what was not visited these faults may meet.
+
+    :param aimed_at: How often rounds have aimed at each before; what was not met then may be hard to meet.
+    """
     met, aimed = wanted(requests_by_fault([fault.toxic for fault in faults]), groups=groups), aims(faults)
-    return round(sum(1.0 if each in aimed else BY_CHANCE for each in met - visited), 6)
+    return round(sum((1.0 if each in aimed else BY_CHANCE) / (1 + aimed_at.get(each, 0)) for each in met - visited), 6)
 
 
 def aims(faults: Sequence[PlannedFault]) -> frozenset[Situation]:

@@ -78,7 +78,7 @@ class BrokenSessions:
         return ChaosSession(options=ChaosOptions(run=run, scenarios=self.scenarios, budget_seconds=self.seconds))
 
     def _played(self, line: ChaosTrial, session: ChaosSession) -> ChaosTrial:
-        for round_ in session.rounds():
+        for round_ in session.rounds:
             if not session.reaches(round_):
                 break
             session.ended.append(round_)

@@ -35,7 +35,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChaosSession:
 
 
 def test_a_crash_is_one_sentence_with_the_place_of_its_trace(session: ChaosSession) -> None:
-    round_ = session.rounds()[0]
+    round_ = session.rounds[0]
     with pytest.raises(Crashed, match=r"LookupError: no such partition\); the trace is in .*/crash\.txt$"):
         session.examine(round_)
     assert "and a long tale" in (round_.folder / "crash.txt").read_text()
@@ -44,7 +44,7 @@ def test_a_crash_is_one_sentence_with_the_place_of_its_trace(session: ChaosSessi
 
 def test_a_session_with_a_crash_does_not_pass(session: ChaosSession) -> None:
     with pytest.raises(Crashed):
-        session.examine(session.rounds()[0])
+        session.examine(session.rounds[0])
     session.close()
     read = read_session(session.options.run.folder, session.folders)
     assert (read.tally, read.passes) == ({NOT_JUDGED: 1}, False)
@@ -58,7 +58,7 @@ def test_one_that_crashed_before_it_began_leaves_its_trace_alone(
         raise OSError("nothing there")
 
     monkeypatch.setattr("harness.app.chaos.chaos_session.perform", perform)
-    round_ = session.rounds()[0]
+    round_ = session.rounds[0]
     with pytest.raises(Crashed):
         session.examine(round_)
     assert [path.name for path in round_.folder.iterdir()] == ["crash.txt"]

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from harness.app.chaos.chaos_session import ChaosSession
-from harness.app.chaos.steered_rounds import SteeredRounds
+from harness.app.chaos.steered_rounds import BEST_PASSES, SteeredRounds
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.paths import SCENARIOS
@@ -358,6 +358,14 @@ def test_a_fault_at_a_moment_is_worth_more_until_its_situations_were_visited() -
     assert worth(kills("end-in-flight"), wanted({"kill": ()}, groups=False), groups=False) == 0
 
 
+def test_what_rounds_have_aimed_at_in_vain_is_worth_less_each_time() -> None:
+    once, twice = (dict.fromkeys(aims(kills("end-in-flight")), times) for times in (1, 2))
+    faults = kills("end-in-flight")
+    worths = [worth(faults, set(), groups=False, aimed_at=before) for before in ({}, once, twice)]
+    assert worths == sorted(worths, reverse=True)
+    assert len({*worths}) == 3
+
+
 def test_a_fault_that_waits_for_a_state_aims_at_no_other() -> None:
     (fault,) = kills("end-answered")
     assert {each.state for each in aims([fault])} == {"CompleteCommit", "CompleteAbort"}
@@ -417,14 +425,17 @@ def _aimed(steering: SteeredRounds) -> set[Situation]:
     return steering.visited
 
 
-def test_a_session_that_goes_on_begins_with_the_half_with_most_left(tmp_path: Path) -> None:
+def scenarios_of(steering: SteeredRounds, turn: int) -> list[str]:
+    """The scenarios of the rounds that are played of a turn, from 0."""
+    scenarios = steering.options.scenarios
+    offered = enumerate(scenarios, start=turn * len(scenarios) + 1)
+    return [each.name for number, each in offered if steering.has_more(a_round(each), number)]
+
+
+def test_a_session_that_goes_on_begins_with_the_best_round(tmp_path: Path) -> None:
     before = EarlierSituations(rounds=1, wanted=(), visited=())
     steering = session(tmp_path, budget_seconds=600, after=(tmp_path, before))
-    scenarios = steering.options.scenarios
-    assert (
-        sum(steering.has_more(a_round(each), number) for number, each in enumerate(scenarios, start=1))
-        == (len(scenarios) + 1) // 2
-    )
+    assert len(scenarios_of(steering, 0)) == 1
     assert f"--after {tmp_path}" in steering.options.session_command()
 
 
@@ -435,13 +446,27 @@ def test_what_earlier_sessions_visited_is_visited(tmp_path: Path) -> None:
     assert ChaosSession(options=options).steering.visited == set(visited)
 
 
-def test_every_second_pass_plays_the_half_with_most_left(tmp_path: Path) -> None:
+def test_a_pass_over_all_scenarios_is_followed_by_rounds_of_the_best(tmp_path: Path) -> None:
     steering = session(tmp_path, budget_seconds=600)
     scenarios = steering.options.scenarios
-    second = len(scenarios) + 1
-    assert all(steering.has_more(a_round(each), number) for number, each in enumerate(scenarios, start=1))
-    played = [each.name for each in scenarios if steering.has_more(a_round(each), second)]
-    assert len(played) == (len(scenarios) + 1) // 2
-    toxics = next(each for each in scenarios if each.name == played[0]).toxics
+    every = [each.name for each in scenarios]
+    assert scenarios_of(steering, 0) == every
+    (best,) = scenarios_of(steering, 1)
+    toxics = next(each for each in scenarios if each.name == best).toxics
     steering.visited |= wanted(requests_by_fault(toxics), groups=True)
-    assert not steering.has_more(a_round(next(each for each in scenarios if each.name == played[0])), second)
+    assert scenarios_of(steering, 1) == [best], "a turn is decided once"
+    (next_best,) = scenarios_of(steering, 2)
+    assert next_best != best
+    steering.beyond.add(next_best)
+    assert next_best not in scenarios_of(steering, 3)
+    best_alone = BEST_PASSES * len(scenarios)
+    assert (len(scenarios_of(steering, best_alone)), scenarios_of(steering, 1 + best_alone)) == (1, every)
+
+
+def test_all_rounds_that_the_budget_may_reach_for_are_offered_in_turns_of_one(tmp_path: Path) -> None:
+    offered = ChaosSession(options=session(tmp_path, budget_seconds=7_200).options)
+    in_turn = len(offered.options.scenarios)
+    assert len(offered.rounds) == offered.rounds_in_all * in_turn
+    assert sorted(offered.rounds, key=lambda each: each.folder.name) == offered.rounds
+    unsteered = ChaosSession(options=session(tmp_path, budget_seconds=7_200, unsteered=True).options)
+    assert len(unsteered.rounds) == unsteered.rounds_in_all == offered.rounds_in_all
