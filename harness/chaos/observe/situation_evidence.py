@@ -14,7 +14,7 @@ from harness.chaos.moments.struck_requests import requests_by_fault
 from harness.evidence.situations.kept_situations import KeptRecords
 from harness.evidence.situations.recorded import FaultMoment, HeldRequest, LeaderTerm, RoundRecords, StateRecord
 from harness.evidence.situations.situation import UNKNOWN
-from harness.faults.brokers.node_rules import NodeRules
+from harness.faults.brokers.node_rules import alters_clock
 from harness.faults.fault_target import FaultTarget
 from harness.faults.observer.observer_lane import on_observer_lane
 from harness.faults.toxic import Toxic
@@ -74,17 +74,13 @@ def situation_records(
     :param prefix: What the round's transactional ids begin with.
     :param toxics: Those that can strike.
     """
-    lacking = _why_not(fault_target, moments, [toxic.name for toxic in toxics if _alters_clock(toxic)])
+    lacking = _why_not(fault_target, moments, [toxic.name for toxic in toxics if alters_clock(toxic)])
     states, lacking = ((), lacking) if lacking else _states(fault_target, prefix)
     recorded = RoundRecords(
         states=states, moments=tuple(moments), held=tuple(held), terms=tuple(terms) if not lacking else ()
     )
-    faults = requests_by_fault([toxic for toxic in toxics if not _alters_clock(toxic)])
+    faults = requests_by_fault([toxic for toxic in toxics if not alters_clock(toxic)])
     return KeptRecords(faults=faults, groups=groups, recorded=recorded, lacking=lacking)
-
-
-def _alters_clock(toxic: Toxic) -> bool:
-    return isinstance(toxic, NodeRules) and toxic.clock_off_ms is not None
 
 
 def _why_not(fault_target: FaultTarget, moments: Sequence[FaultMoment], alters_clock: Sequence[str]) -> str:

@@ -17,6 +17,11 @@ from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from harness.faults.typed_draws import number
 
 
+def alters_clock(toxic: object) -> bool:
+    """Whether times that a broker writes are off while the toxic is on."""
+    return isinstance(toxic, NodeRules) and toxic.clock_off_ms is not None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeRules:
     """Fills :class:`harness.faults.toxic.Toxic`, and ``MinimumDuration``: loading an agent takes a second.

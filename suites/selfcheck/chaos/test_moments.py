@@ -40,6 +40,7 @@ from harness.faults.frame_gate import FrameGate
 from harness.faults.frame_rule import Rule, RuleReport, Strike
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from suites.selfcheck.fixtures.user_errors import raises_user_error
+from toxics.process import clock_jump
 
 BROKERS = (1, 2, 3)
 SCENARIO = next(each for each in find_scenarios(SCENARIOS) if each.name == "transfer-through-crashes")
@@ -364,6 +365,12 @@ def test_what_rounds_have_aimed_at_in_vain_is_worth_less_each_time() -> None:
     worths = [worth(faults, set(), groups=False, aimed_at=before) for before in ({}, once, twice)]
     assert worths == sorted(worths, reverse=True)
     assert len({*worths}) == 3
+
+
+def test_a_round_in_which_a_clock_is_off_is_worth_nothing() -> None:
+    jump = PlannedFault(toxic=clock_jump.TOXIC, at_ms=0, duration_ms=1, chosen={}, moment="")
+    assert worth(kills("end-in-flight"), set(), groups=False) > 0
+    assert worth((*kills("end-in-flight"), jump), set(), groups=False) == 0
 
 
 def test_a_fault_that_waits_for_a_state_aims_at_no_other() -> None:
