@@ -29,6 +29,8 @@ class When:
         out for its transactional id (responses to InitProducerId, and to EndTxn from v5 on). Where it saw none, the
         request matches only ``any``.
     :param transactional: Whether it carries a transactional id.
+    :param adds: Whether it is an AddPartitionsToTxn that adds its first transaction's partitions, or one that only asks
+        about them (``verify_only``, from v4 on, KIP-890); a request without that field adds.
     :param skip: Let so many of the fitting requests pass at first.
     :param every: Take each n-th of the fitting requests after those.
     :param probability: Share of the n-th ones that is taken; drawn from ``seed``.
@@ -41,6 +43,7 @@ class When:
     client_ids: tuple[str, ...] = ()
     epochs: Epochs = "any"
     transactional: bool | None = None
+    adds: bool | None = None
     skip: int = 0
     every: int = 1
     probability: float = 1.0

@@ -53,7 +53,8 @@ def at_its_moment(
     with ExitStack() as held:
         if moment.markers_held is not None:
             markers = held.enter_context(_held(moment, moment.markers_rule(fault_target), fault_target, struck_moments))
-            _awaited(moment, markers, longest, stop)
+            if _first(moment, markers, longest, stop) is None:
+                raise _never(moment)
             stop.wait(moment.markers_held)
             longest = LONGEST_BEHIND_MARKERS_SECONDS
         seen = Await(moment=moment, state=planned.state, target=fault_target, noted=struck_moments, stop=stop)
@@ -81,13 +82,21 @@ class Await:
         """
         any_at = self.target.clock.now() + (1000 * longest_seconds * STATE_SHARE if self.state else 0.0)
         over_at = any_at + 1000 * longest_seconds
-        while True:
-            left_seconds = max(0.0, over_at - self.target.clock.now()) / 1000
-            with _held(self.moment, self.moment.rule(self.target), self.target, self.noted) as handle:
-                strike = _awaited(self.moment, handle, left_seconds, self.stop)
-                if self.target.clock.now() >= any_at or self._fits(strike):
+        while self.target.clock.now() < any_at and not self.stop.is_set():
+            rule = self.moment.rule(self.target, self.state)
+            with _held(self.moment, rule, self.target, self.noted) as handle:
+                strike = self._first(handle, any_at)
+                if strike is not None and self._fits(strike):
                     yield strike
                     return
+        with _held(self.moment, self.moment.rule(self.target), self.target, self.noted) as handle:
+            strike = self._first(handle, over_at)
+            if strike is None:
+                raise _never(self.moment)
+            yield strike
+
+    def _first(self, handle: RuleHandle, until: float) -> Strike | None:
+        return _first(self.moment, handle, max(0.0, until - self.target.clock.now()) / 1000, self.stop)
 
     def _fits(self, strike: Strike) -> bool:
         """Whether the id is in the state; also where no coordinator tells it."""
@@ -103,6 +112,10 @@ class Await:
         return False
 
 
+def _never(moment: Moment) -> NeverCame:
+    return NeverCame(f"the moment never came: {moment.says} ({moment.name})")
+
+
 @contextmanager
 def _held(moment: Moment, rule: Rule, fault_target: FaultTarget, struck_moments: StruckMoments) -> Iterator[RuleHandle]:
     handle = add_rule(fault_target, rule)
@@ -113,17 +126,18 @@ def _held(moment: Moment, rule: Rule, fault_target: FaultTarget, struck_moments:
         struck_moments.note_held(moment.name, handle.off().strikes, released)
 
 
-def _awaited(moment: Moment, handle: RuleHandle, longest_seconds: float, stop: Event) -> Strike:
-    """The first request that the rule took and holds; of one that waits for an answer, when the answer is there."""
+def _first(moment: Moment, handle: RuleHandle, longest_seconds: float, stop: Event) -> Strike | None:
+    """The first request that the rule took and holds; of one that waits for an answer, when the answer is there.
+
+    None where none came in time.
+    """
     wait.elapsed_ms_until(
         lambda: stop.is_set() or _came(moment, handle.report()),
         timeout_seconds=longest_seconds,
         interval_seconds=LOOK_SECONDS,
     )
     report = handle.report()
-    if not _came(moment, report):
-        raise NeverCame(f"the moment never came: {moment.says} ({moment.name})")
-    return report.strikes[0]
+    return report.strikes[0] if _came(moment, report) else None
 
 
 def _came(moment: Moment, report: RuleReport) -> bool:

@@ -53,13 +53,23 @@ class Moment:
         """In which it may find a transactional id."""
         return tuple(dict.fromkeys(state for state, _ in self.aims))
 
+    def aims_at(self, request: str) -> bool:
+        """Whether such a request is under way at it."""
+        return any(aimed == request for _, aimed in self.aims)
+
     def proxies(self, fault_target: FaultTarget) -> tuple[str, ...]:
         """Those that are led through the gate; :raises Powerless: where there are none."""
         return tuple(name for place in self._places for name in proxies_of(place, fault_target))
 
-    def rule(self, fault_target: FaultTarget) -> Rule:
-        """The gate holds the next such request, or its answer."""
-        when = When(apis=(self.api,), transactional=None if self.api == words.MARKERS else True, at_most=1)
+    def rule(self, fault_target: FaultTarget, state: str = "") -> Rule:
+        """The gate holds the next such request, or its answer.
+
+        :param state: Let those go on that nobody sends in this state: a leader only asks about a write where its client
+            has added the partition, so that the transaction is open (KIP-890).
+        """
+        adds = True if self.aims_at(words.VERIFICATION) and state not in ("", "Ongoing") else None
+        transactional = None if self.api == words.MARKERS else True
+        when = When(apis=(self.api,), transactional=transactional, adds=adds, at_most=1)
         then = Then(action="hold-response" if self.answer else "hold", at_most_ms=HELD_MS)
         return Rule(name=f"moment-{self.name}", proxies=proxies_of(self.on, fault_target), when=when, then=then)
 

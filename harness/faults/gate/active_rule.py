@@ -114,6 +114,7 @@ class ActiveRule:
             and _matches_any(when.transactional_ids, info.transactional_ids)
             and _matches_any(when.client_ids, (info.header.client_id,))
             and when.transactional in (None, bool(info.transactional_ids))
+            and when.adds in (None, info.adds)
             and (when.epochs == "any" or when.epochs == latest.compare(info))
         )
 

@@ -14,12 +14,16 @@ from harness.wire.records.batch_rewrite import identities
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestInfo:
-    """A request as rules see it; ``identities`` are pairs of producer id and epoch."""
+    """A request as rules see it; ``identities`` are pairs of producer id and epoch.
+
+    :param adds: Of AddPartitionsToTxn, whether its first transaction's partitions are added, and not only asked about.
+    """
 
     header: RequestHeader
     transactional_ids: tuple[str, ...] = ()
     identities: tuple[tuple[int, int], ...] = ()
     readable: bool = True
+    adds: bool | None = None
 
 
 @dataclass(slots=True)
@@ -70,7 +74,10 @@ def _add_partitions(header: RequestHeader, body: ResponseFields) -> RequestInfo:
         each, prefix = body.parts("transactions"), ""
     else:
         each, prefix = (body,), "v3_and_below_"
-    return RequestInfo(header=header, transactional_ids=_ids(each, prefix), identities=_identities(each, prefix))
+    adds = not any(part.number("verify_only", 0) for part in each[:1])
+    return RequestInfo(
+        header=header, transactional_ids=_ids(each, prefix), identities=_identities(each, prefix), adds=adds
+    )
 
 
 def _markers(header: RequestHeader, body: ResponseFields) -> RequestInfo:

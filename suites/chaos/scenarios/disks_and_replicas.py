@@ -1,5 +1,6 @@
 """Disks and replicas: transfers while log directories fail and partitions lose all replicas but one."""
 
+from harness.chaos.plan.crowd import Crowd
 from harness.chaos.plan.scenario import Scenario
 from suites.chaos.workloads.transfer import Transfer
 from toxics.clients import client_killed
@@ -13,5 +14,7 @@ SCENARIO = Scenario(
     clients=("wire-v2", "wire-v1", "librdkafka"),
     toxics=(full_disk.TOXIC, one_replica.TOXIC, move_coordinator.TOXIC),
     client_toxics=(client_killed.TOXIC,),
+    seconds=32.0,
+    crowd=Crowd(),
     priority=5,
 )

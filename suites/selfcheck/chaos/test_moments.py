@@ -252,6 +252,13 @@ def test_a_moment_on_lanes_that_holds_markers_needs_the_links_as_well() -> None:
     assert {name.partition("-")[0] for name in moment.markers_rule(at).proxies} == {"link"}
 
 
+@pytest.mark.parametrize("name", ["verification-pending", "verification-before-markers"])
+def test_where_no_transaction_is_open_leaders_add_and_none_only_asks(name: str) -> None:
+    told = {state: MOMENTS[name].rule(target(FakeGate()), state).when.adds for state in ("", *MOMENTS[name].states)}
+    assert told == {state: None if state in ("", "Ongoing") else True for state in told}
+    assert MOMENTS["produce-in-flight"].rule(target(FakeGate()), "Empty").when.adds is None
+
+
 @pytest.mark.parametrize(
     ("moment", "proxy", "ids", "chosen"),
     [

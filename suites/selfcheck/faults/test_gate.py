@@ -12,6 +12,7 @@ from suites.selfcheck.fixtures.gate_pair import (
     PATIENCE,
     GatePair,
     RunningGate,
+    add,
     answers,
     end,
     gate_pair,
@@ -188,6 +189,19 @@ def test_a_rule_takes_what_matches_and_nothing_else(pair: GatePair, when: When, 
     client.ask(4, produce("u", topic="y"), 9, client_id="other")
     client.ask(5, init("last"), 4)
     passed = [number for number in (1, 2, 3, 4, 5) if number not in struck]
+    assert answers(client, len(passed)) == passed
+
+
+@pytest.mark.parametrize(("adds", "struck"), [(True, [1, 2]), (False, [3])])
+def test_what_adds_partitions_is_told_from_what_only_asks_about_them(
+    pair: GatePair, adds: bool, struck: list[int]
+) -> None:
+    client, rule = pair.call(), When(apis=("AddPartitionsToTxn", "EndTxn"), adds=adds)
+    on(pair, rule, Then(action="drop-request"))
+    for number, version, verify_only in ((1, 3, False), (2, 5, False), (3, 5, True)):
+        client.ask(number, add(verify_only=verify_only), version)
+    client.ask(4, end(), 3)
+    passed = [number for number in (1, 2, 3, 4) if number not in struck]
     assert answers(client, len(passed)) == passed
 
 
