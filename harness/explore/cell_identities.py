@@ -18,6 +18,9 @@ NO_COORDINATORS = -1_000
 APART = 1 << 16
 """Between the numbers of two cells that nobody has: a cell shares its partitions with others."""
 
+AGAIN = 1 << 10
+"""Between those of a cell that is asked again, and meets nothing that it left before."""
+
 
 def nobodys_of(stamp: str) -> int:
     """Where those of one exploration begin: what an earlier one's left open on a cluster that lives on is not theirs.

@@ -1,5 +1,6 @@
 """The cluster as cells use it: coordinators worked out by hash, and a pool of partitions that many cells share."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -9,7 +10,7 @@ from uuid import UUID
 from harness.base import wait
 from harness.base.unprepared import Unprepared
 from harness.explore.asker import Asker
-from harness.explore.cell_identities import CellIdentities, nobodys_of
+from harness.explore.cell_identities import AGAIN, CellIdentities, nobodys_of
 from harness.explore.looks.listed_ends import listed_ends
 from harness.explore.looks.record_look import RecordLook
 from harness.kafka.any_broker import AnyBroker
@@ -106,6 +107,7 @@ class ExploredCluster:
     _group_partitions: Mapping[int, PartitionMetadata] = field(default_factory=dict)
     _found: dict[str, int] = field(default_factory=dict)
     _drawn: Iterator[int] = field(default_factory=count)
+    _asked: Counter[int] = field(default_factory=Counter)
 
     def prepare(self) -> None:
         """Wait until an id has a coordinator: the first question makes Kafka create ``__transaction_state``."""
@@ -170,7 +172,7 @@ class ExploredCluster:
         return found
 
     def identities(self, numbers: Sequence[int], pool: PartitionPool) -> Sequence[CellIdentities]:
-        """Fresh names for each cell of a batch.
+        """Fresh names for each cell of a batch, also for one that was asked before.
 
         :raises Unprepared: Where no broker names a coordinator.
         """
@@ -195,14 +197,16 @@ class ExploredCluster:
         return {name: 0 if each is None else each["leader_epoch"] for name, each in kept.items()}
 
     def _identities(self, number: int, pool: PartitionPool) -> CellIdentities:
-        places = pool.places(number)
-        group = self._group(number, places[MODEL_GROUP][1]) if pool.groups else ""
+        places, again = pool.places(number), self._asked[number]
+        self._asked[number] += 1
+        cell = f"c{number}-again-{again}" if again else f"c{number}"
+        group = self._group(cell, places[MODEL_GROUP][1]) if pool.groups else ""
         led = {pool.everywhere[place] for place in places.values() if place in pool.everywhere}
         leaders = led if pool.apart else frozenset[int]()
-        ids = {name: self._id(pool, leaders, f"c{number}", name) for name in (OWN, OTHER)}
+        ids = {name: self._id(pool, leaders, cell, name) for name in (OWN, OTHER)}
         self.belongings.transactional_ids += len(ids)
         epochs = self.coordinator_epochs(ids)
-        nobodys = nobodys_of(self.belongings.stamp)
+        nobodys = nobodys_of(self.belongings.stamp) + again * AGAIN
         return CellIdentities(
             number=number, ids=ids, places=places, coordinator_epochs=epochs, group=group, nobodys=nobodys
         )
@@ -216,9 +220,9 @@ class ExploredCluster:
         drawn = (self.belongings.name(*parts, str(each)) for each in count())
         return next(name for name in drawn if self.state_place(name)[1] == pool.kept_by)
 
-    def _group(self, number: int, partition: int) -> str:
+    def _group(self, cell: str, partition: int) -> str:
         """A fresh name for a group that the partition keeps (``GroupCoordinatorService.partitionFor``)."""
-        drawn = (self.belongings.name(f"c{number}", "g", str(each)) for each in count())
+        drawn = (self.belongings.name(cell, "g", str(each)) for each in count())
         return next(name for name in drawn if state_partition(name, len(self._group_partitions)) == partition)
 
     def _ask_for_coordinators(self, names: Sequence[str]) -> None:

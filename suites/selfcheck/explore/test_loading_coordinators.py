@@ -19,7 +19,7 @@ from harness.explore.events.loading_coordinators import (
     LoadingCoordinators,
 )
 from harness.explore.events.moved_leaders import MovedLeaders
-from harness.explore.explored_cluster import ExploredCluster, PartitionPool
+from harness.explore.explored_cluster import GROUPS_TOPIC, ExploredCluster, PartitionPool
 from harness.model.alphabet import OTHER, OWN
 from harness.model.events.model_event import CoordinatorLoads, ModelStep, after_event, after_path
 from harness.model.events.slow_cells import slow_cells
@@ -117,6 +117,17 @@ def test_ids_that_are_asked_while_one_partition_loads_are_kept_by_it() -> None:
     pool = PartitionPool(topic="t", topic_id=None, leaders={("t", each): 1 for each in range(4)}, kept_by=0)
     for who in cluster.identities([1, 2, 3], pool):
         assert [cluster.state_place(who.ids[name])[1] for name in (OWN, OTHER)] == [0, 0]
+
+
+@pytest.mark.parametrize("kept_by", [None, 0])
+def test_a_cell_that_is_asked_again_meets_nothing_that_it_left_before(kept_by: int | None) -> None:
+    cluster, leaders = a_cluster(), {("t", each): 1 for each in range(4)}
+    pool = PartitionPool(topic="t", topic_id=None, leaders=leaders, groups={(GROUPS_TOPIC, 0): 1}, kept_by=kept_by)
+    asked = [who for _ in range(3) for who in cluster.identities([1, 2], pool)]
+    names = [name for who in asked for name in (*who.ids.values(), who.group)]
+    nobodys = [who.producer_id(symbol) for who in asked for symbol in (7, 8)]
+    assert all(names)
+    assert (len({*names}), len({*nobodys})) == (len(names), len(nobodys))
 
 
 def a_cluster() -> ExploredCluster:
