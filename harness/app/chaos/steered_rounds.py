@@ -6,10 +6,10 @@ best of several seeds (:mod:`harness.chaos.moments.steering`). Both follow from 
 """
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
+from typing import TypeAlias
 
 from harness.base.seed import Seed
 from harness.chaos.moments.steering import aims, steered
@@ -23,6 +23,8 @@ from harness.evidence.situations.kept_situations import read_situations
 from harness.evidence.situations.situation import Situation
 from harness.faults.toxic import ToxicReach
 
+FaultsOf: TypeAlias = Callable[[Seed], Sequence[PlannedFault]]
+"""What a seed draws for a round."""
 BEST_PASSES = 2
 """More of them would leave out scenarios in which all is visited, and whatever else these would find."""
 
@@ -79,34 +81,30 @@ class SteeredRounds:
         """The same with the seed that is worth most."""
         if not self.on or self.brokers is None:
             return round_
-        seed, _ = self._steered(round_.scenario, round_.seed, round_.seconds)
-        self._aims = aims(self._faults(round_.scenario, seed, round_.seconds))
+        faults_of = self._faults_of(round_.scenario, round_.seconds)
+        seed, _ = self._steered(round_.scenario, round_.seed, faults_of)
+        self._aims = aims(faults_of(seed))
         return replace(round_, seed=seed, command=self.options.command(round_.scenario, seed, round_.seconds))
 
     def _best_of(self, offered: int) -> str:
         """The scenario whose next round is worth most a second. :param offered: Rounds before this turn."""
         first = self.options.run.seed.value + offered
-        seeds = (Seed(value) for value in count(first))
         worths = {
-            scenario.name: self._worth_a_second(scenario, seed)
-            for scenario, seed in zip(self.options.scenarios, seeds, strict=False)
+            scenario.name: self._worth_a_second(scenario, Seed(value))
+            for value, scenario in enumerate(self.options.scenarios, start=first)
             if scenario.name not in self.beyond
         }
         return max(worths, key=lambda name: worths[name], default="")
 
     def _worth_a_second(self, scenario: Scenario, seed: Seed) -> float:
         seconds = self.options.length(scenario, len(self.options.scenarios))
-        return self._steered(scenario, seed, seconds)[1] / (seconds + OVERHEAD_SECONDS)
+        _, worth = self._steered(scenario, seed, self._faults_of(scenario, seconds))
+        return worth / (seconds + OVERHEAD_SECONDS)
 
-    def _steered(self, scenario: Scenario, seed: Seed, seconds: float) -> tuple[Seed, float]:
-        return steered(
-            seed,
-            lambda each: self._faults(scenario, each, seconds),
-            self.visited,
-            groups=scenario.has_groups,
-            aimed_at=self.aimed_at,
-        )
+    def _steered(self, scenario: Scenario, seed: Seed, faults_of: FaultsOf) -> tuple[Seed, float]:
+        return steered(seed, faults_of, self.visited, groups=scenario.has_groups, aimed_at=self.aimed_at)
 
-    def _faults(self, scenario: Scenario, seed: Seed, seconds: float) -> Sequence[PlannedFault]:
+    def _faults_of(self, scenario: Scenario, seconds: float) -> FaultsOf:
         assert self.brokers is not None, "a round was played"
-        return drawn_faults(scenario, seed, seconds, shape_on(scenario, self.brokers, self.reach))
+        shape = shape_on(scenario, self.brokers, self.reach)
+        return lambda seed: drawn_faults(scenario, seed, seconds, shape)

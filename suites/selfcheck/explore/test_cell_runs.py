@@ -62,23 +62,15 @@ def test_an_answer_passes_only_where_the_model_does_not_expect_it() -> None:
     assert not one.passing(INIT, ModelAnswer("CONCURRENT_TRANSACTIONS"))
 
 
-MOVED = pytest.mark.parametrize("error", sorted(MAY_BE_DONE))
-
-
-@MOVED
-def test_what_was_sent_again_when_a_coordinator_moved_is_not_told_to_differ(error: str) -> None:
+@pytest.mark.parametrize("error", sorted(MAY_BE_DONE))
+@pytest.mark.parametrize(("epoch", "missed", "following"), [(1, WHY_UNSURE, None), (0, None, WRITE)])
+def test_what_was_sent_again_when_a_coordinator_moved_is_never_told_to_differ(
+    error: str, epoch: int, missed: str | None, following: ModelRequest | None
+) -> None:
     one = run(INIT, WRITE)
     one.note_passed(ModelAnswer(error))
-    one.take(INIT, ModelAnswer("NONE", 0, 1))
-    assert (one.strayed, one.missed, one.next_step) == (None, WHY_UNSURE, None)
-
-
-@MOVED
-def test_what_was_sent_again_may_be_answered_as_the_model_says(error: str) -> None:
-    one = run(INIT, WRITE)
-    one.note_passed(ModelAnswer(error))
-    one.take(INIT, ModelAnswer("NONE", 0, 0))
-    assert (one.strayed, one.missed, one.next_step) == (None, None, WRITE)
+    one.take(INIT, ModelAnswer("NONE", 0, epoch))
+    assert (one.strayed, one.missed, one.next_step) == (None, missed, following)
 
 
 @pytest.mark.parametrize("error", sorted(NOTHING_DONE))
