@@ -23,8 +23,11 @@ class RuleHandle(Protocol):
     def report(self) -> RuleReport:
         """What it has done so far; also after it is off."""
 
-    def off(self) -> RuleReport:
-        """Take it off, deliver what it holds, and give its last report. Twice is no error."""
+    def off(self, *, await_answers: bool = True) -> RuleReport:
+        """Take it off, deliver what it holds, and give its last report. Twice is no error.
+
+        :param await_answers: Wait a little for answers to what it forwarded, so that the report has them.
+        """
 
 
 class FrameGate(Protocol):

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from harness.base.json_value import Json
 
 Epochs: TypeAlias = Literal["any", "newest", "older"]
+Step: TypeAlias = Literal["", "nothing", "init", "commit", "abort", "write"]
 Action: TypeAlias = Literal["hold", "hold-response", "drop-request", "drop-response", "repeat", "renumber", "lie"]
 
 LISTED = 200
@@ -31,6 +32,10 @@ class When:
     :param transactional: Whether it carries a transactional id.
     :param adds: Whether it is an AddPartitionsToTxn that adds its first transaction's partitions, or one that only asks
         about them (``verify_only``, from v4 on, KIP-890); a request without that field adds.
+    :param commits: Of EndTxn and WriteTxnMarkers, whether the (first) transaction is committed.
+    :param after: Whether the gate saw this last of its (first) transactional id: an answer without an error to
+        InitProducerId (``init``) or to EndTxn (``commit``, ``abort``) and no request like this one since, or one that
+        writes in the transaction (``write``), or ``nothing`` at all. It looks on from when the first such rule is on.
     :param skip: Let so many of the fitting requests pass at first.
     :param every: Take each n-th of the fitting requests after those.
     :param probability: Share of the n-th ones that is taken; drawn from ``seed``.
@@ -44,6 +49,8 @@ class When:
     epochs: Epochs = "any"
     transactional: bool | None = None
     adds: bool | None = None
+    commits: bool | None = None
+    after: Step = ""
     skip: int = 0
     every: int = 1
     probability: float = 1.0

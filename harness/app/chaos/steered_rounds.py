@@ -6,22 +6,23 @@ best of several seeds (:mod:`harness.chaos.moments.steering`). Both follow from 
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from harness.base.seed import Seed
 from harness.chaos.moments.steering import aims, steered
+from harness.chaos.moments.struck_requests import requests_by_fault
 from harness.chaos.plan.chaos_options import OVERHEAD_SECONDS, ChaosOptions
 from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.round_plan import drawn_faults
 from harness.chaos.plan.scenario import PlannedFault, Scenario
-from harness.chaos.play.casting import shape_on
+from harness.chaos.play.casting import offers_v2, shape_for
 from harness.chaos.play.environment import Environment
 from harness.evidence.situations.kept_situations import read_situations
-from harness.evidence.situations.situation import Situation
-from harness.faults.toxic import ToxicReach
+from harness.evidence.situations.situation import Situation, leader_adds, wanted
+from harness.faults.toxic import ClusterShape
 
 FaultsOf: TypeAlias = Callable[[Seed], Sequence[PlannedFault]]
 """What a seed draws for a round."""
@@ -36,15 +37,16 @@ class SteeredRounds:
     :param visited: What its rounds have shown so far.
     :param aimed_at: How often its rounds have aimed at each situation.
     :param beyond: Scenarios that cannot be played here.
-    :param brokers: Of the cluster, with ``reach``; None before there was one.
+    :param shapes: By scenario what its rounds may depend on; empty before there was a cluster.
+    :param never: Situations that no round can visit here.
     """
 
     options: ChaosOptions
     visited: set[Situation] = field(default_factory=set)
     aimed_at: Counter[Situation] = field(default_factory=Counter)
     beyond: set[str] = field(default_factory=set)
-    brokers: tuple[int, ...] | None = None
-    reach: frozenset[ToxicReach] = frozenset()
+    shapes: Mapping[str, ClusterShape] = field(default_factory=dict)
+    never: Set[Situation] = frozenset()
     _best: tuple[int, str] = (-1, "")
     _aims: Set[Situation] = frozenset()
 
@@ -57,7 +59,8 @@ class SteeredRounds:
     def note(self, folder: Path, environment: Environment) -> None:
         """A round is over: what it visited, and what toxics may act on here."""
         if environment.running is not None:
-            self.brokers, self.reach = environment.running.topology.brokers, environment.reach
+            self.shapes = {each.name: shape_for(each, environment) for each in self.options.scenarios}
+            self.never = frozenset() if offers_v2(environment) else self._leaders_additions()
         found = read_situations(folder)
         self.visited |= {each.situation for each in found.visits} if found else set()
         self.aimed_at.update(self._aims)
@@ -71,7 +74,7 @@ class SteeredRounds:
         in_turn = max(1, len(self.options.scenarios))
         turn = (number - 1) // in_turn
         best_alone = (turn + (self.options.after is not None)) % (1 + BEST_PASSES * in_turn)
-        if not self.on or self.brokers is None or not best_alone:
+        if not self.on or not self.shapes or not best_alone:
             return True
         if self._best[0] != turn:
             self._best = turn, self._best_of(turn * in_turn)
@@ -79,7 +82,7 @@ class SteeredRounds:
 
     def chosen(self, round_: Round) -> Round:
         """The same with the seed that is worth most."""
-        if not self.on or self.brokers is None:
+        if not self.on or not self.shapes:
             return round_
         faults_of = self._faults_of(round_.scenario, round_.seconds)
         seed, _ = self._steered(round_.scenario, round_.seed, faults_of)
@@ -102,9 +105,12 @@ class SteeredRounds:
         return worth / (seconds + OVERHEAD_SECONDS)
 
     def _steered(self, scenario: Scenario, seed: Seed, faults_of: FaultsOf) -> tuple[Seed, float]:
-        return steered(seed, faults_of, self.visited, groups=scenario.has_groups, aimed_at=self.aimed_at)
+        visited = self.visited | self.never
+        return steered(seed, faults_of, visited, groups=scenario.has_groups, aimed_at=self.aimed_at)
+
+    def _leaders_additions(self) -> frozenset[Situation]:
+        toxics = [toxic for scenario in self.options.scenarios for toxic in scenario.toxics]
+        return frozenset(filter(leader_adds, wanted(requests_by_fault(toxics), groups=False)))
 
     def _faults_of(self, scenario: Scenario, seconds: float) -> FaultsOf:
-        assert self.brokers is not None, "a round was played"
-        shape = shape_on(scenario, self.brokers, self.reach)
-        return lambda seed: drawn_faults(scenario, seed, seconds, shape)
+        return lambda seed: drawn_faults(scenario, seed, seconds, self.shapes[scenario.name])

@@ -102,8 +102,9 @@ class Await:
         """Whether the id is in the state; also where no coordinator tells it."""
         if not self.state:
             return True
+        asked = _broker(self.moment, strike.proxy, self.target)
         for _ in range(LOOKS):
-            told = told_state(strike, self.target)
+            told = told_state(strike, self.target, asked)
             if told in (self.state, None):
                 return True
             if told != self.state.replace("Complete", "Prepare"):
@@ -123,7 +124,7 @@ def _held(moment: Moment, rule: Rule, fault_target: FaultTarget, struck_moments:
         yield handle
     finally:
         released = fault_target.clock.now()
-        struck_moments.note_held(moment.name, handle.off().strikes, released)
+        struck_moments.note_held(moment.name, handle.off(await_answers=False).strikes, released)
 
 
 def _first(moment: Moment, handle: RuleHandle, longest_seconds: float, stop: Event) -> Strike | None:

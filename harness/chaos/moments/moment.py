@@ -5,12 +5,12 @@ aims at stands beside it, in the words of :mod:`harness.evidence.situations.situ
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from harness.evidence.situations import situation as words
 from harness.faults.fault_target import FaultTarget
-from harness.faults.frame_rule import Rule, Then, When
+from harness.faults.frame_rule import Rule, Step, Then, When
 from harness.faults.frame_toxic import links_of, proxies_of
 from harness.faults.toxic import ToxicReach
 
@@ -22,6 +22,15 @@ HELD_MS = 10_000
 GONE_ON_SECONDS = 0.4
 """For which markers are held before, so that clients have come to their next transactions; less than the stretch of
 time before a fault in which its traffic is counted (``harness.judge.checks.traffic``)."""
+BEFORE: Mapping[str, Step] = {
+    words.UNKNOWN: "nothing",
+    "Empty": "init",
+    "PrepareCommit": "commit",
+    "CompleteCommit": "commit",
+    "PrepareAbort": "abort",
+    "CompleteAbort": "abort",
+}
+"""What became last of a transactional id that is in a state, where no transaction of it is open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +53,11 @@ class Moment:
     markers_held: float | None = None
 
     @property
+    def ends(self) -> bool:
+        """Whether it is made of a request that says how a transaction ends."""
+        return self.api in (words.END, words.MARKERS)
+
+    @property
     def reach(self) -> frozenset[ToxicReach]:
         """Where requests must be seen."""
         return frozenset(map(ToxicReach, self._places))
@@ -64,14 +78,23 @@ class Moment:
     def rule(self, fault_target: FaultTarget, state: str = "") -> Rule:
         """The gate holds the next such request, or its answer.
 
-        :param state: Let those go on that nobody sends in this state: a leader only asks about a write where its client
-            has added the partition, so that the transaction is open (KIP-890).
+        :param state: Let those go on that nobody sends in this state, as far as the gate can tell: a leader only asks
+            about a write where its client has added the partition, so that the transaction is open (KIP-890).
         """
-        adds = True if self.aims_at(words.VERIFICATION) and state not in ("", "Ongoing") else None
-        transactional = None if self.api == words.MARKERS else True
-        when = When(apis=(self.api,), transactional=transactional, adds=adds, at_most=1)
         then = Then(action="hold-response" if self.answer else "hold", at_most_ms=HELD_MS)
-        return Rule(name=f"moment-{self.name}", proxies=proxies_of(self.on, fault_target), when=when, then=then)
+        proxies = proxies_of(self.on, fault_target)
+        return Rule(name=f"moment-{self.name}", proxies=proxies, when=self._when(state), then=then)
+
+    def _when(self, state: str) -> When:
+        any_state = When(apis=(self.api,), transactional=None if self.api == words.MARKERS else True, at_most=1)
+        if not state:
+            return any_state
+        if self.ends:
+            return any_state if state == "Ongoing" else replace(any_state, commits=state.endswith("Commit"))
+        if state == "Ongoing":
+            return replace(any_state, after="write") if self.api == words.INIT else any_state
+        adds = True if self.aims_at(words.VERIFICATION) else None
+        return replace(any_state, after=BEFORE[state], adds=adds)
 
     def markers_rule(self, fault_target: FaultTarget) -> Rule:
         """The gate holds every marker."""
@@ -81,7 +104,9 @@ class Moment:
 
     @property
     def _places(self) -> tuple[Place, ...]:
-        return (self.on,) if self.on == "links" or self.markers_held is None else (self.on, "links")
+        """Where the gate must stand; what became of an id before a leader asks about it is seen on clients' lanes."""
+        alone = self.api == words.MARKERS or (self.on == "lanes" and self.markers_held is None)
+        return (self.on,) if alone else ("lanes", "links")
 
 
 MOMENTS: Mapping[str, Moment] = {

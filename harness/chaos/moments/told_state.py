@@ -4,7 +4,7 @@ It only decides whether a fault strikes now or waits for the next request. Which
 the coordinators' own log afterwards.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from harness.base.kafka_error import KafkaError
@@ -21,24 +21,31 @@ ANSWER_SECONDS = 0.5
 """That a broker has for its answer; one that is slower is not waited for."""
 
 
-def told_state(strike: Strike, fault_target: FaultTarget) -> str | None:
+def told_state(strike: Strike, fault_target: FaultTarget, first: int | None = None) -> str | None:
     """In Kafka's words (``TransactionState``), ``unknown`` for an id that its coordinator does not know.
 
     Of a request for several ids the first one's. Markers name a producer id alone, of which brokers list the
     transactions. None where no broker tells.
+
+    :param first: The broker that is asked first, which mostly is the coordinator.
     """
+    brokers = sorted(fault_target.brokers, key=lambda broker: broker != first)
     if strike.transactional_ids:
-        return _first_told(DescribeTransactions(transactional_id=strike.transactional_ids[0]), _described, fault_target)
+        described = DescribeTransactions(transactional_id=strike.transactional_ids[0])
+        return _first_told(described, _described, fault_target, brokers)
     if strike.producer_id is not None:
-        return _first_told(ListTransactions(producer_ids=(strike.producer_id,)), _listed, fault_target)
+        return _first_told(ListTransactions(producer_ids=(strike.producer_id,)), _listed, fault_target, brokers)
     return None
 
 
 def _first_told(
-    request: ApiRequest[ResultT], read: Callable[[ResultT], str | None], fault_target: FaultTarget
+    request: ApiRequest[ResultT],
+    read: Callable[[ResultT], str | None],
+    fault_target: FaultTarget,
+    brokers: Sequence[int],
 ) -> str | None:
-    """Of the brokers in their order; only the coordinator of the id tells anything."""
-    for broker in fault_target.brokers:
+    """Of the brokers in this order; only the coordinator of the id tells anything."""
+    for broker in brokers:
         try:
             told = read(fault_target.client.call(broker, request, timeout_seconds=ANSWER_SECONDS).result)
         except WireError:

@@ -36,6 +36,8 @@ class Habits:
     :param open_seconds: For how long a transaction may stay open between its records, at most.
     :param ids_after: Transactions after which the seat goes on with a new transactional id; None for never.
     :param left_open: Share of transactions that nobody ends; their seat goes on with a new transactional id.
+    :param started_anew: Share of transactions after which the seat begins again with the same id, as an application
+        that is started anew: a third of them with what it has written left open (KIP-360).
     """
 
     in_flight: int = 5
@@ -51,6 +53,7 @@ class Habits:
     open_seconds: float = 0.0
     ids_after: int | None = None
     left_open: float = 0.0
+    started_anew: float = 0.0
 
 
 HABITS: Mapping[str, tuple[int, Habits]] = {
@@ -66,9 +69,12 @@ HABITS: Mapping[str, tuple[int, Habits]] = {
     "open-for-long": (5, Habits(records=(2, 4), open_seconds=1.5)),
     "outlives-segments": (2, Habits(records=(2, 4), open_seconds=4.5)),
     "left-open": (1, Habits(left_open=0.01)),
+    "started-anew": (6, Habits(started_anew=0.3)),
 }
 """By name: how many of a seat's draws find it, of the sum of all, and the habits."""
 TOGETHER = "together"
+ANEW_WHILE_OPEN = 1 / 3
+"""Of applications that are started anew, those that left a transaction open."""
 GATHERED = Habits(records=(1, 2))
 """Of seats whose transactions wait until all of them are open."""
 

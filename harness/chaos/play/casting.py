@@ -49,6 +49,11 @@ def _lacking(environment: Environment, scenario: Scenario, adapter: Adapter) -> 
     return environment.lacking(adapter)
 
 
+def offers_v2(environment: Environment) -> bool:
+    """Whether clients of Transactions V2 can play on the target."""
+    return any(environment.lacking(each) is None for each in ADAPTERS.values() if each.protocol == "v2")
+
+
 def crowd_protocols(
     environment: Environment, scenario: Scenario, adapters: Sequence[Adapter]
 ) -> Sequence[TransactionProtocol]:
@@ -74,6 +79,11 @@ def plan_of(round_: Round, shape: ClusterShape, adapters: Sequence[Adapter]) -> 
 def shape_of(scenario: Scenario, environment: Environment) -> ClusterShape:
     """What the schedule may depend on."""
     return shape_on(scenario, environment.open().topology.brokers, environment.reach)
+
+
+def shape_for(scenario: Scenario, environment: Environment) -> ClusterShape:
+    """The same on the cluster that the scenario would get; one must be running."""
+    return shape_on(scenario, environment.open().topology.brokers, environment.reach_for(scenario.cluster))
 
 
 def shape_on(scenario: Scenario, brokers: tuple[int, ...], reach: frozenset[ToxicReach]) -> ClusterShape:

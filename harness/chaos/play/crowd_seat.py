@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from harness.chaos.plan.crowd import LARGEST_PAYLOAD, CrowdedWorkload, Habits
+from harness.chaos.plan.crowd import ANEW_WHILE_OPEN, LARGEST_PAYLOAD, CrowdedWorkload, Habits
 from harness.chaos.plan.record_to_write import RecordToWrite
 from harness.chaos.play.actor import INIT_PAUSE_SECONDS, TXNS_PER_ROLE
 from harness.chaos.play.crowd_account import CrowdAccount
@@ -102,7 +102,9 @@ class Seat:
             await self.pace.turn()
             records, commit = self._drawn()
             left_open = self.draw.random() < self.habits.left_open
-            if not await self._transact(producer, records, commit, left_open):
+            anew = self.draw.random() < self.habits.started_anew
+            leaves_open = left_open or (anew and self.draw.random() < ANEW_WHILE_OPEN)
+            if not await self._transact(producer, records, commit, leaves_open) or anew:
                 return left_open
             if self.habits.ids_after is not None and self._of_this_id >= self.habits.ids_after:
                 return True

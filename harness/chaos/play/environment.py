@@ -108,7 +108,7 @@ class Environment:
 
         :raises UserError: When it cannot be started.
         """
-        asked = asked if self._can_be_started(asked) else COMMON
+        asked = self._granted(asked)
         if asked != self._asked:
             self.replace_cluster(f"it asks for {str(asked) or 'the common one'}")
             self._asked = asked
@@ -140,8 +140,18 @@ class Environment:
     @property
     def reach(self) -> frozenset[ToxicReach]:
         """What toxics may act on."""
-        clients, settings = bool(self.programs), bool(self._asked.properties)
-        return reach_of(self.open(), self.wanted.permissions, clients=clients, settings=settings)
+        return self._reach(self._asked, controllers=None)
+
+    def reach_for(self, asked: ScenarioCluster) -> frozenset[ToxicReach]:
+        """Likewise on the cluster that a scenario would get which asks for this; one must be running."""
+        granted = self._granted(asked)
+        return self._reach(granted, controllers=granted.controllers if self.open().owned else None)
+
+    def _reach(self, asked: ScenarioCluster, controllers: int | None) -> frozenset[ToxicReach]:
+        clients, settings = bool(self.programs), bool(asked.properties)
+        return reach_of(
+            self.open(), self.wanted.permissions, clients=clients, settings=settings, controllers=controllers
+        )
 
     def tell_out_of_reach(self, lost: Mapping[str, str]) -> None:
         """Say of each toxic once in a session why it does not strike; ``lost`` is the reason by the toxic's name."""
@@ -220,9 +230,11 @@ class Environment:
         if reading is not None:
             reading.close()
 
-    def _can_be_started(self, asked: ScenarioCluster) -> bool:
+    def _granted(self, asked: ScenarioCluster) -> ScenarioCluster:
+        """What is asked for, where the target can be started so, else what is common."""
         target, options = parse_target(self.wanted.target), asked.of(self.wanted.cluster)
-        return not isinstance(target, External) and why_not_made(target, self.wanted.backend, options) is None
+        can_be = not isinstance(target, External) and why_not_made(target, self.wanted.backend, options) is None
+        return asked if can_be else COMMON
 
     def _tidy_at_last(self, cluster: Cluster) -> None:
         """A group whose last member was killed can be removed when its session is over."""

@@ -11,14 +11,21 @@ EVERYWHERE = frozenset({ToxicReach.LANES, ToxicReach.TOPICS})
 
 
 def reach_of(
-    cluster: Cluster, permissions: Permissions, *, clients: bool = False, settings: bool = False
+    cluster: Cluster,
+    permissions: Permissions,
+    *,
+    clients: bool = False,
+    settings: bool = False,
+    controllers: int | None = None,
 ) -> frozenset[ToxicReach]:
     """What is within reach on this cluster.
 
     :param clients: Whether clients are processes of their own.
     :param settings: Whether the cluster was started with the scenario's settings.
+    :param controllers: Of one like it that has another number of them; None for its own.
     """
     topology = cluster.topology
+    controllers = len(topology.controllers) if controllers is None else controllers
     within = {
         ToxicReach.LANES: bool(topology.lane_proxies),
         ToxicReach.LINKS: bool(topology.links),
@@ -29,7 +36,7 @@ def reach_of(
         ToxicReach.RELEASES: isinstance(cluster, RunRelease) and any(map(cluster.started_with, topology.brokers)),
         ToxicReach.CODE: isinstance(cluster, BreakNode),
         ToxicReach.SETTINGS: settings,
-        ToxicReach.CONTROLLERS: isinstance(cluster, Kill) and len(topology.controllers) > 1,
+        ToxicReach.CONTROLLERS: isinstance(cluster, Kill) and controllers > 1,
         ToxicReach.TOPICS: True,
     }
     return frozenset(reach for reach, there in within.items() if there)

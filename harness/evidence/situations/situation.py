@@ -65,6 +65,14 @@ class Situation:
     fault: str
 
 
+def leader_adds(situation: Situation) -> bool:
+    """Whether a leader adds the partition itself, with a client of Transactions V2 (KIP-890).
+
+    One of V1 has added it before, so that the transaction is open when the leader asks.
+    """
+    return situation.request == VERIFICATION and situation.state != "Ongoing"
+
+
 def pairs(*, groups: bool) -> Iterator[tuple[str, str]]:
     """Every pair of the table, with those that take a consumer group or without them."""
     for state, requests in PAIRS:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from harness.faults.frame_rule import LISTED, Rule, RuleReport, Strike
+from harness.faults.gate.latest_steps import LatestSteps
 from harness.faults.gate.lie import Lie, load
 from harness.faults.gate.request_info import LatestEpochs, RequestInfo
 
@@ -61,12 +62,12 @@ class ActiveRule:
         self._draw = Random(self.rule.when.seed)
         self.lie = load(self.rule.then.lie, self.rule.then.with_) if self.rule.then.action == "lie" else None
 
-    def matches(self, info: RequestInfo, latest: LatestEpochs) -> bool:
+    def matches(self, info: RequestInfo, latest: LatestEpochs, steps: LatestSteps) -> bool:
         """Whether the rule takes this request; counts it as seen."""
         when = self.rule.when
         self.seen += 1
         self.unreadable += not info.readable
-        if not info.readable or not self._fits(info, latest):
+        if not info.readable or not self._fits(info, latest, steps):
             return False
         self.fitting += 1
         drawn = self._draw.random()  # one for each that fits, so that ``every`` does not shift the draws
@@ -107,7 +108,7 @@ class ActiveRule:
             strikes=tuple(self.strikes),
         )
 
-    def _fits(self, info: RequestInfo, latest: LatestEpochs) -> bool:
+    def _fits(self, info: RequestInfo, latest: LatestEpochs, steps: LatestSteps) -> bool:
         when = self.rule.when
         return (
             (not when.versions or when.versions[0] <= info.header.version <= when.versions[-1])
@@ -115,7 +116,9 @@ class ActiveRule:
             and _matches_any(when.client_ids, (info.header.client_id,))
             and when.transactional in (None, bool(info.transactional_ids))
             and when.adds in (None, info.adds)
+            and when.commits in (None, info.commits)
             and (when.epochs == "any" or when.epochs == latest.compare(info))
+            and steps.fits(info, when.after)
         )
 
 

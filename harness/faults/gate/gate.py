@@ -30,9 +30,10 @@ class GateRuleHandle:
     def report(self) -> RuleReport:
         return self.gate.report(self.rule.name)
 
-    def off(self) -> RuleReport:
+    def off(self, *, await_answers: bool = True) -> RuleReport:
         self.gate.gate_process.command("off", rule=self.rule.name)
-        wait.elapsed_ms_until(self._complete, timeout_seconds=LAST_RESPONSES_SECONDS)
+        if await_answers:
+            wait.elapsed_ms_until(self._complete, timeout_seconds=LAST_RESPONSES_SECONDS)
         return self.report()
 
     def _complete(self) -> bool:

@@ -5,7 +5,7 @@ record batches of Produce, and in the body of everything else.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.wire.codec.response_fields import ResponseFields
 from harness.wire.frame_codec import RequestHeader
@@ -17,6 +17,7 @@ class RequestInfo:
     """A request as rules see it; ``identities`` are pairs of producer id and epoch.
 
     :param adds: Of AddPartitionsToTxn, whether its first transaction's partitions are added, and not only asked about.
+    :param commits: Of EndTxn and WriteTxnMarkers, whether the first transaction is committed.
     """
 
     header: RequestHeader
@@ -24,6 +25,7 @@ class RequestInfo:
     identities: tuple[tuple[int, int], ...] = ()
     readable: bool = True
     adds: bool | None = None
+    commits: bool | None = None
 
 
 @dataclass(slots=True)
@@ -81,13 +83,20 @@ def _add_partitions(header: RequestHeader, body: ResponseFields) -> RequestInfo:
 
 
 def _markers(header: RequestHeader, body: ResponseFields) -> RequestInfo:
-    return RequestInfo(header=header, identities=_identities(body.parts("markers")))
+    markers = body.parts("markers")
+    commits = next((bool(marker.number("transaction_result")) for marker in markers), None)
+    return RequestInfo(header=header, identities=_identities(markers), commits=commits)
+
+
+def _end(header: RequestHeader, body: ResponseFields) -> RequestInfo:
+    return replace(_one_producer(header, body), commits=bool(body.number("committed")))
 
 
 PARSERS: Mapping[str, Callable[[RequestHeader, ResponseFields], RequestInfo]] = {
     "Produce": _produce,
     "AddPartitionsToTxn": _add_partitions,
     "WriteTxnMarkers": _markers,
+    "EndTxn": _end,
 }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from harness.faults.frame_rule import Rule, Until
 from harness.faults.gate.active_rule import ActiveRule
+from harness.faults.gate.latest_steps import WRITES, LatestSteps
 from harness.faults.gate.request_info import IDENTITY_APIS, LatestEpochs, RequestInfo, request_info
 from harness.faults.gate.watch.logged_frame import LoggedFrame
 from harness.wire.api_names import key_of
@@ -36,9 +37,11 @@ class Rulebook:
 
     rules: dict[str, ActiveRule] = field(default_factory=dict)
     latest: LatestEpochs = field(default_factory=LatestEpochs)
+    steps: LatestSteps = field(default_factory=LatestSteps)
     errors: list[str] = field(default_factory=list)
     _by_proxy_and_api: Mapping[tuple[str, int], tuple[ActiveRule, ...]] = field(default_factory=dict)
     _watched_apis: frozenset[int] = frozenset()
+    _noted_apis: frozenset[int] = frozenset()
 
     def add(self, rule: Rule) -> None:
         """From now on; :raises KeyError: for an unknown API; ValueError: for a name that is in use."""
@@ -59,16 +62,19 @@ class Rulebook:
         """The request (``raw`` with its length) and the rule that takes it; None for one that passes undecoded."""
         key = int.from_bytes(raw[4:6], "big")
         candidates = self._by_proxy_and_api.get((proxy, key), ())
-        if not candidates and key not in self._watched_apis:
+        watched = key in self._watched_apis
+        if not candidates and not watched and key not in self._noted_apis:
             return None
         info, body = _read(raw[4:])
-        rule = next((rule for rule in candidates if rule.matches(info, self.latest)), None)
-        return DecodedRequest(info, body, rule, logged)
+        rule = next((rule for rule in candidates if rule.matches(info, self.latest, self.steps)), None)
+        self.steps.asked(info)
+        return DecodedRequest(info, body, rule, logged) if candidates or watched else None
 
     def note_response(self, info: RequestInfo, body: object, error: int | None) -> None:
         """A response passed: remember an identity that it hands out, and release the requests that wait for it."""
         if body is not None and info.header.api in IDENTITY_APIS:
             self.latest.update(info, body)
+            self.steps.answered(info, error)
         for active in self.rules.values():
             until = active.rule.then.until
             if until is not None and active.pending and _happened(until, info, error):
@@ -92,11 +98,18 @@ class Rulebook:
                 index[key] = (*index.get(key, ()), active)
         self._by_proxy_and_api = index
         self._watched_apis = frozenset(key_of(api) for active in on for api in _watched(active.rule))
+        self._noted_apis = frozenset(key_of(api) for active in on for api in _noted(active.rule))
 
 
 def _watched(rule: Rule) -> tuple[str, ...]:
-    compares = rule.when.epochs != "any" or rule.then.action == "lie"
+    """APIs whose requests and answers the rule must know."""
+    compares = rule.when.epochs != "any" or rule.when.after or rule.then.action == "lie"
     return (*(rule.then.until.apis if rule.then.until else ()), *(IDENTITY_APIS if compares else ()))
+
+
+def _noted(rule: Rule) -> tuple[str, ...]:
+    """APIs whose requests alone it must know: a write of another kind than its own is of no account to a write."""
+    return WRITES if rule.when.after and not set(rule.when.apis) & set(WRITES) else ()
 
 
 def _happened(until: Until, info: RequestInfo, error: int | None) -> bool:

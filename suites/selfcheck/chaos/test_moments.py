@@ -10,19 +10,14 @@ from typing import cast
 
 import pytest
 
-from harness.app.chaos.chaos_session import ChaosSession
-from harness.app.chaos.steered_rounds import BEST_PASSES, SteeredRounds
 from harness.base.clock import RunClock
 from harness.base.json_value import Json
 from harness.base.paths import SCENARIOS
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode
 from harness.chaos.moments.moment import MOMENTS
-from harness.chaos.moments.steering import APART, CANDIDATES, aims, steered, worth
 from harness.chaos.moments.struck_moments import StruckMoments
 from harness.chaos.moments.struck_requests import requests_by_fault
-from harness.chaos.plan.chaos_options import ChaosOptions
-from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.plan_file import read_plan, write_plan
 from harness.chaos.plan.round_plan import PlannedRole, draw_plan, drawn_faults
 from harness.chaos.plan.scenario import PlannedFault, Scenario
@@ -31,16 +26,13 @@ from harness.chaos.plan.schedule import schedule
 from harness.chaos.plan.toxic_catalogue import find_toxics
 from harness.chaos.play.casting import shape_on
 from harness.chaos.play.fault_runner import run_faults
-from harness.cluster.run_options import RunOptions
 from harness.evidence.history.operation import FaultWindow
-from harness.evidence.situations.earlier_situations import EarlierSituations
-from harness.evidence.situations.situation import REQUESTS, Situation, pairs, wanted
+from harness.evidence.situations.situation import REQUESTS, pairs
 from harness.faults.fault_target import FaultTarget
 from harness.faults.frame_gate import FrameGate
 from harness.faults.frame_rule import Rule, RuleReport, Strike
 from harness.faults.toxic import ClusterShape, Power, StrikeCount, ToxicReach
 from suites.selfcheck.fixtures.user_errors import raises_user_error
-from toxics.process import clock_jump
 
 BROKERS = (1, 2, 3)
 SCENARIO = next(each for each in find_scenarios(SCENARIOS) if each.name == "transfer-through-crashes")
@@ -102,7 +94,7 @@ class FakeRule:
             rule="r", seen=1, struck=len(strikes), holding=holding, unanswered=0, unreadable=0, strikes=strikes
         )
 
-    def off(self) -> RuleReport:
+    def off(self, *, await_answers: bool = True) -> RuleReport:  # noqa: ARG002
         self.held = False
         return self.report()
 
@@ -207,7 +199,7 @@ def test_a_fault_waits_for_a_request_of_an_id_in_its_state(
     monkeypatch: pytest.MonkeyPatch, told: list[str | None], taken: int
 ) -> None:
     states = iter(told)
-    monkeypatch.setattr("harness.chaos.moments.awaited_moment.told_state", lambda _strike, _target: next(states))
+    monkeypatch.setattr("harness.chaos.moments.awaited_moment.told_state", lambda *_asked: next(states))
     gate = FakeGate()
     window, toxic, noted = played(gate, "init-in-flight", {"broker": 1}, state="CompleteCommit")
     assert window.struck == 1
@@ -221,7 +213,7 @@ def test_a_fault_waits_for_a_request_of_an_id_in_its_state(
 def test_others_are_let_go_before_it_strikes(monkeypatch: pytest.MonkeyPatch) -> None:
     gate, told = FakeGate(), list[list[bool]]()
 
-    def looked(_strike: Strike, _target: FaultTarget) -> str:
+    def looked(_strike: Strike, _target: FaultTarget, _first: int | None) -> str:
         told.append([handle.held for handle in gate.handles])
         return "Ongoing" if len(told) == 2 else "Empty"
 
@@ -234,7 +226,7 @@ def test_a_state_that_does_not_come_lets_the_fault_strike_at_its_moment_all_the_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("harness.chaos.moments.awaited_moment.LONGEST_WAIT_SECONDS", 0.2)
-    monkeypatch.setattr("harness.chaos.moments.awaited_moment.told_state", lambda _strike, _target: "Empty")
+    monkeypatch.setattr("harness.chaos.moments.awaited_moment.told_state", lambda *_asked: "Empty")
     gate = FakeGate()
     window, toxic, _ = played(gate, "init-in-flight", {"broker": 1}, state="Ongoing")
     assert (window.struck, window.how) == (1, "strikes; at its moment, init-in-flight")
@@ -257,6 +249,35 @@ def test_where_no_transaction_is_open_leaders_add_and_none_only_asks(name: str) 
     told = {state: MOMENTS[name].rule(target(FakeGate()), state).when.adds for state in ("", *MOMENTS[name].states)}
     assert told == {state: None if state in ("", "Ongoing") else True for state in told}
     assert MOMENTS["produce-in-flight"].rule(target(FakeGate()), "Empty").when.adds is None
+
+
+@pytest.mark.parametrize(
+    ("moment", "state", "after", "commits"),
+    [
+        ("verification-pending", "Empty", "init", None),
+        ("verification-pending", "Ongoing", "", None),
+        ("verification-before-markers", "PrepareAbort", "abort", None),
+        ("produce-before-markers", "PrepareCommit", "commit", None),
+        ("produce-in-flight", "CompleteAbort", "abort", None),
+        ("init-in-flight", "unknown", "nothing", None),
+        ("init-in-flight", "Ongoing", "write", None),
+        ("init-in-flight", "", "", None),
+        ("end-answered", "CompleteAbort", "", False),
+        ("end-in-flight", "Ongoing", "", None),
+        ("marker-in-flight", "PrepareCommit", "", True),
+    ],
+)
+def test_the_gate_takes_what_can_be_in_the_state_as_far_as_it_can_tell(
+    moment: str, state: str, after: str, commits: bool | None
+) -> None:
+    when = MOMENTS[moment].rule(target(FakeGate()), state).when
+    assert (when.after, when.commits) == (after, commits)
+
+
+def test_what_leaders_ask_is_told_apart_by_what_clients_did_so_that_their_lanes_pass_the_gate_too() -> None:
+    for name in ("verification-pending", "verification-before-markers"):
+        assert {proxy.partition("-")[0] for proxy in MOMENTS[name].proxies(target(FakeGate()))} == {"lane", "link"}
+    assert MOMENTS["marker-in-flight"].reach == {ToxicReach.LINKS}
 
 
 @pytest.mark.parametrize(
@@ -351,136 +372,3 @@ def test_every_moment_aims_at_situations_of_the_table() -> None:
 def test_every_request_that_a_toxic_strikes_has_a_name_in_the_table() -> None:
     named = {request for requests in requests_by_fault([*find_toxics().values()]).values() for request in requests}
     assert {"WriteTxnMarkers", "a leader's AddPartitionsToTxn", "Produce", "EndTxn"} <= named <= REQUESTS.keys()
-
-
-def kills(moment: str) -> tuple[PlannedFault, ...]:
-    toxic = next(each for each in SCENARIO.toxics if each.name == "kill")
-    return (PlannedFault(toxic=toxic, at_ms=0, duration_ms=1, chosen={}, moment=moment),)
-
-
-def test_a_fault_at_a_moment_is_worth_more_until_its_situations_were_visited() -> None:
-    aims = {Situation(state=state, request=request, fault="kill") for state, request in MOMENTS["end-in-flight"].aims}
-    assert worth(kills("end-in-flight"), set(), groups=False) > worth(kills(""), set(), groups=False) > 0
-    left = worth(kills("end-in-flight"), aims, groups=False)
-    assert left == worth(kills(""), aims, groups=False) < worth(kills(""), set(), groups=False)
-    assert worth(kills("end-in-flight"), wanted({"kill": ()}, groups=False), groups=False) == 0
-
-
-def test_what_rounds_have_aimed_at_in_vain_is_worth_less_each_time() -> None:
-    once, twice = (dict.fromkeys(aims(kills("end-in-flight")), times) for times in (1, 2))
-    faults = kills("end-in-flight")
-    worths = [worth(faults, set(), groups=False, aimed_at=before) for before in ({}, once, twice)]
-    assert worths == sorted(worths, reverse=True)
-    assert len({*worths}) == 3
-
-
-def test_a_round_in_which_a_clock_is_off_is_worth_nothing() -> None:
-    jump = PlannedFault(toxic=clock_jump.TOXIC, at_ms=0, duration_ms=1, chosen={}, moment="")
-    assert worth(kills("end-in-flight"), set(), groups=False) > 0
-    assert worth((*kills("end-in-flight"), jump), set(), groups=False) == 0
-
-
-def test_a_fault_that_waits_for_a_state_aims_at_no_other() -> None:
-    (fault,) = kills("end-answered")
-    assert {each.state for each in aims([fault])} == {"CompleteCommit", "CompleteAbort"}
-    assert {each.state for each in aims([replace(fault, state="CompleteAbort")])} == {"CompleteAbort"}
-
-
-def test_the_best_seed_is_chosen_the_same_each_time_and_the_own_one_where_all_are_equal() -> None:
-    by_seed = {7 + nth * APART: kills("marker-in-flight" if nth == 3 else "") for nth in range(CANDIDATES)}
-    best = steered(Seed(7), lambda seed: by_seed[seed.value], set(), groups=False)
-    assert best[0] == Seed(7 + 3 * APART)
-    assert best == steered(Seed(7), lambda seed: by_seed[seed.value], set(), groups=False)
-    assert steered(Seed(7), lambda _: kills(""), set(), groups=False)[0] == Seed(7)
-
-
-def session(tmp_path: Path, **options: object) -> SteeredRounds:
-    run = RunOptions(
-        target="kafka:4.3.1", backend="process", seed=Seed(3), folder=tmp_path, progress=lambda _sentence: None
-    )
-    chosen = ChaosOptions(run=run, scenarios=find_scenarios(SCENARIOS), **options)  # type: ignore[arg-type]
-    return SteeredRounds(options=chosen, brokers=BROKERS, reach=frozenset(ToxicReach))
-
-
-def a_round(scenario: Scenario = SCENARIO) -> Round:
-    return Round(
-        target="kafka:4.3.1", scenario=scenario, seed=Seed(3), seconds=30, folder=Path("x"), command="fencepost"
-    )
-
-
-def test_a_steered_round_tells_its_own_seed_and_is_drawn_by_it_alone(tmp_path: Path) -> None:
-    steering = session(tmp_path, budget_seconds=600)
-    chosen = steering.chosen(a_round())
-    assert chosen.seed != Seed(3)
-    assert f"--seed {chosen.seed.value} --seconds 30" in chosen.command
-    assert "--budget" not in chosen.command
-    assert chosen == steering.chosen(a_round())
-    steering.visited |= set(wanted(dict.fromkeys(("kill", "pause", "restart"), ()), groups=False))
-    assert steering.chosen(a_round()).seed == Seed(3)  # nothing is left for which another would be better
-
-
-@pytest.mark.parametrize("options", [{}, {"budget_seconds": 600, "unsteered": True}])
-def test_without_a_budget_or_when_told_so_nothing_is_steered(tmp_path: Path, options: dict[str, object]) -> None:
-    steering = session(tmp_path, **options)
-    assert steering.chosen(a_round()) == a_round()
-    assert all(steering.has_more(a_round(), number) for number in range(1, 60))
-
-
-def test_a_steered_pass_aims_at_more_than_twice_what_seeds_in_a_row_aim_at(tmp_path: Path) -> None:
-    assert len(_aimed(session(tmp_path, budget_seconds=600))) > 2 * len(_aimed(session(tmp_path)))
-
-
-def _aimed(steering: SteeredRounds) -> set[Situation]:
-    """What one pass over all scenarios aims at, where whatever is aimed at is visited."""
-    for number, scenario in enumerate(steering.options.scenarios):
-        chosen = steering.chosen(replace(a_round(scenario), seed=Seed(3 + number)))
-        faults = drawn_faults(scenario, chosen.seed, chosen.seconds, shape(scenario=scenario))
-        steering.visited |= aims(faults)
-    return steering.visited
-
-
-def scenarios_of(steering: SteeredRounds, turn: int) -> list[str]:
-    """The scenarios of the rounds that are played of a turn, from 0."""
-    scenarios = steering.options.scenarios
-    offered = enumerate(scenarios, start=turn * len(scenarios) + 1)
-    return [each.name for number, each in offered if steering.has_more(a_round(each), number)]
-
-
-def test_a_session_that_goes_on_begins_with_the_best_round(tmp_path: Path) -> None:
-    before = EarlierSituations(rounds=1, wanted=(), visited=())
-    steering = session(tmp_path, budget_seconds=600, after=(tmp_path, before))
-    assert len(scenarios_of(steering, 0)) == 1
-    assert f"--after {tmp_path}" in steering.options.session_command()
-
-
-def test_what_earlier_sessions_visited_is_visited(tmp_path: Path) -> None:
-    visited = tuple(sorted(wanted(dict.fromkeys(("kill", "pause", "restart"), ()), groups=False)))
-    before = EarlierSituations(rounds=1, wanted=visited, visited=visited)
-    options = session(tmp_path, budget_seconds=600, after=(tmp_path, before)).options
-    assert ChaosSession(options=options).steering.visited == set(visited)
-
-
-def test_a_pass_over_all_scenarios_is_followed_by_rounds_of_the_best(tmp_path: Path) -> None:
-    steering = session(tmp_path, budget_seconds=600)
-    scenarios = steering.options.scenarios
-    every = [each.name for each in scenarios]
-    assert scenarios_of(steering, 0) == every
-    (best,) = scenarios_of(steering, 1)
-    toxics = next(each for each in scenarios if each.name == best).toxics
-    steering.visited |= wanted(requests_by_fault(toxics), groups=True)
-    assert scenarios_of(steering, 1) == [best], "a turn is decided once"
-    (next_best,) = scenarios_of(steering, 2)
-    assert next_best != best
-    steering.beyond.add(next_best)
-    assert next_best not in scenarios_of(steering, 3)
-    best_alone = BEST_PASSES * len(scenarios)
-    assert (len(scenarios_of(steering, best_alone)), scenarios_of(steering, 1 + best_alone)) == (1, every)
-
-
-def test_all_rounds_that_the_budget_may_reach_for_are_offered_in_turns_of_one(tmp_path: Path) -> None:
-    offered = ChaosSession(options=session(tmp_path, budget_seconds=7_200).options)
-    in_turn = len(offered.options.scenarios)
-    assert len(offered.rounds) == offered.rounds_in_all * in_turn
-    assert sorted(offered.rounds, key=lambda each: each.folder.name) == offered.rounds
-    unsteered = ChaosSession(options=session(tmp_path, budget_seconds=7_200, unsteered=True).options)
-    assert len(unsteered.rounds) == unsteered.rounds_in_all == offered.rounds_in_all

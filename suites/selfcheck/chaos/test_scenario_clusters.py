@@ -92,6 +92,16 @@ def test_what_can_strike_follows_from_the_cluster_that_runs(tmp_path: Path, star
     assert len(starts.clusters) == 3
 
 
+def test_what_can_strike_on_a_scenarios_own_cluster_is_known_before_it_runs(tmp_path: Path, starts: Starts) -> None:
+    session = environment(tmp_path)
+    own = {ToxicReach.SETTINGS, ToxicReach.CONTROLLERS}
+    for running in (COMMON, THREE):
+        session.open_for(running)
+        found = [session.reach_for(asked) & own for asked in (COMMON, ROLLING, THREE)]
+        assert found == [set(), {ToxicReach.SETTINGS}, {ToxicReach.CONTROLLERS}]
+    assert len(starts.clusters) == 2
+
+
 def test_a_cluster_that_is_not_ours_stays_as_it_is(tmp_path: Path, starts: Starts) -> None:
     session = environment(tmp_path, "external:h:1", "external")
     session.open_for(ROLLING)

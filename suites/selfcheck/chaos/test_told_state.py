@@ -41,19 +41,20 @@ def described(error: int, state: str = "") -> object:
 
 
 @pytest.mark.parametrize(
-    ("answers", "state", "asked"),
+    ("answers", "first", "state", "asked"),
     [
-        ({1: described(KafkaError.NOT_COORDINATOR), 2: described(0, "Ongoing")}, "Ongoing", [1, 2]),
-        ({2: described(KafkaError.TRANSACTIONAL_ID_NOT_FOUND)}, "unknown", [1, 2]),
-        ({3: described(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)}, None, [1, 2, 3]),
+        ({1: described(KafkaError.NOT_COORDINATOR), 2: described(0, "Ongoing")}, None, "Ongoing", [1, 2]),
+        ({1: described(KafkaError.NOT_COORDINATOR), 2: described(0, "Ongoing")}, 2, "Ongoing", [2]),
+        ({2: described(KafkaError.TRANSACTIONAL_ID_NOT_FOUND)}, 3, "unknown", [3, 1, 2]),
+        ({3: described(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)}, None, None, [1, 2, 3]),
     ],
 )
 def test_the_coordinator_among_the_brokers_tells_the_state(
-    answers: Mapping[int, object], state: str | None, asked: list[int]
+    answers: Mapping[int, object], first: int | None, state: str | None, asked: list[int]
 ) -> None:
     at, cluster = Strike(proxy="p", api="EndTxn", version=1, fate="held", at_ns=0), FakeBrokers(answers)
     given = target(cluster)
-    assert told_state(replace(at, transactional_ids=("teller",)), given) == state
+    assert told_state(replace(at, transactional_ids=("teller",)), given, first) == state
     assert cluster.asked == asked
     assert told_state(at, given) is None  # neither id nor producer id
 

@@ -1,6 +1,7 @@
 """The gate before a fake broker: what passes, is held, dropped or repeated, and which connections end."""
 
 import struct
+from typing import Any
 
 import pytest
 
@@ -203,6 +204,35 @@ def test_what_adds_partitions_is_told_from_what_only_asks_about_them(
     client.ask(4, end(), 3)
     passed = [number for number in (1, 2, 3, 4) if number not in struck]
     assert answers(client, len(passed)) == passed
+
+
+@pytest.mark.parametrize(
+    ("when", "struck"),
+    [
+        (When(apis=("EndTxn",), commits=False), [6, 9]),
+        (When(apis=("EndTxn",), commits=True), [4]),
+        (When(apis=("Produce",), after="nothing"), [1]),
+        (When(apis=("Produce",), after="init"), [3, 8]),
+        (When(apis=("Produce",), after="commit"), [5]),
+        (When(apis=("Produce",), after="abort"), [10]),
+        (When(apis=("EndTxn",), after="write"), [4, 6, 9]),
+        (When(apis=("InitProducerId",), after="abort"), [7]),
+        (When(apis=("InitProducerId",), after="write"), [2]),
+        (When(apis=("InitProducerId",), after="init"), []),
+    ],
+)
+def test_a_rule_tells_what_became_last_of_an_id(pair: GatePair, when: When, struck: list[int]) -> None:
+    client, who = pair.call(), f"{when.after}-{when.apis}"
+    handle = on(pair, when, Then(action="hold", at_most_ms=1))
+    write, abort = produce(who), end(who, committed=False)
+    requests: list[Any] = [write, init(who), write, end(who), write, abort, init(who), write, abort, write]
+    taken = []
+    for number, request in enumerate(requests, start=1):
+        before = handle.report().struck
+        client.ask(number, request, 9 if request is write else 3)
+        client.answer()
+        taken += [number] if handle.report().struck > before else []
+    assert taken == struck
 
 
 def test_draws_of_a_rule_come_from_its_seed_alone(pair: GatePair) -> None:
