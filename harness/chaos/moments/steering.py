@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from harness.base.seed import Seed
 from harness.chaos.moments.moment import MOMENTS
 from harness.chaos.moments.struck_requests import requests_by_fault
+from harness.chaos.moments.told_by_log import hides_states
 from harness.chaos.plan.scenario import PlannedFault
 from harness.evidence.situations.situation import Situation, wanted
-from harness.faults.brokers.node_rules import alters_clock
 
 CANDIDATES = 48
 """Seeds that are compared, which takes some 0.1 s a round.
@@ -52,11 +52,11 @@ def worth(
     groups: bool,
     aimed_at: Mapping[Situation, int] = NEVER,
 ) -> float:
-    """How much of what was not visited these faults may meet; nothing where a clock is off, by which it is told.
+    """How much of what was not visited these faults may meet; nothing where no state can be told.
 
     :param aimed_at: How often rounds have aimed at each before; what was not met then may be hard to meet.
     """
-    if any(alters_clock(fault.toxic) for fault in faults):
+    if any(hides_states(fault.toxic) for fault in faults):
         return 0.0
     met, aimed = wanted(requests_by_fault([fault.toxic for fault in faults]), groups=groups), aims(faults)
     return round(sum((1.0 if each in aimed else BY_CHANCE) / (1 + aimed_at.get(each, 0)) for each in met - visited), 6)

@@ -1,7 +1,7 @@
 """What a round notes for :mod:`harness.evidence.situations`: the coordinators' own log, and terms of leaders.
 
 Brokers stamp what they append with the machine's time, which becomes the run's only where they run on this machine and
-no fault alters what they take for the time. Of other rounds nothing is said.
+no fault alters what they take for the time. Of other rounds nothing is said, nor where the log is compacted meanwhile.
 """
 
 import time
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from harness.base.clock import RunClock
 from harness.base.kafka_error import error_name
 from harness.chaos.moments.struck_requests import requests_by_fault
+from harness.chaos.moments.told_by_log import CLOCKS_OFF, COMPACTED, compacts, hides_states
 from harness.evidence.situations.kept_situations import KeptRecords
 from harness.evidence.situations.recorded import FaultMoment, HeldRequest, LeaderTerm, RoundRecords, StateRecord
 from harness.evidence.situations.situation import UNKNOWN
-from harness.faults.brokers.node_rules import alters_clock
 from harness.faults.fault_target import FaultTarget
 from harness.faults.observer.observer_lane import on_observer_lane
 from harness.faults.toxic import Toxic
@@ -28,7 +28,6 @@ from harness.wire.topic_partitions import TopicPartition, partition_name
 from harness.wire.wire_errors import UnreadableRecords
 
 ANSWER_SECONDS = 5.0
-CLOCKS_OFF = "a fault put a broker's clock off, so that no state can be put in order with a fault"
 FOREIGN = "the brokers' clocks are not this machine's, so that no state can be put in order with a fault"
 
 
@@ -74,19 +73,22 @@ def situation_records(
     :param prefix: What the round's transactional ids begin with.
     :param toxics: Those that can strike.
     """
-    lacking = _why_not(fault_target, moments, [toxic.name for toxic in toxics if alters_clock(toxic)])
+    lacking = _why_not(fault_target, moments, [toxic for toxic in toxics if hides_states(toxic)])
     states, lacking = ((), lacking) if lacking else _states(fault_target, prefix)
     recorded = RoundRecords(
         states=states, moments=tuple(moments), held=tuple(held), terms=tuple(terms) if not lacking else ()
     )
-    faults = requests_by_fault([toxic for toxic in toxics if not alters_clock(toxic)])
+    faults = requests_by_fault([toxic for toxic in toxics if not hides_states(toxic)])
     return KeptRecords(faults=faults, groups=groups, recorded=recorded, lacking=lacking)
 
 
-def _why_not(fault_target: FaultTarget, moments: Sequence[FaultMoment], alters_clock: Sequence[str]) -> str:
+def _why_not(fault_target: FaultTarget, moments: Sequence[FaultMoment], hiding: Sequence[Toxic]) -> str:
     if not fault_target.cluster.owned:
         return FOREIGN
-    return CLOCKS_OFF if any(moment.fault in alters_clock for moment in moments) else ""
+    if any(map(compacts, hiding)):
+        return COMPACTED
+    struck = {moment.fault for moment in moments}
+    return CLOCKS_OFF if any(toxic.name in struck for toxic in hiding) else ""
 
 
 def _states(fault_target: FaultTarget, prefix: str) -> tuple[tuple[StateRecord, ...], str]:

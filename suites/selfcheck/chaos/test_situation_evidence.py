@@ -6,7 +6,8 @@ import pytest
 
 from harness.base.clock import RunClock
 from harness.base.paths import TOXICS
-from harness.chaos.observe.situation_evidence import CLOCKS_OFF, FOREIGN, MachineTime, leader_terms, situation_records
+from harness.chaos.moments.told_by_log import CLOCKS_OFF, COMPACTED
+from harness.chaos.observe.situation_evidence import FOREIGN, MachineTime, leader_terms, situation_records
 from harness.chaos.plan.toxic_catalogue import find_toxics
 from harness.evidence.situations.recorded import FaultMoment
 from harness.faults.fault_target import FaultTarget
@@ -44,15 +45,25 @@ def test_a_term_lasts_from_its_first_marker_to_its_last_and_records_of_clients_s
     assert new.first_marker == new.last_marker
 
 
-@pytest.mark.parametrize(("owned", "struck", "why"), [(False, "kill", FOREIGN), (True, "clock-jump", CLOCKS_OFF)])
-def test_without_the_brokers_time_no_state_counts_and_the_reason_is_told(*, owned: bool, struck: str, why: str) -> None:
+@pytest.mark.parametrize(
+    ("hiding", "owned", "struck", "why"),
+    [
+        ("clock-jump", False, "kill", FOREIGN),
+        ("clock-jump", True, "clock-jump", CLOCKS_OFF),
+        ("expire-ids", True, "kill", COMPACTED),
+        ("reload-compacted", True, "kill", COMPACTED),
+    ],
+)
+def test_where_the_log_tells_no_states_none_counts_and_the_reason_is_told(
+    *, hiding: str, owned: bool, struck: str, why: str
+) -> None:
     target = FaultTarget(
         cluster=SimpleNamespace(owned=owned),
         clock=RunClock(),
         client=None,  # type: ignore[arg-type]
         topics={},
     )
-    toxics = [find_toxics(TOXICS)[name] for name in ("kill", "clock-jump")]
+    toxics = [find_toxics(TOXICS)[name] for name in ("kill", hiding)]
     moment = FaultMoment(fault=struck, since=1, upto=2)
     kept = situation_records(target, prefix="x", toxics=toxics, groups=False, moments=[moment], held=[], terms=[])
     assert (kept.lacking, kept.recorded.states, kept.recorded.moments) == (why, (), (moment,))

@@ -21,7 +21,8 @@ from harness.chaos.play.casting import shape_on
 from harness.cluster.run_options import RunOptions
 from harness.evidence.situations.earlier_situations import EarlierSituations
 from harness.evidence.situations.situation import Situation, leader_adds, wanted
-from harness.faults.toxic import ClusterShape, ToxicReach
+from harness.faults.toxic import ClusterShape, Toxic, ToxicReach
+from toxics.coordinator import expire_ids, reload_compacted
 from toxics.process import clock_jump
 
 BROKERS = (1, 2, 3)
@@ -54,10 +55,11 @@ def test_what_rounds_have_aimed_at_in_vain_is_worth_less_each_time() -> None:
     assert len({*worths}) == 3
 
 
-def test_a_round_in_which_a_clock_is_off_is_worth_nothing() -> None:
-    jump = PlannedFault(toxic=clock_jump.TOXIC, at_ms=0, duration_ms=1, chosen={}, moment="")
+@pytest.mark.parametrize("toxic", [clock_jump.TOXIC, expire_ids.TOXIC, reload_compacted.TOXIC])
+def test_a_round_of_which_no_state_is_told_is_worth_nothing(toxic: Toxic) -> None:
+    hiding = PlannedFault(toxic=toxic, at_ms=0, duration_ms=1, chosen={}, moment="")
     assert worth(kills("end-in-flight"), set(), groups=False) > 0
-    assert worth((*kills("end-in-flight"), jump), set(), groups=False) == 0
+    assert worth((*kills("end-in-flight"), hiding), set(), groups=False) == 0
 
 
 def test_a_fault_that_waits_for_a_state_aims_at_no_other() -> None:
