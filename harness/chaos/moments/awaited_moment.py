@@ -23,12 +23,24 @@ from harness.faults.frame_toxic import add_rule
 
 LOOK_SECONDS = 0.01
 """Between two looks at the gate's rule."""
-LONGEST_WAIT_SECONDS = 4.0
-"""That a fault waits for its moment. It is no part of its length, so that a shorter one waits as long."""
-LONGEST_BEHIND_MARKERS_SECONDS = 0.8
-"""Likewise while all markers are held, which soon stops all clients."""
-STATE_SHARE = 0.75
-"""Of that time again a fault waits for its state first; then any will do, so that it strikes at its moment at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a fault waits for its moment; that is no part of its length, so that a shorter one waits as long.
+
+    :param state_seconds: For a request of an id in its state.
+    :param seconds: Then for any, so that it strikes at its moment at least.
+    """
+
+    state_seconds: float
+    seconds: float
+
+
+PATIENCE = Patience(8.0, 4.0)
+"""A busy machine commits twenty transactions a second, and one in forty may do."""
+BEHIND_MARKERS = Patience(0.6, 0.8)
+"""While all markers are held, which soon stops all clients."""
 LOOKS = 3
 """At the state of one id that is prepared where a completed one is wanted: its markers may be written any moment."""
 
@@ -49,16 +61,16 @@ def at_its_moment(
     if not planned.moment:
         yield planned.chosen
         return
-    moment, longest = MOMENTS[planned.moment], LONGEST_WAIT_SECONDS
+    moment, patience = MOMENTS[planned.moment], PATIENCE
     with ExitStack() as held:
         if moment.markers_held is not None:
             markers = held.enter_context(_held(moment, moment.markers_rule(fault_target), fault_target, struck_moments))
-            if _first(moment, markers, longest, stop) is None:
+            if _first(moment, markers, patience.seconds, stop) is None:
                 raise _never(moment)
             stop.wait(moment.markers_held)
-            longest = LONGEST_BEHIND_MARKERS_SECONDS
+            patience = BEHIND_MARKERS
         seen = Await(moment=moment, state=planned.state, target=fault_target, noted=struck_moments, stop=stop)
-        yield aimed(moment, planned.chosen, held.enter_context(seen.held(longest)), fault_target)
+        yield aimed(moment, planned.chosen, held.enter_context(seen.held(patience)), fault_target)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +87,13 @@ class Await:
     stop: Event
 
     @contextmanager
-    def held(self, longest_seconds: float) -> Iterator[Strike]:
+    def held(self, patience: Patience) -> Iterator[Strike]:
         """The request that the fault waited for, held for the length of the block.
 
         :raises NeverCame: When none came in time.
         """
-        any_at = self.target.clock.now() + (1000 * longest_seconds * STATE_SHARE if self.state else 0.0)
-        over_at = any_at + 1000 * longest_seconds
+        any_at = self.target.clock.now() + (1000 * patience.state_seconds if self.state else 0.0)
+        over_at = any_at + 1000 * patience.seconds
         while self.target.clock.now() < any_at and not self.stop.is_set():
             rule = self.moment.rule(self.target, self.state)
             with _held(self.moment, rule, self.target, self.noted) as handle:
