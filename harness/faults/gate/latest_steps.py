@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from harness.base.kafka_error import KafkaError
 from harness.faults.frame_rule import Step
 from harness.faults.gate.request_info import IDENTITY_APIS, RequestInfo
 
@@ -51,3 +52,6 @@ class LatestSteps:
         if error == 0 and info.header.api in IDENTITY_APIS:
             step: Step = "init" if info.commits is None else "commit" if info.commits else "abort"
             self.by_id.update({one: LastStep(step) for one in info.transactional_ids})
+        elif error == KafkaError.CONCURRENT_TRANSACTIONS:  # so its coordinator knows it
+            for one in info.transactional_ids:
+                self.by_id.setdefault(one, LastStep())
