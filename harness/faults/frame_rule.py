@@ -40,6 +40,8 @@ class When:
     :param every: Take each n-th of the fitting requests after those.
     :param probability: Share of the n-th ones that is taken; drawn from ``seed``.
     :param at_most: Strikes, after which nothing is taken any more.
+    :param one_id: After the first one take every request of its (first) transactional id, whatever else is asked, and
+        none of another.
     """
 
     apis: tuple[str, ...]
@@ -56,6 +58,7 @@ class When:
     probability: float = 1.0
     seed: int = 0
     at_most: int | None = None
+    one_id: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

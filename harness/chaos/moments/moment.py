@@ -93,8 +93,12 @@ class Moment:
             return any_state if state == "Ongoing" else replace(any_state, commits=state.endswith("Commit"))
         if state == "Ongoing":
             return replace(any_state, after="write") if self.api == words.INIT else any_state
+        before = replace(any_state, after=BEFORE[state])
+        if self.api == words.INIT:
+            return before
+        # What it writes elsewhere at the same time would open its transaction while this one is held.
         adds = True if self.aims_at(words.VERIFICATION) else None
-        return replace(any_state, after=BEFORE[state], adds=adds)
+        return replace(before, adds=adds, at_most=None, one_id=True)
 
     def markers_rule(self, fault_target: FaultTarget) -> Rule:
         """The gate holds every marker."""

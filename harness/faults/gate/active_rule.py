@@ -56,6 +56,7 @@ class ActiveRule:
     pending: dict[int, StruckRequest] = field(default_factory=dict)
     lie: Lie | None = None
     _draw: Random = field(init=False)
+    _only_id: str = ""
 
     def __post_init__(self) -> None:
         """The rule's own draws, and its own lie; :raises ImportError, AttributeError: when there is no such lie."""
@@ -67,6 +68,8 @@ class ActiveRule:
         when = self.rule.when
         self.seen += 1
         self.unreadable += not info.readable
+        if self._only_id:
+            return self._only_id in info.transactional_ids
         if not info.readable or not self._fits(info, latest, steps):
             return False
         self.fitting += 1
@@ -84,6 +87,8 @@ class ActiveRule:
         """Take the request."""
         struck = StruckRequest(active_rule=self, info=info, index=self.struck)
         self.struck += 1
+        if self.rule.when.one_id and info.transactional_ids and not self._only_id:
+            self._only_id = info.transactional_ids[0]
         if len(self.strikes) < LISTED:
             self.strikes.append(_listed(info, proxy, fate))
         self.pending[id(struck)] = struck

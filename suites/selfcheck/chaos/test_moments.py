@@ -273,6 +273,9 @@ def test_the_gate_takes_what_can_be_in_the_state_as_far_as_it_can_tell(
 ) -> None:
     when = MOMENTS[moment].rule(target(FakeGate()), state).when
     assert (when.after, when.commits) == (after, commits)
+    writes = MOMENTS[moment].api not in ("InitProducerId", "EndTxn", "WriteTxnMarkers")
+    begins = bool(after) and writes  # whatever else the id writes would open its transaction
+    assert (when.one_id, when.at_most) == (begins, None if begins else 1)
 
 
 def test_what_leaders_ask_is_told_apart_by_what_clients_did_so_that_their_lanes_pass_the_gate_too() -> None:

@@ -193,6 +193,16 @@ def test_a_rule_takes_what_matches_and_nothing_else(pair: GatePair, when: When, 
     assert answers(client, len(passed)) == passed
 
 
+def test_of_one_id_a_rule_takes_the_first_that_fits_and_then_every_request(pair: GatePair) -> None:
+    client = pair.call()
+    handle = on(pair, When(apis=("EndTxn",), commits=False, one_id=True), Then(action="drop-request"))
+    asked = [end("a"), end("b", committed=False), end("a", committed=False), end("b"), end("b", committed=False)]
+    for number, request in enumerate(asked, start=1):
+        client.ask(number, request, 3)
+    assert answers(client, 2) == [1, 3]
+    assert handle.report().struck == 3
+
+
 @pytest.mark.parametrize(("adds", "struck"), [(True, [1, 2]), (False, [3])])
 def test_what_adds_partitions_is_told_from_what_only_asks_about_them(
     pair: GatePair, adds: bool, struck: list[int]
