@@ -41,8 +41,10 @@ PATIENCE = Patience(8.0, 4.0)
 """A busy machine commits twenty transactions a second, and one in forty may do."""
 BEHIND_MARKERS = Patience(0.6, 0.8)
 """While all markers are held, which soon stops all clients."""
-LOOKS = 3
-"""At the state of one id that is prepared where a completed one is wanted: its markers may be written any moment."""
+LOOKS = 20
+"""At the state of one id that is prepared where a completed one is wanted: some tenths of a second, within which its
+markers mostly are written.
+"""
 
 
 class NeverCame(Exception):

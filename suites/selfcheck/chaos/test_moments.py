@@ -15,7 +15,7 @@ from harness.base.json_value import Json
 from harness.base.paths import SCENARIOS
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode
-from harness.chaos.moments.awaited_moment import Patience
+from harness.chaos.moments.awaited_moment import LOOKS, Patience
 from harness.chaos.moments.moment import MOMENTS
 from harness.chaos.moments.struck_moments import StruckMoments
 from harness.chaos.moments.struck_requests import requests_by_fault
@@ -192,7 +192,7 @@ def test_markers_are_held_before_the_request_of_a_moment_and_until_the_fault_is_
     [
         (["Empty", "Ongoing", "CompleteCommit"], 3),  # two went on before it
         (["PrepareCommit", "CompleteCommit"], 1),  # its markers were written while it was looked at
-        (["PrepareCommit"] * 3 + ["CompleteCommit"], 2),
+        (["PrepareCommit"] * LOOKS + ["CompleteCommit"], 2),
         ([None], 1),
     ],
 )
