@@ -26,7 +26,7 @@ LOOK_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class MomentWait:
     """How long a fault waits for its moment; that is no part of its length, so that a shorter one waits as long.
 
     :param state_seconds: For a request of an id in its state.
@@ -37,9 +37,9 @@ class Patience:
     seconds: float
 
 
-PATIENCE = Patience(8.0, 4.0)
+WAIT = MomentWait(8.0, 4.0)
 """A busy machine commits twenty transactions a second, and one in forty may do."""
-BEHIND_MARKERS = Patience(0.6, 0.8)
+BEHIND_MARKERS = MomentWait(0.6, 0.8)
 """While all markers are held, which soon stops all clients."""
 LOOKS = 20
 """At the state of one id that is prepared where a completed one is wanted: some tenths of a second, within which its
@@ -63,16 +63,16 @@ def at_its_moment(
     if not planned.moment:
         yield planned.chosen
         return
-    moment, patience = MOMENTS[planned.moment], PATIENCE
+    moment, longest = MOMENTS[planned.moment], WAIT
     with ExitStack() as held:
         if moment.markers_held is not None:
             markers = held.enter_context(_held(moment, moment.markers_rule(fault_target), fault_target, struck_moments))
-            if _first(moment, markers, patience.seconds, stop) is None:
+            if _first(moment, markers, longest.seconds, stop) is None:
                 raise _never(moment)
             stop.wait(moment.markers_held)
-            patience = BEHIND_MARKERS
+            longest = BEHIND_MARKERS
         seen = Await(moment=moment, state=planned.state, target=fault_target, noted=struck_moments, stop=stop)
-        yield aimed(moment, planned.chosen, held.enter_context(seen.held(patience)), fault_target)
+        yield aimed(moment, planned.chosen, held.enter_context(seen.held(longest)), fault_target)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,13 +89,13 @@ class Await:
     stop: Event
 
     @contextmanager
-    def held(self, patience: Patience) -> Iterator[Strike]:
+    def held(self, longest: MomentWait) -> Iterator[Strike]:
         """The request that the fault waited for, held for the length of the block.
 
         :raises NeverCame: When none came in time.
         """
-        any_at = self.target.clock.now() + (1000 * patience.state_seconds if self.state else 0.0)
-        over_at = any_at + 1000 * patience.seconds
+        any_at = self.target.clock.now() + (1000 * longest.state_seconds if self.state else 0.0)
+        over_at = any_at + 1000 * longest.seconds
         while self.target.clock.now() < any_at and not self.stop.is_set():
             rule = self.moment.rule(self.target, self.state)
             with _held(self.moment, rule, self.target, self.noted) as handle:

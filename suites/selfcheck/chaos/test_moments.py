@@ -15,7 +15,7 @@ from harness.base.json_value import Json
 from harness.base.paths import SCENARIOS
 from harness.base.seed import Seed
 from harness.base.user_error import ExitCode
-from harness.chaos.moments.awaited_moment import LOOKS, Patience
+from harness.chaos.moments.awaited_moment import LOOKS, MomentWait
 from harness.chaos.moments.moment import MOMENTS
 from harness.chaos.moments.struck_moments import StruckMoments
 from harness.chaos.moments.struck_requests import requests_by_fault
@@ -160,7 +160,7 @@ def test_a_fault_strikes_while_the_request_of_its_moment_is_held_and_not_longer(
 
 
 def test_a_fault_whose_moment_never_came_struck_nothing_and_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.chaos.moments.awaited_moment.PATIENCE", Patience(0.02, 0.02))
+    monkeypatch.setattr("harness.chaos.moments.awaited_moment.WAIT", MomentWait(0.02, 0.02))
     window, toxic, noted = played(FakeGate(sees=False), "end-in-flight", {"broker": 1})
     assert window.struck == 0
     assert "the moment never came: a client's EndTxn is under way (end-in-flight)" in window.how
@@ -168,7 +168,7 @@ def test_a_fault_whose_moment_never_came_struck_nothing_and_has_none(monkeypatch
 
 
 def test_a_moment_of_an_answer_comes_with_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.chaos.moments.awaited_moment.PATIENCE", Patience(0.02, 0.02))
+    monkeypatch.setattr("harness.chaos.moments.awaited_moment.WAIT", MomentWait(0.02, 0.02))
     window, toxic, _ = played(FakeGate(answers=False), "end-answered", {"broker": 1})
     assert (window.struck, toxic.noted) == (0, [])
     assert "the coordinator has ended a transaction" in window.how
@@ -226,7 +226,7 @@ def test_others_are_let_go_before_it_strikes(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_state_that_does_not_come_lets_the_fault_strike_at_its_moment_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("harness.chaos.moments.awaited_moment.PATIENCE", Patience(0.15, 0.2))
+    monkeypatch.setattr("harness.chaos.moments.awaited_moment.WAIT", MomentWait(0.15, 0.2))
     monkeypatch.setattr("harness.chaos.moments.awaited_moment.told_state", lambda *_asked: "Empty")
     gate = FakeGate()
     window, toxic, _ = played(gate, "init-in-flight", {"broker": 1}, state="Ongoing")
