@@ -1,6 +1,6 @@
 """Transactions that are open on what a toxic is about to take away, as their coordinators tell of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -15,8 +15,8 @@ FoundT = TypeVar("FoundT")
 
 OPEN_SECONDS, LOOK_SECONDS = 2.0, 0.02
 """That a toxic waits for such a transaction, and between two looks."""
-ANSWER_SECONDS = 3.0
-"""Within which a coordinator has to tell: it may have become one just now, and load."""
+ANSWER_SECONDS = 10.0
+"""Within which a coordinator has to tell: it may have become one just now because the last one was killed, and load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class OpenTransactions:
 
     def left_of(self, before: Mapping[str, OpenTransaction], place: str) -> Sequence[str]:
         """Which of these have the place and have not ended, by the workload's names of their ids."""
-        now = self._by_place().get(place, {})
+        now = self._by_place(before).get(place, {})
         return [name for name, one in before.items() if now.get(name) == one]
 
     @staticmethod
@@ -79,10 +79,11 @@ class OpenTransactions:
         except wait.TimedOut as late:
             raise Unprepared(str(late)) from late
 
-    def _by_place(self) -> Mapping[str, Mapping[str, OpenTransaction]]:
+    def _by_place(self, names: Iterable[str] | None = None) -> Mapping[str, Mapping[str, OpenTransaction]]:
+        """Of these ids, or of all."""
         found: dict[str, dict[str, OpenTransaction]] = {}
-        for name, real in self.names.items():
-            if one := self._open(real):
+        for name in self.names if names is None else names:
+            if one := self._open(self.names[name]):
                 for place in {self.place_of(each) for each in one.partitions if topic_of(each) in self.topics}:
                     found.setdefault(place, {})[name] = one
         return found

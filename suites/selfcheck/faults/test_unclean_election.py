@@ -31,10 +31,13 @@ class OnePartition:
     """With three replicas, led by broker 1, and two transactions that have it.
 
     :param refused: What the controller answers to the election. :param ended: Transactions that end meanwhile.
+    :param resting: Ids without a transaction. :param asked_late: Which were asked while nobody led.
     """
 
     refused: int = 0
     ended: Sequence[str] = ()
+    resting: Sequence[str] = ()
+    asked_late: list[str] = field(default_factory=list)
     brokers: tuple[int, ...] = (1, 2, 3)
     replicas: tuple[int, ...] = (1, 2, 3)
     isr: tuple[int, ...] = (1, 2, 3)
@@ -43,7 +46,9 @@ class OnePartition:
     did: list[str] = field(default_factory=list)
 
     def at_coordinator(self, name: str, _request: object, *, timeout_seconds: float) -> SimpleNamespace:  # noqa: ARG002
-        over = name in self.ended and self.leader_id < 0
+        late = self.leader_id < 0
+        self.asked_late += [name] if late else []
+        over = name in self.resting or (name in self.ended and late)
         state = "CompleteCommit" if over else "Ongoing"
         return SimpleNamespace(state=state, producer_id=7, start_time_ms=9, partitions=["r-accounts-0", "r-n-1-0"])
 
@@ -134,6 +139,12 @@ def test_an_empty_replica_comes_to_lead_and_everything_is_given_back(monkeypatch
 def test_a_transaction_that_ended_before_is_not_struck(monkeypatch: pytest.MonkeyPatch) -> None:
     with electing(OnePartition(ended=("a",)), monkeypatch) as strikes:
         assert (strikes.struck, strikes.how.rpartition(": ")[2]) == (1, "b")
+
+
+def test_only_ids_that_had_a_transaction_are_asked_while_nobody_leads(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = OnePartition(resting=("a",))
+    with electing(cluster, monkeypatch) as strikes:
+        assert (strikes.struck, cluster.asked_late) == (1, ["b"])
 
 
 def test_where_the_election_is_refused_the_leader_comes_back_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
