@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from threading import Event
@@ -14,7 +15,7 @@ from harness.chaos.plan.crowd import HABITS, LARGEST_PAYLOAD, SEGMENT_MS, Crowd
 from harness.chaos.play.crowd_account import CrowdAccount
 from harness.chaos.play.fault_runner import run_faults
 from harness.chaos.play.gathering import Gathering
-from harness.evidence.history.operation import FaultWindow
+from harness.evidence.history.operation import FaultWindow, Outcome
 from harness.faults.toxic import Power
 from suites.selfcheck.chaos.test_schedule import FakeToxic, fault_target, planned_fault
 from suites.selfcheck.fixtures.kfake_crowd import kfake_brokers, play_until_committed
@@ -134,6 +135,24 @@ def test_a_transaction_of_one_key_has_one_partition(tmp_path: Path, monkeypatch:
     assert {len(each) for each in partitions.values()} == {1}
     assert max(records.values()) > 1
     assert len({each for several in partitions.values() for each in several}) > 1
+
+
+def test_an_application_that_is_started_anew_asks_again_for_the_same_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_kfake()
+    habits = replace(HABITS["started-anew"][1], started_anew=0.6)
+    monkeypatch.setattr("harness.chaos.play.round_crowd.drawn_habits", lambda _: ("started-anew", habits))
+    with kfake_brokers() as brokers:
+        crowd = brokers.crowd(Crowd(seats=8, together=(0,)), tmp_path)
+        play_until_committed(crowd, 60)
+    assert account_of(crowd.facts(), "transactional_ids") == 8
+    found = outcomes(tmp_path)
+    assert found["init", "done"] > 16
+    left_open = found["begin", "done"] - sum(
+        found[verb, each.value] for verb in ("commit", "abort") for each in Outcome
+    )
+    assert left_open > 4
 
 
 def account_of(facts: object, name: str) -> int:
