@@ -124,6 +124,7 @@ class Strike:
     :param answered_ns: When its response came to the gate; None without one.
     :param fate: ``held``, ``delivered``, ``answer-held``, ``answered``, ``dropped``, ``rewritten``,
         ``lost`` (the broker's side ended). ``rewritten`` and never delivered: the gate answered in the broker's place.
+    :param partitions: Of Produce that names topics, those that it writes to.
     """
 
     proxy: str
@@ -137,6 +138,7 @@ class Strike:
     transactional_ids: tuple[str, ...] = ()
     producer_id: int | None = None
     epoch: int | None = None
+    partitions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,6 +51,7 @@ def _struck(name: str, strike: Strike, clock: RunClock) -> FaultMoment:
         link=_on_link(strike),
         transactional_ids=strike.transactional_ids,
         producer_id=strike.producer_id,
+        partitions=strike.partitions,
     )
 
 
@@ -66,6 +67,7 @@ def _held(name: str, strikes: Sequence[Strike], clock: RunClock, released: float
             upto=released if strike.delivered_ns is None else clock.at(strike.delivered_ns),
             transactional_ids=strike.transactional_ids,
             producer_id=strike.producer_id,
+            partitions=strike.partitions,
         )
 
 

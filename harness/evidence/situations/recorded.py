@@ -34,6 +34,7 @@ class FaultMoment:
 
     :param api: Of the request that was struck, else empty; then the fault struck whatever was there.
     :param link: Whether that request was one of a broker to another.
+    :param partitions: Of a Produce that was struck, where they are known.
     """
 
     fault: str
@@ -43,11 +44,12 @@ class FaultMoment:
     link: bool = False
     transactional_ids: tuple[str, ...] = ()
     producer_id: int | None = None
+    partitions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldRequest:
-    """``fault`` is the toxic that held it, or the moment that a fault waited for."""
+    """``fault`` is the toxic that held it, or the moment that a fault waited for; ``partitions`` as above."""
 
     fault: str
     api: str
@@ -56,6 +58,7 @@ class HeldRequest:
     upto: float
     transactional_ids: tuple[str, ...] = ()
     producer_id: int | None = None
+    partitions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ UNKNOWN = "unknown"
 REQUESTS = {
     INIT: "a client asks for its producer id",
     ADD: "a client writes to a partition that is not in the transaction yet; it or the leader adds it (KIP-890)",
-    PRODUCE: "a client writes to a partition in the transaction; of one that the gate had, to any while it is open",
+    PRODUCE: "a client writes to partitions in the transaction; to any while it is open, where a request names none",
     ADD_OFFSETS: "a client sends offsets, and the group is not in the transaction yet",
     COMMIT_OFFSETS: "a client sends offsets, and the group is in the transaction",
     END: "a client commits or aborts",

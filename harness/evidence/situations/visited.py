@@ -42,14 +42,10 @@ class Visits:
 
     def states_of(self, request: FaultMoment | HeldRequest, at: FaultMoment) -> Iterator[str]:
         """Of the ids of a request that the gate read; markers carry a producer id alone."""
-        for one in request.transactional_ids:
-            yield from self._state(one, at)
-        if not request.transactional_ids and request.producer_id is not None:
-            found = self.index.of_producer(request.producer_id, at.since, at.upto)
-            yield from (record.state for record in found)
+        yield from (state for state, _ in self._pairs(request, at))
 
     def _struck(self, moment: FaultMoment) -> Iterator[tuple[str, str]]:
-        yield from ((state, _name(moment, state)) for state in self.states_of(moment, moment))
+        yield from self._pairs(moment, moment)
 
     def _there(self, moment: FaultMoment) -> Iterator[tuple[str, str]]:
         busy = set()
@@ -57,7 +53,7 @@ class Visits:
             busy.add(operation.transactional_id)
             yield from self._of_operation(operation, moment)
         for request in self.held(moment):
-            yield from ((state, _name(request, state)) for state in self.states_of(request, moment))
+            yield from self._pairs(request, moment)
         for one in self.index.by_id.keys() - busy:
             record = self.index.state(one, moment.since, moment.upto)
             if record is not None:
@@ -70,17 +66,24 @@ class Visits:
         elif operation.verb == "init" and self.index.unknown(operation.transactional_id, moment.upto):
             yield words.UNKNOWN, words.INIT
 
-    def _state(self, transactional_id: str, at: FaultMoment) -> Iterator[str]:
-        record = self.index.state(transactional_id, at.since, at.upto)
-        if record is not None:
-            yield record.state
-        elif self.index.unknown(transactional_id, at.upto):
-            yield words.UNKNOWN
+    def _pairs(self, request: FaultMoment | HeldRequest, at: FaultMoment) -> Iterator[tuple[str, str]]:
+        """The state of each of its ids, with the name of the request in it."""
+        for one in request.transactional_ids:
+            record = self.index.state(one, at.since, at.upto)
+            if record is not None:
+                yield record.state, _name(request, record)
+            elif self.index.unknown(one, at.upto):
+                yield words.UNKNOWN, _name(request, None)
+        if not request.transactional_ids and request.producer_id is not None:
+            found = self.index.of_producer(request.producer_id, at.since, at.upto)
+            yield from ((record.state, _name(request, record)) for record in found)
 
 
-def _name(request: FaultMoment | HeldRequest, state: str) -> str:
-    if request.api == words.PRODUCE and state != "Ongoing":  # nothing is in the transaction then
-        return words.ADD
+def _name(request: FaultMoment | HeldRequest, record: StateRecord | None) -> str:
+    if request.api == words.PRODUCE:
+        open_now = record.partitions if record and record.state == "Ongoing" else None
+        adds = open_now is None or not set(request.partitions) <= set(open_now)
+        return words.ADD if adds else words.PRODUCE
     return words.VERIFICATION if request.link and request.api == words.ADD else request.api
 
 

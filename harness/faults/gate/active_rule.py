@@ -143,4 +143,5 @@ def _listed(info: RequestInfo, proxy: str, fate: str) -> Strike:
         transactional_ids=info.transactional_ids,
         producer_id=producer_id,
         epoch=epoch,
+        partitions=info.partitions,
     )

@@ -18,6 +18,7 @@ class RequestInfo:
 
     :param adds: Of AddPartitionsToTxn, whether its first transaction's partitions are added, and not only asked about.
     :param commits: Of EndTxn and WriteTxnMarkers, whether the first transaction is committed.
+    :param partitions: Of Produce that names topics (up to v12), those that it writes to.
     """
 
     header: RequestHeader
@@ -26,6 +27,7 @@ class RequestInfo:
     readable: bool = True
     adds: bool | None = None
     commits: bool | None = None
+    partitions: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -64,10 +66,11 @@ def _one_producer(header: RequestHeader, body: ResponseFields) -> RequestInfo:
 
 
 def _produce(header: RequestHeader, body: ResponseFields) -> RequestInfo:
-    parts = [part for topic in body.parts("topic_data") for part in topic.parts("partition_data")]
-    batches = [batch for part in parts for batch in identities(part.octets("records"))]
+    parts = [(topic.text("name"), part) for topic in body.parts("topic_data") for part in topic.parts("partition_data")]
+    batches = [batch for _, part in parts for batch in identities(part.octets("records"))]
     found = tuple({(batch.producer_id, batch.epoch): None for batch in batches})
-    return RequestInfo(header=header, transactional_ids=_ids([body]), identities=found)
+    names = tuple(f"{topic}-{part.number('index')}" for topic, part in parts if topic)
+    return RequestInfo(header=header, transactional_ids=_ids([body]), identities=found, partitions=names)
 
 
 def _add_partitions(header: RequestHeader, body: ResponseFields) -> RequestInfo:

@@ -188,6 +188,30 @@ def test_a_produce_that_was_struck_outside_a_transaction_adds_its_partition() ->
     assert shown(RoundRecords(states=ENDED, moments=(inside,))) == {("Ongoing", "Produce")}
 
 
+@pytest.mark.parametrize(
+    ("partitions", "request_of"),
+    [
+        (("accounts-0",), "Produce"),
+        (("accounts-1",), "AddPartitionsToTxn"),
+        (("accounts-0", "accounts-1"), "AddPartitionsToTxn"),
+    ],
+)
+def test_a_produce_that_was_struck_in_a_transaction_adds_what_is_not_in_it(
+    partitions: tuple[str, ...], request_of: str
+) -> None:
+    open_on = (replace(OPEN[-1], partitions=("accounts-0",)),)
+    at = open_on[0].at + 50
+    strike = FaultMoment(
+        fault="late-produce",
+        since=at,
+        upto=at,
+        api="Produce",
+        transactional_ids=("teller",),
+        partitions=partitions,
+    )
+    assert shown(RoundRecords(states=open_on, moments=(strike,))) == {("Ongoing", request_of)}
+
+
 def test_what_was_found_is_kept_beside_the_history(tmp_path: Path) -> None:
     (tmp_path / "history").mkdir()
     rows = [

@@ -245,6 +245,15 @@ def test_a_rule_tells_what_became_last_of_an_id(pair: GatePair, when: When, stru
     assert taken == struck
 
 
+def test_a_strike_tells_which_partitions_a_produce_writes_to(pair: GatePair) -> None:
+    client = pair.call()
+    handle = on(pair, When(apis=("Produce", "EndTxn")), Then(action="hold", at_most_ms=1))
+    client.ask(1, produce(topic="y"), 9)
+    client.ask(2, end(), 3)
+    assert answers(client, 2) == [1, 2]
+    assert [strike.partitions for strike in handle.report().strikes] == [("y-0",), ()]
+
+
 def test_draws_of_a_rule_come_from_its_seed_alone(pair: GatePair) -> None:
     taken = []
     for seed in (1, 1, 2):
