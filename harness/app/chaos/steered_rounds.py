@@ -57,8 +57,8 @@ class SteeredRounds:
         return options.budget_seconds is not None and options.plan is None and not options.unsteered
 
     def note(self, folder: Path, environment: Environment) -> None:
-        """A round is over: what it visited, and what toxics may act on here."""
-        if environment.running is not None:
+        """A round is over: what it visited, and after the first one what toxics may act on in each scenario."""
+        if environment.running is not None and not self.shapes:
             self.shapes = {each.name: shape_for(each, environment) for each in self.options.scenarios}
             self.never = frozenset() if offers_v2(environment) else self._leaders_additions()
         found = read_situations(folder)

@@ -67,10 +67,6 @@ class Moment:
         """In which it may find a transactional id."""
         return tuple(dict.fromkeys(state for state, _ in self.aims))
 
-    def aims_at(self, request: str) -> bool:
-        """Whether such a request is under way at it."""
-        return any(aimed == request for _, aimed in self.aims)
-
     def proxies(self, fault_target: FaultTarget) -> tuple[str, ...]:
         """Those that are led through the gate; :raises Powerless: where there are none."""
         return tuple(name for place in self._places for name in proxies_of(place, fault_target))
@@ -97,7 +93,7 @@ class Moment:
         if self.api == words.INIT:
             return before
         # What it writes elsewhere at the same time would open its transaction while this one is held.
-        adds = True if self.aims_at(words.VERIFICATION) else None
+        adds = True if self.api == words.ADD else None
         return replace(before, adds=adds, at_most=None, one_id=True)
 
     def markers_rule(self, fault_target: FaultTarget) -> Rule:

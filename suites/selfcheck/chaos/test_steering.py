@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -17,21 +19,16 @@ from harness.chaos.plan.chaos_round import Round
 from harness.chaos.plan.round_plan import drawn_faults
 from harness.chaos.plan.scenario import PlannedFault, Scenario
 from harness.chaos.plan.scenario_catalogue import find_scenarios
-from harness.chaos.play.casting import shape_on
+from harness.chaos.play.environment import Environment
 from harness.cluster.run_options import RunOptions
 from harness.evidence.situations.earlier_situations import EarlierSituations
 from harness.evidence.situations.situation import Situation, leader_adds, wanted
-from harness.faults.toxic import ClusterShape, Toxic, ToxicReach
+from harness.faults.toxic import Toxic, ToxicReach
+from suites.selfcheck.chaos.test_moments import BROKERS, SCENARIO, shape
 from toxics.coordinator import expire_ids, reload_compacted
 from toxics.process import clock_jump
 
-BROKERS = (1, 2, 3)
 COMMON_REACH = frozenset(ToxicReach) - {ToxicReach.CONTROLLERS, ToxicReach.SETTINGS}
-SCENARIO = next(each for each in find_scenarios(SCENARIOS) if each.name == "transfer-through-crashes")
-
-
-def shape(reach: frozenset[ToxicReach] = frozenset(ToxicReach), scenario: Scenario = SCENARIO) -> ClusterShape:
-    return shape_on(scenario, BROKERS, reach)
 
 
 def kills(moment: str) -> tuple[PlannedFault, ...]:
@@ -81,7 +78,7 @@ def session(tmp_path: Path, **options: object) -> SteeredRounds:
         target="kafka:4.3.1", backend="process", seed=Seed(3), folder=tmp_path, progress=lambda _sentence: None
     )
     chosen = ChaosOptions(run=run, scenarios=find_scenarios(SCENARIOS), **options)  # type: ignore[arg-type]
-    shapes = {each.name: shape_on(each, BROKERS, frozenset(ToxicReach)) for each in chosen.scenarios}
+    shapes = {each.name: shape(scenario=each) for each in chosen.scenarios}
     return SteeredRounds(options=chosen, shapes=shapes)
 
 
@@ -187,3 +184,20 @@ def test_what_leaders_add_is_aimed_at_only_where_leaders_add(tmp_path: Path) -> 
     assert steering.chosen(a_round()).seed != Seed(3)
     steering.never = frozenset(filter(leader_adds, every))
     assert steering.chosen(a_round()).seed == Seed(3)
+
+
+def test_what_can_strike_in_each_scenario_is_asked_once_a_session(tmp_path: Path) -> None:
+    steering, asked = replace(session(tmp_path, budget_seconds=600), shapes={}), list[object]()
+
+    def reach_for(cluster: object) -> frozenset[ToxicReach]:
+        asked.append(cluster)
+        return COMMON_REACH
+
+    running = SimpleNamespace(topology=SimpleNamespace(brokers=BROKERS))
+    environment = SimpleNamespace(
+        running=running, open=lambda: running, reach_for=reach_for, lacking=lambda _adapter: None
+    )
+    for _ in range(2):
+        steering.note(tmp_path, cast(Environment, environment))
+    assert asked == [each.cluster for each in steering.options.scenarios]
+    assert {each.reach for each in steering.shapes.values()} == {COMMON_REACH}
