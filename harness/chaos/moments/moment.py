@@ -134,6 +134,13 @@ MOMENTS: Mapping[str, Moment] = {
             aims=(("Ongoing", words.COMMIT_OFFSETS), ("Ongoing", words.ADD_OFFSETS)),
         ),
         Moment(
+            name="group-in-flight",
+            api=words.ADD_OFFSETS,
+            on="lanes",
+            says="a client of the old protocol adds a group to its transaction",
+            aims=(("Ongoing", words.ADD_OFFSETS),),
+        ),
+        Moment(
             name="end-in-flight",
             api=words.END,
             on="lanes",

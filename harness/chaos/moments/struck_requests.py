@@ -7,8 +7,11 @@ from harness.faults.frame_toxic import FrameToxic
 from harness.faults.toxic import Toxic
 
 ON_LINKS = {words.MARKERS: (words.MARKERS,), words.ADD: (words.VERIFICATION,)}
-ON_LANES = {words.PRODUCE: (words.PRODUCE, words.ADD)}
-"""A first Produce to a partition is also what adds it (KIP-890)."""
+ON_LANES = {
+    words.PRODUCE: (words.PRODUCE, words.ADD),
+    words.COMMIT_OFFSETS: (words.COMMIT_OFFSETS, words.ADD_OFFSETS),
+}
+"""A first Produce to a partition, and a group's first offsets, are also what adds them (KIP-890)."""
 
 
 def struck_requests(toxic: Toxic) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Which situations a round shows. What its records leave open is not counted."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.evidence.situations import situation as words
@@ -10,7 +10,14 @@ from harness.evidence.situations.situation import Situation
 from harness.evidence.situations.state_index import StateIndex
 
 OFFSETS = "__consumer_offsets-"
-VERBS = {"init": words.INIT, "commit": words.END, "abort": words.END}
+APIS = {
+    "init": words.INIT,
+    "produce": words.PRODUCE,
+    "send_offsets": words.COMMIT_OFFSETS,
+    "commit": words.END,
+    "abort": words.END,
+}
+"""What the verb of an operation asks for."""
 
 
 @dataclass(slots=True)
@@ -61,8 +68,8 @@ class Visits:
 
     def _of_operation(self, operation: UnderWay, moment: FaultMoment) -> Iterator[tuple[str, str]]:
         record = self.index.state(operation.transactional_id, moment.since, moment.upto)
-        if record is not None:
-            yield from ((record.state, request) for request in _requests(operation, record))
+        if record is not None and operation.verb in APIS:
+            yield record.state, _in_state(APIS[operation.verb], [operation.partition], record)
         elif operation.verb == "init" and self.index.unknown(operation.transactional_id, moment.upto):
             yield words.UNKNOWN, words.INIT
 
@@ -80,21 +87,17 @@ class Visits:
 
 
 def _name(request: FaultMoment | HeldRequest, record: StateRecord | None) -> str:
-    if request.api == words.PRODUCE:
-        open_now = record.partitions if record and record.state == "Ongoing" else None
-        adds = open_now is None or not set(request.partitions) <= set(open_now)
-        return words.ADD if adds else words.PRODUCE
-    return words.VERIFICATION if request.link and request.api == words.ADD else request.api
+    if request.link and request.api == words.ADD:
+        return words.VERIFICATION
+    return _in_state(request.api, request.partitions, record)
 
 
-def _requests(operation: UnderWay, record: StateRecord) -> Iterator[str]:
-    """The request of an operation, which depends on what is in the transaction already."""
-    open_now = record.partitions if record.state == "Ongoing" else ()
-    match operation.verb:
-        case "produce":
-            yield words.PRODUCE if operation.partition in open_now else words.ADD
-        case "send_offsets":
-            inside = any(name.startswith(OFFSETS) for name in open_now)
-            yield words.COMMIT_OFFSETS if inside else words.ADD_OFFSETS
-        case verb if verb in VERBS:
-            yield VERBS[verb]
+def _in_state(api: str, partitions: Sequence[str], record: StateRecord | None) -> str:
+    """The request, which depends on what is in the transaction already: what is not is added by it (KIP-890)."""
+    open_now = record.partitions if record is not None and record.state == "Ongoing" else None
+    if api == words.PRODUCE:
+        return words.PRODUCE if open_now is not None and set(partitions) <= set(open_now) else words.ADD
+    if api == words.COMMIT_OFFSETS:
+        inside = any(name.startswith(OFFSETS) for name in open_now or ())
+        return words.COMMIT_OFFSETS if inside else words.ADD_OFFSETS
+    return api

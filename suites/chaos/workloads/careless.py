@@ -54,6 +54,14 @@ ENDS: Mapping[AskedApi, Sequence[str]] = {
     "EndTxn": ("own", "older", "former", "other"),
 }
 """Where an ``init`` follows and nothing is written that an end could commit."""
+INITS: Mapping[AskedApi, Sequence[str]] = {"InitProducerId": BEFORE_INIT["InitProducerId"]}
+"""The first question to an id that nobody knows, as that of a client whose id was forgotten (KIP-360)."""
+OWN_ALONE: Sequence[Mapping[AskedApi, Sequence[str]]] = tuple(
+    {api: ("own",)} for api in ("InitProducerId", "AddPartitionsToTxn", "Produce")
+)
+"""One API with the client's own identity, where an ``init`` follows: requests that are repeated, or wrong in one thing
+alone, as a batch that is too large or a partition that is not there."""
+AFTER_END = (WRITES, ENDS, *OWN_ALONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +122,7 @@ class _CarelessRole:
         """Each until an answer does not come, or by chance."""
         before = NONE
         while not self.actor.over:
-            if before != NONE and not self._ask(BEFORE_INIT, before):
+            if before != NONE and not self._ask(self.draw.choice((BEFORE_INIT, INITS)), before):
                 self.actor.retire()
                 continue
             incarnation, self.latest, self.former = self.actor.incarnation, NONE, NONE
@@ -124,7 +132,7 @@ class _CarelessRole:
 
     def _go_on(self) -> None:
         """A transaction, then questions, whose effects an ``init`` ends."""
-        incarnation, leaves, claims = self.actor.incarnation, self.draw.random(), self.draw.choice((WRITES, ENDS))
+        incarnation, leaves, claims = self.actor.incarnation, self.draw.random(), self.draw.choice(AFTER_END)
         self._transact()
         self._note_identity()
         if self.actor.incarnation != incarnation:

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -115,3 +116,14 @@ def test_a_client_that_sends_only_what_it_wants_to_is_asked_for_nothing(tmp_path
         if place and row["verb"] == "init"
     )
     assert sum(row["verb"] == "commit" for row in rows) > 5
+
+
+def test_what_is_wrong_in_one_thing_alone_comes_often(tmp_path: Path) -> None:
+    """A request with the client's own identity is refused, if at all, for what else is wrong with it."""
+    client = AskingFakeClient(answer=KNOWN)
+    played(tmp_path, client, 4_000)
+    own = [asked for asked, _ in client.asked if claim(asked) == "own"]
+    repeated = sum(one == other and one.api == "InitProducerId" for one, other in pairwise(own))
+    large = sum(one.too_large and not one.sequence for one in own)
+    missing = sum(one.missing for one in own)
+    assert min(repeated, large, missing) > len(client.asked) / 100

@@ -328,7 +328,7 @@ def test_moments_shift_no_other_draw() -> None:
 def test_faults_of_one_round_wait_on_lanes_or_on_links_and_every_moment_is_drawn() -> None:
     named = [{each.moment for each in faults if each.moment} for faults in plans()]
     assert all(len({MOMENTS[name].on for name in names}) <= 1 for names in named)
-    assert set().union(*named) == MOMENTS.keys() - {"offsets-in-flight"}  # it has no consumer group
+    assert set().union(*named) == MOMENTS.keys() - {"offsets-in-flight", "group-in-flight"}  # no consumer group
     assert set() in named
 
 

@@ -212,6 +212,15 @@ def test_a_produce_that_was_struck_in_a_transaction_adds_what_is_not_in_it(
     assert shown(RoundRecords(states=open_on, moments=(strike,))) == {("Ongoing", request_of)}
 
 
+@pytest.mark.parametrize(
+    ("open_now", "request_name"), [("accounts-0", "AddOffsetsToTxn"), ("__consumer_offsets-3", "TxnOffsetCommit")]
+)
+def test_offsets_that_were_struck_add_a_group_that_is_not_in_the_transaction(open_now: str, request_name: str) -> None:
+    strike = FaultMoment(fault="pause", since=150, upto=150, api="TxnOffsetCommit", transactional_ids=("teller",))
+    states = (record(100, "Ongoing", partitions=open_now),)
+    assert shown(RoundRecords(states=states, moments=(strike,))) == {("Ongoing", request_name)}
+
+
 def test_what_was_found_is_kept_beside_the_history(tmp_path: Path) -> None:
     (tmp_path / "history").mkdir()
     rows = [
