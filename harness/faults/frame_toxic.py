@@ -29,6 +29,7 @@ class FrameToxic:
     :param how: What a strike is, in words.
     :param apis: Those of which it may strike requests.
     :param draw_values: The toxic's own draws; ``transactional_id`` and ``seed`` are drawn for every one.
+    :param sees_lanes: Whether what it waits for passes on clients' lanes, though its own requests are on links.
     :param by_id: Whether its requests carry transactional ids, so that it can be aimed at one.
     :param rule: The rule's two halves, from what was drawn.
     """
@@ -41,6 +42,7 @@ class FrameToxic:
     rule: Callable[[Mapping[str, Json], "Aim"], tuple[When, Then]]
     power: Power = Power.FRAMES
     disrupts_broker: bool = False
+    sees_lanes: bool = False
     by_id: bool = True
 
     @property
@@ -60,6 +62,8 @@ class FrameToxic:
         """
         with _failure_is_powerless():
             fault_target.gate.intercept(*proxies_of(self.on, fault_target))
+            if self.sees_lanes:
+                fault_target.gate.intercept(*lanes_of(fault_target))
 
     @contextmanager
     def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
@@ -71,6 +75,7 @@ class FrameToxic:
         proxies = proxies_of(self.on, fault_target)
         where = f"{'clients' if self.on == 'lanes' else 'brokers'}: {', '.join(when.apis)}"
         strikes = StrikeCount(where=f"{where} of {chosen['transactional_id']}" if self.by_id else where, how=self.how)
+        self.prepare(fault_target)
         handle = add_rule(fault_target, Rule(name=self.name, proxies=proxies, when=when, then=then))
         try:
             yield strikes

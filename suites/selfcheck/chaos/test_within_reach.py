@@ -42,7 +42,7 @@ BEYOND = {
     *("move-coordinator", "move-leader", "one-replica", "full-disk"),
     *("rolling-upgrade", "upgrade-and-back"),
     *("slow-disk", "clock-jump", "pause-fenced", "kill-controller", "move-replicas", "reload-compacted", "expire-ids"),
-    *("trim-log", "unclean-election"),
+    *("trim-log", "unclean-election", "late-verification"),
 }
 LEADERSHIP = {"move-coordinator", "move-leader", "one-replica", "move-replicas", "trim-log"}
 OF_CLIENTS = {"client-killed", "client-paused"}

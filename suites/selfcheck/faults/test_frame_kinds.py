@@ -3,6 +3,7 @@
 import struct
 from collections.abc import Mapping
 from random import Random
+from select import select
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -15,7 +16,7 @@ from harness.chaos.plan.toxic_catalogue import find_toxics
 from harness.faults.fault_target import FaultTarget, Powerless
 from harness.faults.frame_toxic import EVERY_ID, FrameToxic
 from harness.faults.toxic import ClusterShape, Power
-from suites.selfcheck.fixtures.gate_pair import PATIENCE, GatePair, end, init, produce
+from suites.selfcheck.fixtures.gate_pair import PATIENCE, GatePair, add, end, init, produce
 
 pytest_plugins = ("suites.selfcheck.fixtures.gate_pair",)
 
@@ -80,6 +81,22 @@ def test_a_late_request_waits_for_the_other_one(name: str, pair: GatePair) -> No
         assert client.answer() == (2, 0)
         assert late.answer() == (1, 0)
         assert pair.broker.correlations == [2, 1]
+    assert strikes.struck == 1
+
+
+def test_an_answer_to_a_leader_waits_until_the_transaction_has_ended(pair: GatePair) -> None:
+    leader, client = pair.call(), pair.call()
+    with TOXICS["late-verification"].strike(
+        target_of(pair), drawn("late-verification", every=1, at_most_ms=60_000, after_ms=1)
+    ) as strikes:
+        leader.ask(1, add(verify_only=True), 4)
+        wait.until(lambda: pair.broker.correlations == [1], what="the question", timeout_seconds=PATIENCE)
+        client.ask(2, init(), 4)
+        assert client.answer() == (2, 0)
+        assert select([leader.connected], [], [], 0) == ([], [], [])
+        client.ask(3, end(), 3)
+        assert client.answer() == (3, 0)
+        assert leader.answer() == (1, 0)
     assert strikes.struck == 1
 
 
