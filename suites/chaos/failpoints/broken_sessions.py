@@ -9,6 +9,7 @@ from types import TracebackType
 
 from harness.app.chaos.chaos_session import ChaosSession
 from harness.app.options import own_programs
+from harness.base.interrupts import is_interrupt
 from harness.base.seed import Seed
 from harness.chaos.plan.chaos_options import ChaosOptions
 from harness.chaos.plan.chaos_round import Round
@@ -65,6 +66,8 @@ class BrokenSessions:
             environment.open()
             line = self._played(line, self._session(failpoint))
         except RuntimeError as failed:
+            if is_interrupt(failed):
+                raise
             line = replace(line, outcome=ChaosOutcome.FAILED, why=str(failed))
         finally:
             environment.replace_cluster("another failpoint")
@@ -93,7 +96,9 @@ class BrokenSessions:
         """What a round came to; one in which a broken Kafka lets nothing be prepared is told with the reason."""
         try:
             judgement = perform(self._environment, round_)
-        except Exception as failure:  # noqa: BLE001  whatever it is, the next round may show more
+        except Exception as failure:  # whatever it is, the next round may show more
+            if is_interrupt(failure):
+                raise
             self._environment.start_afresh("the last round crashed")
             return f"{type(failure).__name__}: {failure}".partition("\n")[0], ()
         return judgement.status, tuple(judgement.anomalies)

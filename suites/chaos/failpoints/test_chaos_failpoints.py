@@ -128,6 +128,14 @@ def test_where_no_round_could_be_judged_nothing_is_said(tmp_path: Path, monkeypa
     assert (line.outcome, line.rounds[0][1]) == (ChaosOutcome.NOT_SHOWN, "TimeoutError: no coordinator")
 
 
+def test_an_interrupt_that_ends_a_round_ends_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where what is tidied up after it fails in its turn."""
+    refused = ConnectionRefusedError("the proxies have ended too")
+    refused.__context__ = KeyboardInterrupt()
+    with pytest.raises(ConnectionRefusedError):
+        sessions(PlayedKafka(rounds=[refused]), tmp_path, monkeypatch).tried(FAILPOINT)
+
+
 def test_code_that_is_never_run_and_a_rule_that_fails_are_told_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
