@@ -18,5 +18,5 @@ SCENARIO = Scenario(
     clients=("wire-v1",),
     toxics=(late_verification.TOXIC, move_leader.TOXIC),
     crowd=Crowd(),
-    priority=2,
+    priority=1,
 )
