@@ -21,7 +21,7 @@ from toxics.frames.slow_verification import BETWEEN_BROKERS
 
 
 def _draw(draw: Random) -> Mapping[str, Json]:
-    return {"every": draw.randint(1, 6), "after_ms": draw.randint(20, 400), "at_most_ms": draw.randint(2_000, 4_000)}
+    return {"every": draw.randint(1, 6), "after_ms": draw.randint(50, 1_000), "at_most_ms": draw.randint(3_000, 6_000)}
 
 
 def _rule(chosen: Mapping[str, Json], aim: Aim) -> tuple[When, Then]:

@@ -11,12 +11,14 @@ from suites.chaos.workloads.interleave import Interleave
 from toxics.coordinator import move_leader
 from toxics.frames import late_verification
 
+GIVES_UP_MS = 1_200
+"""Of the crowd too, so that whoever is held gives up before the answer comes."""
 SCENARIO = Scenario(
     name="verification-lags",
     title="Transactions are aborted between a leader's question about a write and the append",
-    workload=Interleave(writers=4, partitions=3, request_ms=1_200, fresh=2),
+    workload=Interleave(writers=4, partitions=3, request_ms=GIVES_UP_MS, fresh=2),
     clients=("wire-v1",),
     toxics=(late_verification.TOXIC, move_leader.TOXIC),
-    crowd=Crowd(),
+    crowd=Crowd(request_ms=GIVES_UP_MS),
     priority=1,
 )

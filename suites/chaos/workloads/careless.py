@@ -62,6 +62,8 @@ OWN_ALONE: Sequence[Mapping[AskedApi, Sequence[str]]] = tuple(
 """One API with the client's own identity, where an ``init`` follows: requests that are repeated, or wrong in one thing
 alone, as a batch that is too large or a partition that is not there."""
 AFTER_END = (WRITES, ENDS, *OWN_ALONE)
+PAUSES = (0, 0, 0.02, 0.05, 0.2)
+"""Seconds before a request, so that it comes while the markers of an end are under way, or after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +201,7 @@ class _CarelessRole:
         """
         asked = None
         for _ in range(self.draw.randint(1, 6)):
-            self.actor.pause(self.draw.choice((0, 0, 0.02, 0.05)))
+            self.actor.pause(self.draw.choice(PAUSES))
             asked = asked if asked and self.draw.random() < 0.25 else self._request(claims, identity)
             if not self._is_known(asked):
                 return False
