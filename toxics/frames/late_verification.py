@@ -6,11 +6,13 @@ drawn time more, in which the markers are written: the producer gave its write u
 append what was right when it asked; a client of Transactions V1 has the same epoch afterwards, so that nothing but the
 verification guard tells (``UnifiedLog.batchMissingRequiredVerification``, ``VerificationGuard``).
 
-Answers behind it on the same connection wait too, so it waits for some seconds at most. Needs proxies on the links
-between brokers and on clients' lanes, and a release that verifies. Counts answers held.
+Answers behind it on the same connection wait too, so it waits for some seconds at most; and its producer gives up after
+a while only, so that it is on for some seconds at least. Needs proxies on the links between brokers and on clients'
+lanes, and a release that verifies. Counts answers held.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from random import Random
 
 from harness.base.json_value import Json
@@ -18,6 +20,13 @@ from harness.faults.frame_rule import Then, Until, When
 from harness.faults.frame_toxic import Aim, FrameToxic
 from harness.faults.typed_draws import number
 from toxics.frames.slow_verification import BETWEEN_BROKERS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateVerification(FrameToxic):
+    """Fills :class:`harness.faults.toxic.MinimumDuration` as well."""
+
+    seconds: float = 8.0
 
 
 def _draw(draw: Random) -> Mapping[str, Json]:
@@ -36,7 +45,7 @@ def _rule(chosen: Mapping[str, Json], aim: Aim) -> tuple[When, Then]:
     return when, Then(action="hold-response", until=until, at_most_ms=number(chosen, "at_most_ms"))
 
 
-TOXIC = FrameToxic(
+TOXIC = LateVerification(
     name="late-verification",
     on="links",
     how="answers to AddPartitionsToTxn held",
