@@ -36,7 +36,7 @@ from harness.faults.frame_toxic import lanes_of
 from harness.faults.toxic import PreparedToxic
 from harness.judge import judge as judge_history
 from harness.judge.checks.settled.descriptions import PRODUCERS_ASKED
-from harness.judge.stale_brokers import STATE_PARTITIONS
+from harness.judge.stale_brokers import COORDINATORS_KEPT, STATE_PARTITIONS
 from harness.report.chaos import publish_round
 from harness.spark.history.history_frames import open_history
 from harness.spark.history.seal import seal as seal_history
@@ -123,6 +123,7 @@ def prepare(context: RoundContext) -> None:
 def drive(context: RoundContext, round_: Round) -> None:
     """Step 3: roles run while toxics strike; watermarks are sampled, and Spark is killed once and goes on."""
     clock = context.fault_target.clock
+    context.state_epochs = context.fault_target.view.state_epochs()
     with sampled(context):
         began_ms = clock.now()
         context.reader.start()
@@ -188,6 +189,8 @@ def settle(context: RoundContext) -> None:
     context.history_journal.write(Phase(name="settle", started=healed_ms, ended=target.clock.now()))
     context.facts["settle"] = settled
     context.facts[STATE_PARTITIONS] = target.view.state_partitions()
+    same = context.state_epochs.items() & target.view.state_epochs().items()
+    context.facts[COORDINATORS_KEPT] = [*sorted(partition for partition, _ in same)]
 
 
 def drain(environment: Environment, context: RoundContext) -> None:

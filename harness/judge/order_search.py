@@ -73,6 +73,7 @@ class OrderSearch:
             expires=self.expires,
             used=self.used.get(name),
             missing=frozenset(trace.missing),
+            kept=self.stale.keep(name),
             most=self.most,
         )
         twice = len(set(trace.handed_out)) < len(trace.handed_out)

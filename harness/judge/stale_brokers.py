@@ -16,6 +16,8 @@ from harness.wire.topic_partitions import partition_name
 GROUP_OFFSETS = "__consumer_offsets"
 STATE_PARTITIONS = "state_partitions"
 """The fact of a run that tells how many partitions ``__transaction_state`` has."""
+COORDINATORS_KEPT = "coordinators_kept"
+"""The fact of a run that tells which of them had one leader all the time, in one term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +37,17 @@ class StaleBrokers:
     """All of a run.
 
     :param state_partitions: Of ``__transaction_state``; None where it is not known, and then each of them concerns all.
+    :param kept: Those of them whose leader stayed.
     """
 
     windows: Sequence[StaleWindow] = ()
     state_partitions: int | None = None
+    kept: frozenset[int] = frozenset()
+
+    def keep(self, transactional_id: str) -> bool:
+        """Whether an id had one coordinator all the time, which never loaded it anew."""
+        count = self.state_partitions
+        return count is not None and state_partition(transactional_id, count) in self.kept
 
     def concern(self, row: Mapping[str, Any], transactional_id: str) -> bool:
         """Whether who answered an operation may have been one; its request went to a coordinator, or to a leader that

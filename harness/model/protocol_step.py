@@ -141,6 +141,16 @@ def coordinator_moved(cluster: ModelCluster, profile: ProtocolProfile) -> ModelC
     return replace(cluster, ids=FrozenMap(ids), coordinator_epoch=cluster.coordinator_epoch + 1)
 
 
+def markers_sent_again(cluster: ModelCluster) -> ModelCluster:
+    """Markers that are written, and whose answers have not come: till then the coordinator keeps their partitions, and
+    sends them again where the connection is lost (``TransactionMarkerRequestCompletionHandler``)."""
+    ids = {
+        name: replace(known, partitions=known.ending) if known.state.preparing else known
+        for name, known in cluster.ids.items()
+    }
+    return replace(cluster, ids=FrozenMap(ids))
+
+
 def leader_moved(cluster: ModelCluster, partition: str) -> ModelCluster:
     """Another leader knows what the log tells of producers and offsets, and of no verification (KIP-890 part 1)."""
     log = replace(cluster.log(partition), verifications=FrozenMap())

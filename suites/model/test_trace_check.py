@@ -322,3 +322,13 @@ def test_the_end_in_the_last_epoch_of_a_used_id_gives_another_producer_id() -> N
     trace = [init(1, LAST), write(2, LAST), other_id(end(3, LAST))]
     assert check_trace(trace, NEWEST, used=used).explained is Explained.YES
     assert check_trace([*trace[:2], end(3, LAST)], NEWEST, used=used).explained is Explained.NO
+
+
+def test_a_repeated_init_is_forgotten_by_another_coordinator_alone() -> None:
+    """The last epoch is in no record (KAFKA-20357)."""
+    again = InitProducerIdAsked(id=TID, version=4, producer_id=PRODUCER, epoch=0)
+    answers = (ModelAnswer(producer_id=PRODUCER, epoch=1), ModelAnswer("PRODUCER_FENCED"))
+    trace = [init(1, 0), *(asked(again, at, answer) for at, answer in enumerate(answers, start=2))]
+    assert check_trace(trace, NEWEST).explained is Explained.YES
+    kept = check_trace(trace, NEWEST, kept=True)
+    assert (kept.explained, kept.allowed) == (Explained.NO, frozenset(answers[:1]))

@@ -49,6 +49,7 @@ class RoundContext:
     :param environment: The session's.
     :param name: Part of every topic, transactional id and group, so that rounds on one cluster do not meet.
     :param facts: The round's facts for ``run.json``.
+    :param state_epochs: Of the coordinators, before any role began (``BrokersView.state_epochs``).
     :param used_ids: Transactional ids of all clients so far.
     :param transactions: How many each role has begun, once it has ended.
     :param failures: Errors of our own threads; a round with one proves nothing.
@@ -69,6 +70,7 @@ class RoundContext:
     reader: ResumableReader
     struck_moments: StruckMoments
     facts: dict[str, Json] = field(default_factory=dict)
+    state_epochs: Mapping[int, int] = field(default_factory=dict)
     faults: list[FaultWindow] = field(default_factory=list)
     used_ids: list[str] = field(default_factory=list)
     stop: Event = field(default_factory=Event)

@@ -17,7 +17,7 @@ from harness.judge.client_trace import SENDING, Row, Window
 from harness.judge.judge_context import JudgeContext
 from harness.judge.order_search import USED_BEFORE, OrderSearch, SearchedId
 from harness.judge.order_searches import search_all
-from harness.judge.stale_brokers import STATE_PARTITIONS, StaleBrokers, StaleWindow
+from harness.judge.stale_brokers import COORDINATORS_KEPT, STATE_PARTITIONS, StaleBrokers, StaleWindow
 from harness.model.protocol_profile import (
     KNOWS_PATTERN,
     NEW_PROTOCOL_OFFSETS,
@@ -76,7 +76,11 @@ def examine(context: JudgeContext) -> Examined:
         profile=profile,
         produce=newest["Produce"],
         repeated=faults.repeated,
-        stale=StaleBrokers(windows=faults.stale, state_partitions=_state_partitions(context.history.run)),
+        stale=StaleBrokers(
+            windows=faults.stale,
+            state_partitions=_state_partitions(context.history.run),
+            kept=kept_coordinators(context.history.run),
+        ),
         timeouts=_timeouts(context, CLOCK_SLACK_MS + faults.clocks_apart_ms),
         expires=_expires(context.history.run),
         used=used_before(context.history.run),
@@ -153,6 +157,13 @@ def _state_partitions(run: Mapping[str, Json]) -> int | None:
     facts = run.get("facts")
     told = facts.get(STATE_PARTITIONS) if isinstance(facts, dict) else None
     return told if isinstance(told, int) and told > 0 else None
+
+
+def kept_coordinators(run: Mapping[str, Json]) -> frozenset[int]:
+    """Partitions of ``__transaction_state`` that were never loaded anew; none where nobody tells."""
+    facts = run.get("facts")
+    told = facts.get(COORDINATORS_KEPT) if isinstance(facts, dict) else None
+    return frozenset(each for each in told if isinstance(each, int)) if isinstance(told, list) else frozenset()
 
 
 def excused_by(faults: DataFrame) -> ExcusedByFaults:

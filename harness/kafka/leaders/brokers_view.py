@@ -78,6 +78,18 @@ class BrokersView:
         """How many partitions ``__transaction_state`` has; 0 while no broker that answers knows it."""
         return len(self._routing(TRANSACTION_STATE).partitions(TRANSACTION_STATE))
 
+    def state_epochs(self) -> Mapping[int, int]:
+        """The newest leader epoch that a broker knows of each partition of ``__transaction_state``.
+
+        Empty unless all brokers answer: the one that has just come to lead may be the only one that knows.
+        """
+        answers = self._metadata((TRANSACTION_STATE,))
+        if len(answers) < len(self.brokers):
+            return {}
+        shown = (answer.topics[TRANSACTION_STATE] for answer in answers.values() if TRANSACTION_STATE in answer.topics)
+        told = ((index, each["leader_epoch"]) for one in shown for index, each in one["partitions"].items())
+        return dict(sorted(each for each in told if each[1] >= 0))
+
     def registered(self, node: int) -> bool:
         """Whether this broker answers, and every one that answers lists it: unfenced (KIP-631, «Broker Fencing»)."""
         answers = self._metadata(())

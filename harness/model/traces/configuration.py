@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from harness.model.frozen_map import FrozenMap
 from harness.model.model_state import ModelCluster
+from harness.model.traces.traced_cluster import as_told
 
 
 class WriteUnderWay(Struct, frozen=True):
@@ -80,3 +81,15 @@ class SeenConfigurations:
 
 def _is_part(fewer: Mapping[int, int], more: Mapping[int, int]) -> bool:
     return all(more.get(index, 0) >= count for index, count in fewer.items())
+
+
+def leaders_know_the_same(before: ModelCluster, after: ModelCluster) -> bool:
+    """Then there is nothing to be renumbered, and nothing to be left out."""
+    return before.logs is after.logs and before.groups is after.groups and before.verifications == after.verifications
+
+
+def renumbered(one: Configuration) -> Configuration:
+    """Without what makes no difference to any answer, so that what is alike is equal."""
+    cluster, numbers = as_told(one.cluster)
+    under_way = frozenset(replace(each, number=numbers.get(each.number, len(numbers))) for each in one.under_way)
+    return replace(one, cluster=cluster, under_way=under_way)

@@ -27,9 +27,15 @@ from harness.model.frozen_map import FrozenMap
 from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, ModelRequest, PartitionWrite
 from harness.model.model_state import NONE, CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
-from harness.model.traces.configuration import Configuration, SeenConfigurations, WriteUnderWay
+from harness.model.traces.configuration import (
+    Configuration,
+    SeenConfigurations,
+    WriteUnderWay,
+    leaders_know_the_same,
+    renumbered,
+)
 from harness.model.traces.told_epoch import NearestFirst, ToldEpoch, told_epoch
-from harness.model.traces.traced_cluster import UsedId, as_told, empty_cluster, with_used_id
+from harness.model.traces.traced_cluster import UsedId, empty_cluster, with_used_id
 
 MOST = 50_000
 """Configurations that are looked at before a search is given up, beside those that each answer needs."""
@@ -88,6 +94,7 @@ def check_trace(
     expires: bool = False,
     used: UsedId | None = None,
     missing: frozenset[str] = frozenset(),
+    kept: bool = False,
     most: int = MOST,
 ) -> TraceVerdict:
     """Search for an order, nearest first; each answer is tried in the first order found for those before it.
@@ -97,8 +104,9 @@ def check_trace(
     :param expires: Whether the coordinator may forget the id while nothing of it is open.
     :param used: What the id was before; None where nobody had used it.
     :param missing: Partitions that requests name, and that no topic has.
+    :param kept: Whether one coordinator had the id all the time; otherwise others may have loaded it at any time.
     """
-    return _Search(trace, profile, timeout_ms, expires, used, missing, most).run()
+    return _Search(trace, profile, timeout_ms, expires, used, missing, kept, most).run()
 
 
 @dataclass(slots=True)
@@ -109,6 +117,7 @@ class _Search:
     expires: bool
     used: UsedId | None
     missing: frozenset[str]
+    kept: bool
     most: int
     answers: Sequence[int] = field(init=False)
     told_epochs: Sequence[ToldEpoch | None] = field(init=False)
@@ -157,8 +166,8 @@ class _Search:
     def _before(self) -> Configuration:
         cluster = empty_cluster((one.request for one in self.trace), self.missing)
         if self.used is None:
-            return _renumbered(Configuration(cluster))
-        return _renumbered(Configuration(with_used_id(cluster, self.used), FrozenMap({0: self.used.producer_id})))
+            return renumbered(Configuration(cluster))
+        return renumbered(Configuration(with_used_id(cluster, self.used), FrozenMap({0: self.used.producer_id})))
 
     @property
     def _most(self) -> int:
@@ -244,8 +253,8 @@ class _Search:
 
     def _moves(self, one: Configuration) -> Iterator[Configuration]:
         """How often coordinators moved is not counted: markers carry it, and no client sees it."""
-        moved = step.coordinator_moved(one.cluster, self.profile)
-        yield self._changed(one, replace(moved, coordinator_epoch=one.cluster.coordinator_epoch))
+        again = step.markers_sent_again(one.cluster) if self.kept else step.coordinator_moved(one.cluster, self.profile)
+        yield self._changed(one, replace(again, coordinator_epoch=one.cluster.coordinator_epoch))
         for partition, log in one.cluster.logs.items():
             if log.verifications:
                 yield self._changed(one, step.leader_moved(one.cluster, partition))
@@ -312,7 +321,7 @@ class _Search:
         if self.timeout_ms == 0 and opened is not None:
             opened = float("-inf")
         changed = replace(one, cluster=cluster, opened=opened)
-        return changed if _leaders_know_the_same(one.cluster, cluster) else _renumbered(changed)
+        return changed if leaders_know_the_same(one.cluster, cluster) else renumbered(changed)
 
     def _could_answer(self, one: Configuration, index: int) -> Iterator[ModelAnswer]:
         if index in one.waiting:
@@ -337,14 +346,3 @@ def _in_numbers_of_the_model(request: ModelRequest, ids: FrozenMap[int, int]) ->
         return request
     known = next((model for model, real in ids.items() if real == request.producer_id), None)
     return replace(request, producer_id=UNKNOWN_IDS + request.producer_id if known is None else known)
-
-
-def _leaders_know_the_same(before: ModelCluster, after: ModelCluster) -> bool:
-    """Then there is nothing to be renumbered, and nothing to be left out."""
-    return before.logs is after.logs and before.groups is after.groups and before.verifications == after.verifications
-
-
-def _renumbered(one: Configuration) -> Configuration:
-    cluster, numbers = as_told(one.cluster)
-    under_way = frozenset(replace(each, number=numbers.get(each.number, len(numbers))) for each in one.under_way)
-    return replace(one, cluster=cluster, under_way=under_way)

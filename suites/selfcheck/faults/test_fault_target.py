@@ -167,6 +167,14 @@ def test_an_id_is_coordinated_by_the_leader_of_the_partition_that_keeps_its_real
     assert fault_target(kafka).coordinator("teller") == 2
 
 
+def test_the_newest_epoch_of_each_coordinator_is_told_where_all_brokers_answer() -> None:
+    shown = {STATE: {0: led(1, epoch=7), 1: led(2, epoch=-1)}}
+    kafka = Kafka(partitions=shown, stale={1: {STATE: {0: led(2, epoch=6)}}, 2: {}})
+    assert fault_target(kafka).view.state_epochs() == {0: 7}
+    kafka.silent.add(3)
+    assert fault_target(kafka).view.state_epochs() == {}, "the one that leads now may be the silent one"
+
+
 def test_a_broker_is_registered_when_it_answers_and_all_that_answer_list_it() -> None:
     assert fault_target(Kafka()).registered(2)
     assert fault_target(Kafka(silent={1})).registered(2)

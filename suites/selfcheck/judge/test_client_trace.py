@@ -11,6 +11,7 @@ from harness.judge.stale_brokers import StaleBrokers, StaleWindow
 from harness.model.model_requests import AddOffsetsAsked, AddPartitionsAsked, ProduceAsked, TxnOffsetCommitAsked
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL
 from harness.model.traces.trace_check import Explained, check_trace
+from harness.wire.records.transaction_state import state_partition
 
 NEVER = 1e9
 """A timeout that no trace reaches."""
@@ -213,3 +214,10 @@ def test_how_many_copies_of_a_request_wait_makes_no_search_long() -> None:
     verdict = check_trace(requests, OLD_PROTOCOL)
     assert verdict.explained is Explained.YES
     assert verdict.configurations < 5_000
+
+
+def test_an_id_has_one_coordinator_where_its_partition_kept_its_leader() -> None:
+    kept = frozenset({state_partition("t", 50)})
+    assert StaleBrokers(state_partitions=50, kept=kept).keep("t")
+    assert not StaleBrokers(state_partitions=50, kept=frozenset(range(50)) - kept).keep("t")
+    assert not StaleBrokers(kept=kept).keep("t"), "nobody tells how many partitions there are"

@@ -12,6 +12,7 @@ from harness.judge.checks.model_order import (
     REPEATED,
     STALE_MS,
     excused_by,
+    kept_coordinators,
     newest_versions,
     offered_profile,
     used_before,
@@ -86,6 +87,14 @@ def test_ids_that_were_used_before_are_told_by_the_run() -> None:
     assert used_before({"facts": {}}) == {}
     with pytest.raises(UserError, match="cannot be read: "):
         used_before({"facts": {"used_before": [{**told, "epoch": "late"}]}})
+
+
+@pytest.mark.parametrize(
+    ("facts", "kept"),
+    [({"coordinators_kept": [1, 4]}, {1, 4}), ({"coordinators_kept": "all"}, set()), ({}, set()), (None, set())],
+)
+def test_coordinators_that_stayed_are_told_by_the_run(facts: Json, kept: set[int]) -> None:
+    assert kept_coordinators({"facts": facts}) == kept
 
 
 def test_a_broker_may_be_stale_while_another_one_comes_to_lead_and_a_little_later(session: SparkHandle) -> None:

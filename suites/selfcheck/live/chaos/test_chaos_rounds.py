@@ -31,6 +31,9 @@ def test_a_sound_kafka_is_clean_and_its_session_can_be_judged_again_offline(tmp_
     (careless,) = folder.glob("*-careless-clients/run.json")
     used = json.loads(careless.read_text(encoding="utf-8"))["facts"]["used_before"]
     assert {each["epoch"] for each in used} >= {32_766 - left for left in Careless().epochs_left}
+    kept = [_kept_and_moved(round_.parent) for round_ in folder.glob("*/run.json")]
+    assert all(stayed.isdisjoint(moved) for stayed, moved in kept)
+    assert any(stayed and moved for stayed, moved in kept)
     replayed = subprocess.run(
         [sys.executable, "-m", "harness", "replay", str(folder), "--spark-master", "local[2]"],
         capture_output=True,
@@ -39,3 +42,11 @@ def test_a_sound_kafka_is_clean_and_its_session_can_be_judged_again_offline(tmp_
         check=False,
     )
     assert replayed.returncode == ExitCode.KEPT, replayed.stdout + replayed.stderr
+
+
+def _kept_and_moved(folder: Path) -> tuple[set[str], set[str]]:
+    """Partitions of coordinators that stayed, as the round's facts say, and all that its faults moved."""
+    facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))["facts"]
+    lines = (folder / "history" / "faults.jsonl").read_text(encoding="utf-8").splitlines()
+    moved = {name for line in lines for name in (json.loads(line)["moved"] or "").split()}
+    return {f"__transaction_state-{index}" for index in facts["coordinators_kept"]}, moved
