@@ -5,7 +5,7 @@ the path of all lanes (or links) at once. It stays there when the rule is off, w
 once a run, not at every strike.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
@@ -61,9 +61,7 @@ class FrameToxic:
         :raises Powerless: As for a strike.
         """
         with _failure_is_powerless():
-            fault_target.gate.intercept(*proxies_of(self.on, fault_target))
-            if self.sees_lanes:
-                fault_target.gate.intercept(*lanes_of(fault_target))
+            fault_target.gate.intercept(*proxies_of(self.on, fault_target), *self._seen(fault_target))
 
     @contextmanager
     def strike(self, fault_target: FaultTarget, chosen: Mapping[str, Json]) -> Iterator[StrikeCount]:
@@ -75,8 +73,8 @@ class FrameToxic:
         proxies = proxies_of(self.on, fault_target)
         where = f"{'clients' if self.on == 'lanes' else 'brokers'}: {', '.join(when.apis)}"
         strikes = StrikeCount(where=f"{where} of {chosen['transactional_id']}" if self.by_id else where, how=self.how)
-        self.prepare(fault_target)
-        handle = add_rule(fault_target, Rule(name=self.name, proxies=proxies, when=when, then=then))
+        rule = Rule(name=self.name, proxies=proxies, when=when, then=then)
+        handle = add_rule(fault_target, rule, seen=self._seen(fault_target))
         try:
             yield strikes
         finally:
@@ -84,6 +82,9 @@ class FrameToxic:
             strikes.struck, strikes.requests = report.struck, report.strikes
             if report.unreadable:
                 strikes.how += f"; passed because they could not be decoded: {report.unreadable}"
+
+    def _seen(self, fault_target: FaultTarget) -> tuple[str, ...]:
+        return lanes_of(fault_target) if self.sees_lanes else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +95,14 @@ class Aim:
     seed: int
 
 
-def add_rule(fault_target: FaultTarget, rule: Rule) -> RuleHandle:
+def add_rule(fault_target: FaultTarget, rule: Rule, seen: Sequence[str] = ()) -> RuleHandle:
     """Lead the rule's proxies through the gate and put the rule on.
 
+    :param seen: Proxies on which what the rule waits for may pass.
     :raises Powerless: Where there are no proxies, or the gate cannot do it.
     """
     with _failure_is_powerless():
-        fault_target.gate.intercept(*rule.proxies)
+        fault_target.gate.intercept(*rule.proxies, *seen)
         return fault_target.gate.add_rule(rule)
 
 

@@ -249,10 +249,15 @@ def completed(known: Coordinated) -> Coordinated:
 
 def read_back(known: Coordinated, profile: ProtocolProfile) -> Coordinated:
     """What the next coordinator knows; the last epoch is in no record (KAFKA-20357)."""
-    partitions = known.ending if known.state.preparing else known.partitions
+    recorded = replace(unmarked(known), last_epoch=NONE)
     if profile.level >= TAGGED_RECORDS and profile.records_name_ids:
-        return replace(known, partitions=partitions, last_epoch=NONE)
-    return replace(known, partitions=partitions, last_epoch=NONE, previous_id=NONE, next_id=NONE)
+        return recorded
+    return replace(recorded, previous_id=NONE, next_id=NONE)
+
+
+def unmarked(known: Coordinated) -> Coordinated:
+    """As before any answer to its markers."""
+    return replace(known, partitions=known.ending) if known.state.preparing else known
 
 
 def listed(known: Known, asked: ListTransactionsAsked, profile: ProtocolProfile) -> tuple[ModelAnswer, ...]:

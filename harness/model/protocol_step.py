@@ -144,10 +144,7 @@ def coordinator_moved(cluster: ModelCluster, profile: ProtocolProfile) -> ModelC
 def markers_sent_again(cluster: ModelCluster) -> ModelCluster:
     """Markers that are written, and whose answers have not come: till then the coordinator keeps their partitions, and
     sends them again where the connection is lost (``TransactionMarkerRequestCompletionHandler``)."""
-    ids = {
-        name: replace(known, partitions=known.ending) if known.state.preparing else known
-        for name, known in cluster.ids.items()
-    }
+    ids = {name: coordinator_model.unmarked(known) for name, known in cluster.ids.items()}
     return replace(cluster, ids=FrozenMap(ids))
 
 

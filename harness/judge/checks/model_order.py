@@ -135,10 +135,8 @@ def _expires(run: Mapping[str, Json]) -> bool:
 
 def used_before(run: Mapping[str, Json]) -> Mapping[str, UsedId]:
     """Transactional ids that were in use before the round (:mod:`harness.chaos.play.used_ids`)."""
-    facts = run.get("facts")
-    told = facts.get(USED_BEFORE) if isinstance(facts, dict) else None
     try:
-        used = from_plain(list[UsedId], told or [])
+        used = from_plain(list[UsedId], _fact(run, USED_BEFORE) or [])
     except Malformed as error:
         refuse(f"facts.{USED_BEFORE} of run.json cannot be read: {error}")
     return {each.transactional_id: each for each in used}
@@ -154,16 +152,19 @@ def _of_wire_clients(context: JudgeContext) -> DataFrame:
 
 
 def _state_partitions(run: Mapping[str, Json]) -> int | None:
-    facts = run.get("facts")
-    told = facts.get(STATE_PARTITIONS) if isinstance(facts, dict) else None
+    told = _fact(run, STATE_PARTITIONS)
     return told if isinstance(told, int) and told > 0 else None
 
 
 def kept_coordinators(run: Mapping[str, Json]) -> frozenset[int]:
     """Partitions of ``__transaction_state`` that were never loaded anew; none where nobody tells."""
-    facts = run.get("facts")
-    told = facts.get(COORDINATORS_KEPT) if isinstance(facts, dict) else None
+    told = _fact(run, COORDINATORS_KEPT)
     return frozenset(each for each in told if isinstance(each, int)) if isinstance(told, list) else frozenset()
+
+
+def _fact(run: Mapping[str, Json], name: str) -> Json:
+    facts = run.get("facts")
+    return facts.get(name) if isinstance(facts, dict) else None
 
 
 def excused_by(faults: DataFrame) -> ExcusedByFaults:

@@ -4,7 +4,7 @@ A request goes to every broker at once, since any of them may be down or cut off
 (:mod:`harness.kafka.routing`). A broker that does not answer within :data:`ANSWER_SECONDS` is passed over.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -86,9 +86,8 @@ class BrokersView:
         answers = self._metadata((TRANSACTION_STATE,))
         if len(answers) < len(self.brokers):
             return {}
-        shown = (answer.topics[TRANSACTION_STATE] for answer in answers.values() if TRANSACTION_STATE in answer.topics)
-        told = ((index, each["leader_epoch"]) for one in shown for index, each in one["partitions"].items())
-        return dict(sorted(each for each in told if each[1] >= 0))
+        newest = _newest(answers.values()).partitions(TRANSACTION_STATE)
+        return {index: each["leader_epoch"] for index, each in newest.items() if each["leader_epoch"] >= 0}
 
     def registered(self, node: int) -> bool:
         """Whether this broker answers, and every one that answers lists it: unfenced (KIP-631, «Broker Fencing»)."""
@@ -154,10 +153,7 @@ class BrokersView:
 
     def _routing(self, topic: str) -> RoutingTable:
         """What all brokers that answer know of a topic; the newest counts."""
-        table = RoutingTable()
-        for answer in self._metadata((topic,)).values():
-            table.learn(answer)
-        return table
+        return _newest(self._metadata((topic,)).values())
 
     def _metadata(
         self, topics: tuple[str, ...] | None, *, only: tuple[int, ...] | None = None
@@ -185,3 +181,10 @@ def _answer(pending: PendingResponse[ResultT]) -> ResultT | None:
         return pending.wait(ANSWER_SECONDS).result
     except WireError:
         return None
+
+
+def _newest(answers: Iterable[MetadataResult]) -> RoutingTable:
+    table = RoutingTable()
+    for answer in answers:
+        table.learn(answer)
+    return table
