@@ -12,12 +12,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Tests that start a broker, an engine, a browser or Spark. Each folder is a target and a session of pytest of its own.
 # A round of chaos on a machine that is busy with other tests has too little traffic to show anything, and waits half of
-# the time: beside it run the tests without a cluster, at the lowest priority. What needs the engine to itself is one
-# folder.
+# the time: beside it run the tests without a cluster, at the lowest priority, and then what mostly waits for
+# its cluster. What needs the engine to itself is one folder.
 CHAOS := suites/selfcheck/live/chaos
 SPARK := $(addprefix suites/selfcheck/,judge spark)
 REST := $(addprefix suites/selfcheck/live/,clusters containers pages)
-LIVE := $(CHAOS) $(SPARK) $(REST)
+WALKS := suites/selfcheck/live/exploring
+LIVE := $(CHAOS) $(SPARK) $(REST) $(WALKS)
 # The longest takes half of this where nothing is downloaded yet. One that hangs ends its session, which shows where every thread stands.
 PYTEST := $(BIN)/python -m pytest -ra -q -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
@@ -78,7 +79,8 @@ live: $(READY)
 	@red=0; for part in "$(CHAOS)" "$(REST)"; do $(MAKE) --no-print-directory -k $$part || red=1; done; exit $$red
 
 beside: $(READY)
-	@red=0; for part in offline $(SPARK); do nice -n 19 $(MAKE) --no-print-directory -k $$part || red=1; done; exit $$red
+	@red=0; for part in offline $(SPARK); do nice -n 19 $(MAKE) --no-print-directory -k $$part || red=1; done; \
+	$(MAKE) --no-print-directory -k $(WALKS) || red=1; exit $$red
 
 $(LIVE): $(READY)
 	@echo "$@"

@@ -80,11 +80,18 @@ class HistoryPartitions:
         """Open transactions that leaders keep."""
         return sum(one.open_at_leader for one in self.each)
 
-    def numbered(self, rows: DataFrame, kind: str = "inner") -> DataFrame:
-        """``rows`` with ``partition_id`` beside their topic and partition."""
-        return rows.join(
-            F.broadcast(self.rows.select("topic", "partition", "partition_id")), ["topic", "partition"], kind
-        )
+    def numbered(self, rows: DataFrame, *more: str) -> DataFrame:
+        """``rows`` with ``partition_id``, and ``more`` columns of :attr:`rows`, beside their topic and partition.
+
+        They are joined by a hash of both: Spark looks a single number up in a fraction of the time of a text and a
+        number.
+        """
+        known = self.rows.select(_hash_of_both().alias("both"), "partition_id", *more)
+        return rows.join(F.broadcast(known), _hash_of_both() == F.col("both")).drop("both")
+
+
+def _hash_of_both() -> Any:
+    return F.xxhash64("topic", "partition")
 
 
 def partition_hash(text: Any) -> Any:

@@ -26,6 +26,8 @@ from pyspark.sql import functions as F
 from harness.judge.partitions import HistoryPartitions, partition_hash
 
 COMMITTED, ABORTED, OPEN, UNKNOWN = 1, 2, 3, 4
+NONE_OF_OURS = -1
+"""Stands for the transaction of a value that is none of ours."""
 
 
 def segmented(log: DataFrame, partitions: HistoryPartitions) -> DataFrame:
@@ -34,8 +36,7 @@ def segmented(log: DataFrame, partitions: HistoryPartitions) -> DataFrame:
     A log that lost its beginning may begin within a batch, of which a broker still sends all (KIP-107): what is below
     its first offset is no part of it, and no reader is shown it.
     """
-    known = F.broadcast(partitions.rows.select("topic", "partition", "partition_id", "low", "complete"))
-    rows = log.join(known, ["topic", "partition"]).where("offset >= low")
+    rows = partitions.numbered(log, "low", "complete").where("offset >= low")
     rows = rows.select(
         "partition_id",
         "complete",
@@ -47,7 +48,7 @@ def segmented(log: DataFrame, partitions: HistoryPartitions) -> DataFrame:
         record_hash().alias("record_hash"),
         *_payload(),
         "transactional",
-        "control",
+        (F.col("control") == "COMMIT").alias("commits"),
     )
     return _with_status(_with_neighbours(rows))
 
@@ -74,31 +75,37 @@ def _payload() -> list[Any]:
 
 
 def _with_neighbours(rows: DataFrame) -> DataFrame:
-    newest_first = Window.partitionBy("partition_id", "pid").orderBy(F.col("offset").desc())
-    until_here = newest_first.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    # Spark compares the first column of an order without reading the rows: so it is one that tells most of them apart.
+    key = (F.shiftleft("pid", 20) + F.col("partition_id")).alias("key")
+    newest_first = Window.partitionBy("key", "pid").orderBy(F.col("offset").desc())
     before_here = newest_first.rowsBetween(Window.unboundedPreceding, -1)
-    record = F.col("control").isNull()
-    marker = F.when(~record, F.col("offset") * 2 + (F.col("control") == "COMMIT").cast("long"))
+    record = F.col("commits").isNull()
+    marker = F.col("offset") * 2 + F.col("commits").cast("long")
     in_transaction = record & F.col("transactional")
-    seen = rows.select(
+    last = {
+        "ended": marker,
+        "next_txn": F.when(record, F.coalesce("txn", F.lit(NONE_OF_OURS))),
+        "next_ordinal": F.when(record, F.coalesce("ordinal", F.lit(NONE_OF_OURS))),
+    }
+    seen = rows.select("*", key).select(
         "*",
-        F.last(marker, ignorenulls=True).over(until_here).alias("ended"),
-        F.last(F.when(record, F.struct("txn", "ordinal")), ignorenulls=True).over(before_here).alias("next"),
+        *(F.last(column, ignorenulls=True).over(before_here).alias(name) for name, column in last.items()),
         F.lead(in_transaction, 1, False).over(newest_first).alias("began"),
         F.lag(in_transaction, 1, False).over(newest_first).alias("goes_on"),
     )
-    return seen.where(record).drop("control")
+    return seen.where(record)
 
 
 def _with_status(rows: DataFrame) -> DataFrame:
     ended, transactional, goes_on = F.col("ended"), F.col("transactional"), F.col("goes_on")
-    other = F.col("next.txn") != F.col("txn")
+    next_txn, next_ordinal = F.col("next_txn"), F.col("next_ordinal")
+    other = F.when(next_txn != NONE_OF_OURS, next_txn) != F.col("txn")
     status = (
         F.when(~transactional | (ended % 2 == 1), COMMITTED)
         .when(ended.isNotNull(), ABORTED)
         .otherwise(F.when(F.col("complete"), OPEN).otherwise(UNKNOWN))
     )
-    earlier = (F.col("next.txn") < F.col("txn")) | (~other & (F.col("next.ordinal") <= F.col("ordinal")))
+    earlier = (next_txn < F.col("txn")) | (~other & (next_ordinal <= F.col("ordinal")))
     return rows.select(
         *("partition_id", "pid", "epoch", "offset", "txn", "ordinal", "record_hash", "amount", "input", "input_offset"),
         F.when(transactional, F.shiftright(ended, 1)).otherwise(-1).alias("segment"),
@@ -106,5 +113,5 @@ def _with_status(rows: DataFrame) -> DataFrame:
         (~F.col("began")).alias("starts"),
         (transactional & (~goes_on | F.coalesce(other, F.lit(True)))).alias("run_end"),
         (transactional & goes_on & F.coalesce(other, F.lit(True))).alias("mixed"),
-        F.coalesce(earlier, F.col("next").isNotNull()).alias("unsorted"),
+        F.coalesce(earlier, next_txn.isNotNull()).alias("unsorted"),
     )

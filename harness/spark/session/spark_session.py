@@ -26,6 +26,7 @@ from harness.machine import toolchain
 from harness.machine.run_processes import RunProcesses, open_run_processes
 from harness.spark.session.class_data_archive import ClassDataArchive
 from harness.spark.session.connector_jars import connector_jars
+from harness.spark.session.jvm_names import look_up_once
 from harness.spark.session.spark_master import check_master, first_line
 from harness.spark.session.spark_settings import QUICKEST, Build, JvmPace, settings
 
@@ -122,7 +123,9 @@ def _launch(conf: Any, cwd: Path, log: Path | None) -> Any:
 def _connect(gateway: Any, chosen: Mapping[str, str]) -> SparkSession:
     try:
         with _own_interrupts():
-            return SparkSession(SparkContext(conf=_conf(chosen), gateway=gateway))
+            session = SparkSession(SparkContext(conf=_conf(chosen), gateway=gateway))
+        look_up_once(gateway.jvm)
+        return session
     except Py4JJavaError as error:
         reason = first_line(error)  # read from the JVM before it is ended
         _end(gateway)

@@ -48,8 +48,7 @@ def _logged(context: JudgeContext) -> DataFrame:
 
     Their offsets are found first: the maximum of numbers is hashed, that of structs has the whole log sorted.
     """
-    known = F.broadcast(context.partitions.rows.select("topic", "partition", "partition_id", "low"))
-    rows = context.tables["log"].where("producer_id >= 0").join(known, ["topic", "partition"]).where("offset >= low")
+    rows = context.partitions.numbered(context.tables["log"].where("producer_id >= 0"), "low").where("offset >= low")
     rows = rows.withColumnRenamed("producer_id", "pid")
     key, offset, record = ["partition_id", "pid"], F.col("offset"), F.col("control").isNull()
     ends = rows.groupBy(*key).agg(

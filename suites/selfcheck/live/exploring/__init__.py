@@ -1,0 +1,1 @@
+"""Selfcheck: the model of the protocol beside real servers."""
