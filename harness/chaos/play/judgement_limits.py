@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from harness.base.json_value import Json
 from harness.evidence.history.judgement import CheckResult, Judgement
+from harness.evidence.run_facts import texts_of
 
 GATE_ERRORS, DRAIN_NOTES, CLIENT_NOTES = "gate_errors", "drain_notes", "client_notes"
 SHOWN = 5
@@ -16,8 +17,8 @@ def limited(judgement: Judgement, run: Mapping[str, Json]) -> Judgement:
 
     What could not be read after the round, and clients that failed by themselves, are noted.
     """
-    checks = (*judgement.checks, *_gate_check(_texts(run, GATE_ERRORS)))
-    notes = (*judgement.notes, *_texts(run, DRAIN_NOTES), *_texts(run, CLIENT_NOTES))
+    checks = (*judgement.checks, *_gate_check(texts_of(run, GATE_ERRORS)))
+    notes = (*judgement.notes, *texts_of(run, DRAIN_NOTES), *texts_of(run, CLIENT_NOTES))
     return replace(judgement, checks=checks, notes=notes)
 
 
@@ -31,9 +32,3 @@ def _gate_check(errors: tuple[str, ...]) -> Iterator[CheckResult]:
             witnesses=0,
             undecided=f"the gate had errors of its own: {'; '.join(errors[:SHOWN])}{more}",
         )
-
-
-def _texts(run: Mapping[str, Json], fact: str) -> tuple[str, ...]:
-    facts = run.get("facts")
-    found = facts.get(fact) if isinstance(facts, dict) else None
-    return tuple(map(str, found)) if isinstance(found, list) else ()

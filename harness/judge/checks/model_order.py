@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from harness.base.json_value import Json
 from harness.evidence.json_codec import Malformed, from_plain
+from harness.evidence.run_facts import facts_of
 from harness.judge.check import FINDING, Check, Examined
 from harness.judge.client_trace import SENDING, Row, Window
 from harness.judge.judge_context import JudgeContext
@@ -136,7 +137,7 @@ def _expires(run: Mapping[str, Json]) -> bool:
 def used_before(run: Mapping[str, Json]) -> Mapping[str, UsedId]:
     """Transactional ids that were in use before the round (:mod:`harness.chaos.play.used_ids`)."""
     try:
-        used = from_plain(list[UsedId], _fact(run, USED_BEFORE) or [])
+        used = from_plain(list[UsedId], facts_of(run).get(USED_BEFORE) or [])
     except Malformed as error:
         refuse(f"facts.{USED_BEFORE} of run.json cannot be read: {error}")
     return {each.transactional_id: each for each in used}
@@ -152,19 +153,14 @@ def _of_wire_clients(context: JudgeContext) -> DataFrame:
 
 
 def _state_partitions(run: Mapping[str, Json]) -> int | None:
-    told = _fact(run, STATE_PARTITIONS)
+    told = facts_of(run).get(STATE_PARTITIONS)
     return told if isinstance(told, int) and told > 0 else None
 
 
 def kept_coordinators(run: Mapping[str, Json]) -> frozenset[int]:
     """Partitions of ``__transaction_state`` that were never loaded anew; none where nobody tells."""
-    told = _fact(run, COORDINATORS_KEPT)
+    told = facts_of(run).get(COORDINATORS_KEPT)
     return frozenset(each for each in told if isinstance(each, int)) if isinstance(told, list) else frozenset()
-
-
-def _fact(run: Mapping[str, Json], name: str) -> Json:
-    facts = run.get("facts")
-    return facts.get(name) if isinstance(facts, dict) else None
 
 
 def excused_by(faults: DataFrame) -> ExcusedByFaults:

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from harness.base.json_value import Json
 from harness.evidence.history.anomalies import PROBE
+from harness.evidence.run_facts import table_of
 from harness.judge.check import Check, Examined
 from harness.judge.judge_context import JudgeContext
 from harness.spark.session.driver_rows import collect_rows
@@ -39,10 +40,7 @@ def examine(context: JudgeContext) -> Examined:
 
 def minimum(run: Mapping[str, Json]) -> tuple[int, int] | None:
     """``before`` and ``during`` as ``run.json`` asks for them; None where it does not."""
-    facts = run.get("facts")
-    wanted = facts.get(MINIMUM) if isinstance(facts, dict) else None
-    if not isinstance(wanted, dict):
-        return None
+    wanted = table_of(run, MINIMUM)
     before, during = wanted.get("before"), wanted.get("during")
     return (before, during) if isinstance(before, int) and isinstance(during, int) else None
 

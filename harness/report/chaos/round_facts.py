@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.base.json_value import Json
+from harness.evidence.run_facts import facts_of, table_of
 from harness.report.chaos.anomaly_words import number, text
 from harness.report.shared.words import duration, value
 
@@ -12,15 +13,12 @@ HIDDEN = ("clients", "played by", "client notes")
 
 def facts(run: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
     """Names and values, in the order in which they were noted; what is empty is left out."""
-    noted = run.get("facts")
-    return tuple(_flattened("", noted)) if isinstance(noted, dict) else ()
+    return tuple(_flattened("", dict(facts_of(run))))
 
 
 def clients_of_roles(run: Mapping[str, Json]) -> Mapping[str, str]:
     """The client of each role, which its successors have too; nothing in rounds that did not note it."""
-    noted = run.get("facts")
-    roles = noted.get("played_by") if isinstance(noted, dict) else None
-    return {role: str(client) for role, client in roles.items()} if isinstance(roles, dict) else {}
+    return {role: str(client) for role, client in table_of(run, "played_by").items()}
 
 
 def _flattened(name: str, fact: Json) -> Iterator[tuple[str, str]]:

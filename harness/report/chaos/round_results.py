@@ -10,6 +10,7 @@ from harness.evidence.history.judgement import CheckResult, Judgement
 from harness.evidence.history.operation import FaultWindow
 from harness.evidence.history.timeline import Timeline, load_timeline
 from harness.evidence.json_codec import Malformed, from_json
+from harness.evidence.run_facts import facts_of
 from harness.evidence.run_folder import RunFolder
 from harness.evidence.situations.kept_situations import RoundSituations, read_situations
 from harness.evidence.status import Status
@@ -89,8 +90,7 @@ class RoundResults:
     @property
     def facts(self) -> Mapping[str, Json]:
         """What was noted while it settled; empty where it did not come so far."""
-        noted = self.run.get("facts")
-        return noted if isinstance(noted, dict) else {}
+        return facts_of(self.run)
 
     @property
     def passes(self) -> bool:

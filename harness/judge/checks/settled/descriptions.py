@@ -11,6 +11,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from harness.evidence.run_facts import texts_of
 from harness.evidence.transaction_states import OVER
 from harness.judge.check import Check, Examined, findings, sentence
 from harness.judge.judge_context import JudgeContext
@@ -63,10 +64,8 @@ def _logged(context: JudgeContext) -> DataFrame:
 
 
 def _is_asked(context: JudgeContext) -> Column:
-    facts = context.history.run.get("facts")
-    asked = facts.get(PRODUCERS_ASKED) if isinstance(facts, dict) else None
-    names = [str(each) for each in asked] if isinstance(asked, list) else []
-    return F.concat_ws("-", "topic", "partition").isin(names) if names else F.lit(False)
+    names = texts_of(context.history.run, PRODUCERS_ASKED)
+    return F.concat_ws("-", "topic", "partition").isin(*names) if names else F.lit(False)
 
 
 def _wrong_producer() -> Column:
