@@ -30,7 +30,7 @@ class FrameToxic:
     :param apis: Those of which it may strike requests.
     :param draw_values: The toxic's own draws; ``transactional_id`` and ``seed`` are drawn for every one.
     :param sees_lanes: Whether what it waits for passes on clients' lanes, though its own requests are on links.
-    :param by_id: Whether its requests carry transactional ids, so that it can be aimed at one.
+    :param by_id: Whether it may be aimed at one transactional id.
     :param rule: The rule's two halves, from what was drawn.
     """
 

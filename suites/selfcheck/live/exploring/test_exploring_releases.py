@@ -69,7 +69,7 @@ def test_timeouts_moves_and_messages_that_wait_agree(tmp_path: Path) -> None:
 
 
 def test_walks_that_are_interrupted_are_kept_and_gone_on_with(tmp_path: Path) -> None:
-    words = ("explore", "kafka:3.9.2", *SEED, "--walks", "20s")
+    words = ("explore", "kafka:3.9.2", *SEED, "--walks", "10s")
     whole = fencepost(*words, "--report-dir", str(tmp_path / "first"))
     assert whole.returncode == ExitCode.KEPT, whole.stdout + whole.stderr
     before = RunFolder.open(tmp_path / "first", kind="explore").run()
