@@ -35,6 +35,8 @@ from suites.contract.wishes import UPGRADED_FROM_39
 
 NODES = sorted(UPGRADED_FROM_39.releases, reverse=True)
 ROUNDS = (*(f"node {node}" for node in NODES), "level", "new protocol")
+TIMEOUT_MS = 600_000
+"""Of transactions that stay open while a broker ends and starts, on however busy a machine."""
 ABORTING = 2
 """The broker whose producer aborts."""
 
@@ -43,7 +45,7 @@ def stimulus(lab: Lab) -> None:
     """Transactions over every restart and over the raise, and some of the new protocol."""
     brokers = lab.cluster.topology.brokers
     places = [lab.partition(f"P{broker}", leader=broker, replicas=len(brokers)) for broker in brokers]
-    txns = [lab.producer(coordinator=broker) for broker in brokers]
+    txns = [lab.producer(coordinator=broker, timeout_ms=TIMEOUT_MS) for broker in brokers]
     for node in NODES:
         _write(txns, places, f"node {node}")
         lab.releases.run(node, name=f"node {node}")

@@ -20,6 +20,7 @@ from harness.contract import (
 )
 from harness.contract.byteman.transaction_metadata_rules import COMPLETED_IDS_ARE_NOT_KEPT
 from harness.contract.checks.feature_checks import FEATURE
+from harness.contract.checks.timing import in_time
 from harness.contract.doctored import commit, data, described, ended, evidence, log, step, unsound, written
 from harness.contract.refuters import Failpoint, Liar
 from harness.contract.requirement import Feature
@@ -29,6 +30,8 @@ from harness.lab.producer import Producer
 from suites.contract.wishes import LEVEL_0_AT_39
 
 OLD = "3.9.2"
+TIMEOUT_MS = 600_000
+"""Of the transaction that stays open while three brokers end and start, one by one, on however busy a machine."""
 KEPT = ("state", "producer_id", "producer_epoch", "partitions")
 
 
@@ -37,7 +40,8 @@ def stimulus(lab: Lab) -> None:
     with lab.admin.keeping(FEATURE):
         lab.levels.ask(FEATURE, 2)
         lab.levels.shown(FEATURE, 2, as_="before")
-        done, left = lab.producer("rival", protocol=2), lab.producer("victim", protocol=2)
+        done = lab.producer("rival", protocol=2)
+        left = lab.producer("victim", protocol=2, timeout_ms=TIMEOUT_MS)
         first, second = lab.partition("P1"), lab.partition("P2")
         done.produce(first, as_="done write")
         done.end(commit=True, as_="done end")
@@ -63,6 +67,7 @@ def check(seen: Evidence) -> Observations:
     """Nothing was forgotten or changed by the downgrade, and both ids go on."""
     if 1 not in _versions(seen, "records_before"):
         raise NotSeen("the coordinator wrote no flexible records before the downgrade")
+    in_time(seen["left write"], seen["left end"], timeout_ms=TIMEOUT_MS)
     for txn in ("done", "left"):
         yield expect.unchanged(seen[f"{txn} before"], seen[f"{txn} after"], *KEPT, otherwise="changed-by-downgrade")
     for name in ("left end", "done init"):
