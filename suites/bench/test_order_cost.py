@@ -12,7 +12,7 @@ from harness.spark.session.spark_session import SparkHandle, open_session
 from suites.selfcheck.fixtures.histories.wire_operations import wire_operations
 
 SEARCH = OrderSearch(profile=NEWEST, produce=12, repeated=(), timeouts={})
-SIZES = (500, 2_000, 8_000, 32_000)
+SIZES = (2_000, 8_000, 32_000, 64_000)
 """Operations, of ten for each id."""
 PLACES = {"driver": 1_000_000, "executors": 0}
 
