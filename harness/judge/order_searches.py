@@ -22,8 +22,8 @@ from harness.spark.session.python_workers import with_our_python
 
 IN_DRIVER = 60_000
 """Operations that the driver searches itself, at 0.1 to 0.5 ms each (``suites/bench/test_order_cost.py`` measures both
-ways). Searches in executors keep the tasks of the other
-checks waiting: of a round of 50,000 operations all was judged in 27 s with the driver, in 35 s with them.
+ways). Searches in executors keep the tasks of the other checks waiting: of a round of 50,000 operations all was judged
+in 27 s with the driver, in 35 s with them.
 """
 TASKS_A_CORE = 4
 """Ids are of different length: with several tasks a core none waits long for the last one."""
