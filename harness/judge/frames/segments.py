@@ -76,6 +76,7 @@ def _payload() -> list[Any]:
 
 def _with_neighbours(rows: DataFrame) -> DataFrame:
     # Spark compares the first column of an order without reading the rows: so it is one that tells most of them apart.
+    # Beside the producer id it stands for the partition exactly, however large the id.
     key = (F.shiftleft("pid", 20) + F.col("partition_id")).alias("key")
     newest_first = Window.partitionBy("key", "pid").orderBy(F.col("offset").desc())
     before_here = newest_first.rowsBetween(Window.unboundedPreceding, -1)
