@@ -38,6 +38,8 @@ class Habits:
     :param left_open: Share of transactions that nobody ends; their seat goes on with a new transactional id.
     :param started_anew: Share of transactions after which the seat begins again with the same id, as an application
         that is started anew: a third of them with what it has written left open (KIP-360).
+    :param idle_seconds: For how long a producer that has its producer id may have nothing to write, at most, and an
+        application be away before it is started anew; every other time it is not.
     """
 
     in_flight: int = 5
@@ -54,6 +56,7 @@ class Habits:
     ids_after: int | None = None
     left_open: float = 0.0
     started_anew: float = 0.0
+    idle_seconds: float = 0.0
 
 
 HABITS: Mapping[str, tuple[int, Habits]] = {
@@ -69,12 +72,14 @@ HABITS: Mapping[str, tuple[int, Habits]] = {
     "open-for-long": (5, Habits(records=(2, 4), open_seconds=1.5)),
     "outlives-segments": (2, Habits(records=(2, 4), open_seconds=4.5)),
     "left-open": (1, Habits(left_open=0.01)),
-    "started-anew": (6, Habits(started_anew=0.3)),
+    "started-anew": (6, Habits(started_anew=0.3, idle_seconds=0.5)),
 }
 """By name: how many of a seat's draws find it, of the sum of all, and the habits."""
 TOGETHER = "together"
 ANEW_WHILE_OPEN = 1 / 3
 """Of applications that are started anew, those that left a transaction open."""
+ANEW_UNUSED = 1 / 3
+"""Of applications with such a habit, those that are started anew before they write anything."""
 GATHERED = Habits(records=(1, 2))
 """Of seats whose transactions wait until all of them are open."""
 

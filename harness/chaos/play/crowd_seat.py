@@ -7,13 +7,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from harness.chaos.plan.crowd import ANEW_WHILE_OPEN, LARGEST_PAYLOAD, CrowdedWorkload, Habits
+from harness.chaos.plan.crowd import ANEW_UNUSED, ANEW_WHILE_OPEN, LARGEST_PAYLOAD, CrowdedWorkload, Habits
 from harness.chaos.plan.record_to_write import RecordToWrite
 from harness.chaos.play.actor import INIT_PAUSE_SECONDS, TXNS_PER_ROLE
 from harness.chaos.play.crowd_account import CrowdAccount
 from harness.chaos.play.gathering import Gathering
 from harness.clients.pipelined.recorded_producer import RecordedProducer
 from harness.wire.topic_partitions import TopicPartition
+
+IDLE_SHARE = 0.5
+"""Of the times that a seat may be idle, those that it is."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -98,13 +101,19 @@ class Seat:
     async def _play(self, producer: RecordedProducer) -> bool:
         """Until something fails or the id is given up; whether a new id comes next."""
         self._of_this_id = 0
+        await self._idle()
+        if self.habits.started_anew and self.draw.random() < self.habits.started_anew * ANEW_UNUSED:
+            return False
         while not self.over.is_set():
             await self.pace.turn()
             records, commit = self._drawn()
             left_open = self.draw.random() < self.habits.left_open
             anew = self.draw.random() < self.habits.started_anew
             leaves_open = left_open or (anew and self.draw.random() < ANEW_WHILE_OPEN)
-            if not await self._transact(producer, records, commit, leaves_open) or anew:
+            ended = await self._transact(producer, records, commit, leaves_open)
+            if anew:
+                await self._idle()
+            if anew or not ended:
                 return left_open
             if self.habits.ids_after is not None and self._of_this_id >= self.habits.ids_after:
                 return True
@@ -167,6 +176,10 @@ class Seat:
             RecordToWrite(topic=record.topic, partition=record.partition, payload="x" * bytes_)
             for record, bytes_ in zip(records, sizes, strict=True)
         ], commit
+
+    async def _idle(self) -> None:
+        if self.habits.idle_seconds and self.draw.random() < IDLE_SHARE:
+            await self._pause(self.draw.uniform(0, self.habits.idle_seconds))
 
     async def _pause(self, seconds: float) -> None:
         """Let time pass, but not beyond the end."""

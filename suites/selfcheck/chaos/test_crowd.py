@@ -154,6 +154,21 @@ def test_an_application_that_is_started_anew_asks_again_for_the_same_id(
     )
     assert left_open > 4
 
+    idle = idle_ms_after_init(tmp_path)
+    assert sum(each is None for each in idle) > crowd.crowd.seats, "more than the last ones were started for nothing"
+    assert 0 < sum(each is not None and each > 20 for each in idle) < len(idle)
+
+
+def idle_ms_after_init(folder: Path) -> list[float | None]:
+    """Of each producer that got its producer id, until it began a transaction; None where it never did."""
+    ready, began = dict[str, float](), dict[str, float]()
+    for line in map(json.loads, (folder / "operations.jsonl").read_text().splitlines()):
+        if (line["verb"], line["outcome"]) == ("init", "done"):
+            ready[line["actor"]] = line["ended"]
+        elif line["verb"] == "begin":
+            began.setdefault(line["actor"], line["started"])
+    return [began[actor] - at if actor in began else None for actor, at in ready.items()]
+
 
 def account_of(facts: object, name: str) -> int:
     assert isinstance(facts, dict)
