@@ -49,12 +49,14 @@ class Check:
     """A check; each module of the package binds one as ``CHECK``.
 
     :param anomalies: All that it may name.
+    :param early: It takes long, and mostly does without :attr:`JudgeContext.totals`: it is begun before others.
     """
 
     name: str
     statement: str
     anomalies: tuple[str, ...]
     examine: Callable[[JudgeContext], Examined]
+    early: bool = False
 
 
 OF_RECORD = {"txn": "txn", "partition_id": "partition_id", "offset": "offset", "producer_id": "pid", "epoch": "epoch"}

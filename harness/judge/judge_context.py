@@ -1,7 +1,12 @@
-"""What several checks need of a history, computed once: its partitions, its log in segments, its transactions."""
+"""What several checks need of a history, computed once: its partitions, its log in segments, its transactions.
+
+Partitions are known at once; everything else is computed when a query or a check first asks for it, so that checks
+that need little of it may run meanwhile.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -14,6 +19,7 @@ from harness.judge.frames.transactions import TransactionTotals, totals_of, tran
 from harness.judge.partitions import HistoryPartitions, load_partitions
 from harness.spark.history.history_frames import History
 from harness.spark.session.local_checkpoint import checkpointed
+from harness.spark.session.parallel import Once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +29,7 @@ class JudgeContext:
     :param few: The operations that several checks look for among all: inits, and those of probes.
     :param log: See :mod:`harness.judge.frames.segments`.
     :param transactions: See :mod:`harness.judge.frames.transactions`.
-    :param audit: The suspected transactions, record by record; None where none is suspected.
+    :param counted: Its :attr:`totals` and :attr:`audit`.
     """
 
     history: History
@@ -31,8 +37,7 @@ class JudgeContext:
     few: DataFrame
     log: DataFrame
     transactions: DataFrame
-    totals: TransactionTotals
-    audit: RecordAudit | None
+    counted: Once[tuple[TransactionTotals, RecordAudit | None]]
 
     @classmethod
     def of(cls, history: History) -> "JudgeContext":
@@ -44,11 +49,18 @@ class JudgeContext:
         fenced = checkpointed(fences(few))
         log = checkpointed(segmented(history.tables["log"], partitions))
         rows = checkpointed(transactions(operations, log, fenced))
-        totals = totals_of(rows)
-        audit = RecordAudit.of(operations, log, rows, fenced, partitions) if totals.suspects else None
-        return cls(
-            history=history, partitions=partitions, few=few, log=log, transactions=rows, totals=totals, audit=audit
-        )
+        counted = Once(partial(_counted, operations, log, rows, fenced, partitions))
+        return cls(history=history, partitions=partitions, few=few, log=log, transactions=rows, counted=counted)
+
+    @property
+    def totals(self) -> TransactionTotals:
+        """Totals over all transactions."""
+        return self.counted.get()[0]
+
+    @property
+    def audit(self) -> RecordAudit | None:
+        """The suspected transactions, record by record; None where none is suspected."""
+        return self.counted.get()[1]
 
     @property
     def tables(self) -> Mapping[str, DataFrame]:
@@ -66,3 +78,10 @@ class JudgeContext:
     def without_anomalies(self, records: DataFrame) -> DataFrame:
         """``records`` of the committed log (with partition_id and offset) but for those that have an anomaly."""
         return records if self.audit is None else self.audit.without_anomalies(records)
+
+
+def _counted(
+    operations: DataFrame, log: DataFrame, rows: DataFrame, fenced: DataFrame, partitions: HistoryPartitions
+) -> tuple[TransactionTotals, RecordAudit | None]:
+    totals = totals_of(rows)
+    return totals, RecordAudit.of(operations, log, rows, fenced, partitions) if totals.suspects else None

@@ -1,7 +1,7 @@
 """The judgement of a history: prepare what checks share, run each check, then collect the findings of all."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -29,7 +29,7 @@ def judge(history: History, *, shown: int = SHOWN, checks: Sequence[Check] = CHE
     """
     with sized(history) as partitioned:
         context = JudgeContext.of(partitioned)
-        examined = in_parallel([partial(_examined, check, context) for check in checks])
+        examined = _examined_by(checks, context)
         frames = [frame for _, of_check in examined for frame in of_check]
         rows = _first_findings(frames, context.partitions, shown) if frames else []
         findings = with_context(partitioned, [_finding(row) for row in rows])
@@ -46,6 +46,15 @@ def judge(history: History, *, shown: int = SHOWN, checks: Sequence[Check] = CHE
         ),
         notes=history.notes,
     )
+
+
+def _examined_by(checks: Sequence[Check], context: JudgeContext) -> list[tuple[CheckResult, Sequence[DataFrame]]]:
+    """Of each check, in their order. Those that are to begin early run while transactions are counted."""
+    in_turn = sorted(checks, key=lambda check: not check.early)
+    calls: list[Callable[[], Any]] = [context.counted.get, *(partial(_examined, check, context) for check in in_turn)]
+    _, *examined = in_parallel(calls)
+    by_name = dict(zip((check.name for check in in_turn), examined, strict=True))
+    return [by_name[check.name] for check in checks]
 
 
 def _examined(check: Check, context: JudgeContext) -> tuple[CheckResult, Sequence[DataFrame]]:

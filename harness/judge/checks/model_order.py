@@ -226,4 +226,5 @@ CHECK = Check(
     statement="What wire clients were answered can be explained by an order of their requests in the protocol's model.",
     anomalies=("no-order-explains-it",),
     examine=examine,
+    early=True,
 )

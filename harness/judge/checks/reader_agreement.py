@@ -196,4 +196,5 @@ CHECK = Check(
     statement="Every reader delivered the committed log below its end: each record once, and nothing else.",
     anomalies=ANOMALIES,
     examine=examine,
+    early=True,
 )

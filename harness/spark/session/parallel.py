@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 THREADS = 2
@@ -17,3 +19,27 @@ def in_parallel(calls: Sequence[Callable[[], T]]) -> list[T]:
     with ThreadPoolExecutor(THREADS, thread_name_prefix="spark-query") as pool:
         given = [pool.submit(call) for call in calls]
     return [each.result() for each in given]
+
+
+@dataclass(slots=True)
+class Once(Generic[T]):
+    """A value that is computed by whoever asks first; others who ask meanwhile wait for it.
+
+    Where ``compute`` raises, who asks next computes again.
+
+    >>> numbers = iter([1, 2])
+    >>> one = Once(lambda: next(numbers))
+    >>> one.get(), one.get()
+    (1, 1)
+    """
+
+    compute: Callable[[], T]
+    _values: list[T] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+
+    def get(self) -> T:
+        """The value."""
+        with self._lock:
+            if not self._values:
+                self._values.append(self.compute())
+            return self._values[0]

@@ -1,10 +1,12 @@
-"""Queries in parallel: their results in order, and the first error when all have ended."""
+"""Queries in parallel: their results in order, the first error when all have ended, and what several of them share."""
 
+from itertools import count
 from threading import Barrier
+from time import sleep
 
 import pytest
 
-from harness.spark.session.parallel import THREADS, in_parallel
+from harness.spark.session.parallel import THREADS, Once, in_parallel
 
 
 def test_the_results_are_in_the_order_of_the_calls() -> None:
@@ -17,3 +19,28 @@ def test_what_one_raises_is_raised_when_all_have_ended() -> None:
     with pytest.raises(ZeroDivisionError):
         in_parallel([lambda: 1 // 0, lambda: ended.append(1)])
     assert ended == [1]
+
+
+def test_what_several_ask_for_at_once_is_computed_once() -> None:
+    together, numbers = Barrier(THREADS), count()
+
+    def slow() -> int:
+        sleep(0.05)
+        return next(numbers)
+
+    shared = Once(slow)
+
+    def asked() -> int:
+        together.wait(5)
+        return shared.get()
+
+    assert in_parallel([asked] * THREADS) == [0] * THREADS
+    assert next(numbers) == 1
+
+
+def test_what_could_not_be_computed_is_tried_again() -> None:
+    answers = iter([0, 1])
+    shared = Once(lambda: 1 // next(answers))
+    with pytest.raises(ZeroDivisionError):
+        shared.get()
+    assert shared.get() == 1

@@ -176,4 +176,5 @@ CHECK = Check(
     statement="What leaders and coordinators describe after settling is what they appended and answered.",
     anomalies=("wrong-description",),
     examine=examine,
+    early=True,
 )
