@@ -13,13 +13,16 @@ from dataclasses import dataclass, field
 
 from harness.base.kafka_error import KafkaError
 from harness.clients.client import CallResult
-from harness.clients.wire.retry import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS
+from harness.clients.wire.retry import LONGEST_PAUSE_SECONDS
 from harness.clients.wire.tries import Tries
 from harness.evidence.history.operation import Outcome
 from harness.wire.topic_partitions import TopicPartition
 from harness.wire.wire_errors import NoAnswer, WireError
 
 API = "Produce"
+FIRST_PAUSE_SECONDS = 0.02
+"""Between two tries, doubled each time: what the Java producer waits while the markers of its transaction before are
+under way (``TransactionManager.ADD_PARTITIONS_RETRY_BACKOFF_MS``). After a shorter one brokers mostly refuse again."""
 BATCH_BYTES = 16_000
 """``batch.size`` of the Java producer, without the header: a larger record has a batch of its own."""
 RECORD_BYTES = 16

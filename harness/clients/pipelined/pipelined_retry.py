@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from harness.clients.client import CallResult
+from harness.clients.pipelined.outgoing_batches import FIRST_PAUSE_SECONDS
 from harness.clients.pipelined.shared_connections import SharedConnections
 from harness.clients.pipelined.shared_routes import SharedRoutes
 from harness.clients.wire.connections import R
 from harness.clients.wire.deadline import Deadline
-from harness.clients.wire.retry import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, RepeatedRequest
+from harness.clients.wire.retry import LONGEST_PAUSE_SECONDS, RepeatedRequest
 from harness.wire.api_request import ApiRequest
 from harness.wire.wire_errors import WireError
 

@@ -131,7 +131,7 @@ def _toxiproxy(run: OwnedResources, block: ContainerBlock, proxy: ImageSource) -
     container = run.container(
         proxy.id,
         command=["-host", block.toxiproxy(EDGE), "-port", str(TOXIPROXY), toxiproxy.METRICS_FLAG],
-        environment={"LOG_LEVEL": "warn"},
+        environment=toxiproxy.ENVIRONMENT,
         name=f"{run.name}-toxiproxy",
         network=edge,
         networking_config={edge: api.create_endpoint_config(ipv4_address=block.toxiproxy(EDGE))},
