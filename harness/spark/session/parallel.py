@@ -1,7 +1,7 @@
 """Several queries in parallel: most of a small one's time is spent in the driver, which uses one core for it."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Generic, TypeVar
@@ -25,7 +25,7 @@ def in_parallel(calls: Sequence[Callable[[], T]]) -> list[T]:
 class Once(Generic[T]):
     """A value that is computed by whoever asks first; others who ask meanwhile wait for it.
 
-    Where ``compute`` raises, who asks next computes again.
+    What ``compute`` raises is told to all of them: a query that failed is not run again for each.
 
     >>> numbers = iter([1, 2])
     >>> one = Once(lambda: next(numbers))
@@ -34,12 +34,15 @@ class Once(Generic[T]):
     """
 
     compute: Callable[[], T]
-    _values: list[T] = field(default_factory=list)
+    _told: Future[T] = field(default_factory=Future)
     _lock: Lock = field(default_factory=Lock)
 
     def get(self) -> T:
         """The value."""
         with self._lock:
-            if not self._values:
-                self._values.append(self.compute())
-            return self._values[0]
+            if not self._told.done():
+                try:
+                    self._told.set_result(self.compute())
+                except Exception as failure:  # noqa: BLE001  raised below, to whoever asks
+                    self._told.set_exception(failure)
+        return self._told.result()
