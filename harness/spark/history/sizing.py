@@ -1,7 +1,8 @@
 """Spark's conf for the size of a history, and the session's own conf again afterwards.
 
 A small history is one task a query: its tables are one partition each, and then no join, aggregate or window needs a
-shuffle, which costs more than everything else there. A large one is spread over tasks of bounded size.
+shuffle, which costs more than everything else there; the smallest are not even worth compiling plans for. A large one
+is spread over tasks of bounded size.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,10 +14,12 @@ from urllib.parse import unquote, urlparse
 from pyspark.sql import DataFrame, SparkSession
 
 from harness.spark.history.history_frames import History
-from harness.spark.session.conf_scope import ONE_TASK, conf_scope, one_partition_each
+from harness.spark.session.conf_scope import COMPILED, ONE_TASK, conf_scope, one_partition_each
 
+COMPILED_BYTES = 256 << 10
+"""Bytes of Parquet from which compiling pays within a few rounds: some 5,000 operations with their readers."""
 LARGE_BYTES = 6 << 20
-"""Bytes of Parquet from which spreading and compiling pay: some 150,000 operations with their readers."""
+"""Bytes of Parquet from which spreading pays: some 150,000 operations with their readers."""
 TASK_BYTES = 16 << 20
 """Bytes of Parquet that one task sorts: some 300,000 rows of the log."""
 LARGE_TABLES = ("operations", "log", "reads")
@@ -30,7 +33,8 @@ def sized(history: History) -> Iterator[History]:
         with conf_scope(history.spark, _spread(history.spark, size)):
             yield history
     else:
-        with conf_scope(history.spark, ONE_TASK):
+        compiled = COMPILED if size >= COMPILED_BYTES else {}
+        with conf_scope(history.spark, {**ONE_TASK, **compiled}):
             yield replace(history, tables=one_partition_each(history.tables))
 
 
@@ -45,6 +49,6 @@ def _spread(spark: SparkSession, size: int) -> Mapping[str, str]:
     tasks = max(cores, -(-size // TASK_BYTES))
     return {
         "spark.sql.shuffle.partitions": str(-(-tasks // cores) * cores),
-        "spark.sql.codegen.wholeStage": "true",
+        **COMPILED,
         "spark.sql.requireAllClusterKeysForCoPartition": "false",  # rows of a transaction are shuffled once
     }
