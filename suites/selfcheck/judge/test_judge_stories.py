@@ -4,7 +4,7 @@ All stories are judged together, as one history of many topics; a finding belong
 operations or its producer id.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from harness.evidence.status import Status
 from harness.judge import judge
 from harness.judge.all_checks import CHECKS
 from harness.judge.checks.settled.descriptions import PRODUCERS_ASKED
+from harness.spark.history import sizing
 from harness.spark.session.spark_session import SparkHandle, open_session
 from suites.selfcheck.fixtures.stories.story import Story, history_of
 
@@ -57,11 +58,24 @@ def session() -> Iterator[SparkHandle]:
         yield opened
 
 
-@pytest.fixture(scope="module")
-def judgement(session: SparkHandle, tmp_path_factory: pytest.TempPathFactory) -> Judgement:
-    """The judgement of all stories together."""
+SIZES_FROM: Mapping[str, Mapping[str, int]] = {
+    "interpreted": {},
+    "compiled": {"COMPILED_BYTES": 0},
+    "spread": {"LARGE_BYTES": 0},
+}
+"""How Spark works, by the sizes from which it does so."""
+
+
+@pytest.fixture(scope="module", params=SIZES_FROM)
+def judgement(
+    request: pytest.FixtureRequest, session: SparkHandle, tmp_path_factory: pytest.TempPathFactory
+) -> Judgement:
+    """The judgement of all stories together, by the plans of each size of histories."""
     stories = [case.written()[0] for case in STORIES]
-    return judge(history_of(session.spark, stories, tmp_path_factory.mktemp("stories")), shown=1_000)
+    with pytest.MonkeyPatch.context() as patched:
+        for name, size in SIZES_FROM[request.param].items():
+            patched.setattr(sizing, name, size)
+        return judge(history_of(session.spark, stories, tmp_path_factory.mktemp("stories")), shown=1_000)
 
 
 def findings(judgement: Judgement, number: int) -> list[HistoryFinding]:
