@@ -120,9 +120,9 @@ class ToxiproxyLinks:
         return frozenset(connection.number for connection in self._open_connections(proxy))
 
     def _open_connections(self, proxy: str) -> Sequence[TcpConnection]:
-        listen = str(self._request("get", f"/proxies/{proxy}").json()["listen"])
+        listen = Address.parse(self._request("get", f"/proxies/{proxy}").json()["listen"])
         try:
-            return [one for one in established(self.namespace) if str(one.local) == listen]
+            return established(self.namespace, local=listen)
         except OSError:
             return []
 

@@ -124,10 +124,10 @@ def test_the_kernel_reports_how_much_a_connection_has_received() -> None:
         with served:
             asking.sendall(b"x" * 1234)
             assert len(served.recv(1234, socket.MSG_WAITALL)) == 1234
-            ours = [one for one in established() if one.local == Address(*asking.getsockname())]
-            theirs = [one.received for one in established() if one.local == Address(*server.getsockname())]
-    assert [one.received for one in ours] == [0]
-    assert theirs == [1234]
+            ours, theirs = Address(*asking.getsockname()), Address(*server.getsockname())
+            received = {local: [one.received for one in established(local=local)] for local in (ours, theirs)}
+            assert [one for one in established() if one.local == theirs] == established(local=theirs)
+    assert received == {ours: [0], theirs: [1234]}
 
 
 def test_connections_of_an_ended_process_cannot_be_listed() -> None:
