@@ -1,6 +1,8 @@
 """The gate before a fake broker: what passes, is held, dropped or repeated, and which connections end."""
 
 import struct
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -122,6 +124,22 @@ def test_a_held_request_outlives_its_sender(pair: GatePair, hang_up: bool) -> No
     assert pair.broker.correlations == [1]
     assert [(strike.fate, strike.error) for strike in report.strikes] == [("answered", 0)]
     wait.until(lambda: pair.broker.left == [1], what="the end of the broker's side", timeout_seconds=PATIENCE)
+
+
+def test_the_answer_to_a_held_request_is_known_though_its_sender_left_before_it(gate_process: RunningGate) -> None:
+    left = threading.Event()
+    with gate_pair(*gate_process, lambda _: 0 if left.wait(PATIENCE) else 1) as pair, ThreadPoolExecutor() as pool:
+        client = pair.call()
+        handle = on(pair, ANY, Then(action="hold"))
+        client.ask(1, end(), 3)
+        held(handle)
+        ended = pool.submit(handle.off)
+        wait.until(lambda: pair.broker.asked, what="the held request", timeout_seconds=PATIENCE)
+        client.connected.close()
+        for _ in range(3):
+            pair.gate.errors()  # the gate has served the end of the client's connection before it answers this
+        left.set()
+        assert [(strike.fate, strike.error) for strike in ended.result().strikes] == [("answered", 0)]
 
 
 def test_a_dropped_request_never_comes_and_the_connection_stays(pair: GatePair) -> None:

@@ -68,6 +68,7 @@ def test_a_client_is_disconnected_when_the_broker_hangs_up_and_what_was_held_is_
     handle = on(pair, ANY, Then(action="hold"))
     client.ask(1, end(), 3)
     held(handle)
+    wait.until(lambda: pair.broker.connections, what="the broker to accept", timeout_seconds=PATIENCE)
     pair.broker.connections[0].shutdown(socket.SHUT_RDWR)
     assert client.answer() is None
     assert [strike.fate for strike in handle.report().strikes] == ["lost"]

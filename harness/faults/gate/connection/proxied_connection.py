@@ -311,7 +311,10 @@ class ProxiedConnection:
     def _client_ended(self) -> None:
         if self._queue or self._held_alone:
             return  # they are delivered first
-        self._broker_side.close()
+        if any(outstanding.struck is not None for outstanding in self._outstanding.values()):
+            self._finish_if_over()  # what became of it is evidence, whoever is there to hear it
+        else:
+            self._broker_side.close()
 
     def _finish_if_over(self) -> None:
         waiting = self._queue or self._held_alone
