@@ -1,8 +1,9 @@
 """Which rounds a session with a budget plays: those that may meet what no round before has met.
 
 A pass over all scenarios is followed by as many rounds as :data:`BEST_PASSES` passes have, each of the scenario that
-may meet most a second; a session that goes on from earlier ones begins with these. Each round but the first gets the
-best of several seeds (:mod:`harness.chaos.moments.steering`). Both follow from the session's seed and what was visited.
+may meet most a second, as long as there is one; a session that goes on from earlier ones begins with these. Each round
+but the first gets the best of several seeds (:mod:`harness.chaos.moments.steering`). Both follow from the session's
+seed and what was visited.
 """
 
 from collections import Counter
@@ -28,6 +29,9 @@ FaultsOf: TypeAlias = Callable[[Seed], Sequence[PlannedFault]]
 """What a seed draws for a round."""
 BEST_PASSES = 2
 """More of them would leave out scenarios in which all is visited, and whatever else these would find."""
+LEAST_WORTH = 0.25
+"""What a round must be worth to be played alone: a situation that was aimed at three times. Where all is visited, or
+was tried in vain, all scenarios are played in turn."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,7 +82,7 @@ class SteeredRounds:
             return True
         if self._best[0] != turn:
             self._best = turn, self._best_of(turn * in_turn)
-        return round_.scenario.name == self._best[1]
+        return self._best[1] in ("", round_.scenario.name)
 
     def chosen(self, round_: Round) -> Round:
         """The same with the seed that is worth most."""
@@ -90,19 +94,22 @@ class SteeredRounds:
         return replace(round_, seed=seed, command=self.options.command(round_.scenario, seed, round_.seconds))
 
     def _best_of(self, offered: int) -> str:
-        """The scenario whose next round is worth most a second. :param offered: Rounds before this turn."""
+        """The scenario whose next round is worth most a second; empty where none is worth being played alone.
+
+        :param offered: Rounds before this turn.
+        """
         first = self.options.run.seed.value + offered
         worths = {
             scenario.name: self._worth_a_second(scenario, Seed(value))
             for value, scenario in enumerate(self.options.scenarios, start=first)
             if scenario.name not in self.beyond
         }
-        return max(worths, key=lambda name: worths[name], default="")
+        return max((name for name in worths if worths[name]), key=lambda name: worths[name], default="")
 
     def _worth_a_second(self, scenario: Scenario, seed: Seed) -> float:
         seconds = self.options.length(scenario, len(self.options.scenarios))
         _, worth = self._steered(scenario, seed, self._faults_of(scenario, seconds))
-        return worth / (seconds + OVERHEAD_SECONDS)
+        return worth / (seconds + OVERHEAD_SECONDS) if worth >= LEAST_WORTH else 0.0
 
     def _steered(self, scenario: Scenario, seed: Seed, faults_of: FaultsOf) -> tuple[Seed, float]:
         visited = self.visited | self.never

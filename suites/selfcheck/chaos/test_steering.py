@@ -133,6 +133,15 @@ def test_a_session_that_goes_on_begins_with_the_best_round(tmp_path: Path) -> No
     assert f"--after {tmp_path}" in steering.options.session_command()
 
 
+def test_where_nothing_is_left_to_aim_at_all_scenarios_are_played_in_turn(tmp_path: Path) -> None:
+    steering = session(tmp_path, budget_seconds=3_600)
+    scenarios = steering.options.scenarios
+    toxics = [toxic for scenario in scenarios for toxic in scenario.toxics]
+    assert len(scenarios_of(steering, 1)) == 1
+    steering.visited |= wanted(requests_by_fault(toxics), groups=True)
+    assert scenarios_of(steering, 2) == [each.name for each in scenarios]
+
+
 def test_what_earlier_sessions_visited_is_visited(tmp_path: Path) -> None:
     visited = tuple(sorted(wanted(dict.fromkeys(("kill", "pause", "restart"), ()), groups=False)))
     before = EarlierSituations(rounds=1, wanted=visited, visited=visited)
