@@ -122,7 +122,7 @@ class ToxiproxyLinks:
     def _open_connections(self, proxy: str) -> Sequence[TcpConnection]:
         listen = Address.parse(self._request("get", f"/proxies/{proxy}").json()["listen"])
         try:
-            return established(self.namespace, local=listen)
+            return established(listen, self.namespace)
         except OSError:
             return []
 

@@ -45,21 +45,21 @@ class TcpConnection:
     received: int
 
 
-def established(process: int | None = None, *, local: Address | None = None) -> list[TcpConnection]:
-    """The established IPv4 connections of this machine, or of the network namespace in which ``process`` lives.
+def established(local: Address, process: int | None = None) -> list[TcpConnection]:
+    """The established IPv4 connections with an end at ``local``.
 
-    :param local: Only those with an end there; others are not decoded, which takes a quarter of the time.
+    Others are not decoded, which takes a quarter of the time.
+
+    :param process: Whose network namespace is meant; None for this machine's.
     :raises OSError: Where the kernel does not list them: another system than Linux, or a namespace that is not ours.
     """
     with _netlink_socket(process) as netlink:
         netlink.settimeout(ANSWER_SECONDS)
         request = struct.pack("=BBBxI", socket.AF_INET, socket.IPPROTO_TCP, 1 << (INFO - 1), ESTABLISHED) + bytes(48)
         netlink.send(struct.pack("=IHHII", HEADER + len(request), BY_FAMILY, DUMP, 1, 0) + request)
-        messages = _messages(netlink)
-        if local is not None:
-            port, host = struct.pack("!H", local.port), socket.inet_aton(local.host)
-            messages = (each for each in messages if each[4:6] == port and each[8:12] == host)
-        return [connection for message in messages if (connection := read(message))]
+        port, host = struct.pack("!H", local.port), socket.inet_aton(local.host)
+        theirs = (each for each in _messages(netlink) if each[4:6] == port and each[8:12] == host)
+        return [connection for message in theirs if (connection := read(message))]
 
 
 def read(message: bytes) -> TcpConnection | None:

@@ -59,7 +59,7 @@ def session() -> Iterator[SparkHandle]:
 
 
 SIZES_FROM: Mapping[str, Mapping[str, int]] = {
-    "interpreted": {},
+    "interpreted": {"COMPILED_BYTES": sizing.LARGE_BYTES},
     "compiled": {"COMPILED_BYTES": 0},
     "spread": {"LARGE_BYTES": 0},
 }
