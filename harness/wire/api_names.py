@@ -9,6 +9,7 @@ from kio.schema.index import api_key_map, schema_name_map
 from kio.static.constants import EntityType
 
 
+@cache
 def name_of(key: int) -> str:
     """The API's name; ``Api93`` for a key that kio does not know, so that a newer broker's offer can still be read.
 

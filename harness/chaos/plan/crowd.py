@@ -61,7 +61,7 @@ class Habits:
 
 HABITS: Mapping[str, tuple[int, Habits]] = {
     "plain": (8, Habits()),
-    "of-one-key": (24, Habits(records=(1, 3), one_partition=True)),
+    "of-one-key": (100, Habits(records=(1, 3), one_partition=True)),
     "one-by-one": (2, Habits(in_flight=1, batch_records=1, partitions_a_request=1)),
     "five-in-flight": (4, Habits(batch_records=1, records=(4, 12))),
     "batches": (3, Habits(batch_records=100, records=(1, 30), compression="gzip")),
@@ -88,21 +88,21 @@ GATHERED = Habits(records=(1, 2))
 class Crowd:
     """How many there are, and how much they write.
 
-    :param seats: Transactional ids at the same time. Each waits for its answers, so that more of them commit more, and
-        brokers answer and replicate more at once: three times as many committed 1.6 times as much on two cores.
+    :param seats: Transactional ids at the same time, of which as many have a transaction under way as brokers answer
+        in time (:mod:`harness.chaos.play.concurrency_limit`).
     :param per_second: Transactions that all together begin in a second, at most.
     :param together_a_connection: Of those that wait for each other, so many share their connections: a broker serves
         one request of a connection at a time, so that whoever is not to wait for others has its own.
     :param request_ms: What a seat gives one operation, retries included.
-    :param together: How many seats more there may be for each, whose transactions are open at once; one is drawn.
+    :param together: How many seats more there may be, whose transactions are open at once; one number is drawn.
     :param before: Transactions that must have been committed in the seconds before a fault, and ``during``:
         writes and commits that must be under way while it is on, or else the fault has shown nothing.
     """
 
-    seats: int = 144
+    seats: int = 480
     per_second: float = 480.0
     together_a_connection: int = 8
-    together: tuple[float, ...] = (0, 0, 0, 1, 2)
+    together: tuple[int, ...] = (0, 0, 0, 144, 288)
     request_ms: int = 3_000
     timeout_ms: int = 6_000
     before: int = 20

@@ -10,6 +10,7 @@ from random import Random
 from harness.chaos.plan.crowd import ANEW_UNUSED, ANEW_WHILE_OPEN, LARGEST_PAYLOAD, CrowdedWorkload, Habits
 from harness.chaos.plan.record_to_write import RecordToWrite
 from harness.chaos.play.actor import INIT_PAUSE_SECONDS, TXNS_PER_ROLE
+from harness.chaos.play.concurrency_limit import ConcurrencyLimit
 from harness.chaos.play.crowd_account import CrowdAccount
 from harness.chaos.play.gathering import Gathering
 from harness.clients.pipelined.recorded_producer import RecordedProducer
@@ -68,6 +69,7 @@ class Seat:
         distinguishes an id that came later.
     :param topics: The real name by the workload's name.
     :param over: Set when the time is over.
+    :param limit: Of transactions that are under way; a seat waits for its turn before each.
     :param gathering: Where its transactions wait for others before they end.
     """
 
@@ -79,6 +81,7 @@ class Seat:
     open_producer: Callable[[str, str], RecordedProducer]
     topics: dict[str, str]
     pace: Pace
+    limit: ConcurrencyLimit
     over: asyncio.Event
     account: CrowdAccount
     gathering: Gathering | None = None
@@ -91,12 +94,19 @@ class Seat:
     async def play(self) -> None:
         """Transactions, until the time is over."""
         while not self.over.is_set():
-            producer = self._open()
-            if await producer.init():
-                self.ids += await self._play(producer)
-            else:
-                await asyncio.sleep(INIT_PAUSE_SECONDS)
-            producer.close()
+            async with self.limit:
+                await self._play_one()
+
+    async def _play_one(self) -> None:
+        """One producer, from its ``init`` on."""
+        if self.over.is_set():  # while it waited for its turn
+            return
+        producer = self._open()
+        if await producer.init():
+            self.ids += await self._play(producer)
+        else:
+            await asyncio.sleep(INIT_PAUSE_SECONDS)
+        producer.close()
 
     async def _play(self, producer: RecordedProducer) -> bool:
         """Until something fails or the id is given up; whether a new id comes next."""
@@ -117,6 +127,7 @@ class Seat:
                 return left_open
             if self.habits.ids_after is not None and self._of_this_id >= self.habits.ids_after:
                 return True
+            await self.limit.let_others()
         return False
 
     async def _transact(
@@ -129,7 +140,7 @@ class Seat:
         named: list[tuple[TopicPartition, str]] = [
             ((self.topics[record.topic], record.partition), record.payload) for record in records
         ]
-        span = OpenSpan(self.account)
+        span, began = OpenSpan(self.account), time.monotonic()
         try:
             if not await self._write(producer, named, span):
                 await producer.end(commit=False)
@@ -140,6 +151,7 @@ class Seat:
             span.ended = ended.done
         finally:
             span.close()
+            self._tell_time(time.monotonic() - began, done=span.ended, left_open=left_open)
         if commit and ended.done:
             self.committed += 1
             self.account.committed()
@@ -159,6 +171,11 @@ class Seat:
         if self.gathering is not None:
             await self.gathering.wait(self.draw)
         return True
+
+    def _tell_time(self, seconds: float, *, done: bool, left_open: bool) -> None:
+        """Of a transaction that its client did not keep open itself."""
+        if not (left_open or self.habits.open_seconds):
+            self.limit.took(seconds, done=done)
 
     def _drawn(self) -> tuple[Sequence[RecordToWrite], bool]:
         habits, draw = self.habits, self.draw

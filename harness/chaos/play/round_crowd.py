@@ -17,6 +17,7 @@ from harness.base.json_value import Json
 from harness.base.seed import Seed
 from harness.chaos.plan.crowd import GATHERED, TOGETHER, Crowd, CrowdedWorkload, Habits, drawn_habits
 from harness.chaos.plan.scenario import LANES
+from harness.chaos.play.concurrency_limit import ConcurrencyLimit
 from harness.chaos.play.crowd_account import CrowdAccount
 from harness.chaos.play.crowd_seat import Pace, Seat
 from harness.chaos.play.gathering import Gathering
@@ -33,6 +34,8 @@ from harness.kafka.transaction_protocol import TransactionProtocol
 MOST_ASKED = 64
 OF_LATE_SECONDS = 3.0
 """As :mod:`harness.judge.checks.traffic` counts before a fault."""
+LEAST_UNDER_WAY = 32
+"""Transactions of a crowd, where brokers are slow: each of three brokers has some of every kind."""
 FIRST_INDEX = 1_000
 """Of a seat, by which its transactions are numbered: above those of any role."""
 
@@ -64,7 +67,14 @@ class RoundCrowd:
     seats: list[Seat] = field(default_factory=list)
     account: CrowdAccount = field(default_factory=CrowdAccount)
     tally: ProducerTally = field(default_factory=ProducerTally)
+    _over: asyncio.Event = field(default_factory=asyncio.Event)
+    _pace: Pace = field(init=False)
+    _limit: ConcurrencyLimit = field(init=False)
     _retries: dict[tuple[str, str, str], PipelinedRetry] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._pace = Pace(per_second=self.crowd.per_second)
+        self._limit = ConcurrencyLimit(least=min(LEAST_UNDER_WAY, self.crowd.seats), most=self.crowd.seats)
 
     def run(self) -> None:
         """Until ``stop`` is set and every seat has ended its transaction."""
@@ -93,6 +103,7 @@ class RoundCrowd:
             "seats": len(self.seats),
             "protocols": [each.name for each in self.protocols],
             "habits": {name: self.habits.count(name) for name in sorted(set(self.habits))},
+            "most_under_way": round(self._limit.highest),
             "transactional_ids": len(self.ids),
             "transactions": sum(seat.txns for seat in self.seats),
             "committed": self.committed,
@@ -101,12 +112,11 @@ class RoundCrowd:
         }
 
     async def _run(self) -> None:
-        over, pace = asyncio.Event(), Pace(per_second=self.crowd.per_second)
-        self.seats += [self._seat(number, over, pace) for number in range(self.crowd.seats)]
-        self.seats += self._gathered(over, pace)
+        self.seats += [self._seat(number) for number in range(self.crowd.seats)]
+        self.seats += self._gathered()
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._await_end(over))
+                tasks.create_task(self._await_end())
                 for seat in self.seats:
                     tasks.create_task(seat.play())
         finally:
@@ -115,30 +125,31 @@ class RoundCrowd:
                 await retry.routes.close()
                 await retry.connections.close()
 
-    async def _await_end(self, over: asyncio.Event) -> None:
+    async def _await_end(self) -> None:
         await asyncio.to_thread(self.stop.wait)
-        over.set()
+        self._over.set()
 
-    def _seat(self, number: int, over: asyncio.Event, pace: Pace) -> Seat:
+    def _seat(self, number: int) -> Seat:
         """A seat with drawn habits, and with connections of its own, as a producer of an application has."""
         draw = self.seed.stream(f"crowd/crowd-{number}")
         habit, habits = drawn_habits(draw)
         self.habits.append(habit)
-        return self._made(number, draw, habits, str(number), over, pace)
+        return self._made(number, draw, habits, str(number), self._limit)
 
-    def _gathered(self, over: asyncio.Event, pace: Pace) -> Sequence[Seat]:
+    def _gathered(self) -> Sequence[Seat]:
         """Those whose transactions are open at once; they wait most of the time, so that some share connections."""
-        size = round(self.crowd.seats * self.seed.stream(f"crowd/{TOGETHER}").choice(self.crowd.together))
-        gathering, seats = Gathering(size, over), list[Seat]()
+        size = self.seed.stream(f"crowd/{TOGETHER}").choice(self.crowd.together)
+        gathering, seats = Gathering(size, self._over), list[Seat]()
+        limit = ConcurrencyLimit(least=size, most=size)
         for number in range(self.crowd.seats, self.crowd.seats + size):
             draw = self.seed.stream(f"crowd/crowd-{number}")
             self.habits.append(TOGETHER)
             group = len(seats) // len(self.protocols) // len(LANES) // self.crowd.together_a_connection
-            seats.append(self._made(number, draw, GATHERED, f"{TOGETHER}-{group}", over, pace))
+            seats.append(self._made(number, draw, GATHERED, f"{TOGETHER}-{group}", limit))
             seats[-1].gathering = gathering
         return seats
 
-    def _made(self, number: int, draw: Random, habits: Habits, group: str, over: asyncio.Event, pace: Pace) -> Seat:
+    def _made(self, number: int, draw: Random, habits: Habits, group: str, limit: ConcurrencyLimit) -> Seat:
         name, protocol = f"crowd-{number}", self.protocols[number % len(self.protocols)]
         shared = (protocol.name, LANES[number // len(self.protocols) % len(LANES)], group)
 
@@ -153,8 +164,9 @@ class RoundCrowd:
             workload=self.workload,
             open_producer=open_producer,
             topics=self.topics,
-            pace=pace,
-            over=over,
+            pace=self._pace,
+            limit=limit,
+            over=self._over,
             account=self.account,
         )
 
