@@ -13,7 +13,7 @@ GROUPED = {
     # transaction costs two fetches, their answers and their metrics. Five milliseconds put together what all
     # transactions of the moment wrote, as happens by itself on a cluster with more to do.
     "replica.fetch.min.bytes": "100000",
-    "replica.fetch.wait.max.ms": "20",
+    "replica.fetch.wait.max.ms": "5",
 }
 BOTH_COMPILERS = "-XX:TieredStopAtLevel=4"
 LONG_SECONDS = 180.0
