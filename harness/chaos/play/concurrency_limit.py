@@ -1,17 +1,19 @@
-"""How many transactions of a crowd are under way: as many as brokers answer in time.
+"""How many transactions of a crowd are under way: as many as leave their brokers time to answer.
 
 A broker that has just begun is a tenth as fast as the same one two minutes later. What it is asked beyond what it can
 do waits until its clients give up, and is done in vain; a fast one answers and replicates more together the more ask.
+How busy brokers are is told by how long they take to end a transaction: EndTxn waits for one replicated record and for
+nothing else (``TransactionCoordinator.endTransaction``), while records also wait for markers, verifications and faults.
 """
 
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 
-WANTED_SECONDS = 0.7
-"""Of a transaction: where half of them take longer, fewer are under way, and more where half take less."""
+WANTED_SECONDS = 0.15
+"""Of EndTxn: where half of them take longer, fewer transactions are under way, and more where half take less."""
 STEP = 0.2
-"""By which one transaction changes the limit."""
+"""By which the end of one transaction changes the limit."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,7 +47,7 @@ class ConcurrencyLimit:
         await self._enter()
 
     def took(self, seconds: float, *, done: bool) -> None:
-        """A transaction was under way for so long; one that was not done has taken too long."""
+        """To end a transaction took so long; what was not done has taken too long."""
         in_time = done and seconds < WANTED_SECONDS
         self.limit = min(max(self.limit + (STEP if in_time else -STEP), self.least), self.most)
         self.highest = max(self.highest, self.limit)

@@ -140,18 +140,19 @@ class Seat:
         named: list[tuple[TopicPartition, str]] = [
             ((self.topics[record.topic], record.partition), record.payload) for record in records
         ]
-        span, began = OpenSpan(self.account), time.monotonic()
+        span = OpenSpan(self.account)
         try:
             if not await self._write(producer, named, span):
                 await producer.end(commit=False)
                 return False
             if left_open:
                 return False
+            began = time.monotonic()
             ended = await producer.end(commit=commit)
+            self.limit.took(time.monotonic() - began, done=ended.done)
             span.ended = ended.done
         finally:
             span.close()
-            self._tell_time(time.monotonic() - began, done=span.ended, left_open=left_open)
         if commit and ended.done:
             self.committed += 1
             self.account.committed()
@@ -171,11 +172,6 @@ class Seat:
         if self.gathering is not None:
             await self.gathering.wait(self.draw)
         return True
-
-    def _tell_time(self, seconds: float, *, done: bool, left_open: bool) -> None:
-        """Of a transaction that its client did not keep open itself."""
-        if not (left_open or self.habits.open_seconds):
-            self.limit.took(seconds, done=done)
 
     def _drawn(self) -> tuple[Sequence[RecordToWrite], bool]:
         habits, draw = self.habits, self.draw

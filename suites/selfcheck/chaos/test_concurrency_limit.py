@@ -1,4 +1,4 @@
-"""As many transactions of a crowd are under way as are answered in time, in the order in which they asked."""
+"""As many transactions of a crowd are under way as are ended in time, in the order in which they asked."""
 
 import asyncio
 from collections import Counter
@@ -66,7 +66,7 @@ def test_a_seat_that_gives_up_while_it_waits_takes_no_place() -> None:
     assert asyncio.run(run()) == 1, "it was the next one's, who has left it"
 
 
-def test_the_limit_rises_while_transactions_are_in_time_and_falls_while_they_are_late_within_its_bounds() -> None:
+def test_the_limit_rises_while_ends_are_in_time_and_falls_while_they_are_late_within_its_bounds() -> None:
     limit = ConcurrencyLimit(least=4, most=8)
     for _ in range(10):
         limit.took(IN_TIME, done=True)
@@ -79,7 +79,7 @@ def test_the_limit_rises_while_transactions_are_in_time_and_falls_while_they_are
     assert (limit.limit, limit.highest) == (4, 8)
 
 
-def test_a_transaction_that_was_not_done_has_taken_too_long_however_soon_it_was_over() -> None:
+def test_an_end_that_was_not_done_has_taken_too_long_however_soon_it_was_over() -> None:
     limit = ConcurrencyLimit(least=4, most=8)
     limit.took(IN_TIME, done=True)
     risen = limit.limit
