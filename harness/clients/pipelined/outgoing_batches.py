@@ -29,16 +29,6 @@ RECORD_BYTES = 16
 """That a record takes beside its value, at most."""
 
 
-import atexit, collections, time as _time
-NOTES = collections.defaultdict(collections.Counter)
-def _note(what, error):
-    NOTES[int(_time.monotonic()//10)][what, error] += 1
-def _out():
-    with open("/tmp/notes.out","w") as f:
-        for k in sorted(NOTES): print(k, dict(NOTES[k].most_common(12)), file=f)
-atexit.register(_out)
-
-
 @dataclass(slots=True, kw_only=True, eq=False)
 class OutgoingBatch:
     """Some records of a transaction for one partition.
@@ -131,7 +121,6 @@ class OutgoingBatches:
 
     def answered(self, batch: OutgoingBatch, error: int, offset: int) -> None:
         """The leader's answer for its partition; of one that was given up it comes too late."""
-        _note("produce", error)
         if batch.result is not None:
             return
         before = self._undecided[batch.partition][0] is not batch
@@ -143,7 +132,6 @@ class OutgoingBatches:
 
     def unanswered(self, batch: OutgoingBatch, error: WireError) -> None:
         """Whether the leader has it is not known; the repetition is known by its sequence."""
-        _note("produce", type(error).__name__)
         if batch.result is None:
             self._go_on(batch, batch.tries.unanswered(error))
 

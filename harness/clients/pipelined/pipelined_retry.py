@@ -56,9 +56,5 @@ class PipelinedRetry:
         try:
             answer = await self.connections.ask(node, repeated.request, timeout_seconds)
         except WireError as error:
-            from harness.clients.pipelined.outgoing_batches import _note
-            _note(repeated.request.api, type(error).__name__)
             return repeated.unanswered(error)
-        from harness.clients.pipelined.outgoing_batches import _note
-        _note(repeated.request.api, answer.error)
         return repeated.answered(answer)
