@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 
-WANTED_SECONDS = 0.15
+WANTED_SECONDS = 0.25
 """Of EndTxn: where half of them take longer, fewer transactions are under way, and more where half take less."""
 STEP = 0.2
 """By which the end of one transaction changes the limit."""
