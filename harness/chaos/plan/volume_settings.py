@@ -17,8 +17,8 @@ GROUPED = {
 }
 BOTH_COMPILERS = "-XX:TieredStopAtLevel=4"
 LONG_SECONDS = 300.0
-"""Of storms: while the second compiler works it takes the brokers' time, for a minute on two cores. What is lost in that
-minute is made up for after some three minutes of traffic, where no broker is killed."""
+"""Of storms: while the second compiler works it takes the brokers' time, for a minute on two cores. What is lost then
+is made up for after some three minutes of traffic, where no broker is killed."""
 
 
 def for_volume(options: ClusterOptions, *, seconds: float) -> ClusterOptions:

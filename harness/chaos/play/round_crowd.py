@@ -5,7 +5,7 @@ The loop is uvloop's, which takes a quarter less of the harness's CPU for a tran
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from threading import Event
 
@@ -30,12 +30,17 @@ from harness.clients.pipelined.shared_routes import SharedRoutes
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.kafka.producer_state import ProducerState
 from harness.kafka.transaction_protocol import TransactionProtocol
+from harness.machine.open_files import open_files_allowed
 
 MOST_ASKED = 64
 OF_LATE_SECONDS = 3.0
 """As :mod:`harness.judge.checks.traffic` counts before a fault."""
 LEAST_UNDER_WAY = 32
 """Transactions of a crowd, where brokers are slow: each of three brokers has some of every kind."""
+FILES_A_SEAT = 6
+"""A connection to each of three brokers, which has two ends in the gate."""
+OTHER_FILES = 500
+"""Of the roles, of links between brokers, and of all else that a process has open."""
 FIRST_INDEX = 1_000
 """Of a seat, by which its transactions are numbered: above those of any role."""
 
@@ -73,6 +78,9 @@ class RoundCrowd:
     _retries: dict[tuple[str, str, str], PipelinedRetry] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        """As many seats as there may be connections for."""
+        seats = max(0, open_files_allowed() - OTHER_FILES) // FILES_A_SEAT
+        self.crowd = replace(self.crowd, seats=min(self.crowd.seats, seats))
         self._pace = Pace(per_second=self.crowd.per_second)
         self._limit = ConcurrencyLimit(least=min(LEAST_UNDER_WAY, self.crowd.seats), most=self.crowd.seats)
 
