@@ -5,7 +5,8 @@ topics only by itself, when it is asked for one that is not there. So nothing is
 partitions and their leaders are read back.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
@@ -92,7 +93,7 @@ class Topics:
         factor = min(replicas, len(self.cluster.brokers))
         free = CreateTopic(name=name, partitions=partitions, replicas=factor, configs=dict(configs or {}))
         placed = CreateTopic(name=name, assignment=assignment, configs=dict(configs or {})) if assignment else None
-        result = self._first_taken(placed, free)
+        result = _to_its_end(partial(self._first_taken, placed, free))
         if result.error:
             raise Unprepared(f"CreateTopics answered {told(result)}")
         return self.known_everywhere(name)
@@ -219,6 +220,12 @@ class Topics:
 
 GONE = frozenset({0, KafkaError.UNKNOWN_TOPIC_OR_PARTITION})
 """What DeleteTopics answers of a topic that is not there afterwards."""
+
+
+def _to_its_end(ask: Callable[[], CreateTopicResult]) -> CreateTopicResult:
+    """An interrupt waits for the answer: else the topic would come into being after all has been removed."""
+    with ThreadPoolExecutor(max_workers=1) as asking:
+        return asking.submit(ask).result()
 
 
 def _layout(name: str, shown: TopicMetadata | None) -> TopicLayout | None:

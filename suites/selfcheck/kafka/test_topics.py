@@ -1,13 +1,19 @@
 """Topics on servers of different manners: through the controller, with an assignment or without, or by asking."""
 
+import _thread
+import sys
+import traceback
+from threading import Event, Timer, main_thread
+
 import pytest
 
 from harness.base import wait
 from harness.base.kafka_error import KafkaError
 from harness.base.unprepared import Unprepared
 from harness.kafka import topics as topics_module
+from harness.kafka.any_broker import AnyBroker
 from harness.kafka.topics import CLUSTERS_CHOICE, TopicLayout, Topics
-from harness.wire.requests.cluster.create_topic import CreateTopic
+from harness.wire.requests.cluster.create_topic import CreateTopic, CreateTopicResult
 from harness.wire.requests.cluster.delete_topics import DeleteTopics
 from harness.wire.requests.cluster.metadata import Metadata
 from suites.selfcheck.fixtures.fake_kafka import APIS, FakeKafka
@@ -30,6 +36,30 @@ def test_an_assignment_that_is_taken_decides_the_leaders() -> None:
     assert leaders(create(kafka)) == [2, 3]
     (request,) = kafka.requests(CreateTopic)
     assert request.assignment == WANTED
+
+
+def test_an_interrupt_comes_after_the_answer_so_that_what_was_made_can_be_removed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kafka, late = FakeKafka(), Event()
+    answered, ask = list[str](), AnyBroker.controller
+
+    def is_awaited() -> bool:
+        stack = traceback.walk_stack(sys._current_frames()[main_thread().ident or 0])
+        return any(frame.f_code.co_name == "result" for frame, _ in stack)
+
+    def interrupted(broker: AnyBroker, request: CreateTopic) -> CreateTopicResult:
+        wait.elapsed_ms_until(is_awaited, timeout_seconds=5)
+        _thread.interrupt_main()
+        Timer(0.1, late.set).start()
+        late.wait()
+        answered.append(request.name)
+        return ask(broker, request)
+
+    monkeypatch.setattr(AnyBroker, "controller", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        create(kafka)
+    assert answered == ["t"]
 
 
 @pytest.mark.parametrize("refused", ["INVALID_REPLICA_ASSIGNMENT", "INVALID_REQUEST", "POLICY_VIOLATION"])
