@@ -94,7 +94,7 @@ class Crowd:
     :param together_a_connection: Of those that wait for each other, so many share their connections: a broker serves
         one request of a connection at a time, so that whoever is not to wait for others has its own.
     :param request_ms: What a seat gives one operation, retries included.
-    :param together: How many seats more there may be, whose transactions are open at once; one number is drawn.
+    :param together: How many seats more there may be for each, whose transactions are open at once; one is drawn.
     :param before: Transactions that must have been committed in the seconds before a fault, and ``during``:
         writes and commits that must be under way while it is on, or else the fault has shown nothing.
     """
@@ -102,7 +102,7 @@ class Crowd:
     seats: int = 480
     per_second: float = 480.0
     together_a_connection: int = 8
-    together: tuple[int, ...] = (0, 0, 0, 144, 288)
+    together: tuple[float, ...] = (0, 0, 0, 0.3, 0.6)
     request_ms: int = 3_000
     timeout_ms: int = 6_000
     before: int = 20

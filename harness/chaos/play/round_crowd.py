@@ -146,7 +146,7 @@ class RoundCrowd:
 
     def _gathered(self) -> Sequence[Seat]:
         """Those whose transactions are open at once; they wait most of the time, so that some share connections."""
-        size = self.seed.stream(f"crowd/{TOGETHER}").choice(self.crowd.together)
+        size = round(self.crowd.seats * self.seed.stream(f"crowd/{TOGETHER}").choice(self.crowd.together))
         gathering, seats = Gathering(size, self._over), list[Seat]()
         limit = ConcurrencyLimit(least=size, most=size)
         for number in range(self.crowd.seats, self.crowd.seats + size):

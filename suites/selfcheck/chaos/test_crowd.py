@@ -111,7 +111,7 @@ def test_one_that_waits_for_others_who_never_come_goes_on() -> None:
 def test_a_crowd_that_gathers_has_many_transactions_open_on_one_partition(tmp_path: Path) -> None:
     require_kfake()
     with kfake_brokers() as brokers:
-        crowd = brokers.crowd(Crowd(seats=20, together=(300,), per_second=2_000), tmp_path, seed=1)
+        crowd = brokers.crowd(Crowd(seats=20, together=(15,), per_second=2_000), tmp_path, seed=1)
         play_until_committed(crowd, 900)
     facts = crowd.facts()
     assert facts["seats"] == 320
