@@ -20,31 +20,39 @@ STEP = 0.2
 class ConcurrencyLimit:
     """Shared by the seats of one event loop, which come in the order in which they asked.
 
-    :param least: And ``most``: bounds of the limit, which begins with the least.
-    :param limit: How many may be under way now; ``highest``: that it has been.
+    Only where none of those who have begun waits does another one join: each that joins opens connections and asks
+    for a producer id, so that no more do than there is room for.
+
+    :param least: And ``most``: bounds of the limit. :param limit: How many may be under way now, and at first.
+    :param highest: That the limit has been.
     """
 
     least: int
     most: int
-    limit: float = field(init=False)
-    highest: float = field(init=False)
+    limit: float
+    highest: float = 0.0
     under_way: int = 0
-    _waiting: "deque[asyncio.Future[None]]" = field(default_factory=deque)
+    _going_on: "deque[asyncio.Future[None]]" = field(default_factory=deque)
+    _joining: "deque[asyncio.Future[None]]" = field(default_factory=deque)
 
-    def __post_init__(self) -> None:
-        self.limit = self.highest = self.least
-
-    async def __aenter__(self) -> None:
-        """Wait until one more may be under way."""
-        await self._enter()
-
-    async def __aexit__(self, *_: object) -> None:
-        self._leave()
+    async def join(self) -> None:
+        """Wait until one more may be under way than of those who have begun."""
+        await self._enter(self._joining)
 
     async def let_others(self) -> None:
-        """Whoever waits comes first; then it is one's turn again."""
-        self._leave()
-        await self._enter()
+        """Whoever has begun and waits comes first; then it is one's turn again."""
+        if self._going_on or self.under_way > self.limit:
+            self.leave()
+            await self._enter(self._going_on)
+
+    def leave(self) -> None:
+        """One is under way no longer."""
+        self.under_way -= 1
+        while (waiting := self._going_on or self._joining) and self.under_way < self.limit:
+            turn = waiting.popleft()
+            if not turn.done():
+                self.under_way += 1
+                turn.set_result(None)
 
     def took(self, seconds: float, *, done: bool) -> None:
         """To end a transaction took so long; what was not done has taken too long."""
@@ -52,18 +60,10 @@ class ConcurrencyLimit:
         self.limit = min(max(self.limit + (STEP if in_time else -STEP), self.least), self.most)
         self.highest = max(self.highest, self.limit)
 
-    async def _enter(self) -> None:
-        if self.under_way < self.limit and not self._waiting:
+    async def _enter(self, queue: "deque[asyncio.Future[None]]") -> None:
+        if self.under_way < self.limit and not self._going_on:
             self.under_way += 1
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        queue.append(turn)
         await turn
-
-    def _leave(self) -> None:
-        self.under_way -= 1
-        while self._waiting and self.under_way < self.limit:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                self.under_way += 1
-                turn.set_result(None)

@@ -93,14 +93,14 @@ class Seat:
 
     async def play(self) -> None:
         """Transactions, until the time is over."""
+        await self.limit.join()
         while not self.over.is_set():
-            async with self.limit:
-                await self._play_one()
+            await self._play_one()
+            await self.limit.let_others()
+        self.limit.leave()
 
     async def _play_one(self) -> None:
         """One producer, from its ``init`` on."""
-        if self.over.is_set():  # while it waited for its turn
-            return
         producer = self._open()
         if await producer.init():
             self.ids += await self._play(producer)

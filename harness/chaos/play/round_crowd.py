@@ -35,8 +35,8 @@ from harness.machine.open_files import open_files_allowed
 MOST_ASKED = 64
 OF_LATE_SECONDS = 3.0
 """As :mod:`harness.judge.checks.traffic` counts before a fault."""
-LEAST_UNDER_WAY = 32
-"""Transactions of a crowd, where brokers are slow: each of three brokers has some of every kind."""
+LEAST_UNDER_WAY, FIRST_UNDER_WAY = 32, 96
+"""Transactions of a crowd at least, so that each of three brokers has some of every kind; and at first."""
 FILES_A_SEAT = 6
 """A connection to each of three brokers, which has two ends in the gate."""
 OTHER_FILES = 500
@@ -82,7 +82,9 @@ class RoundCrowd:
         seats = max(0, open_files_allowed() - OTHER_FILES) // FILES_A_SEAT
         self.crowd = replace(self.crowd, seats=min(self.crowd.seats, seats))
         self._pace = Pace(per_second=self.crowd.per_second)
-        self._limit = ConcurrencyLimit(least=min(LEAST_UNDER_WAY, self.crowd.seats), most=self.crowd.seats)
+        most = self.crowd.seats
+        least, first = min(LEAST_UNDER_WAY, most), min(FIRST_UNDER_WAY, most)
+        self._limit = ConcurrencyLimit(least=least, most=most, limit=first)
 
     def run(self) -> None:
         """Until ``stop`` is set and every seat has ended its transaction."""
@@ -108,7 +110,7 @@ class RoundCrowd:
     def facts(self) -> dict[str, Json]:
         """Who they were, for ``run.json``."""
         return {
-            "seats": len(self.seats),
+            "seats": sum(1 for seat in self.seats if seat.incarnation),
             "protocols": [each.name for each in self.protocols],
             "habits": {name: self.habits.count(name) for name in sorted(set(self.habits))},
             "most_under_way": round(self._limit.highest),
@@ -148,7 +150,7 @@ class RoundCrowd:
         """Those whose transactions are open at once; they wait most of the time, so that some share connections."""
         size = round(self.crowd.seats * self.seed.stream(f"crowd/{TOGETHER}").choice(self.crowd.together))
         gathering, seats = Gathering(size, self._over), list[Seat]()
-        limit = ConcurrencyLimit(least=size, most=size)
+        limit = ConcurrencyLimit(least=size, most=size, limit=size)
         for number in range(self.crowd.seats, self.crowd.seats + size):
             draw = self.seed.stream(f"crowd/crowd-{number}")
             self.habits.append(TOGETHER)

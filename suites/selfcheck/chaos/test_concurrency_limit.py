@@ -8,17 +8,23 @@ from harness.chaos.play.concurrency_limit import WANTED_SECONDS, ConcurrencyLimi
 IN_TIME, LATE = WANTED_SECONDS / 2, WANTED_SECONDS * 2
 
 
+def limited(*, least: int, most: int) -> ConcurrencyLimit:
+    """One that begins with the least."""
+    return ConcurrencyLimit(least=least, most=most, limit=least)
+
+
 def test_no_more_are_under_way_than_the_limit_and_all_have_their_turn_in_order() -> None:
     turns, most = list[int](), Counter[str]()
 
     async def seat(number: int, limit: ConcurrencyLimit) -> None:
-        async with limit:
-            most["at once"] = max(most["at once"], limit.under_way)
-            turns.append(number)
-            await asyncio.sleep(0)
+        await limit.join()
+        most["at once"] = max(most["at once"], limit.under_way)
+        turns.append(number)
+        await asyncio.sleep(0)
+        limit.leave()
 
     async def run() -> ConcurrencyLimit:
-        limit = ConcurrencyLimit(least=3, most=10)
+        limit = limited(least=3, most=10)
         await asyncio.gather(*(seat(number, limit) for number in range(20)))
         return limit
 
@@ -26,48 +32,59 @@ def test_no_more_are_under_way_than_the_limit_and_all_have_their_turn_in_order()
     assert (turns, most["at once"], limit.under_way) == (list(range(20)), 3, 0)
 
 
-def test_whoever_waits_comes_before_one_that_goes_on() -> None:
-    turns = list[str]()
+async def transactions(name: str, limit: ConcurrencyLimit, begun: list[str], most: int = 3) -> None:
+    """So many of one seat, each for one turn of the event loop."""
+    await limit.join()
+    for _ in range(most):
+        begun.append(name)
+        await asyncio.sleep(0)
+        await limit.let_others()
+    limit.leave()
 
-    async def seat(name: str, limit: ConcurrencyLimit) -> None:
-        async with limit:
-            turns.append(name)
-            await limit.let_others()
-            turns.append(name)
+
+def test_a_seat_joins_only_where_none_that_has_begun_wants_the_place() -> None:
+    begun = list[str]()
 
     async def run() -> None:
-        limit = ConcurrencyLimit(least=1, most=1)
-        async with limit:
-            seats = [asyncio.create_task(seat(name, limit)) for name in "abc"]
-            await asyncio.sleep(0)
+        limit = limited(least=1, most=1)
+        await asyncio.gather(*(transactions(name, limit, begun) for name in "abc"))
+
+    asyncio.run(run())
+    assert begun == [*"aaabbbccc"]
+
+
+def test_where_the_limit_falls_those_who_have_begun_take_turns_and_nobody_joins() -> None:
+    begun = list[str]()
+
+    async def run() -> None:
+        limit = ConcurrencyLimit(least=1, most=2, limit=2)
+        seats = [asyncio.create_task(transactions(name, limit, begun)) for name in "abc"]
+        await asyncio.sleep(0)
+        limit.limit = 1
         await asyncio.gather(*seats)
 
     asyncio.run(run())
-    assert turns == [*"abcabc"]
+    assert begun[:6] == [*"ababab"]
+    assert begun[6:] == [*"ccc"]
 
 
 def test_a_seat_that_gives_up_while_it_waits_takes_no_place() -> None:
-    async def enter(limit: ConcurrencyLimit) -> None:
-        async with limit:
-            await asyncio.Event().wait()
-
     async def run() -> int:
-        limit = ConcurrencyLimit(least=1, most=1)
-        async with limit:
-            gives_up, comes_next = asyncio.create_task(enter(limit)), asyncio.create_task(enter(limit))
-            await asyncio.sleep(0)
-            gives_up.cancel()
+        limit = limited(least=1, most=1)
+        await limit.join()
+        gives_up, comes_next = asyncio.create_task(limit.join()), asyncio.create_task(limit.join())
         await asyncio.sleep(0)
-        under_way = limit.under_way
-        comes_next.cancel()
-        await asyncio.gather(gives_up, comes_next, return_exceptions=True)
-        return under_way - limit.under_way
+        gives_up.cancel()
+        limit.leave()
+        await comes_next
+        limit.leave()
+        return limit.under_way
 
-    assert asyncio.run(run()) == 1, "it was the next one's, who has left it"
+    assert asyncio.run(run()) == 0
 
 
 def test_the_limit_rises_while_ends_are_in_time_and_falls_while_they_are_late_within_its_bounds() -> None:
-    limit = ConcurrencyLimit(least=4, most=8)
+    limit = limited(least=4, most=8)
     for _ in range(10):
         limit.took(IN_TIME, done=True)
     assert 5 < limit.limit < 7, "it rises step by step"
@@ -80,7 +97,7 @@ def test_the_limit_rises_while_ends_are_in_time_and_falls_while_they_are_late_wi
 
 
 def test_an_end_that_was_not_done_has_taken_too_long_however_soon_it_was_over() -> None:
-    limit = ConcurrencyLimit(least=4, most=8)
+    limit = limited(least=4, most=8)
     limit.took(IN_TIME, done=True)
     risen = limit.limit
     limit.took(0.0, done=False)
@@ -88,7 +105,7 @@ def test_an_end_that_was_not_done_has_taken_too_long_however_soon_it_was_over() 
 
 
 def test_where_half_are_late_the_limit_stays() -> None:
-    limit = ConcurrencyLimit(least=4, most=80)
+    limit = limited(least=4, most=80)
     for _ in range(200):
         limit.took(IN_TIME, done=True)
     there = limit.limit
