@@ -12,7 +12,7 @@ def allow_open_files(wanted: int = WANTED) -> None:
     """
     allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     raised = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
-    if allowed not in (resource.RLIM_INFINITY, most) and allowed < raised:
+    if allowed != resource.RLIM_INFINITY and allowed < raised:
         resource.setrlimit(resource.RLIMIT_NOFILE, (raised, most))
 
 

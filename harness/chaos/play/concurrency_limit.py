@@ -24,14 +24,14 @@ class ConcurrencyLimit:
     for a producer id, so that no more do than there is room for.
 
     :param least: And ``most``: bounds of the limit. :param limit: How many may be under way now, and at first.
-    :param highest: That the limit has been.
+    :param most_under_way: The most that were at once.
     """
 
     least: int
     most: int
     limit: float
-    highest: float = 0.0
     under_way: int = 0
+    most_under_way: int = 0
     _going_on: "deque[asyncio.Future[None]]" = field(default_factory=deque)
     _joining: "deque[asyncio.Future[None]]" = field(default_factory=deque)
 
@@ -48,22 +48,25 @@ class ConcurrencyLimit:
     def leave(self) -> None:
         """One is under way no longer."""
         self.under_way -= 1
-        while (waiting := self._going_on or self._joining) and self.under_way < self.limit:
-            turn = waiting.popleft()
-            if not turn.done():
-                self.under_way += 1
-                turn.set_result(None)
+        self._admit()
 
     def took(self, seconds: float, *, done: bool) -> None:
         """To end a transaction took so long; what was not done has taken too long."""
         in_time = done and seconds < WANTED_SECONDS
         self.limit = min(max(self.limit + (STEP if in_time else -STEP), self.least), self.most)
-        self.highest = max(self.highest, self.limit)
+        self._admit()
 
     async def _enter(self, queue: "deque[asyncio.Future[None]]") -> None:
-        if self.under_way < self.limit and not self._going_on:
-            self.under_way += 1
-            return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         queue.append(turn)
+        self._admit()
         await turn
+
+    def _admit(self) -> None:
+        """As many of those who wait as there is room for."""
+        while (waiting := self._going_on or self._joining) and self.under_way < self.limit:
+            turn = waiting.popleft()
+            if not turn.done():
+                self.under_way += 1
+                self.most_under_way = max(self.most_under_way, self.under_way)
+                turn.set_result(None)

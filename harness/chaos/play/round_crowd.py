@@ -113,7 +113,7 @@ class RoundCrowd:
             "seats": sum(1 for seat in self.seats if seat.incarnation),
             "protocols": [each.name for each in self.protocols],
             "habits": {name: self.habits.count(name) for name in sorted(set(self.habits))},
-            "most_under_way": round(self._limit.highest),
+            "most_under_way": self._limit.most_under_way,
             "transactional_ids": len(self.ids),
             "transactions": sum(seat.txns for seat in self.seats),
             "committed": self.committed,
