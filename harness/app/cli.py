@@ -32,6 +32,7 @@ from harness.cluster.opening import open_cluster
 from harness.cluster.target import parse_target
 from harness.contract.catalogue.promises import read_promises
 from harness.contract.catalogue.requirement_catalogue import RequirementRow, find, requirement_row
+from harness.machine.garbage import collect_garbage_rarely
 from harness.machine.open_files import allow_open_files
 from harness.report.contract.listing import listing
 
@@ -127,6 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; an error is one sentence on stderr and an exit code of its own."""
     given = parser().parse_args(arguments)
     allow_open_files()
+    collect_garbage_rarely()
     try:
         return int(given.run(given))
     except UserError as error:

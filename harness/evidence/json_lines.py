@@ -28,12 +28,19 @@ def torn_last_line(path: Path) -> str | None:
 
     A last line that is whole but for its newline is not torn.
     """
-    last = _last_line(path)
+    _, last = _last_line(path)
     try:
         msgspec.json.decode(last or b"null")
     except ValueError:
         return f"{path.name}: the torn last line {_count(path)} ({len(last)} bytes) was dropped"
     return None
+
+
+def whole_bytes(path: Path, *, torn: bool) -> int:
+    """Bytes of a file up to the end of its last line that is whole; 0 where all are blank."""
+    start, last = _last_line(path)
+    end = start if torn else path.stat().st_size
+    return end if last and (not torn or _last_line(path, end)[1]) else 0
 
 
 def first_misfit(path: Path, kind: type, *, torn: bool) -> BadLine | None:
@@ -103,16 +110,20 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 yield number, line
 
 
-def _last_line(path: Path) -> bytes:
-    """The last line that is not blank, without its newline; empty for a file without lines."""
+def _last_line(path: Path, end: int | None = None) -> tuple[int, bytes]:
+    """Where the last line begins that is not blank, and that line without its newline; empty for a file without lines.
+
+    :param end: Bytes of the file that are looked at; None for all.
+    """
     with path.open("rb") as stream:
-        at = stream.seek(0, 2)
+        at = stream.seek(0, 2) if end is None else end
         tail = b""
         while at and b"\n" not in tail.strip():
             step = min(BLOCK_BYTES, at)
             at = stream.seek(at - step)
             tail = stream.read(step) + tail
-        return tail.strip().rpartition(b"\n")[2]
+        start = tail.rstrip().rfind(b"\n") + 1
+        return at + start, tail[start:].strip()
 
 
 def _count(path: Path) -> int:

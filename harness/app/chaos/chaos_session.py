@@ -85,9 +85,9 @@ class ChaosSession:
             return False
         if self.options.budget_seconds is None or not self.ended:
             return True
-        if not self.steering.has_more(round_, int(round_.folder.name.partition("-")[0])):
+        if time.monotonic() - self.started + round_.seconds >= self.options.budget_seconds:
             return False
-        return time.monotonic() - self.started + round_.seconds < self.options.budget_seconds
+        return self.steering.has_more(round_, int(round_.folder.name.partition("-")[0]))
 
     def examine(self, round_: Round) -> Judgement:
         """Perform one round.

@@ -11,18 +11,20 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
+from pyarrow import ArrowException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from harness.base.user_error import ExitCode, UserError
 from harness.evidence.history.history_journal import REQUIRED, TABLES
 from harness.evidence.history.seal_manifest import SealManifest
-from harness.evidence.json_lines import first_bad_line, first_misfit, torn_last_line
-from harness.spark.history.table_schema import VALUED, parts_of_value, schema, sealed_schema, table_fields
+from harness.evidence.json_lines import first_bad_line, first_misfit, torn_last_line, whole_bytes
+from harness.spark.history.table_schema import VALUED, parts_of_value, sealed_schema, table_fields
+from harness.spark.history.typed_tables import write_table
 from harness.spark.history.well_formed import first_malformation
-from harness.spark.readers.sink_files import deliveries
 from harness.spark.session.conf_scope import FIXED_PLANS, ONE_TASK, conf_scope, one_partition_each
 from harness.spark.session.parallel import in_parallel
+from harness.spark.session.spark_master import first_line
 
 SHORT = 1 << 20
 """Bytes of JSON lines up to which no table is worth more than one task."""
@@ -88,7 +90,11 @@ class Sealing:
                 shutil.rmtree(draft, ignore_errors=True)
 
     def _write(self, table: str, draft: Path) -> None:
-        self._typed(table).write.mode("overwrite").parquet(str(draft))
+        lines = self._lines(table)
+        try:
+            write_table(table, lines, draft, whole=whole_bytes(lines, torn=table in self.torn))
+        except ArrowException as error:
+            self._refuse(table, first_line(error))
 
     @property
     def _long(self) -> bool:
@@ -104,7 +110,7 @@ class Sealing:
         self.torn = {table: sentence for table, sentence in sentences.items() if sentence}
 
     def _refuse_misfits(self) -> None:
-        """Spark's own JSON reader would ignore columns that it does not know."""
+        """Before Arrow reads them, which tells a block alone, and ends its process where a line is ``null``."""
         for table in self.tables:
             if (bad := first_misfit(self._lines(table), TABLES[table], torn=table in self.torn)) is not None:
                 refuse(f"{self._lines(table)}, line {bad.number}: {bad.reason}")
@@ -125,17 +131,6 @@ class Sealing:
 
     def _lines(self, table: str) -> Path:
         return self.source / f"{table}.jsonl"
-
-    def _typed(self, table: str) -> DataFrame:
-        rows = self._read(table)
-        if table == "reads":
-            rows = rows.unionByName(deliveries(self.spark, self.source.parent))
-        return complete(table, rows)
-
-    def _read(self, table: str) -> DataFrame:
-        reader = self.spark.read.schema(schema(table)).option("lineSep", "\n")
-        mode = "DROPMALFORMED" if table in self.torn else "FAILFAST"
-        return reader.option("mode", mode).json(str(self._lines(table)))
 
 
 def complete(table: str, rows: DataFrame) -> DataFrame:

@@ -16,6 +16,8 @@ from harness.evidence.history.history_journal import TABLES
 SPARK_TYPES: Mapping[type, type[DataType]] = {int: LongType, float: DoubleType, str: StringType, bool: BooleanType}
 VALUED = ("log", "reads")
 """Tables whose ``value`` is taken apart into the columns of :data:`PARTS`."""
+NUMBER = "[0-9]{1,18}"
+"""A part of a value that is a number: none that 64 bits cannot have."""
 PARTS = StructType(
     [
         StructField("txn", LongType()),
@@ -75,7 +77,7 @@ def sealed_schema(table: str) -> StructType:
 
 def parts_of_value() -> list[Column]:
     """The columns of :data:`PARTS` out of ``value``; all null where it is none of ours."""
-    ours = F.col("value").rlike("^[0-9]{1,18}/[0-9]{1,18}/[0-9]{1,18}/")
+    ours = F.col("value").rlike(f"^({NUMBER}/){{{len(PARTS) - 1}}}")
     pieces = F.split("value", "/", 4)
     return [
         F.when(ours, F.get(pieces, F.lit(place)).cast(field.dataType)).alias(field.name)

@@ -1,4 +1,4 @@
-"""What Spark's readers delivered, as rows of the ``reads`` table.
+"""What Spark's readers delivered, file by file.
 
 A reader's Parquet sink keeps a log of its own of the files that each micro-batch committed (``_spark_metadata``), which
 makes delivery exactly once; it is honoured here as any Spark application would, so that a file of a batch that was
@@ -7,17 +7,11 @@ killed counts for nothing and a batch that was counted twice would show.
 
 import json
 import re
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-
 from harness.base.user_error import ExitCode, UserError
-from harness.spark.history.table_schema import schema
-from harness.spark.readers.committed_stream import SCHEMA
 
 READERS = "spark"
 """The folder of a round in which each reader has its own."""
@@ -27,24 +21,11 @@ LOG = "_spark_metadata"
 LISTED = re.compile(r"\d+(\.compact)?")
 
 
-def deliveries(spark: SparkSession, folder: Path) -> DataFrame:
-    """Every record that a reader of the round in ``folder`` delivered, with the columns of ``reads``; reader = folder.
-
-    Spark delivers without order and without times, so ``position`` and ``at`` are null.
-    """
-    logs = (folder / READERS).glob(f"*/{DELIVERED}/{LOG}")
-    sinks = sorted(log.parent for log in logs if committed_files(log.parent))
-    # Not createDataFrame, which starts Python's own workers for its rows, none included.
-    none = spark.range(0).select(*(F.lit(None).cast(field.dataType).alias(field.name) for field in schema("reads")))
-    return reduce(DataFrame.unionByName, (_rows(spark, sink) for sink in sinks), none)
-
-
-def _rows(spark: SparkSession, sink: Path) -> DataFrame:
-    constant = {"reader": F.lit(sink.parent.name), "position": F.lit(None), "at": F.lit(None)}
-    read = spark.read.schema(SCHEMA).parquet(*map(str, committed_files(sink)))
-    columns = (constant.get(field.name, F.col(field.name)).cast(field.dataType) for field in schema("reads"))
-    names = schema("reads").names
-    return read.select(*(column.alias(name) for column, name in zip(columns, names, strict=True)))
+def delivered_files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The files of every reader of the round in ``folder`` that count, each with the reader's name, its folder's."""
+    for log in sorted((folder / READERS).glob(f"*/{DELIVERED}/{LOG}")):
+        for path in committed_files(log.parent):
+            yield log.parents[1].name, path
 
 
 def committed_files(sink: Path) -> Sequence[Path]:

@@ -210,3 +210,15 @@ def test_what_can_strike_in_each_scenario_is_asked_once_a_session(tmp_path: Path
         steering.note(tmp_path, cast(Environment, environment))
     assert asked == [each.cluster for each in steering.options.scenarios]
     assert {each.reach for each in steering.shapes.values()} == {COMMON_REACH}
+
+
+def test_once_the_budget_is_over_no_round_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SteeredRounds, "has_more", lambda *_: True)
+    going_on = ChaosSession(options=session(tmp_path, budget_seconds=7_200).options)
+    going_on.ended.append(going_on.rounds[0])
+    assert going_on.reaches(going_on.rounds[1])
+    monkeypatch.setattr(SteeredRounds, "has_more", lambda *_: pytest.fail("looked for a round"))
+    over = ChaosSession(options=session(tmp_path, budget_seconds=7_200).options)
+    over.ended.append(over.rounds[0])
+    over.started -= 7_200
+    assert not over.reaches(over.rounds[1])

@@ -20,7 +20,7 @@ from harness.base import wait
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
 from harness.spark.readers.resumable_reader import ResumableReader
-from harness.spark.readers.sink_files import deliveries
+from harness.spark.readers.sink_files import delivered_files
 from harness.spark.session.spark_session import SparkHandle, open_session
 from suites.selfcheck.live.chaos.drain_environment import DrainEnvironment, transact
 
@@ -103,6 +103,7 @@ def test_spark_killed_in_mid_batch_delivers_each_committed_record_once(
     assert [(end.end_offset, end.wanted) for end in ends] == [(mark, mark) for mark in marks.values()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # pyspark lets the collector close collect()'s socket
-        seen = [(row.topic, row.value) for row in deliveries(spark.session.spark, tmp_path).collect()]
+        delivered = spark.session.spark.read.parquet(*(str(path) for _, path in delivered_files(tmp_path)))
+        seen = [(row.topic, row.value) for row in delivered.collect()]
     assert len(committed) >= 4
     assert Counter(seen) == Counter(committed)
