@@ -6,6 +6,7 @@ from typing import Any
 
 from harness.judge.client_trace import NOBODY_STALE, ClientTrace, Row, Window
 from harness.judge.stale_brokers import StaleBrokers
+from harness.machine.garbage import collect_garbage_rarely
 from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, ModelRequest
 from harness.model.model_state import NONE
 from harness.model.protocol_profile import ProtocolProfile
@@ -82,7 +83,8 @@ class OrderSearch:
         return _unexplained(trace, verdict, twice=twice)
 
     def as_row(self, name: str, rows: Iterable[Row]) -> Mapping[str, Any]:
-        """The same for Spark."""
+        """The same for Spark, whose workers begin with Python's own settings."""
+        collect_garbage_rarely()
         return asdict(self.searched(name, rows))
 
 
