@@ -205,6 +205,44 @@ def _with_another_epoch(trace: Sequence[TracedRequest]) -> Iterator[Sequence[Tra
             yield with_answer(trace, place, replace(answer, epoch=answer.epoch + by))
 
 
+def asking_all_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches ask of dead requests too when they come."""
+    monkeypatch.setattr("harness.model.traces.trace_check.is_dead", lambda *_: False)
+    monkeypatch.setattr("harness.model.traces.trace_check.will_be_refused", lambda *_, confirmed: False)
+
+
+def refused_beside_lost(at: float, epoch: int) -> Iterator[TracedRequest]:
+    """A client of the old protocol writes to three partitions and loses most of it; the transaction timed out."""
+    yield from lost_transaction(at, epoch, "A", "B", "C")
+    for place, name in enumerate(("A", "B", "C")):
+        for sequence in (1, 2):
+            request = ProduceAsked(
+                id=TID, version=11, partition=name, producer_id=PRODUCER, epoch=epoch, sequence=sequence
+            )  # fmt: skip
+            answer = ModelAnswer("INVALID_PRODUCER_EPOCH") if sequence == 2 else None
+            yield replace(asked(request, at, answer), answered=answer and at + 5 + 0.1 * place)
+
+
+def test_lost_writes_of_epochs_that_are_over_are_not_asked_when_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = [init(1, 0), *refused_beside_lost(2, 0), init(9, 2), *refused_beside_lost(10, 2), init(19, 4)]
+    few = verdict(*trace)
+    asking_all_requests(monkeypatch)
+    many = verdict(*trace)
+    assert few.explained is many.explained is Explained.YES
+    assert few.configurations < many.configurations * 2 / 3
+
+
+@pytest.mark.parametrize("profile", [NEWEST, OLD_PROTOCOL, UNDEFENDED], ids=["new", "old", "undefended"])
+def test_dead_requests_change_no_verdict(profile: ProtocolProfile, monkeypatch: pytest.MonkeyPatch) -> None:
+    traces = [TraceWalk(Random(seed).choice, profile).walked(25) for seed in range(60, 120)]
+    doubtful = [*traces, *(changed for trace in traces for changed in _with_another_epoch(trace))]
+    without_dead = [check_trace(trace, profile).explained for trace in doubtful]
+    asking_all_requests(monkeypatch)
+    with_all = [check_trace(trace, profile).explained for trace in doubtful]
+    assert without_dead == with_all
+    assert {*with_all} == {Explained.YES, Explained.NO}
+
+
 @pytest.mark.parametrize("error", ["NONE", "PRODUCER_FENCED", "INVALID_TXN_STATE", "INVALID_PRODUCER_ID_MAPPING"])
 def test_an_answer_that_is_changed_is_noticed(corpus: Sequence[Sequence[TracedRequest]], error: str) -> None:
     for trace in corpus[10:50]:

@@ -2,10 +2,11 @@
 
 from msgspec.structs import replace
 
+from harness.model.dead_requests import is_dead
 from harness.model.frozen_map import FrozenMap
 from harness.model.invariants import Intended, broken_anywhere, committed_values, transaction_of
 from harness.model.leader_model import UNVERIFIED
-from harness.model.model_requests import AddPartitionsAsked, EndTxnAsked, InitProducerIdAsked, ProduceAsked
+from harness.model.model_requests import ProduceAsked
 from harness.model.model_state import KnownProducer, ModelCluster, PartitionLog, Verification
 from harness.model.modelled_producer import ClientPhase, ModelledProducer
 from harness.model.protocol_profile import ProtocolProfile
@@ -14,7 +15,7 @@ from harness.model.search.search_state import SENT, MessageUnderWay, SearchState
 
 def compact(state: SearchState, profile: ProtocolProfile) -> SearchState:
     """Without settled entries of logs, messages that can do nothing, and what nothing can contradict any more."""
-    messages = frozenset(each for each in state.messages if not is_dead(each, state.cluster, profile))
+    messages = frozenset(each for each in state.messages if not _is_dead(each, state.cluster, profile))
     sending = {each.client for each in messages}
     clients = tuple(_done(each, late=index in sending) for index, each in enumerate(state.clients))
     after = replace(state, clients=clients, messages=messages)
@@ -42,18 +43,9 @@ def _is_marked(log: PartitionLog) -> bool:
     return any(entry.marker is not None for entry in log.entries)
 
 
-def is_dead(message: MessageUnderWay, cluster: ModelCluster, profile: ProtocolProfile) -> bool:
-    """Whether its arrival changes nothing, now and at any later time: epochs never go back, and nobody hears it."""
-    request = message.request
-    if not message.unheard or message.stage != SENT or isinstance(request, InitProducerIdAsked):
-        return False
-    if isinstance(request, ProduceAsked):
-        at_once = profile.refuses_old_epochs_first or not profile.verifies  # else a verification begins
-        return at_once and request.epoch < cluster.log(request.partition).known(request.producer_id).epoch
-    if not isinstance(request, AddPartitionsAsked | EndTxnAsked):
-        return False
-    known = cluster.ids.get(request.id)
-    return known is not None and known.producer_id == request.producer_id and request.epoch < known.epoch
+def _is_dead(message: MessageUnderWay, cluster: ModelCluster, profile: ProtocolProfile) -> bool:
+    """Whether its arrival changes nothing, and nobody hears of it."""
+    return message.unheard and message.stage == SENT and is_dead(message.request, cluster, profile)
 
 
 def _still_open(intended: Intended, state: SearchState) -> Intended:

@@ -8,8 +8,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.model.frozen_map import FrozenMap
-from harness.model.model_state import ModelCluster
+from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, ModelRequest
+from harness.model.model_state import NONE, ModelCluster
 from harness.model.traces.traced_cluster import as_told
+
+UNKNOWN_IDS = 1_000_000
+"""Added to a producer id that no answer has told: the model's own numbers are far below."""
 
 
 class WriteUnderWay(Struct, frozen=True):
@@ -32,6 +36,19 @@ class Configuration(Struct, frozen=True):
     waiting: FrozenMap[int, int] = msgspec.field(default_factory=FrozenMap)
     under_way: frozenset[WriteUnderWay] = frozenset()
     opened: float | None = None
+
+    def taken(self, index: int) -> "Configuration":
+        """With one request of an index that waits less."""
+        left = self.waiting[index] - 1
+        waiting = self.waiting.put(index, left) if left else self.waiting.without(index)
+        return replace(self, waiting=waiting)
+
+    def asked(self, request: ModelRequest) -> ModelRequest:
+        """A request whose producer id is the model's for the cluster's."""
+        if isinstance(request, DescribeTransactionAsked) or request.producer_id == NONE:
+            return request
+        known = next((model for model, real in self.ids.items() if real == request.producer_id), None)
+        return replace(request, producer_id=UNKNOWN_IDS + request.producer_id if known is None else known)
 
 
 @dataclass(slots=True)
@@ -93,3 +110,12 @@ def renumbered(one: Configuration) -> Configuration:
     cluster, numbers = as_told(one.cluster)
     under_way = frozenset(replace(each, number=numbers.get(each.number, len(numbers))) for each in one.under_way)
     return replace(one, cluster=cluster, under_way=under_way)
+
+
+def same_answer(ids: FrozenMap[int, int], model: ModelAnswer, real: ModelAnswer) -> FrozenMap[int, int] | None:
+    """The producer ids as they are known after it; None where the answers differ."""
+    if (model.error, model.epoch, model.state) != (real.error, real.epoch, real.state):
+        return None
+    if model.producer_id == NONE or model.producer_id in ids:
+        return ids if ids.get(model.producer_id, NONE) == real.producer_id else None
+    return None if real.producer_id in (NONE, *ids.values()) else ids.put(model.producer_id, real.producer_id)

@@ -23,8 +23,9 @@ from msgspec.structs import replace
 
 from harness.model import coordinator_model, leader_model
 from harness.model import protocol_step as step
+from harness.model.dead_requests import is_dead, will_be_refused
 from harness.model.frozen_map import FrozenMap
-from harness.model.model_requests import DescribeTransactionAsked, ModelAnswer, ModelRequest, PartitionWrite
+from harness.model.model_requests import ModelAnswer, ModelRequest, PartitionWrite
 from harness.model.model_state import NONE, CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.traces.configuration import (
@@ -33,6 +34,7 @@ from harness.model.traces.configuration import (
     WriteUnderWay,
     leaders_know_the_same,
     renumbered,
+    same_answer,
 )
 from harness.model.traces.told_epoch import NearestFirst, ToldEpoch, told_epoch
 from harness.model.traces.traced_cluster import UsedId, empty_cluster, with_used_id
@@ -41,8 +43,6 @@ MOST = 50_000
 """Configurations that are looked at before a search is given up, beside those that each answer needs."""
 FOR_EACH = 3
 """Needed by an answer: a transaction's markers and its completion come between two of them."""
-UNKNOWN_IDS = 1_000_000
-"""Added to a producer id that no answer has told: the model's own numbers are far below."""
 
 
 class TracedRequest(Struct, frozen=True, kw_only=True):
@@ -223,10 +223,17 @@ class _Search:
         sent, gone = self.sent[position], self.stood_for[position]
         if not sent and not gone:
             return before
-        waiting = {index: copies for index, copies in before.waiting.items() if index not in gone}
+        waiting = {index: copies for index, copies in self._alive(before) if index not in gone}
         for index in sent.keys() - gone:
             waiting[index] = waiting.get(index, 0) + sent[index]
         return replace(before, waiting=FrozenMap(waiting))
+
+    def _alive(self, one: Configuration) -> Iterator[tuple[int, int]]:
+        """The requests that wait, but for those without an answer that can do nothing any more."""
+        for index, copies in one.waiting.items():
+            traced = self.trace[index]
+            if traced.answer is not None or not is_dead(one.asked(traced.request), one.cluster, self.profile):
+                yield index, copies
 
     def _steps(self, one: Configuration, now: float) -> Iterator[Configuration]:
         """Everything that may happen next, with or without a request."""
@@ -264,24 +271,23 @@ class _Search:
 
         One without an answer that changes nothing now is left as it is: it may also come later.
         """
-        left = one.waiting.get(index, 0)
-        if not left:
+        if index not in one.waiting:
             return
-        waiting = one.waiting.without(index) if left == 1 else one.waiting.put(index, left - 1)
-        taken, asked = replace(one, waiting=waiting), _in_numbers_of_the_model(self.trace[index].request, one.ids)
+        asked = one.asked(self.trace[index].request)
         (outcome,) = step.outcomes(one.cluster, asked, self.profile)
         if self.trace[index].answer is not None or outcome.after != one.cluster:
-            yield from self._answered(taken, index, outcome)
+            yield from self._answered(one.taken(index), index, outcome)
         if isinstance(asked, PartitionWrite):
             begun = step.begin_write(one.cluster, asked, self.profile)
             if not isinstance(begun, step.ModelOutcome) and begun[1] != leader_model.UNVERIFIED:
+                taken = one.taken(index)
                 more = replace(taken, under_way=taken.under_way | {WriteUnderWay(index, begun[1])})
                 yield self._changed(more, begun[0])
 
     def _under_way(self, one: Configuration) -> Iterator[Configuration]:
         """The next step of each write whose leader has asked the coordinator."""
         for write in one.under_way:
-            asked = _in_numbers_of_the_model(self.trace[write.index].request, one.ids)
+            asked = one.asked(self.trace[write.index].request)
             assert isinstance(asked, PartitionWrite)
             without = replace(one, under_way=one.under_way - {write})
             if write.confirmed:
@@ -311,7 +317,7 @@ class _Search:
         one = self.trace[index]
         if one.answer is None:
             yield self._changed(taken, outcome.after, one.sent)
-        elif (ids := _same_answer(taken.ids, outcome.answer, one.answer)) is not None:
+        elif (ids := same_answer(taken.ids, outcome.answer, one.answer)) is not None:
             yield self._changed(replace(taken, ids=ids), outcome.after, one.sent)
 
     def _changed(self, one: Configuration, cluster: ModelCluster, sent: float = 0) -> Configuration:
@@ -320,29 +326,22 @@ class _Search:
             opened = sent if one.opened is None else one.opened
         if self.timeout_ms == 0 and opened is not None:
             opened = float("-inf")
-        changed = replace(one, cluster=cluster, opened=opened)
+        under_way = one.under_way and self._going_on(one, cluster)
+        changed = replace(one, cluster=cluster, opened=opened, under_way=under_way)
         return changed if leaders_know_the_same(one.cluster, cluster) else renumbered(changed)
+
+    def _going_on(self, one: Configuration, cluster: ModelCluster) -> frozenset[WriteUnderWay]:
+        """The writes under way, but for those without an answer that will be refused."""
+        return frozenset(
+            each
+            for each in one.under_way
+            if self.trace[each.index].answer is not None
+            or not will_be_refused(one.asked(self.trace[each.index].request), cluster, confirmed=each.confirmed)
+        )
 
     def _could_answer(self, one: Configuration, index: int) -> Iterator[ModelAnswer]:
         if index in one.waiting:
-            asked = _in_numbers_of_the_model(self.trace[index].request, one.ids)
+            asked = one.asked(self.trace[index].request)
             for outcome in step.outcomes(one.cluster, asked, self.profile):
                 told = outcome.answer
                 yield replace(told, producer_id=one.ids.get(told.producer_id, NONE))
-
-
-def _same_answer(ids: FrozenMap[int, int], model: ModelAnswer, real: ModelAnswer) -> FrozenMap[int, int] | None:
-    """The producer ids as they are known after it; None where the answers differ."""
-    if (model.error, model.epoch, model.state) != (real.error, real.epoch, real.state):
-        return None
-    if model.producer_id == NONE or model.producer_id in ids:
-        return ids if ids.get(model.producer_id, NONE) == real.producer_id else None
-    return None if real.producer_id in (NONE, *ids.values()) else ids.put(model.producer_id, real.producer_id)
-
-
-def _in_numbers_of_the_model(request: ModelRequest, ids: FrozenMap[int, int]) -> ModelRequest:
-    """A request whose producer id is the model's for the cluster's."""
-    if isinstance(request, DescribeTransactionAsked) or request.producer_id == NONE:
-        return request
-    known = next((model for model, real in ids.items() if real == request.producer_id), None)
-    return replace(request, producer_id=UNKNOWN_IDS + request.producer_id if known is None else known)
