@@ -208,7 +208,7 @@ def _with_another_epoch(trace: Sequence[TracedRequest]) -> Iterator[Sequence[Tra
 def asking_all_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches ask of dead requests too when they come."""
     monkeypatch.setattr("harness.model.traces.trace_check.is_dead", lambda *_: False)
-    monkeypatch.setattr("harness.model.traces.trace_check.will_be_refused", lambda *_, confirmed: False)
+    monkeypatch.setattr("harness.model.traces.trace_check.will_be_refused", lambda *_, **__: False)
 
 
 def refused_beside_lost(at: float, epoch: int) -> Iterator[TracedRequest]:

@@ -2,7 +2,6 @@
 
 from msgspec.structs import replace
 
-from harness.model.dead_requests import is_dead
 from harness.model.frozen_map import FrozenMap
 from harness.model.invariants import Intended, broken_anywhere, committed_values, transaction_of
 from harness.model.leader_model import UNVERIFIED
@@ -10,6 +9,7 @@ from harness.model.model_requests import ProduceAsked
 from harness.model.model_state import KnownProducer, ModelCluster, PartitionLog, Verification
 from harness.model.modelled_producer import ClientPhase, ModelledProducer
 from harness.model.protocol_profile import ProtocolProfile
+from harness.model.search.dead_requests import is_dead
 from harness.model.search.search_state import SENT, MessageUnderWay, SearchState
 
 

@@ -23,11 +23,11 @@ from msgspec.structs import replace
 
 from harness.model import coordinator_model, leader_model
 from harness.model import protocol_step as step
-from harness.model.dead_requests import is_dead, will_be_refused
 from harness.model.frozen_map import FrozenMap
 from harness.model.model_requests import ModelAnswer, ModelRequest, PartitionWrite
 from harness.model.model_state import NONE, CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
+from harness.model.search.dead_requests import is_dead, will_be_refused
 from harness.model.traces.configuration import (
     Configuration,
     SeenConfigurations,
