@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import msgspec
+
 from harness.judge.client_trace import NOBODY_STALE, ClientTrace, Row, Window
 from harness.judge.stale_brokers import StaleBrokers
 from harness.machine.garbage import collect_garbage_rarely
@@ -82,10 +84,10 @@ class OrderSearch:
             return SearchedId(transactional_id=name, explained=str(verdict.explained), twice=twice)
         return _unexplained(trace, verdict, twice=twice)
 
-    def as_row(self, name: str, rows: Iterable[Row]) -> Mapping[str, Any]:
-        """The same for Spark, whose workers begin with Python's own settings."""
+    def as_row(self, name: str, rows: Iterable[str]) -> Mapping[str, Any]:
+        """The same for Spark, whose workers begin with Python's own settings; ``rows`` are of JSON."""
         collect_garbage_rarely()
-        return asdict(self.searched(name, rows))
+        return asdict(self.searched(name, map(msgspec.json.decode, rows)))
 
 
 def _unexplained(trace: ClientTrace, verdict: TraceVerdict, *, twice: bool) -> SearchedId:
