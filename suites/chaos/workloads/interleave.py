@@ -13,8 +13,9 @@ from harness.chaos.plan.record_to_write import RecordToWrite
 from harness.chaos.plan.scenario import Role, numbered
 from harness.chaos.play.actor import Actor
 
-ABORTED = 0.4
-"""Share of transactions that are aborted on purpose."""
+ABORTED, BY_CROWD = 0.4, 0.1
+"""Share of the writers' transactions that are aborted on purpose, and of the crowd's, which are a thousand times as many:
+those of other workloads abort as few."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ class Interleave:
         """Records anywhere."""
         partitions = [draw.randrange(self.partitions) for _ in range(records)]
         written = [RecordToWrite(topic="crowded", partition=partition) for partition in partitions]
-        return written, draw.random() >= ABORTED / 2
+        return written, draw.random() >= BY_CROWD
 
     def _run(self, actor: Actor, draw: Random) -> None:
         while not actor.over:
