@@ -14,8 +14,8 @@ from harness.chaos.plan.scenario import Role, numbered
 from harness.chaos.play.actor import Actor
 
 ABORTED, BY_CROWD = 0.4, 0.1
-"""Share of the writers' transactions that are aborted on purpose, and of the crowd's, which are a thousand times as many:
-those of other workloads abort as few."""
+"""Share of transactions that are aborted on purpose: of the writers', and of the crowd's, which has a thousand times as
+many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
