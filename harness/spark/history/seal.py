@@ -20,7 +20,7 @@ from harness.evidence.history.history_journal import REQUIRED, TABLES
 from harness.evidence.history.seal_manifest import SealManifest
 from harness.evidence.json_lines import first_bad_line, first_misfit, torn_last_line, whole_bytes
 from harness.spark.history.table_schema import VALUED, parts_of_value, sealed_schema, table_fields
-from harness.spark.history.typed_tables import write_table
+from harness.spark.history.typed_tables import BLOCK_BYTES, write_table
 from harness.spark.history.well_formed import first_malformation
 from harness.spark.session.conf_scope import FIXED_PLANS, ONE_TASK, conf_scope, one_partition_each
 from harness.spark.session.parallel import in_parallel
@@ -94,7 +94,7 @@ class Sealing:
         try:
             write_table(table, lines, draft, whole=whole_bytes(lines, torn=table in self.torn))
         except ArrowException as error:
-            self._refuse(table, first_line(error))
+            self._refuse(table, f"{first_line(error)} (no line may be longer than {BLOCK_BYTES >> 20} MiB)")
 
     @property
     def _long(self) -> bool:

@@ -15,6 +15,7 @@ from harness.evidence.history.history_journal import TABLES
 from harness.evidence.history.operation import Operation, Outcome
 from harness.evidence.json_codec import to_json
 from harness.spark.history import seal as seal_module
+from harness.spark.history import typed_tables
 from harness.spark.history.history_frames import History, open_history
 from harness.spark.history.seal import Sealing, read_sealed, seal
 from harness.spark.session.driver_rows import collect_rows
@@ -348,3 +349,12 @@ def test_parquet_with_a_column_of_another_type_is_refused(session: SparkHandle, 
         str(copied / "history" / "log.parquet")
     )
     assert "column offset is string, not bigint" in refused(session, copied)
+
+
+def test_a_line_that_is_too_long_is_told_so(session: SparkHandle, lines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(typed_tables, "BLOCK_BYTES", 1_000)
+    log = lines / "history" / "log.jsonl"
+    first, *rest = log.read_text().splitlines()
+    long = json.dumps({**json.loads(first), "value": "x" * 5_000})
+    log.write_text("\n".join([long, *rest]) + "\n")
+    assert "no line may be longer than" in refused(session, lines)
