@@ -4,8 +4,7 @@ import gc
 
 THRESHOLDS = (50_000, 20, 20)
 """New objects before a search among them, and searches among the youngest before one among older ones. Python's own
-numbers begin with 700: a crowd, or the log of a round as it is read, makes as many in a millisecond, and a fifth of the
-harness's CPU went into searches."""
+numbers begin with 700, which a crowd makes within milliseconds: a fifth of the harness's CPU went into searches."""
 
 
 def collect_garbage_rarely() -> None:

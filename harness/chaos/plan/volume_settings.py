@@ -24,7 +24,7 @@ BOTH_COMPILERS = (
     "-XX:InlineSmallCode=1000",
 )
 LONG_SECONDS = 120.0
-"""Of storms from which the second compiler pays; what it takes at first is made up for after a minute and a half."""
+"""Of storms from which the second compiler pays: after a minute it is done, and until then it has cost little."""
 
 
 def for_volume(options: ClusterOptions, *, seconds: float) -> ClusterOptions:

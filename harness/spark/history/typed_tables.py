@@ -4,7 +4,7 @@ Rows are lines of JSON, and those that Spark's readers delivered. Absent columns
 are taken apart, as :func:`harness.spark.history.table_schema.complete` does with Parquet of other tools.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -18,7 +18,9 @@ from harness.spark.history.table_schema import NUMBER, PARTS, VALUED, Field, tab
 from harness.spark.readers.sink_files import delivered_files
 
 BLOCK_BYTES = 16 << 20
-"""Of lines that are read at a time and become one row group; no line may be longer."""
+"""Of lines that are read at a time; no line may be longer."""
+ROWS = 50_000
+"""Of a row group at least, where there are as many: Spark's readers deliver in hundreds of small files."""
 TYPES: Mapping[type, Any] = {int: pa.int64(), float: pa.float64(), str: pa.string(), bool: pa.bool_()}
 *COUNTED, LAST = PARTS.names
 VALUE = "^" + "".join(f"(?P<{name}>{NUMBER})/" for name in COUNTED) + f"(?P<{LAST}>(?s:.*))$"
@@ -37,8 +39,19 @@ def write_table(table: str, lines: Path, place: Path, *, whole: int) -> None:
     place.mkdir(parents=True, exist_ok=True)
     batches = (_complete(table, batch) for batch in chain(_lines(table, lines, whole), delivered))
     with parquet.ParquetWriter(place / "part-0.parquet", _schema(table), store_schema=False) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
+        for group in _row_groups(batches):
+            writer.write_table(group)
+
+
+def _row_groups(batches: Iterable[Any]) -> Iterator[Any]:
+    several: list[Any] = []
+    for batch in batches:
+        several.append(batch)
+        if sum(each.num_rows for each in several) >= ROWS:
+            yield pa.Table.from_batches(several)
+            several = []
+    if several:
+        yield pa.Table.from_batches(several)
 
 
 def _schema(table: str) -> Any:

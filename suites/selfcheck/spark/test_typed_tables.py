@@ -66,9 +66,13 @@ def test_blank_lines_and_a_torn_last_one_are_passed_over(
 
 def test_a_long_table_is_written_block_by_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(typed_tables, "BLOCK_BYTES", 1_000)
+    monkeypatch.setattr(typed_tables, "ROWS", 15)
     lines = [json.dumps({**READ, "offset": offset}) for offset in range(100)]
     assert [row["offset"] for row in written(tmp_path, *lines)] == [*range(100)]
-    assert parquet.ParquetFile(tmp_path / "made" / "part-0.parquet").num_row_groups > 3
+    groups = parquet.ParquetFile(tmp_path / "made" / "part-0.parquet").metadata
+    rows = [groups.row_group(number).num_rows for number in range(groups.num_row_groups)]
+    assert len(rows) > 3
+    assert all(15 <= each < 30 for each in rows[:-1])
 
 
 @pytest.mark.parametrize("broken", ['{"colour": "red"}', '{"offset": "5"}', '{"reader": "x'])
