@@ -1,4 +1,4 @@
-"""Tables of a history as typed Parquet, made by Arrow: it takes a tenth of the CPU of Spark's own reader of JSON.
+"""Tables of a history as typed Parquet, made by Arrow: it takes a seventh of the CPU of Spark's own reader of JSON.
 
 Rows are lines of JSON, and those that Spark's readers delivered. Absent columns that have a default get it, and values
 are taken apart, as :func:`harness.spark.history.table_schema.complete` does with Parquet of other tools.
@@ -44,12 +44,13 @@ def write_table(table: str, lines: Path, place: Path, *, whole: int) -> None:
 
 
 def _row_groups(batches: Iterable[Any]) -> Iterator[Any]:
-    several: list[Any] = []
+    several, rows = list[Any](), 0
     for batch in batches:
         several.append(batch)
-        if sum(each.num_rows for each in several) >= ROWS:
+        rows += batch.num_rows
+        if rows >= ROWS:
             yield pa.Table.from_batches(several)
-            several = []
+            several, rows = [], 0
     if several:
         yield pa.Table.from_batches(several)
 
@@ -90,9 +91,8 @@ def _complete(table: str, batch: Any) -> Any:
 
 def _column(batch: Any, field: Field) -> Any:
     kind = TYPES[field.kind]
-    if field.name not in batch.schema.names:
-        return pa.nulls(batch.num_rows, kind)
-    column = batch.column(field.name).cast(kind)
+    absent = field.name not in batch.schema.names
+    column = pa.nulls(batch.num_rows, kind) if absent else batch.column(field.name).cast(kind)
     return column if field.default is None else pc.fill_null(column, pa.scalar(field.default, kind))
 
 
