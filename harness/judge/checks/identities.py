@@ -14,13 +14,12 @@ def examine(context: JudgeContext) -> Examined:
         F.col("producer_id").alias("pid"), "epoch", "number", F.xxhash64("transactional_id").alias("tid")
     )
     handed = inits.select("pid", "epoch", "number").where("epoch IS NOT NULL").union(_ends(context.transactions))
-    same = handed.groupBy("pid", "epoch").agg(F.count("*").alias("times"))
+    epochs = _by_blocks(handed).agg(F.sum("times").alias("handed"), F.count(F.when(F.col("times") > F.col("several"), 1)))
     ids = inits.groupBy("pid").agg(F.min("tid").alias("least"), F.max("tid").alias("most")).where("least <> most")
-    epochs = same.agg(F.sum("times").alias("handed"), F.count(F.when(F.col("times") > 1, 1)).alias("twice"))
     ((handed_out, twice, shared),) = collect_rows(epochs.crossJoin(ids.agg(F.count("*"))))
     found = []
     if twice:
-        found.append(_epochs(handed, same.where("times > 1").select("pid", "epoch")))
+        found.append(_epochs(handed))
     if shared:
         found.append(_producers(context.inits, ids.select("pid")))
     return Examined(witnesses=handed_out or 0, findings=found, reason="no identity that was handed out is known")
@@ -32,9 +31,16 @@ def _ends(transactions: DataFrame) -> DataFrame:
     return ended.select(F.col("end_pid").alias("pid"), F.col("end_epoch").alias("epoch"), "end_number")
 
 
-def _epochs(handed: DataFrame, twice: DataFrame) -> DataFrame:
-    rows = handed.join(twice, ["pid", "epoch"], "left_semi").groupBy("pid", "epoch")
-    numbers = rows.agg(F.array_sort(F.collect_list("number")).alias("numbers"))
+def _by_blocks(handed: DataFrame) -> DataFrame:
+    """How many identities of 64 epochs of a producer id were handed out, ``times``, and how many different ones."""
+    block, bit = F.shiftright("epoch", 6), F.expr("shiftleft(1L, epoch % 64)")
+    several = F.bit_count(F.bit_or(bit)).cast("long")
+    return handed.groupBy("pid", block).agg(F.count("*").alias("times"), several.alias("several"))
+
+
+def _epochs(handed: DataFrame) -> DataFrame:
+    numbers = handed.groupBy("pid", "epoch").agg(F.array_sort(F.collect_list("number")).alias("numbers"))
+    numbers = numbers.where(F.size("numbers") > 1)
     return findings(
         numbers,
         anomaly=F.lit("epoch-reuse"),

@@ -88,7 +88,10 @@ def _with_neighbours(rows: DataFrame) -> DataFrame:
         "next_txn": F.when(record, F.coalesce("txn", F.lit(NONE_OF_OURS))),
         "next_ordinal": F.when(record, F.coalesce("ordinal", F.lit(NONE_OF_OURS))),
     }
-    seen = rows.select("*", key).select(
+    # What a producer wrote to several partitions stays in one task, so that its transactions are counted there whole. As
+    # a hint, since small histories are one task anyway and take none.
+    together = rows.hint("repartition", F.col("pid")).select("*", key)
+    seen = together.select(
         "*",
         *(F.last(column, ignorenulls=True).over(before_here).alias(name) for name, column in last.items()),
         F.lead(in_transaction, 1, False).over(newest_first).alias("began"),

@@ -21,7 +21,9 @@ COMPILED_BYTES = 256 << 10
 LARGE_BYTES = 6 << 20
 """Bytes of Parquet from which spreading pays: some 150,000 operations with their readers."""
 TASK_BYTES = 16 << 20
-"""Bytes of Parquet that one task sorts: some 300,000 rows of the log."""
+"""Bytes of Parquet that one task sorts, some 300,000 rows of the log; and of a shuffle that one task reads."""
+WINDOW_ROWS = 100_000
+"""Rows of one producer on one partition up to which they are kept as they are while neighbours are looked at."""
 LARGE_TABLES = ("operations", "log", "reads")
 
 
@@ -50,5 +52,8 @@ def _spread(spark: SparkSession, size: int) -> Mapping[str, str]:
     return {
         "spark.sql.shuffle.partitions": str(-(-tasks // cores) * cores),
         **COMPILED,
+        # Four times as much is Spark's own: then three tasks are left for two cores.
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes": str(TASK_BYTES),
+        "spark.sql.windowExec.buffer.in.memory.threshold": str(WINDOW_ROWS),
         "spark.sql.requireAllClusterKeysForCoPartition": "false",  # rows of a transaction are shuffled once
     }
