@@ -7,6 +7,7 @@ answered in groups save the brokers a third of their CPU for a transaction, and 
 from dataclasses import replace
 
 from harness.cluster.cluster import ClusterOptions
+from harness.machine.jvm_compilers import LESS_INLINING
 
 GROUPED = {
     # A leader answers a follower at once, however little there is (``replica.fetch.min.bytes`` is 1): each record of a
@@ -15,14 +16,7 @@ GROUPED = {
     "replica.fetch.min.bytes": "100000",
     "replica.fetch.wait.max.ms": "5",
 }
-BOTH_COMPILERS = (
-    "-XX:TieredStopAtLevel=4",
-    # The second compiler inlines less than it would, as deep as before Java 14: it is done after one minute in place of
-    # two, and takes half of the CPU, while the brokers are as fast from the beginning as with the first one alone.
-    "-XX:MaxInlineLevel=9",
-    "-XX:FreqInlineSize=100",
-    "-XX:InlineSmallCode=1000",
-)
+BOTH_COMPILERS = ("-XX:TieredStopAtLevel=4", *LESS_INLINING)
 LONG_SECONDS = 120.0
 """Of storms from which the second compiler pays: after a minute it is done, and until then it has cost little."""
 

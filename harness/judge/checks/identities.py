@@ -14,7 +14,8 @@ def examine(context: JudgeContext) -> Examined:
         F.col("producer_id").alias("pid"), "epoch", "number", F.xxhash64("transactional_id").alias("tid")
     )
     handed = inits.select("pid", "epoch", "number").where("epoch IS NOT NULL").union(_ends(context.transactions))
-    epochs = _by_blocks(handed).agg(F.sum("times").alias("handed"), F.count(F.when(F.col("times") > F.col("several"), 1)))
+    again = F.when(F.col("times") > F.col("different"), 1)
+    epochs = _by_blocks(handed).agg(F.sum("times"), F.count(again))
     ids = inits.groupBy("pid").agg(F.min("tid").alias("least"), F.max("tid").alias("most")).where("least <> most")
     ((handed_out, twice, shared),) = collect_rows(epochs.crossJoin(ids.agg(F.count("*"))))
     found = []
@@ -32,15 +33,15 @@ def _ends(transactions: DataFrame) -> DataFrame:
 
 
 def _by_blocks(handed: DataFrame) -> DataFrame:
-    """How many identities of 64 epochs of a producer id were handed out, ``times``, and how many different ones."""
+    """Of each producer id and 64 epochs: how often one of them was handed out, and how many different ones."""
     block, bit = F.shiftright("epoch", 6), F.expr("shiftleft(1L, epoch % 64)")
-    several = F.bit_count(F.bit_or(bit)).cast("long")
-    return handed.groupBy("pid", block).agg(F.count("*").alias("times"), several.alias("several"))
+    different = F.bit_count(F.bit_or(bit))
+    return handed.groupBy("pid", block).agg(F.count("*").alias("times"), different.alias("different"))
 
 
 def _epochs(handed: DataFrame) -> DataFrame:
-    numbers = handed.groupBy("pid", "epoch").agg(F.array_sort(F.collect_list("number")).alias("numbers"))
-    numbers = numbers.where(F.size("numbers") > 1)
+    rows = handed.groupBy("pid", "epoch").agg(F.array_sort(F.collect_list("number")).alias("numbers"))
+    numbers = rows.where(F.size("numbers") > 1)
     return findings(
         numbers,
         anomaly=F.lit("epoch-reuse"),

@@ -88,8 +88,8 @@ def _with_neighbours(rows: DataFrame) -> DataFrame:
         "next_txn": F.when(record, F.coalesce("txn", F.lit(NONE_OF_OURS))),
         "next_ordinal": F.when(record, F.coalesce("ordinal", F.lit(NONE_OF_OURS))),
     }
-    # What a producer wrote to several partitions stays in one task, so that its transactions are counted there whole. As
-    # a hint, since small histories are one task anyway and take none.
+    # What a producer wrote to several partitions stays in one task, so that its transactions are counted there whole.
+    # It is a hint because small histories are one task anyway, and take no hints.
     together = rows.hint("repartition", F.col("pid")).select("*", key)
     seen = together.select(
         "*",

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from harness.machine.jvm_compilers import LESS_INLINING
+
 LOOPBACK = "127.0.0.1"
 HIDDEN_NAMES = r"(?i)secret|password|token|access[.]?key|jaas|keystore"
 EXECUTION = "org.apache.spark.sql.execution.streaming"
@@ -14,9 +16,7 @@ EXECUTION = "org.apache.spark.sql.execution.streaming"
 # fill within a round of a hundred thousand operations; then all is interpreted, and at last the JVM ends ("Out of space
 # in CodeCache for adapters"). So it gets what HotSpot gives to both compilers.
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", "-XX:+UseSerialGC")
-# A large history is judged with nothing beside it, for minutes: both compilers, and a collector for throughput. The second
-# compiler takes half as long where it inlines less, and what it makes of Spark's loops is as fast.
-LESS_INLINING = ("-XX:MaxInlineLevel=9", "-XX:FreqInlineSize=100", "-XX:InlineSmallCode=1000")
+# A large history is judged with nothing beside it, for minutes: both compilers, and a collector for throughput.
 STEADY = ("-XX:+UseParallelGC", *LESS_INLINING)
 
 
