@@ -19,7 +19,7 @@ from harness.judge.frames.transactions import TransactionTotals, totals_of, tran
 from harness.judge.partitions import HistoryPartitions, load_partitions
 from harness.spark.history.history_frames import History
 from harness.spark.session.local_checkpoint import checkpointed
-from harness.spark.session.parallel import Once
+from harness.spark.session.parallel import Once, both
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +42,8 @@ class JudgeContext:
     @classmethod
     def of(cls, history: History) -> "JudgeContext":
         """Read the history as far as all checks need it."""
-        loaded = load_partitions(history)
-        partitions = replace(loaded, rows=checkpointed(loaded.rows))
         operations = history.tables["operations"]
-        few = checkpointed(operations.where((F.col("verb") == "init") | F.col("actor").startswith(PROBE)))
-        fenced = checkpointed(fences(few))
+        partitions, (few, fenced) = both(partial(_partitions, history), partial(_few_and_fences, operations))
         log = checkpointed(segmented(history.tables["log"], partitions))
         rows = checkpointed(transactions(operations, log, fenced))
         counted = Once(partial(_counted, operations, log, rows, fenced, partitions))
@@ -78,6 +75,16 @@ class JudgeContext:
     def without_anomalies(self, records: DataFrame) -> DataFrame:
         """``records`` of the committed log (with partition_id and offset) but for those that have an anomaly."""
         return records if self.audit is None else self.audit.without_anomalies(records)
+
+
+def _partitions(history: History) -> HistoryPartitions:
+    loaded = load_partitions(history)
+    return replace(loaded, rows=checkpointed(loaded.rows))
+
+
+def _few_and_fences(operations: DataFrame) -> tuple[DataFrame, DataFrame]:
+    few = checkpointed(operations.where((F.col("verb") == "init") | F.col("actor").startswith(PROBE)))
+    return few, checkpointed(fences(few))
 
 
 def _counted(

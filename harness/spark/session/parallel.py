@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
 THREADS = 2
 
 
@@ -19,6 +20,18 @@ def in_parallel(calls: Sequence[Callable[[], T]]) -> list[T]:
     with ThreadPoolExecutor(THREADS, thread_name_prefix="spark-query") as pool:
         given = [pool.submit(call) for call in calls]
     return [each.result() for each in given]
+
+
+def both(one: Callable[[], T], other: Callable[[], U]) -> tuple[T, U]:
+    """What two calls give that run at the same time; where both raise, it is the error of ``one``.
+
+    >>> both(lambda: 1, lambda: "two")
+    (1, 'two')
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="spark-query") as pool:
+        beside = pool.submit(other)
+        given = one()
+    return given, beside.result()
 
 
 @dataclass(slots=True)
