@@ -52,7 +52,7 @@ def _spread(spark: SparkSession, size: int) -> Mapping[str, str]:
     return {
         "spark.sql.shuffle.partitions": str(-(-tasks // cores) * cores),
         **COMPILED,
-        # Four times as much is Spark's own: then three tasks are left for two cores.
+        # Spark puts small pieces together to 64 MB, which leaves three tasks for two cores.
         "spark.sql.adaptive.advisoryPartitionSizeInBytes": str(TASK_BYTES),
         "spark.sql.windowExec.buffer.in.memory.threshold": str(WINDOW_ROWS),
         "spark.sql.requireAllClusterKeysForCoPartition": "false",  # rows of a transaction are shuffled once
