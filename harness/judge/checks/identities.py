@@ -4,6 +4,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.judge.check import Check, Examined, findings, sentence
+from harness.judge.frames.different_values import different_of_64
 from harness.judge.judge_context import JudgeContext
 from harness.spark.session.driver_rows import collect_rows
 
@@ -14,13 +15,13 @@ def examine(context: JudgeContext) -> Examined:
         F.col("producer_id").alias("pid"), "epoch", "number", F.xxhash64("transactional_id").alias("tid")
     )
     handed = inits.select("pid", "epoch", "number").where("epoch IS NOT NULL").union(_ends(context.transactions))
-    again = F.when(F.col("times") > F.col("different"), 1)
-    epochs = _by_blocks(handed).agg(F.sum("times"), F.count(again))
+    blocks, again = _blocks(handed), F.col("times") > F.col("different")
+    epochs = blocks.agg(F.sum("times"), F.count(F.when(again, 1)))
     ids = inits.groupBy("pid").agg(F.min("tid").alias("least"), F.max("tid").alias("most")).where("least <> most")
     ((handed_out, twice, shared),) = collect_rows(epochs.crossJoin(ids.agg(F.count("*"))))
     found = []
     if twice:
-        found.append(_epochs(handed))
+        found.append(_epochs(handed.join(blocks.where(again).select("pid"), "pid", "left_semi")))
     if shared:
         found.append(_producers(context.inits, ids.select("pid")))
     return Examined(witnesses=handed_out or 0, findings=found, reason="no identity that was handed out is known")
@@ -32,11 +33,10 @@ def _ends(transactions: DataFrame) -> DataFrame:
     return ended.select(F.col("end_pid").alias("pid"), F.col("end_epoch").alias("epoch"), "end_number")
 
 
-def _by_blocks(handed: DataFrame) -> DataFrame:
+def _blocks(handed: DataFrame) -> DataFrame:
     """Of each producer id and 64 epochs: how often one of them was handed out, and how many different ones."""
-    block, bit = F.shiftright("epoch", 6), F.expr("shiftleft(1L, epoch % 64)")
-    different = F.bit_count(F.bit_or(bit))
-    return handed.groupBy("pid", block).agg(F.count("*").alias("times"), different.alias("different"))
+    block = handed.groupBy("pid", F.shiftright("epoch", 6))
+    return block.agg(F.count("*").alias("times"), different_of_64("epoch").alias("different"))
 
 
 def _epochs(handed: DataFrame) -> DataFrame:

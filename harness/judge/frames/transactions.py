@@ -11,6 +11,7 @@ from typing import Any
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from harness.judge.frames.different_values import different_of_64
 from harness.judge.frames.fence_index import with_fence
 from harness.judge.frames.segments import COMMITTED, OPEN, record_hash
 from harness.spark.session.driver_rows import collect_rows
@@ -93,13 +94,12 @@ def _requested(operations: DataFrame) -> DataFrame:
 
 def _logged(log: DataFrame) -> DataFrame:
     committed = F.col("status") == COMMITTED
-    partition = F.expr("shiftleft(1L, partition_id % 64)")
     return log.groupBy("txn").agg(
         F.count(F.when(committed, 1)).alias("committed"),
         F.bit_xor(F.when(committed, F.xxhash64("ordinal", "record_hash"))).alias("committed_x"),
         F.count(F.when(F.col("status") == OPEN, 1)).alias("open"),
         F.count(F.when(F.col("run_end"), 1)).alias("runs"),
-        F.bit_count(F.bit_or(partition)).cast("long").alias("partitions"),
+        different_of_64("partition_id").alias("partitions"),
         F.count(F.when(F.col("mixed"), 1)).alias("mixed"),
         F.count(F.when(committed, F.col("amount"))).alias("money"),
         F.sum(F.when(committed, F.col("amount"))).alias("amount"),

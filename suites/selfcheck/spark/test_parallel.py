@@ -6,7 +6,7 @@ from time import sleep
 
 import pytest
 
-from harness.spark.session.parallel import THREADS, Once, in_parallel
+from harness.spark.session.parallel import THREADS, Once, both, in_parallel
 
 
 def test_the_results_are_in_the_order_of_the_calls() -> None:
@@ -19,6 +19,20 @@ def test_what_one_raises_is_raised_when_all_have_ended() -> None:
     with pytest.raises(ZeroDivisionError):
         in_parallel([lambda: 1 // 0, lambda: ended.append(1)])
     assert ended == [1]
+
+
+def test_two_calls_of_different_kinds_run_at_the_same_time() -> None:
+    together = Barrier(2)
+    assert both(lambda: together.wait(5) * 0 + 1, lambda: f"{together.wait(5) * 0 + 2}") == (1, "2")
+
+
+def test_what_one_of_two_raises_is_raised_when_both_have_ended() -> None:
+    ended = list[int]()
+    with pytest.raises(ZeroDivisionError):
+        both(lambda: 1 // 0, lambda: ended.append(1))
+    with pytest.raises(ZeroDivisionError):
+        both(lambda: ended.append(2), lambda: 1 // 0)
+    assert ended == [1, 2]
 
 
 def test_what_several_ask_for_at_once_is_computed_once() -> None:
