@@ -4,7 +4,7 @@ Partitions are known at once; everything else is computed when a query or a chec
 that need little of it may run meanwhile.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,7 +15,8 @@ from harness.evidence.history.anomalies import PROBE
 from harness.judge.frames.fence_index import fences
 from harness.judge.frames.record_audit import RecordAudit
 from harness.judge.frames.segments import segmented
-from harness.judge.frames.transactions import TransactionTotals, totals_of, transactions
+from harness.judge.frames.transaction_totals import TransactionTotals, totals_by_block, totals_of
+from harness.judge.frames.transactions import transactions
 from harness.judge.partitions import HistoryPartitions, load_partitions
 from harness.spark.history.history_frames import History
 from harness.spark.session.local_checkpoint import checkpointed
@@ -29,7 +30,8 @@ class JudgeContext:
     :param few: The operations that several checks look for among all: inits, and those of probes.
     :param log: See :mod:`harness.judge.frames.segments`.
     :param transactions: See :mod:`harness.judge.frames.transactions`.
-    :param counted: Its :attr:`totals` and :attr:`audit`.
+    :param blocks: See :func:`harness.judge.frames.transaction_totals.totals_by_block`.
+    :param counted: Their :attr:`totals` and :attr:`audit`.
     """
 
     history: History
@@ -37,6 +39,7 @@ class JudgeContext:
     few: DataFrame
     log: DataFrame
     transactions: DataFrame
+    blocks: DataFrame
     counted: Once[tuple[TransactionTotals, RecordAudit | None]]
 
     @classmethod
@@ -46,8 +49,12 @@ class JudgeContext:
         partitions, (few, fenced) = both(partial(_partitions, history), partial(_few_and_fences, operations))
         log = checkpointed(segmented(history.tables["log"], partitions))
         rows = checkpointed(transactions(operations, log, fenced))
-        counted = Once(partial(_counted, operations, log, rows, fenced, partitions))
-        return cls(history=history, partitions=partitions, few=few, log=log, transactions=rows, counted=counted)
+        blocks = checkpointed(totals_by_block(rows))
+        suspected = partial(RecordAudit.of, operations, log, rows, fenced, partitions)
+        counted = Once(partial(_counted, blocks, suspected))
+        return cls(
+            history=history, partitions=partitions, few=few, log=log, transactions=rows, blocks=blocks, counted=counted
+        )
 
     @property
     def totals(self) -> TransactionTotals:
@@ -87,8 +94,6 @@ def _few_and_fences(operations: DataFrame) -> tuple[DataFrame, DataFrame]:
     return few, checkpointed(fences(few))
 
 
-def _counted(
-    operations: DataFrame, log: DataFrame, rows: DataFrame, fenced: DataFrame, partitions: HistoryPartitions
-) -> tuple[TransactionTotals, RecordAudit | None]:
-    totals = totals_of(rows)
-    return totals, RecordAudit.of(operations, log, rows, fenced, partitions) if totals.suspects else None
+def _counted(blocks: DataFrame, audit: Callable[[], RecordAudit]) -> tuple[TransactionTotals, RecordAudit | None]:
+    totals = totals_of(blocks)
+    return totals, audit() if totals.suspects else None

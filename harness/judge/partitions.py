@@ -7,6 +7,7 @@ Topic names are replaced by the number (``partition_id``), so that no shuffle ca
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,6 +15,7 @@ from pyspark.sql import functions as F
 
 from harness.spark.history.history_frames import History
 from harness.spark.session.driver_rows import collect_rows
+from harness.spark.session.local_checkpoint import checkpointed
 
 SCHEMA = "partition_id: INT, topic: STRING, partition: LONG, low: LONG, high: LONG, stable: LONG, complete: BOOLEAN"
 
@@ -25,7 +27,8 @@ class JudgedPartition:
     :param rows: Rows of its raw log.
     :param last: The highest offset of its raw log, None when the history has none of it.
     :param written: Writes to it that were not refused.
-    :param open_at_leader: Producers that its leader keeps an open transaction of.
+    :param described: Producers that its leader tells of.
+    :param open_at_leader: Those of them that it keeps an open transaction of.
     :param low: Its log start offset; this and the other ends as the broker gave them, None when it gave nothing.
     """
 
@@ -34,6 +37,7 @@ class JudgedPartition:
     rows: int
     last: int | None
     written: int
+    described: int
     open_at_leader: int
     at: float | None
     low: int | None
@@ -63,10 +67,13 @@ class HistoryPartitions:
     :param rows: A small table to be broadcast: partition_id, topic, partition, low, high (the high watermark), stable
         (the last stable offset), complete, and name, the 64-bit hash of ``topic-partition`` as :func:`partition_hash`
         makes it.
+    :param producers: A row a producer id in a partition's log: topic, partition, producer_id, rows, and the offsets
+        last, last_record and last_marker.
     """
 
     each: Sequence[JudgedPartition]
     rows: DataFrame
+    producers: DataFrame
 
     @property
     def lacking(self) -> str:
@@ -102,28 +109,49 @@ def partition_hash(text: Any) -> Any:
 def load_partitions(history: History) -> HistoryPartitions:
     """The partitions of log, writes and ends; one row a partition comes to the driver."""
     tables = history.tables
-    log = tables["log"].groupBy("topic", "partition").agg(F.count("*").alias("rows"), F.max("offset").alias("last"))
+    producers = checkpointed(_producers(tables["log"]))
+    log = producers.groupBy("topic", "partition").agg(F.sum("rows").alias("rows"), F.max("last").alias("last"))
     produces = tables["operations"].where("verb = 'produce' AND outcome <> 'refused'")
     written = produces.groupBy("topic", "partition").agg(F.count("*").alias("written"))
     newest = F.max(F.struct("at", "log_start_offset", "high_watermark", "last_stable_offset"))
     ends = tables["partitions"].groupBy("topic", "partition").agg(newest.alias("end"))
-    open_ = tables["producers"].where("transaction_start_offset >= 0")
-    at_leader = open_.groupBy("topic", "partition").agg(F.count("*").alias("open_at_leader"))
-    key = ["topic", "partition"]
-    joined = log.join(written, key, "full").join(ends, key, "full").join(at_leader, key, "full")
-    each = tuple(_partition(row.asDict(recursive=True)) for row in collect_rows(joined.orderBy(*key)))
-    return HistoryPartitions(each=each, rows=_rows(history, each))
+    open_ = F.when(F.col("transaction_start_offset") >= 0, 1)
+    at_leader = (
+        tables["producers"]
+        .groupBy("topic", "partition")
+        .agg(F.count("*").alias("described"), F.count(open_).alias("open_at_leader"))
+    )
+    found = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), (log, written, ends, at_leader))
+    told: dict[tuple[str, int], dict[str, Any]] = {}
+    for row in collect_rows(found):
+        values = {name: value for name, value in row.asDict(recursive=True).items() if value is not None}
+        told.setdefault((row.topic, row.partition), {}).update(values)
+    known = (_partition(told[key]) for key in sorted(told))
+    # What a leader tells of producers cannot be compared where neither a log nor its ends are there.
+    each = tuple(one for one in known if one.rows or one.written or one.at is not None or one.open_at_leader)
+    return HistoryPartitions(each=each, rows=_rows(history, each), producers=producers)
+
+
+def _producers(log: DataFrame) -> DataFrame:
+    offset, record = F.col("offset"), F.col("control").isNull()
+    return log.groupBy("topic", "partition", "producer_id").agg(
+        F.count("*").alias("rows"),
+        F.max(offset).alias("last"),
+        F.max(F.when(record, offset)).alias("last_record"),
+        F.max(F.when(~record, offset)).alias("last_marker"),
+    )
 
 
 def _partition(row: Mapping[str, Any]) -> JudgedPartition:
-    end = row["end"] or {}
+    end = row.get("end", {})
     return JudgedPartition(
         topic=row["topic"],
         partition=row["partition"],
-        rows=row["rows"] or 0,
-        last=row["last"],
-        written=row["written"] or 0,
-        open_at_leader=row["open_at_leader"] or 0,
+        rows=row.get("rows", 0),
+        last=row.get("last"),
+        written=row.get("written", 0),
+        described=row.get("described", 0),
+        open_at_leader=row.get("open_at_leader", 0),
         at=end.get("at"),
         low=end.get("log_start_offset"),
         high_watermark=end.get("high_watermark"),

@@ -4,7 +4,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.judge.check import Check, Examined, findings, sentence
-from harness.judge.frames.different_values import different_of_64
+from harness.judge.frames.different_values import bits_of_64, different_of_64
+from harness.judge.frames.transaction_totals import ends_that_handed_out, epoch_block
 from harness.judge.judge_context import JudgeContext
 from harness.spark.session.driver_rows import collect_rows
 
@@ -14,29 +15,32 @@ def examine(context: JudgeContext) -> Examined:
     inits = context.inits.where("outcome = 'done' AND producer_id IS NOT NULL").select(
         F.col("producer_id").alias("pid"), "epoch", "number", F.xxhash64("transactional_id").alias("tid")
     )
-    handed = inits.select("pid", "epoch", "number").where("epoch IS NOT NULL").union(_ends(context.transactions))
-    blocks, again = _blocks(handed), F.col("times") > F.col("different")
+    begun = inits.select("pid", "epoch", "number").where("epoch IS NOT NULL")
+    blocks, again = _blocks(begun, context.blocks.where("pid IS NOT NULL")), F.col("times") > F.col("different")
     epochs = blocks.agg(F.sum("times"), F.count(F.when(again, 1)))
     ids = inits.groupBy("pid").agg(F.min("tid").alias("least"), F.max("tid").alias("most")).where("least <> most")
     ((handed_out, twice, shared),) = collect_rows(epochs.crossJoin(ids.agg(F.count("*"))))
     found = []
     if twice:
+        handed = begun.union(_ended(context.transactions))
         found.append(_epochs(handed.join(blocks.where(again).select("pid"), "pid", "left_semi")))
     if shared:
         found.append(_producers(context.inits, ids.select("pid")))
     return Examined(witnesses=handed_out or 0, findings=found, reason="no identity that was handed out is known")
 
 
-def _ends(transactions: DataFrame) -> DataFrame:
-    """An end of Transactions V2 hands out an epoch when there was something to end."""
-    ended = transactions.where("end_pid IS NOT NULL AND end_epoch IS NOT NULL AND done + offsets > 0")
+def _blocks(begun: DataFrame, ended: DataFrame) -> DataFrame:
+    """Of each producer id and block of epochs: how often one was handed out, and how many different ones."""
+    by_inits = begun.groupBy("pid", epoch_block("epoch").alias("block")).agg(
+        F.count("*").alias("times"), bits_of_64("epoch").alias("epochs")
+    )
+    both = by_inits.union(ended.select(*by_inits.columns)).groupBy("pid", "block")
+    return both.agg(F.sum("times").alias("times"), different_of_64(F.bit_or("epochs")).alias("different"))
+
+
+def _ended(transactions: DataFrame) -> DataFrame:
+    ended = transactions.where(ends_that_handed_out())
     return ended.select(F.col("end_pid").alias("pid"), F.col("end_epoch").alias("epoch"), "end_number")
-
-
-def _blocks(handed: DataFrame) -> DataFrame:
-    """Of each producer id and 64 epochs: how often one of them was handed out, and how many different ones."""
-    block = handed.groupBy("pid", F.shiftright("epoch", 6))
-    return block.agg(F.count("*").alias("times"), different_of_64("epoch").alias("different"))
 
 
 def _epochs(handed: DataFrame) -> DataFrame:

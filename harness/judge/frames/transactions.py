@@ -5,40 +5,18 @@ the exclusive or of 64-bit hashes, one pass over each table. A sound transaction
 always be. Which anomaly it is, if any, is found by :mod:`harness.judge.frames.record_audit`.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from harness.judge.frames.different_values import different_of_64
+from harness.judge.frames.different_values import bits_of_64, different_of_64
 from harness.judge.frames.fence_index import with_fence
 from harness.judge.frames.segments import COMMITTED, OPEN, record_hash
-from harness.spark.session.driver_rows import collect_rows
 
 NEVER, DOUBTFUL, PROMISED = 0, 1, 2
 """A transaction's fate: its commit was never asked for or was refused, or its abort was done; its commit was unsure;
 its commit was done."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransactionTotals:
-    """Totals over all transactions; counts."""
-
-    transactions: int
-    suspects: int
-    mixed: int
-    promised: int
-    committed: int
-    foreign: int
-    open: int
-    money: int
-    relayed: int
-    groups: int
-    unsorted: int
-    logged: int
-    challenged: int
-    defied: int
 
 
 def transactions(operations: DataFrame, log: DataFrame, fences: DataFrame) -> DataFrame:
@@ -69,6 +47,7 @@ def _requested(operations: DataFrame) -> DataFrame:
     done = outcome == "done"
     write = (verb == "produce") & done
     doubt = (verb == "commit") & (outcome == "unsure")
+    # One maximum stands for whether there was one of each: of a commit that was done, else an abort, else doubt.
     promised, aborted = F.max((verb == "commit") & done), F.max((verb == "abort") & done)
     fate = F.when(promised, PROMISED).when(aborted, NEVER).when(F.max(doubt), DOUBTFUL).otherwise(NEVER)
     handed = verb.isin("commit", "abort") & done & (F.col("protocol") == "v2")
@@ -99,7 +78,7 @@ def _logged(log: DataFrame) -> DataFrame:
         F.bit_xor(F.when(committed, F.xxhash64("ordinal", "record_hash"))).alias("committed_x"),
         F.count(F.when(F.col("status") == OPEN, 1)).alias("open"),
         F.count(F.when(F.col("run_end"), 1)).alias("runs"),
-        different_of_64("partition_id").alias("partitions"),
+        different_of_64(bits_of_64("partition_id")).alias("partitions"),
         F.count(F.when(F.col("mixed"), 1)).alias("mixed"),
         F.count(F.when(committed, F.col("amount"))).alias("money"),
         F.sum(F.when(committed, F.col("amount"))).alias("amount"),
@@ -128,31 +107,6 @@ def _fenced(at: str) -> Any:
 def _wrote() -> Any:
     """Clients end a transaction in which nothing was written without asking anybody."""
     return F.col("done") + F.col("offsets") > 0
-
-
-def totals_of(rows: DataFrame) -> TransactionTotals:
-    """The totals; one query, which also computes the checkpoint of ``rows``."""
-    ours = F.col("txn").isNotNull()
-    asked = F.col("number").isNotNull()
-    suspect = F.col("suspect") & ours
-    totals = rows.agg(
-        F.count(F.when(asked, 1)).alias("transactions"),
-        F.count(F.when(suspect, 1)).alias("suspects"),
-        F.count(F.when(suspect & (F.col("mixed") > 0), 1)).alias("mixed"),
-        F.count(F.when(F.col("fate") > NEVER, 1)).alias("promised"),
-        F.sum(F.when(ours, F.col("committed"))).alias("committed"),
-        F.sum(F.when(~ours, F.col("committed"))).alias("foreign"),
-        F.sum("open").alias("open"),
-        F.count(F.when(F.col("money") > 0, 1)).alias("money"),
-        F.sum("relayed").alias("relayed"),
-        F.count(F.when(F.col("offsets") > 0, 1)).alias("groups"),
-        F.sum("unsorted").alias("unsorted"),
-        F.count(F.when(F.col("runs") > 0, 1)).alias("logged"),
-        F.count(F.when(F.col("challenged"), 1)).alias("challenged"),
-        F.count(F.when(F.col("defied"), 1)).alias("defied"),
-    )
-    (row,) = collect_rows(totals)
-    return TransactionTotals(**{name: value or 0 for name, value in row.asDict().items()})
 
 
 def by_actor() -> Any:

@@ -6,6 +6,8 @@ those that it answered last; where they are unchanged nobody has begun anything 
 last end or init left. KIP-664 promises it: the requests describe the state of producers and transactions.
 """
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
@@ -23,9 +25,12 @@ PRODUCERS_ASKED = "producers_asked"
 
 def examine(context: JudgeContext) -> Examined:
     """Witnesses: what was described and can be compared."""
-    rows = _producers(context).unionByName(_transactions(context))
+    described = [_transactions(context)]
+    if _asked(context) or any(one.described for one in context.partitions.each):
+        described.append(_producers(context))
+    rows = reduce(DataFrame.unionByName, described)
     ((compared, wrong),) = collect_rows(rows.agg(F.count("*"), F.count("wrong")))
-    found = [_named(_producers(context)), _named(_transactions(context))] if wrong else []
+    found = [*map(_named, described)] if wrong else []
     return Examined(witnesses=compared, findings=found, reason="brokers were asked for nothing that they keep")
 
 
@@ -45,26 +50,27 @@ def _told(context: JudgeContext) -> DataFrame:
 
 
 def _logged(context: JudgeContext) -> DataFrame:
-    """Of each producer in the log: its last row, last record and last marker; what the log lost is not there.
-
-    Their offsets are found first: the maximum of numbers is hashed, that of structs has the whole log sorted.
-    """
-    rows = context.partitions.numbered(context.tables["log"].where("producer_id >= 0"), "low").where("offset >= low")
-    rows = rows.withColumnRenamed("producer_id", "pid")
-    key, offset, record = ["partition_id", "pid"], F.col("offset"), F.col("control").isNull()
-    ends = rows.groupBy(*key).agg(
-        F.max(offset).alias("last_at"),
-        F.max(F.when(record, offset)).alias("record_at"),
-        F.max(F.when(~record, offset)).alias("marker_at"),
-    )
+    """Of each producer in the log: its last row, last record and last marker; what the log lost is not there."""
+    key, offset = ["partition_id", "pid"], F.col("offset")
+    ends = _of_producers(context.partitions.producers, context).select(*key, "last", "last_record", "last_marker")
+    rows = _of_producers(context.tables["log"], context).where("offset >= low")
     row = F.struct("offset", "epoch", "sequence", "coordinator_epoch", "timestamp_ms")
-    found = rows.join(F.broadcast(ends), key).where("offset IN (last_at, record_at, marker_at)")
-    kinds = ("last", "record", "marker")
-    return found.groupBy(*key).agg(*(F.max(F.when(offset == F.col(f"{kind}_at"), row)).alias(kind) for kind in kinds))
+    found = rows.join(F.broadcast(ends), key).where("offset IN (last, last_record, last_marker)")
+    kinds = {"last": "last", "record": "last_record", "marker": "last_marker"}
+    ats = (F.max(F.when(offset == F.col(at), row)).alias(kind) for kind, at in kinds.items())
+    return found.groupBy(*key).agg(*ats)
+
+
+def _of_producers(rows: DataFrame, context: JudgeContext) -> DataFrame:
+    return context.partitions.numbered(rows.where("producer_id >= 0"), "low").withColumnRenamed("producer_id", "pid")
+
+
+def _asked(context: JudgeContext) -> Sequence[str]:
+    return texts_of(context.history.run, PRODUCERS_ASKED)
 
 
 def _is_asked(context: JudgeContext) -> Column:
-    names = texts_of(context.history.run, PRODUCERS_ASKED)
+    names = _asked(context)
     return F.concat_ws("-", "topic", "partition").isin(*names) if names else F.lit(False)
 
 
@@ -113,7 +119,6 @@ def _answered(context: JudgeContext) -> DataFrame:
     """Of each transactional id: the identity handed out last, and, where that came last of all, what it must be in."""
     ends = context.operations.where("verb IN ('init', 'commit', 'abort', 'ask') AND transactional_id IS NOT NULL")
     ids = F.broadcast(context.tables["transactions"].select("transactional_id").distinct())
-    wrote = context.transactions.where("done > 0").select("txn", F.lit(True).alias("wrote"))
     identity = F.struct("ended", F.col("producer_id").alias("id"), F.col("epoch").alias("of_epoch"))
     handed = (F.col("outcome") == "done") & F.col("producer_id").isNotNull() & F.col("epoch").isNotNull()
     rows = ends.join(ids, "transactional_id", "left_semi")
@@ -123,7 +128,9 @@ def _answered(context: JudgeContext) -> DataFrame:
         F.max(F.when(handed, identity)).alias("handed"),
         F.max(F.struct("started", "verb", "outcome", "producer_id", "epoch", "txn")).alias("asked"),
     )
-    return last.withColumn("txn", F.col("asked.txn")).join(wrote, "txn", "left").where("handed IS NOT NULL").drop("txn")
+    known = last.withColumn("txn", F.col("asked.txn")).where("handed IS NOT NULL")
+    wrote = context.transactions.where("done > 0").join(F.broadcast(known.select("txn")), "txn", "left_semi")
+    return known.join(wrote.select("txn", F.lit(True).alias("wrote")), "txn", "left").drop("txn")
 
 
 def _tells_timeout() -> Column:
