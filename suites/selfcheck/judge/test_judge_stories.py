@@ -15,7 +15,7 @@ from harness.base.json_value import Json
 from harness.base.kafka_error import KafkaError
 from harness.evidence.history.anomalies import find_anomalies
 from harness.evidence.history.judgement import HistoryFinding, Judgement
-from harness.evidence.history.operation import FaultWindow, Outcome
+from harness.evidence.history.operation import FaultWindow, OpenProducer, Outcome
 from harness.evidence.status import Status
 from harness.judge import judge
 from harness.judge.all_checks import CHECKS
@@ -170,6 +170,21 @@ def test_a_producer_that_no_leader_tells_of_is_missed_only_where_its_leader_was_
     assert judged.anomalies == ({"wrong-description": 1} if asked else {})
     (check,) = (one for one in judged.checks if one.name == "descriptions-are-true")
     assert [one.partition for one in check.findings] == ([1] if asked else [])
+
+
+@pytest.mark.parametrize(("start", "named"), [(-1, []), (7, ["hanging-transaction", "wrong-description"])])
+def test_of_a_partition_that_only_its_leader_tells_of_nothing_is_compared_but_what_is_open_there(
+    session: SparkHandle, tmp_path: Path, start: int, named: Sequence[str]
+) -> None:
+    story = Story(name="elsewhere", number=1)
+    story.init()
+    story.whole(1)
+    story.end()
+    kept = OpenProducer(
+        topic="elsewhere", partition=0, producer_id=5, epoch=0, transaction_start_offset=start, last_timestamp_ms=1
+    )
+    story.add(kept)
+    assert sorted(judge(history_of(session.spark, [story], tmp_path)).anomalies) == named
 
 
 def test_where_nothing_happened_nothing_holds(session: SparkHandle, tmp_path: Path) -> None:
