@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from harness.judge.frames.different_values import bits_of_64
-from harness.judge.frames.transactions import NEVER
+from harness.judge.frames.transactions import NEVER, wrote
 from harness.spark.session.driver_rows import collect_rows
 
 
@@ -32,8 +32,7 @@ class TransactionTotals:
 
 def ends_that_handed_out() -> Column:
     """An end of Transactions V2 hands out an epoch when there was something to end (KIP-890)."""
-    known = F.col("end_pid").isNotNull() & F.col("end_epoch").isNotNull()
-    return known & (F.col("done") + F.col("offsets") > 0)
+    return F.col("end_pid").isNotNull() & F.col("end_epoch").isNotNull() & wrote()
 
 
 def epoch_block(epoch: str) -> Column:

@@ -28,7 +28,7 @@ def transactions(operations: DataFrame, log: DataFrame, fences: DataFrame) -> Da
     """
     rows = _requested(operations).join(_logged(log).hint("shuffle_hash"), "txn", "full")
     rows = with_fence(rows, fences, F.col("actor"))
-    verdicts = {"suspect": _suspect(), "challenged": _fenced("tried_at"), "defied": _fenced("done_at") & _wrote()}
+    verdicts = {"suspect": _suspect(), "challenged": _fenced("tried_at"), "defied": _fenced("done_at") & wrote()}
     return rows.fillna(0, subset=list(COUNTS)).withColumns(verdicts).drop(*TEMPORARY)
 
 
@@ -47,7 +47,6 @@ def _requested(operations: DataFrame) -> DataFrame:
     done = outcome == "done"
     write = (verb == "produce") & done
     doubt = (verb == "commit") & (outcome == "unsure")
-    # One maximum stands for whether there was one of each: of a commit that was done, else an abort, else doubt.
     promised, aborted = F.max((verb == "commit") & done), F.max((verb == "abort") & done)
     fate = F.when(promised, PROMISED).when(aborted, NEVER).when(F.max(doubt), DOUBTFUL).otherwise(NEVER)
     handed = verb.isin("commit", "abort") & done & (F.col("protocol") == "v2")
@@ -104,8 +103,8 @@ def _fenced(at: str) -> Any:
     return F.coalesce(F.col(at) > F.col("fenced_at"), F.lit(False))
 
 
-def _wrote() -> Any:
-    """Clients end a transaction in which nothing was written without asking anybody."""
+def wrote() -> Any:
+    """Whether there was something to end: clients end a transaction in which nothing was written without asking."""
     return F.col("done") + F.col("offsets") > 0
 
 
