@@ -107,9 +107,20 @@ def partition_hash(text: Any) -> Any:
 
 
 def load_partitions(history: History) -> HistoryPartitions:
-    """The partitions of log, writes and ends; one row a partition comes to the driver."""
-    tables = history.tables
-    producers = checkpointed(_producers(tables["log"]))
+    """The partitions of log, writes and ends; some rows a partition come to the driver."""
+    producers = checkpointed(_producers(history.tables["log"]))
+    told: dict[tuple[str, int], dict[str, Any]] = {}
+    for row in collect_rows(_told(history.tables, producers)):
+        values = {name: value for name, value in row.asDict(recursive=True).items() if value is not None}
+        told.setdefault((row.topic, row.partition), {}).update(values)
+    known = (_partition(told[key]) for key in sorted(told))
+    # What a leader tells of producers cannot be compared where neither a log nor its ends are there.
+    each = tuple(one for one in known if one.rows or one.written or one.at is not None or one.open_at_leader)
+    return HistoryPartitions(each=each, rows=_rows(history, each), producers=producers)
+
+
+def _told(tables: Mapping[str, DataFrame], producers: DataFrame) -> DataFrame:
+    """What each table tells of a partition: a row a table and partition, null where it tells nothing."""
     log = producers.groupBy("topic", "partition").agg(F.sum("rows").alias("rows"), F.max("last").alias("last"))
     produces = tables["operations"].where("verb = 'produce' AND outcome <> 'refused'")
     written = produces.groupBy("topic", "partition").agg(F.count("*").alias("written"))
@@ -121,15 +132,7 @@ def load_partitions(history: History) -> HistoryPartitions:
         .groupBy("topic", "partition")
         .agg(F.count("*").alias("described"), F.count(open_).alias("open_at_leader"))
     )
-    found = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), (log, written, ends, at_leader))
-    told: dict[tuple[str, int], dict[str, Any]] = {}
-    for row in collect_rows(found):
-        values = {name: value for name, value in row.asDict(recursive=True).items() if value is not None}
-        told.setdefault((row.topic, row.partition), {}).update(values)
-    known = (_partition(told[key]) for key in sorted(told))
-    # What a leader tells of producers cannot be compared where neither a log nor its ends are there.
-    each = tuple(one for one in known if one.rows or one.written or one.at is not None or one.open_at_leader)
-    return HistoryPartitions(each=each, rows=_rows(history, each), producers=producers)
+    return reduce(partial(DataFrame.unionByName, allowMissingColumns=True), (log, written, ends, at_leader))
 
 
 def _producers(log: DataFrame) -> DataFrame:

@@ -43,14 +43,14 @@ def epoch_block(epoch: str) -> Column:
 def totals_by_block(rows: DataFrame) -> DataFrame:
     """The totals of transactions, a row a producer id and block of epochs that their ends handed out.
 
-    pid and block (null: nothing was handed out), times (how often an epoch was handed out), epochs (which ones, see
-    :func:`bits_of_64`), and the fields of :class:`TransactionTotals`.
+    pid and block (null: nothing was handed out), times (its transactions, each with an epoch that was handed out),
+    epochs (which ones, see :func:`bits_of_64`), and the fields of :class:`TransactionTotals`.
     """
     handed = ends_that_handed_out()
     pid, block = F.when(handed, F.col("end_pid")), F.when(handed, epoch_block("end_epoch"))
     return rows.groupBy(pid.alias("pid"), block.alias("block")).agg(
-        F.count(F.when(handed, 1)).alias("times"),
-        bits_of_64("end_epoch", handed).alias("epochs"),
+        F.count("*").alias("times"),
+        bits_of_64("end_epoch").alias("epochs"),
         *(total.alias(name) for name, total in _totals().items()),
     )
 

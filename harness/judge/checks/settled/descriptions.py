@@ -25,9 +25,8 @@ PRODUCERS_ASKED = "producers_asked"
 
 def examine(context: JudgeContext) -> Examined:
     """Witnesses: what was described and can be compared."""
-    described = [_transactions(context)]
-    if _asked(context) or any(one.described for one in context.partitions.each):
-        described.append(_producers(context))
+    leaders_told = any(one.described for one in context.partitions.each) or _asked(context)
+    described = [*([_producers(context)] if leaders_told else []), _transactions(context)]
     rows = reduce(DataFrame.unionByName, described)
     ((compared, wrong),) = collect_rows(rows.agg(F.count("*"), F.count("wrong")))
     found = [*map(_named, described)] if wrong else []
@@ -50,7 +49,10 @@ def _told(context: JudgeContext) -> DataFrame:
 
 
 def _logged(context: JudgeContext) -> DataFrame:
-    """Of each producer in the log: its last row, last record and last marker; what the log lost is not there."""
+    """Of each producer in the log: its last row, last record and last marker; what the log lost is not there.
+
+    Their offsets are known: the maximum of numbers is hashed, that of structs would have the whole log sorted.
+    """
     key, offset = ["partition_id", "pid"], F.col("offset")
     ends = _of_producers(context.partitions.producers, context).select(*key, "last", "last_record", "last_marker")
     rows = _of_producers(context.tables["log"], context).where("offset >= low")
