@@ -23,8 +23,11 @@ from suites.chaos.failpoints.chaos_trials import ChaosOutcome, ChaosTrial, unpla
 from suites.chaos.failpoints.sparing_rules import sparing, took_effect
 from suites.model.failpoints.known_failpoints import KnownFailpoint
 
-SPARED_SECONDS = 12.0
-"""After the start of a cluster, that rules have no effect: its first clients are at work by then."""
+SPARED_SECONDS = 8.0
+"""After the start of a cluster, that rules have no effect: its first clients are at work by then, some two seconds.
+
+Not more: a session has time for one round of each scenario, the first of which lasts ten seconds.
+"""
 
 
 @dataclass(slots=True, kw_only=True)
