@@ -24,9 +24,9 @@ from suites.chaos.failpoints.sparing_rules import sparing, took_effect
 from suites.model.failpoints.known_failpoints import KnownFailpoint
 
 SPARED_SECONDS = 8.0
-"""After the start of a cluster, that rules have no effect: its first clients are at work by then, some two seconds.
+"""After the start of a cluster, that rules have no effect: its first clients begin some six seconds after it.
 
-Not more: a session has time for one round of each scenario, the first of which lasts ten seconds.
+Not longer: a session has time for one round of each scenario, and clients are at work for ten seconds of the first.
 """
 
 
