@@ -10,16 +10,16 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.base.paths import CONTRACT, ROOT, SCENARIOS
+from harness.base.paths import ROOT, SCENARIOS
 from harness.chaos.plan.chaos_options import parse_seconds
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
 from suites.chaos.failpoints.broken_sessions import BrokenSessions
 from suites.chaos.failpoints.chaos_trials import ChaosTrials
 from suites.chaos.failpoints.found_page import found_page, unused
 from suites.chaos.failpoints.missed_reasons import read_missed
-from suites.chaos.failpoints.own_failpoints import OWN_FAILPOINTS
+from suites.chaos.failpoints.own_failpoints import chaos_failpoints
 from suites.in_a_sentence import in_a_sentence
-from suites.model.failpoints.known_failpoints import KnownFailpoint, known_failpoints
+from suites.model.failpoints.known_failpoints import KnownFailpoint
 
 PAGE = ROOT / "reports" / "CHAOS.md"
 
@@ -27,8 +27,7 @@ PAGE = ROOT / "reports" / "CHAOS.md"
 def main() -> int:
     """Try what is left, make the page of all that was tried."""
     given = _parser().parse_args()
-    known = [*(each for each in known_failpoints(CONTRACT) if not each.of_a_tool), *OWN_FAILPOINTS]
-    found, seconds = ChaosTrials(given.into.absolute()), parse_seconds(given.each)
+    known, found, seconds = chaos_failpoints(), ChaosTrials(given.into.absolute()), parse_seconds(given.each)
     wanted = [each for each in known if given.select in " ".join([each.key, *each.names, *each.places])]
     _try(found.left(wanted), found, given, seconds)
     reasons = read_missed()

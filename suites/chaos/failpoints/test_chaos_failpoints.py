@@ -16,7 +16,7 @@ from suites.chaos.failpoints.broken_sessions import BrokenSessions
 from suites.chaos.failpoints.chaos_trials import ChaosOutcome, ChaosTrials, unplayed
 from suites.chaos.failpoints.found_page import found_page, unused
 from suites.chaos.failpoints.missed_reasons import MissedBecause, MissedReason, read_missed
-from suites.chaos.failpoints.own_failpoints import OWN_FAILPOINTS
+from suites.chaos.failpoints.own_failpoints import chaos_failpoints
 from suites.chaos.failpoints.sparing_rules import EFFECT, sparing
 from suites.model.failpoints.known_failpoints import KnownFailpoint, known_failpoints
 
@@ -175,5 +175,5 @@ def test_what_was_not_found_is_told_with_the_reason_and_counts_where_chaos_could
 
 
 def test_every_reason_fits_a_known_failpoint() -> None:
-    known = [unplayed(each) for each in (*known_failpoints(CONTRACT), *OWN_FAILPOINTS)]
+    known = [unplayed(each) for each in chaos_failpoints()]
     assert all(any(reason.fits(line) for line in known) for reason in read_missed())
