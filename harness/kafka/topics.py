@@ -225,6 +225,8 @@ GONE = frozenset({0, KafkaError.UNKNOWN_TOPIC_OR_PARTITION})
 def _to_its_end(ask: Callable[[], CreateTopicResult]) -> CreateTopicResult:
     """An interrupt waits for the answer: else the topic would come into being after all has been removed."""
     with ThreadPoolExecutor(max_workers=1) as asking:
+        # A thread on whose start an interrupt comes is not waited for; so it is started before it has anything to ask.
+        asking.submit(int).result()
         return asking.submit(ask).result()
 
 

@@ -1,9 +1,11 @@
 """Topics on servers of different manners: through the controller, with an assignment or without, or by asking."""
 
 import _thread
+import signal
 import sys
 import traceback
-from threading import Event, Timer, main_thread
+from collections.abc import Iterator
+from threading import Event, Thread, Timer, main_thread
 
 import pytest
 
@@ -38,6 +40,15 @@ def test_an_assignment_that_is_taken_decides_the_leaders() -> None:
     assert request.assignment == WANTED
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT is an interrupt, also where the shell that began the tests has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_comes_after_the_answer_so_that_what_was_made_can_be_removed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -60,6 +71,24 @@ def test_an_interrupt_comes_after_the_answer_so_that_what_was_made_can_be_remove
     with pytest.raises(KeyboardInterrupt):
         create(kafka)
     assert answered == ["t"]
+
+
+def test_an_interrupt_on_the_start_of_the_asking_thread_comes_before_anything_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kafka, start, started = FakeKafka(), Thread.start, list[Thread]()
+
+    def interrupted(thread: Thread) -> None:
+        started.append(thread)
+        start(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        create(kafka)
+    (asking,) = started
+    asking.join()
+    assert kafka.requests(CreateTopic) == []
 
 
 @pytest.mark.parametrize("refused", ["INVALID_REPLICA_ASSIGNMENT", "INVALID_REQUEST", "POLICY_VIOLATION"])
