@@ -59,8 +59,9 @@ class BrokenSessions:
         self._environment.close()
 
     def tried(self, failpoint: KnownFailpoint) -> ChaosTrial:
-        """Round by round, until one is red."""
+        """Round by round, until one is red; rounds that an interrupted trial of it has left are removed first."""
         started, environment = time.monotonic(), self._environment
+        shutil.rmtree(self.folder / failpoint.key, ignore_errors=True)
         environment.wanted = replace(environment.wanted, target=f"kafka:{failpoint.version}")
         self._failpoint = failpoint
         self._logs.clear()

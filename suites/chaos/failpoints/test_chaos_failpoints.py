@@ -123,6 +123,14 @@ def test_rounds_that_all_hold_have_not_found_it(tmp_path: Path, monkeypatch: pyt
     assert (line.outcome, len(line.rounds)) == (ChaosOutcome.NOT_FOUND, 1)
 
 
+def test_rounds_that_an_interrupted_trial_has_left_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = tmp_path / FAILPOINT.key / "rounds" / "0-late-produce" / "judgement.json"
+    left.parent.mkdir(parents=True)
+    left.write_text("{}", encoding="utf-8")
+    sessions(PlayedKafka(rounds=[]), tmp_path, monkeypatch, seconds=0.1).tried(FAILPOINT)
+    assert not left.exists()
+
+
 def test_where_no_round_could_be_judged_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kafka = PlayedKafka(rounds=[TimeoutError("no coordinator")])
     line = sessions(kafka, tmp_path, monkeypatch, seconds=0.1).tried(FAILPOINT)
