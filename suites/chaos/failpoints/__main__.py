@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.app.option_table import part_of
 from harness.base.paths import ROOT, SCENARIOS
 from harness.chaos.plan.chaos_options import parse_seconds
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
@@ -28,7 +29,10 @@ def main() -> int:
     """Try what is left, make the page of all that was tried."""
     given = _parser().parse_args()
     known, found, seconds = chaos_failpoints(), ChaosTrials(given.into.absolute()), parse_seconds(given.each)
-    wanted = [each for each in known if given.select in " ".join([each.key, *each.names, *each.places])]
+    part, parts = given.part
+    # By its key, which has no meaning, so that the share of those that were tried is one of all.
+    in_order = sorted(known, key=lambda each: each.key)[part - 1 :: parts]
+    wanted = [each for each in in_order if given.select in " ".join([each.key, *each.names, *each.places])]
     _try(found.left(wanted), found, given, seconds)
     reasons = read_missed()
     given.page.write_text(found_page(found.lines, len(known), seconds, reasons), encoding="utf-8")
@@ -39,12 +43,12 @@ def main() -> int:
 
 
 def _try(left: Sequence[KnownFailpoint], found: ChaosTrials, given: argparse.Namespace, seconds: float) -> None:
-    """In an order of no meaning, so that the share of those that were tried is one of all."""
+    """Until time is up."""
     ends = time.monotonic() + (math.inf if given.budget is None else parse_seconds(given.budget))
     chosen = select_scenarios(given.scenarios, find_scenarios(SCENARIOS))
     scenarios = [each for each in chosen if not each.upgrades]
     with BrokenSessions(folder=found.folder, scenarios=scenarios, backend=given.backend, seconds=seconds) as sessions:
-        for failpoint in sorted(left, key=lambda each: each.key):
+        for failpoint in left:
             if time.monotonic() > ends:
                 return
             line = sessions.tried(failpoint)
@@ -66,6 +70,13 @@ def _parser() -> argparse.ArgumentParser:
         default="",
         metavar="NAME,…",
         help="play only these, as of a failpoint that only they can meet; then DIR and the page should be others, too",
+    )
+    parser.add_argument(
+        "--part",
+        type=part_of,
+        default=(1, 1),
+        metavar="K/N",
+        help="every N-th of them, each part with a DIR of its own",
     )
     parser.add_argument("--each", default="3m", metavar="TIME", help="what a session may take (default: %(default)s)")
     parser.add_argument("--budget", metavar="TIME", help="begin with no other one after that time (90s, 2h)")
