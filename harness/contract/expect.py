@@ -293,7 +293,7 @@ def struck(seen: Evidence, late: Step, *, by: str, after: Step | None = None) ->
     hold = gated(seen, by) if seen.fault(by).kind == "gate" else seen.fault(by)
     if (late.held <= 0 and hold.kind == "hold") or late.sent > hold.ended:
         raise NotSeen(f"{late.name!r} was not held by {by!r}")
-    if late.answered is not None and late.answered < hold.ended:
+    if late.answered_before(hold.ended):
         raise NotSeen(f"{late.name!r} was answered while {by!r} was still held")
     if after is not None and (after.answered is None or after.answered > hold.ended):
         raise NotSeen(f"{after.name!r} was not over when {by!r} was released")
@@ -317,7 +317,7 @@ def interrupted(seen: Evidence, step: Step, *, by: str) -> Fault:
     :raises NotSeen: When it was answered before the cut.
     """
     cut = seen.fault(by)
-    if step.answered is not None and step.answered < cut.started:
+    if step.answered_before(cut.started):
         raise NotSeen(f"{step.name!r} was answered before {by!r}")
     return cut
 

@@ -83,6 +83,10 @@ class Step:
         for_now = self.error is None or any(self.error == each for each in KafkaError if each.retriable)
         return self.looked and not for_now
 
+    def answered_before(self, moment: float) -> bool:
+        """Whether an answer came before that moment, in milliseconds of the run's clock."""
+        return self.answered is not None and self.answered < moment
+
     def outcome(self, code: int | None) -> str:
         """What this code means as the step's answer: ``NONE (0)``, ``exit code 1``."""
         if code is None:
@@ -291,6 +295,11 @@ class Evidence:
         """Doctored: every step called ``name`` with other values; a key that no step has goes into ``fields``."""
         self.all(name)
         return replace(self, steps=tuple(_changed(s, changes) if s.name == name else s for s in self.steps))
+
+    def with_nth_step(self, name: str, nth: int, **changes: object) -> "Evidence":
+        """Doctored: as :meth:`with_step`, of the steps called ``name`` that one alone; the first is 0."""
+        chosen = self.all(name)[nth]
+        return replace(self, steps=tuple(_changed(s, changes) if s is chosen else s for s in self.steps))
 
     def without_step(self, name: str) -> "Evidence":
         """Doctored: as if the step had never been taken."""

@@ -1,6 +1,6 @@
 """In what releases differ, as data: what a broker advertises chooses it, never a version string."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 NEW_PROTOCOL_PRODUCE = 12
 """Of Produce: the version by which a leader adds the partition for the client (KIP-890 part 2)."""
@@ -82,20 +82,7 @@ OLD_PROTOCOL = ProtocolProfile(
     records_name_ids=False,
 )
 """Kafka 3.9: verification, and nothing else of KIP-890."""
-UNDEFENDED = ProtocolProfile(
-    verifies=False,
-    level=0,
-    compares_open_epoch=False,
-    refuses_old_epochs_first=False,
-    ending_comes_first=False,
-    first_sequence_is_zero=False,
-    strict_markers=False,
-    verifies_offsets=False,
-    new_group_coordinator=False,
-    empty_has_no_begin=False,
-    fence_rotates=False,
-    records_name_ids=False,
-)
+UNDEFENDED = replace(OLD_PROTOCOL, verifies=False, verifies_offsets=False)
 """Kafka 3.5 and older."""
 
 

@@ -87,12 +87,6 @@ GOOD = evidence(
 )
 
 
-def _changed(place: int, **changes: object) -> Evidence:
-    """The step at this place with other values."""
-    changed = GOOD.with_step(GOOD.steps[place].name, **changes).steps[place]
-    return replace(GOOD, steps=(*GOOD.steps[:place], changed, *GOOD.steps[place + 1 :]))
-
-
 REQUIREMENT = Requirement(
     id="KIP664-DT-08",
     source=Source(664, "DescribeTransactions: COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE"),
@@ -105,11 +99,11 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("described-while-loading", _changed(1, error=0)),
-        Refusal("wrong-answer-in-transition", _changed(4, error=KafkaError.TRANSACTIONAL_ID_NOT_FOUND)),
-        Refusal("wrong-answer-in-transition", _changed(4, state="Empty")),
-        Refusal("wrong-answer-in-transition", _changed(4, producer_id=8)),
-        Refusal("unanswered", _changed(1, error=None)),
+        Refusal("described-while-loading", GOOD.with_nth_step(LOOK, 0, error=0)),
+        Refusal("wrong-answer-in-transition", GOOD.with_nth_step(LOOK, 1, error=KafkaError.TRANSACTIONAL_ID_NOT_FOUND)),
+        Refusal("wrong-answer-in-transition", GOOD.with_nth_step(LOOK, 1, state="Empty")),
+        Refusal("wrong-answer-in-transition", GOOD.with_nth_step(LOOK, 1, producer_id=8)),
+        Refusal("unanswered", GOOD.with_nth_step(LOOK, 0, error=None)),
         Refusal("transaction-lost", GOOD.with_step("write", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("transaction-lost", GOOD.with_step("end", error=KafkaError.INVALID_PRODUCER_ID_MAPPING)),
         *unsound(GOOD),

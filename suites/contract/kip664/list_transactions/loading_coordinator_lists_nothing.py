@@ -5,8 +5,6 @@ last; that the broker is loading at the moment of the list is known from two req
 COORDINATOR_LOAD_IN_PROGRESS is the KIP's.
 """
 
-from dataclasses import replace
-
 from harness.base.json_value import Json
 from harness.contract import (
     Access,
@@ -75,13 +73,6 @@ GOOD = evidence(
 )
 
 
-def _changed(place: int, **changes: object) -> Evidence:
-    """The step at this place with other values."""
-    steps = list(GOOD.steps)
-    steps[place] = GOOD.with_step(steps[place].name, **changes).steps[place]
-    return replace(GOOD, steps=tuple(steps))
-
-
 REQUIREMENT = Requirement(
     id="KIP664-LT-05",
     source=Source(664, "ListTransactions: COORDINATOR_LOAD_IN_PROGRESS"),
@@ -94,12 +85,12 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("partial-list", _changed(2, error=0)),
-        Refusal("wrong-error", _changed(2, error=KafkaError.COORDINATOR_NOT_AVAILABLE)),
-        Refusal("unanswered", _changed(2, error=None)),
-        Refusal("never-loaded", _changed(4, error=LOADING)),
-        Refusal("never-loaded", _changed(5, error=LOADING)),
-        Refusal("id-left-out", _changed(5, transactions=[])),
+        Refusal("partial-list", GOOD.with_nth_step(LOOK, 0, error=0)),
+        Refusal("wrong-error", GOOD.with_nth_step(LOOK, 0, error=KafkaError.COORDINATOR_NOT_AVAILABLE)),
+        Refusal("unanswered", GOOD.with_nth_step(LOOK, 0, error=None)),
+        Refusal("never-loaded", GOOD.with_nth_step(AFTER, 1, error=LOADING)),
+        Refusal("never-loaded", GOOD.with_nth_step(LOOK, 1, error=LOADING)),
+        Refusal("id-left-out", GOOD.with_nth_step(LOOK, 1, transactions=[])),
     ),
     refuted_by=(
         Failpoint(rules=PARTIAL_LIST_WHILE_LOADING, anomaly="partial-list"),

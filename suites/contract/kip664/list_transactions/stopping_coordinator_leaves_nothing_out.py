@@ -80,12 +80,6 @@ GOOD = evidence(
 )
 
 
-def _first(**changes: object) -> Evidence:
-    """The first list with other values."""
-    changed = GOOD.with_step(LOOK, **changes).steps[3]
-    return replace(GOOD, steps=(*GOOD.steps[:3], changed, *GOOD.steps[4:]))
-
-
 def _refused(error: int) -> Evidence:
     """As if there were one more list, refused with this error."""
     more = [replace(GOOD.all(name)[1], error=error) for name in (BEFORE, LOOK, AFTER)]
@@ -103,7 +97,7 @@ REQUIREMENT = Requirement(
     check=check,
     accepts=(GOOD,),
     refuses=(
-        Refusal("id-left-out", _first(transactions=[])),
+        Refusal("id-left-out", GOOD.with_nth_step(LOOK, 0, transactions=[])),
         Refusal("wrong-error", _refused(KafkaError.UNKNOWN_SERVER_ERROR)),
         Refusal("transaction-lost", GOOD.with_step("write", error=KafkaError.INVALID_TXN_STATE)),
         Refusal("transaction-lost", GOOD.with_step("end", error=KafkaError.INVALID_TXN_STATE)),

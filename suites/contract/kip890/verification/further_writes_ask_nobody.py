@@ -55,21 +55,18 @@ def check(seen: Evidence, protocol: Literal[1, 2]) -> Observations:
     firsts, furthers, others = seen.all("first write"), seen.all("further write"), seen.all("write to another")
     for first, further, other in zip(firsts, furthers, others, strict=True):
         hold = seen.fault(f"silence v{other.version}")
-        if other.answered is not None and other.answered < hold.ended:
+        if other.answered_before(hold.ended):
             raise NotSeen("a first write was answered while the coordinator could not be asked")
         for write in (first, further):
             yield expect.accepted(write, otherwise="write-refused")
-        yield expect.unless(_before(further, hold.ended), "it asked nobody", further, otherwise="coordinator-asked")
+        at_once = further.answered_before(hold.ended)
+        yield expect.unless(at_once, "it asked nobody", further, otherwise="coordinator-asked")
         values = [*first.written(), *further.written()]
         yield from expect.sound(seen, f"known-{first.version}", values)
         yield expect.accepted(other, otherwise="write-refused")
         yield from expect.sound(seen, f"fresh-{first.version}", other.written())
     for end in seen.all("end"):
         yield expect.accepted(end, otherwise="end-refused")
-
-
-def _before(step: Step, moment: float) -> bool:
-    return step.answered is not None and step.answered < moment
 
 
 def requirement(id_: str, section: str, protocol: Literal[1, 2], who: str) -> Requirement[Lab]:

@@ -24,7 +24,7 @@ from harness.contract import (
 from harness.contract.byteman.leader_rules import NO_TRANSACTION_ONGOING
 from harness.contract.doctored import commit, data, ended, evidence, known_producer, log, sample, unsound, written
 from harness.contract.refuters import Failpoint, Liar
-from harness.evidence.requirement_evidence import Fault, Step
+from harness.evidence.requirement_evidence import Fault
 from harness.lab import Lab
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
@@ -68,13 +68,14 @@ def check(seen: Evidence) -> Observations:
     for (first, further, other), looked in zip(writes, seen.all("producers"), strict=True):
         hold, version = seen.fault(f"silence v{first.version}"), first.version
         seen.fault(f"move v{version}")
-        if other.answered is not None and other.answered < hold.ended:
+        if other.answered_before(hold.ended):
             raise NotSeen("a first write was answered while the coordinator could not be asked")
         if first.node == further.node:
             raise NotSeen("both writes went to the same leader")
         for write in (first, further, other):
             yield expect.accepted(write, otherwise="write-refused")
-        yield expect.unless(_before(further, hold.ended), "it asked nobody", further, otherwise="coordinator-asked")
+        at_once = further.answered_before(hold.ended)
+        yield expect.unless(at_once, "it asked nobody", further, otherwise="coordinator-asked")
         own, base = first.request_int("producer_id"), first.answer_int("base_offset")
         yield expect.open_since(looked, own, base, otherwise="transaction-forgotten")
         yield expect.unstable(seen.sample(f"moved v{version}"), otherwise="transaction-forgotten")
@@ -82,10 +83,6 @@ def check(seen: Evidence) -> Observations:
         yield from expect.sound(seen, f"fresh-{version}", other.written())
     for end in seen.all("end"):
         yield expect.accepted(end, otherwise="end-refused")
-
-
-def _before(step: Step, moment: float) -> bool:
-    return step.answered is not None and step.answered < moment
 
 
 def requirement(id_: str, section: str, protocol: Literal[1, 2], who: str) -> Requirement[Lab]:

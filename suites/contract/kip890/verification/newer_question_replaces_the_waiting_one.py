@@ -83,7 +83,7 @@ def check(seen: Evidence) -> Observations:
             if step.error == RETRIABLE:
                 yield expect.habit(expect.explained(step, WHY))
         yield expect.refused(late, STALE, code=Level.SHOULD, otherwise="stale-write-accepted")
-        at_once = all(step.answered is not None and step.answered < held.ended for step in (*refused, late))
+        at_once = all(step.answered_before(held.ended) for step in (*refused, late))
         yield expect.habit(expect.unless(at_once, "they are refused at once", *refused, late, otherwise="kept-waiting"))
         taken = [seen[f"asked v{version}"], *(step for step in pair if step.error == 0)]
         again = expect.taken(seen, f"again v{version}")
