@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.kafka_error import KafkaError, error_name
+from harness.base.wait import Patience
 from harness.chaos.observe.situation_evidence import leader_terms
 from harness.clients.librdkafka import full_log_reader as librdkafka
 from harness.evidence.history.delivered_record import DeliveredRecord
@@ -90,23 +91,24 @@ def drain(scope: Scope, history_journal: HistoryJournal, clock: RunClock, *, tim
     """Read everything in the scope; never raises for a broker that is away.
 
     :param timeout_seconds: Seconds for each single answer, and those that a reader may go without getting any further.
+        Fewer for what brokers keep, once others of its kind were waited for in vain: a round has hundreds of ids.
     """
-    drained = Drained()
+    drained, patience = Drained(), Patience()
     leader_client = LeaderClient.over(scope.broker_addresses, clock, security=scope.security)
     try:
         for partition in scope.partitions:
             with _noting(drained):
                 _log(leader_client, partition, history_journal, clock, drained, timeout_seconds)
         for partition in drained.high_watermarks:
-            with _noting(drained):
-                _producers(leader_client, partition, history_journal, timeout_seconds)
+            with _noting(drained), _bounded(patience, DescribeProducers.api, timeout_seconds) as bound:
+                _producers(leader_client, partition, history_journal, bound)
                 drained.asked.append(partition)
         for transactional_id in scope.transactional_ids:
-            with _noting(drained):
-                _transaction(leader_client, transactional_id, history_journal, timeout_seconds)
+            with _noting(drained), _bounded(patience, DescribeTransactions.api, timeout_seconds) as bound:
+                _transaction(leader_client, transactional_id, history_journal, bound)
         for group in scope.groups:
-            with _noting(drained):
-                _offsets(leader_client, group, scope.partitions, history_journal, timeout_seconds)
+            with _noting(drained), _bounded(patience, OffsetFetch.api, timeout_seconds) as bound:
+                _offsets(leader_client, group, scope.partitions, history_journal, bound)
     finally:
         leader_client.close()
     _readers(scope, drained, history_journal, clock, timeout_seconds)
@@ -120,6 +122,17 @@ def _noting(drained: Drained) -> Iterator[None]:
         yield
     except Unreachable as away:
         drained.notes.append(str(away))
+
+
+@contextmanager
+def _bounded(patience: Patience, kind: str, full_seconds: float) -> Iterator[float]:
+    """The seconds that an answer of this kind may take now."""
+    try:
+        yield patience.bound(full_seconds, kind)
+    except Unreachable:
+        patience.exhausted(kind)
+        raise
+    patience.met(kind)
 
 
 def _log(

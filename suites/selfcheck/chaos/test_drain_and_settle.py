@@ -2,12 +2,16 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from harness.base.clock import RunClock
+from harness.base.kafka_error import KafkaError
 from harness.chaos.observe import coordinator_probe
+from harness.chaos.observe import drain as drain_module
+from harness.chaos.observe.drain import Drained, Scope, drain
 from harness.chaos.observe.settle import SettleConditions
 from harness.clients.client import CallResult
 from harness.clients.recording_client import RecordingClient
@@ -15,9 +19,10 @@ from harness.evidence.history.anomalies import PROBE
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import Outcome
 from harness.kafka import raw_log, wire_log_reader
-from harness.kafka.leader_client import Unreachable
+from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.spark.readers.checkpoint import Checkpoint
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
+from harness.wire.requests.transactions.describe_transactions import DescribeTransactions, DescribeTransactionsResult
 from harness.wire.wire_errors import ConnectionClosed, NoAnswer, NotOffered
 from suites.selfcheck.fixtures.fake_client import FakeClient
 from suites.selfcheck.fixtures.fake_log_cluster import LOG, PARTITION, Broker, batch, leader_client
@@ -141,6 +146,58 @@ def test_a_request_that_no_broker_can_answer_is_not_repeated() -> None:
     with pytest.raises(Unreachable, match="offers no Fetch"):
         client.at_leader(PARTITION, FetchWatermarks(partitions=(PARTITION,)), timeout_seconds=60)
     assert len(broker.asked) == 2
+
+
+@dataclass
+class FewDescribed:
+    """Brokers that describe no transactional id but these; ``waited`` has the seconds that each answer had."""
+
+    described: Sequence[str] = ()
+    waited: list[float] = field(default_factory=list)
+
+    def at_coordinator(
+        self, key: str, _request: DescribeTransactions, *, timeout_seconds: float
+    ) -> DescribeTransactionsResult:
+        self.waited.append(timeout_seconds)
+        if key not in self.described:
+            raise Unreachable(f"{key} is not described")
+        return DescribeTransactionsResult(
+            error=KafkaError.TRANSACTIONAL_ID_NOT_FOUND,
+            error_message=None,
+            state="",
+            producer_id=-1,
+            producer_epoch=-1,
+            timeout_ms=0,
+            start_time_ms=-1,
+            partitions=[],
+        )
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def drained(self, ids: Sequence[str], history_journal: HistoryJournal, monkeypatch: pytest.MonkeyPatch) -> Drained:
+        monkeypatch.setattr(LeaderClient, "over", lambda *_, **__: self)
+        monkeypatch.setattr(drain_module, "_readers", lambda *_: None)
+        scope = Scope(partitions=(), broker_addresses={}, transactional_ids=ids)
+        return drain(scope, history_journal, RunClock(), timeout_seconds=10)
+
+
+def test_descriptions_that_never_come_are_waited_for_less_and_each_is_noted(
+    history_journal: HistoryJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brokers, ids = FewDescribed(), [f"id-{number}" for number in range(400)]
+    assert brokers.drained(ids, history_journal, monkeypatch).notes == [f"{each} is not described" for each in ids]
+    assert brokers.waited[:2] == [10, 10]
+    assert sum(brokers.waited) < 70
+
+
+def test_a_description_that_comes_gives_the_next_one_its_full_time(
+    history_journal: HistoryJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brokers = FewDescribed(described=["known"])
+    brokers.drained(["a", "b", "c", "known", "d"], history_journal, monkeypatch)
+    assert brokers.waited[2] < 10
+    assert brokers.waited[4] == 10
 
 
 @pytest.mark.parametrize(
