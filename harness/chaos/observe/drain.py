@@ -2,7 +2,8 @@
 
 The log is read raw, and brokers are asked what they keep (ends, producer states, transactions, groups' offsets); then
 each reader reads the same partitions from their beginnings as a read_committed client, up to the high watermark that
-was found. Of what cannot be read there is a note instead of rows: the judge's verdict is then UNDECIDED.
+was found. Of what cannot be read there is a note instead of rows: of a partition the judge's verdict is then UNDECIDED,
+and what brokers keep is not compared with anything.
 """
 
 import time

@@ -124,3 +124,9 @@ def test_terminal_page_and_junit_show_why_the_round_is_undecided(tmp_path: Path)
     assert f"the-gate-worked: {DOUBT}" in terminal
     assert DOUBT in (folder / "index.html").read_text()
     assert ("undecided", f"the-gate-worked: {DOUBT}") in chaos_properties(judgement, run)
+
+
+def test_many_notes_of_the_drain_are_counted() -> None:
+    notes = [f"note {number}" for number in range(SHOWN + 2)]
+    told = limited(Judgement(checks=()), {"facts": {"drain_notes": [*notes]}}).notes
+    assert told == (*notes[:SHOWN], "2 more notes of what could not be read are in run.json (drain_notes)")
