@@ -10,7 +10,8 @@ A wait whose length is the promise itself (an overdue transaction is aborted wit
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -93,6 +94,16 @@ class Patience:
         """The bound has passed in vain."""
         for kind in kinds:
             self._in_vain[kind] = self._in_vain.get(kind, 0) + 1
+
+    @contextmanager
+    def within(self, full_seconds: float, kind: str, *, in_vain: type[Exception]) -> Iterator[float]:
+        """The seconds that what the block asks for may take now; it raises ``in_vain`` where that does not come."""
+        try:
+            yield self.bound(full_seconds, kind)
+        except in_vain:
+            self.exhausted(kind)
+            raise
+        self.met(kind)
 
     def until(
         self,

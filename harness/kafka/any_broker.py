@@ -86,15 +86,8 @@ class AnyBroker:
 
     def _ask(self, node: int, request: ApiRequest[ResultT], full_seconds: float = ANSWER_SECONDS) -> ResultT:
         """Within the patience that is left for this broker: one that is silent is asked all the same."""
-        silence = f"an answer of broker {node}"
-        try:
-            bound = self.patience.bound(full_seconds, silence)
-            result = self.client.call(node, request, timeout_seconds=bound).result
-        except NoAnswer:
-            self.patience.exhausted(silence)
-            raise
-        self.patience.met(silence)
-        return result
+        with self.patience.within(full_seconds, f"an answer of broker {node}", in_vain=NoAnswer) as bound:
+            return self.client.call(node, request, timeout_seconds=bound).result
 
     def _controller_first(self) -> Iterator[int]:
         """The controller as it is named now, then the others; it is looked up again after each that is not it."""

@@ -107,14 +107,10 @@ class LeaderReads:
     def _result(self, pending: PendingResponse[ResultT]) -> ResultT | None:
         patience, kind = self.recorder.patience, f"{pending.api} of broker {pending.node}"
         try:
-            result = pending.wait(patience.bound(METADATA_SECONDS, kind)).result
-        except NoAnswer:
-            patience.exhausted(kind)
-            return None
+            with patience.within(METADATA_SECONDS, kind, in_vain=NoAnswer) as bound:
+                return pending.wait(bound).result
         except WireError:
             return None
-        patience.met(kind)
-        return result
 
     def _learn(self, topic: str) -> None:
         for answer in self.of_all(Metadata(topics=(topic,))):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Literal, TypeAlias
 
@@ -94,21 +95,21 @@ def drain(scope: Scope, history_journal: HistoryJournal, clock: RunClock, *, tim
     :param timeout_seconds: Seconds for each single answer, and those that a reader may go without getting any further.
         Fewer for what brokers keep, once others of its kind were waited for in vain: a round has hundreds of ids.
     """
-    drained, patience = Drained(), Patience()
+    drained, kept_within = Drained(), partial(Patience().within, timeout_seconds, in_vain=Unreachable)
     leader_client = LeaderClient.over(scope.broker_addresses, clock, security=scope.security)
     try:
         for partition in scope.partitions:
             with _noting(drained):
                 _log(leader_client, partition, history_journal, clock, drained, timeout_seconds)
         for partition in drained.high_watermarks:
-            with _noting(drained), _bounded(patience, DescribeProducers.api, timeout_seconds) as bound:
+            with _noting(drained), kept_within(DescribeProducers.api) as bound:
                 _producers(leader_client, partition, history_journal, bound)
                 drained.asked.append(partition)
         for transactional_id in scope.transactional_ids:
-            with _noting(drained), _bounded(patience, DescribeTransactions.api, timeout_seconds) as bound:
+            with _noting(drained), kept_within(DescribeTransactions.api) as bound:
                 _transaction(leader_client, transactional_id, history_journal, bound)
         for group in scope.groups:
-            with _noting(drained), _bounded(patience, OffsetFetch.api, timeout_seconds) as bound:
+            with _noting(drained), kept_within(OffsetFetch.api) as bound:
                 _offsets(leader_client, group, scope.partitions, history_journal, bound)
     finally:
         leader_client.close()
@@ -123,17 +124,6 @@ def _noting(drained: Drained) -> Iterator[None]:
         yield
     except Unreachable as away:
         drained.notes.append(str(away))
-
-
-@contextmanager
-def _bounded(patience: Patience, kind: str, full_seconds: float) -> Iterator[float]:
-    """The seconds that an answer of this kind may take now."""
-    try:
-        yield patience.bound(full_seconds, kind)
-    except Unreachable:
-        patience.exhausted(kind)
-        raise
-    patience.met(kind)
 
 
 def _log(

@@ -4,13 +4,10 @@ What was tried is kept in DIR, a line each, with the rounds that are red, and is
 """
 
 import argparse
-import math
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
-from harness.app.option_table import part_of
 from harness.base.paths import ROOT, SCENARIOS
 from harness.chaos.plan.chaos_options import parse_seconds
 from harness.chaos.plan.scenario_catalogue import find_scenarios, select_scenarios
@@ -21,6 +18,7 @@ from suites.chaos.failpoints.missed_reasons import read_missed
 from suites.chaos.failpoints.own_failpoints import chaos_failpoints
 from suites.in_a_sentence import in_a_sentence
 from suites.model.failpoints.known_failpoints import KnownFailpoint
+from suites.model.failpoints.trial_options import add_trial_options, chosen, end_of
 
 PAGE = ROOT / "reports" / "CHAOS.md"
 
@@ -29,10 +27,8 @@ def main() -> int:
     """Try what is left, make the page of all that was tried."""
     given = _parser().parse_args()
     known, found, seconds = chaos_failpoints(), ChaosTrials(given.into.absolute()), parse_seconds(given.each)
-    part, parts = given.part
     # By its key, which has no meaning, so that the share of those that were tried is one of all.
-    in_order = sorted(known, key=lambda each: each.key)[part - 1 :: parts]
-    wanted = [each for each in in_order if given.select in " ".join([each.key, *each.names, *each.places])]
+    wanted = chosen(sorted(known, key=lambda each: each.key), given)
     _try(found.left(wanted), found, given, seconds)
     reasons = read_missed()
     given.page.write_text(found_page(found.lines, len(known), seconds, reasons), encoding="utf-8")
@@ -44,9 +40,9 @@ def main() -> int:
 
 def _try(left: Sequence[KnownFailpoint], found: ChaosTrials, given: argparse.Namespace, seconds: float) -> None:
     """Until time is up."""
-    ends = time.monotonic() + (math.inf if given.budget is None else parse_seconds(given.budget))
-    chosen = select_scenarios(given.scenarios, find_scenarios(SCENARIOS))
-    scenarios = [each for each in chosen if not each.upgrades]
+    ends = end_of(given)
+    selected = select_scenarios(given.scenarios, find_scenarios(SCENARIOS))
+    scenarios = [each for each in selected if not each.upgrades]
     with BrokenSessions(folder=found.folder, scenarios=scenarios, backend=given.backend, seconds=seconds) as sessions:
         for failpoint in left:
             if time.monotonic() > ends:
@@ -61,27 +57,14 @@ def _try(left: Sequence[KnownFailpoint], found: ChaosTrials, given: argparse.Nam
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m suites.chaos.failpoints", description=__doc__)
-    parser.add_argument("--into", type=Path, required=True, metavar="DIR", help="what was tried, and red rounds")
-    parser.add_argument(
-        "--select", default="", metavar="TEXT", help="only those whose key, rule or place has this text"
-    )
+    add_trial_options(parser, PAGE, "what was tried, and red rounds")
     parser.add_argument(
         "--scenarios",
         default="",
         metavar="NAME,…",
         help="play only these, as of a failpoint that only they can meet; then DIR and the page should be others, too",
     )
-    parser.add_argument(
-        "--part",
-        type=part_of,
-        default=(1, 1),
-        metavar="K/N",
-        help="every N-th of them, each part with a DIR of its own",
-    )
     parser.add_argument("--each", default="3m", metavar="TIME", help="what a session may take (default: %(default)s)")
-    parser.add_argument("--budget", metavar="TIME", help="begin with no other one after that time (90s, 2h)")
-    parser.add_argument("--page", type=Path, default=PAGE, help="where the page goes (default: reports/CHAOS.md)")
-    parser.add_argument("--backend", default="auto", help="auto, process or docker")
     return parser
 
 

@@ -5,19 +5,16 @@ no reason in unseen.toml, or a reason fits none.
 """
 
 import argparse
-import math
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
-from harness.app.option_table import part_of
 from harness.base.paths import CONTRACT, ROOT
-from harness.chaos.plan.chaos_options import parse_seconds
 from suites.in_a_sentence import in_a_sentence
 from suites.model.failpoints.broken_clusters import BrokenClusters
 from suites.model.failpoints.failpoint_page import page, unused, without_reason
 from suites.model.failpoints.known_failpoints import KnownFailpoint, known_failpoints
+from suites.model.failpoints.trial_options import add_trial_options, chosen, end_of
 from suites.model.failpoints.tried_failpoints import FailpointOutcome, TriedFailpoints, tried
 from suites.model.failpoints.unseen_reasons import read_unseen
 
@@ -28,9 +25,7 @@ def main() -> int:
     """Try what is left, in an order of no meaning; make the page of all that was tried."""
     given = _parser().parse_args()
     known, found = known_failpoints(CONTRACT), TriedFailpoints(given.into.absolute())
-    part, parts = given.part
-    in_order = sorted(known, key=lambda each: (each.version, each.key))[part - 1 :: parts]
-    wanted = [each for each in in_order if given.select in " ".join([each.key, *each.names, *each.places])]
+    wanted = chosen(sorted(known, key=lambda each: (each.version, each.key)), given)
     _try(found.left(wanted), found, given)
     reasons = read_unseen()
     given.page.write_text(page(found.lines, len(known), reasons), encoding="utf-8")
@@ -47,7 +42,7 @@ def main() -> int:
 
 def _try(left: Sequence[KnownFailpoint], found: TriedFailpoints, given: argparse.Namespace) -> None:
     """Until time is up."""
-    ends = time.monotonic() + (math.inf if given.budget is None else parse_seconds(given.budget))
+    ends = end_of(given)
     with BrokenClusters(folder=found.folder, backend=given.backend) as clusters:
         for failpoint in left:
             if time.monotonic() > ends:
@@ -62,20 +57,7 @@ def _try(left: Sequence[KnownFailpoint], found: TriedFailpoints, given: argparse
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m suites.model.failpoints", description=__doc__)
-    parser.add_argument("--into", type=Path, required=True, metavar="DIR", help="what was tried, and the run folders")
-    parser.add_argument(
-        "--select", default="", metavar="TEXT", help="only those whose key, rule or place has this text"
-    )
-    parser.add_argument(
-        "--part",
-        type=part_of,
-        default=(1, 1),
-        metavar="K/N",
-        help="every N-th of them, each part with a DIR of its own",
-    )
-    parser.add_argument("--budget", metavar="TIME", help="begin with no other one after that time (90s, 10m)")
-    parser.add_argument("--page", type=Path, default=PAGE, help="where the page goes (default: reports/MODEL.md)")
-    parser.add_argument("--backend", default="auto", help="auto, process or docker")
+    add_trial_options(parser, PAGE, "what was tried, and the run folders")
     return parser
 
 
