@@ -30,6 +30,7 @@ from harness.chaos.play.round_context import OUT_OF_REACH, RoundContext, create_
 from harness.chaos.play.used_ids import use_ids
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.history.operation import Phase
+from harness.evidence.history.unanswered_request import UNANSWERED
 from harness.evidence.situations.kept_situations import count_situations, keep_records
 from harness.faults.fault_target import Powerless
 from harness.faults.frame_toxic import lanes_of
@@ -219,6 +220,7 @@ def drain(environment: Environment, context: RoundContext) -> None:
     if environment.keeps_producers:
         context.facts[PRODUCERS_ASKED] = [partition_name(*each) for each in drained.asked]
     note_situations(context, drained)
+    context.facts[UNANSWERED] = [asdict(each) for each in drained.unanswered]
     context.facts[DRAIN_NOTES] = [*drained.notes, *context.fault_target.gate_notes()]
     context.facts[GATE_ERRORS] = list(context.fault_target.gate_errors())
     context.facts[CLIENT_NOTES] = list(context.processes.notes())

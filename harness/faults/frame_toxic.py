@@ -55,6 +55,10 @@ class FrameToxic:
         ids = [*named, *[EVERY_ID] * max(1, len(named))]
         return {"transactional_id": draw.choice(ids), "seed": draw.randrange(2**31), **self.draw_values(draw)}
 
+    def aimed_at_all(self, chosen: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Fills :class:`harness.faults.toxic.AimedToxic`."""
+        return {**chosen, "transactional_id": EVERY_ID}
+
     def prepare(self, fault_target: FaultTarget) -> None:
         """Put the gate into the path before anyone connects, so that the first strike ends no connection.
 

@@ -148,6 +148,14 @@ class MinimumDuration(Protocol):
 
 
 @runtime_checkable
+class AimedToxic(Protocol):
+    """A toxic of which a strike may concern one transactional id only; the schedule asks ``isinstance``."""
+
+    def aimed_at_all(self, chosen: Mapping[str, Json]) -> Mapping[str, Json]:
+        """What was drawn, for a strike that concerns every transactional id."""
+
+
+@runtime_checkable
 class DeletingToxic(Protocol):
     """A toxic after which records may be gone before a reader has come to them."""
 

@@ -4,11 +4,11 @@ A check first counts, which is cheap. Only where that leaves a suspicion does it
 :data:`FINDING`, which are collected after all checks have counted.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from harness.judge.judge_context import JudgeContext
@@ -68,6 +68,12 @@ def findings(rows: DataFrame, **columns: Any) -> DataFrame:
     unknown = columns.keys() - FINDING.keys()
     assert not unknown, f"findings have no {unknown}"
     return rows.select(*(_typed(columns.get(name), kind).alias(name) for name, kind in FINDING.items()))
+
+
+def finding_rows(spark: SparkSession, rows: Iterable[Mapping[str, Any]]) -> DataFrame:
+    """Findings that were not found by Spark: each has what it tells of :data:`FINDING`'s columns, null elsewhere."""
+    schema = ", ".join(f"{name} {kind}" for name, kind in FINDING.items())
+    return spark.createDataFrame([{**dict.fromkeys(FINDING), **row} for row in rows], schema)
 
 
 def _typed(given: Any, kind: str) -> Any:

@@ -31,10 +31,18 @@ WITHIN_SECONDS = 10.0
 """That a request may take with all its tries."""
 RETRY_SECONDS = 0.05
 """Between two tries."""
+NOBODY_ASKED = "no broker was asked"
 
 
 class Unreachable(Exception):
-    """No answer came within the bound; the text is one sentence with the last reason."""
+    """No answer came within the bound; the text is one sentence with the last reason.
+
+    :param error: Kafka's code of the last answer; None where none came, or the last broker asked gave none.
+    """
+
+    def __init__(self, text: str, error: int | None = None) -> None:
+        super().__init__(text)
+        self.error = error
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,7 +58,8 @@ class LeaderClient:
     answer_seconds: float = 3.0
     _routing: RoutingTable = field(default_factory=RoutingTable)
     _turn: int = 0
-    _reason: str = "no broker was asked"
+    _reason: str = NOBODY_ASKED
+    _error: int | None = None
 
     @classmethod
     def over(
@@ -111,12 +120,18 @@ class LeaderClient:
             found = self.coordinator(key, key_type=key_type)
             before = None if found is None else coordination(found, key, key_type, self._all)
             if found is None or before is None:
-                self._reason = f"broker {found} is not the coordinator of {key} by the newest metadata"
+                self._failed(f"broker {found} is not the coordinator of {key} by the newest metadata")
                 return None
             answer = self._ask(found, request)
             return answer if coordination(found, key, key_type, self._all) == before else None
 
         return self._until(once, f"{request.api} of {key}", timeout_seconds)
+
+    def at_broker(
+        self, broker: int, request: ApiRequest[ResultT], *, timeout_seconds: float = WITHIN_SECONDS
+    ) -> ResultT:
+        """Ask one broker, whoever leads or coordinates; raises as :meth:`at_leader` does."""
+        return self._until(lambda: self._ask(broker, request), f"{request.api} of broker {broker}", timeout_seconds)
 
     def coordinator(self, key: str, *, key_type: int = TRANSACTION) -> int | None:
         """The coordinator, asked of one broker after the other; None while no broker knows it."""
@@ -167,7 +182,7 @@ class LeaderClient:
         try:
             return self.client.call(node, request, timeout_seconds=self.answer_seconds).result
         except WireError as error:
-            self._reason = str(error)
+            self._failed(str(error))
             return None
 
     def _ask_leader(self, leader: int, request: ApiRequest[ResultT]) -> ResultT | None:
@@ -190,15 +205,19 @@ class LeaderClient:
         except (NotOffered, CannotBuild, UnreadableAnswer) as error:
             raise Unreachable(str(error)) from error
         except WireError as error:
-            self._reason = str(error)
+            self._failed(str(error))
             return None
         if result.error in READ_AGAIN:
-            self._reason = f"broker {node} answered {request.api} with {error_name(result.error)}"
+            self._failed(f"broker {node} answered {request.api} with {error_name(result.error)}", result.error)
             return None
         return result
 
     def _until(self, once: Callable[[], ResultT | None], what: str, timeout_seconds: float) -> ResultT:
+        self._failed(NOBODY_ASKED)
         try:
             return wait.until(once, what=what, timeout_seconds=timeout_seconds, interval_seconds=RETRY_SECONDS)
         except wait.TimedOut as late:
-            raise Unreachable(f"{late}: {self._reason}") from late
+            raise Unreachable(f"{late}: {self._reason}", self._error) from late
+
+    def _failed(self, reason: str, error: int | None = None) -> None:
+        self._reason, self._error = reason, error

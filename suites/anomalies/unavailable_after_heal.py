@@ -66,7 +66,10 @@ def probe_is_refused(e: HistoryEditor) -> bool:
 ANOMALY = Anomaly(
     name="unavailable-after-heal",
     order=220,
-    definition="after heal, a probe's transaction could not be brought to its end",
+    definition=(
+        "after heal, a probe's transaction could not be brought to its end; or brokers refused for 5 s to tell "
+        "what they keep, with errors that ask to try again (``facts.unanswered``)"
+    ),
     phrase="does not serve again after the faults are healed",
     stories=(no_probe_can_commit, a_probe_commits_in_its_second_try),
     plants=(Plant(change=probe_is_not_committed), Plant(change=probe_is_refused)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.evidence.anomaly import Anomaly, Plant
 from harness.evidence.history.asked_request import AskedRequest
@@ -20,15 +20,15 @@ def _producer(s: Story, epoch: int, **more: int) -> OpenProducer:
     return OpenProducer(topic=s.topic, partition=0, producer_id=s.pid(), epoch=epoch, **given)
 
 
-def _transaction(s: Story, state: str, epoch: int = 0, pid: int = 0, partitions: str = "") -> KeptTransaction:
+def _transaction(s: Story, state: str, epoch: int = 0, **more: Any) -> KeptTransaction:
     return KeptTransaction(
         transactional_id=f"id-{s.number}",
         state=state,
-        producer_id=s.pid(pid),
+        producer_id=s.pid(),
         epoch=epoch,
         timeout_ms=10_000,
         started_ms=-1,
-        partitions=partitions,
+        **{"partitions": "", **more},
     )
 
 
@@ -101,6 +101,38 @@ def a_finished_transaction_has_partitions(s: Story) -> Sequence[str]:
     return ["wrong-description"]
 
 
+def a_coordinator_lists_nothing(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.add(_transaction(s, "CompleteCommit", listed=""))
+    s.end()
+    return ["wrong-description"]
+
+
+def a_coordinator_lists_another_state(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.add(_transaction(s, "CompleteCommit", listed=f"Ongoing {s.pid()}"))
+    s.end()
+    return ["wrong-description"]
+
+
+def two_coordinators_list_one_id(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.add(_transaction(s, "CompleteCommit", listed=f"CompleteCommit {s.pid()},CompleteCommit {s.pid()}"))
+    s.end()
+    return ["wrong-description"]
+
+
+def a_coordinator_lists_what_it_describes(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.add(_transaction(s, "CompleteCommit", listed=f"CompleteCommit {s.pid()}"))
+    s.end()
+    return []
+
+
 def a_coordinator_tells_of_another_timeout(s: Story) -> Sequence[str]:
     s.init(client="wire-v1", timeout_ms=6_000)
     s.add(_transaction(s, "Empty"))
@@ -151,15 +183,30 @@ def leader_tells_another_epoch(e: HistoryEditor) -> bool:
     return True
 
 
-def coordinator_tells_of_open_partitions(e: HistoryEditor) -> bool:
-    """A coordinator describes a transaction that is over with a partition."""
+def _described(e: HistoryEditor) -> KeptTransaction | None:
+    """Any id that a coordinator describes, and for which a client was handed an identity."""
     handed = {one.transactional_id for inits in e.inits().values() for one in inits if one.producer_id is not None}
     found = [kept for kept in e.history.transactions if kept.transactional_id in handed]
-    if not found:
+    return e.rng.choice(found) if found else None
+
+
+def coordinator_tells_of_open_partitions(e: HistoryEditor) -> bool:
+    """A coordinator describes a transaction that is over with a partition."""
+    kept = _described(e)
+    if kept is None:
         return False
-    kept = e.rng.choice(found)
     topic, partition = e.rng.choice(e.history.places())
     e.swap(e.history.transactions, kept, replace(kept, partitions=f"{topic}-{partition}"))
+    return True
+
+
+def coordinator_lists_another_producer_id(e: HistoryEditor) -> bool:
+    """All brokers list an id with the producer id after its own, or no broker does."""
+    kept = _described(e)
+    if kept is None:
+        return False
+    listed = e.rng.choice(("", f"{kept.state} {kept.producer_id + 1}"))
+    e.swap(e.history.transactions, kept, replace(kept, listed=listed))
     return True
 
 
@@ -172,7 +219,7 @@ ANOMALY = Anomaly(
         "lacks one; or a coordinator tells of a transactional id no producer id, an older epoch than it has handed "
         "out, another state than the last ``init``, ``commit`` or ``abort`` left where its identity is still the one "
         "handed out then, partitions of a transaction that is over, no timeout, or another one than its wire clients "
-        "asked for"
+        "asked for; or what all brokers list of an id is not the state and producer id that its coordinator describes"
     ),
     phrase="describes producers or transactions wrongly",
     stories=(
@@ -183,11 +230,19 @@ ANOMALY = Anomaly(
         a_coordinator_tells_of_an_abort_after_a_commit,
         a_coordinator_is_behind_the_epoch_that_it_answered,
         a_finished_transaction_has_partitions,
+        a_coordinator_lists_nothing,
+        a_coordinator_lists_another_state,
+        two_coordinators_list_one_id,
+        a_coordinator_lists_what_it_describes,
         a_coordinator_tells_of_another_timeout,
         one_of_several_timeouts_is_told,
         a_library_may_ask_for_another_timeout,
         an_id_that_nobody_began_with_was_used_before,
         somebody_else_moved_the_id_on,
     ),
-    plants=(Plant(change=leader_tells_another_epoch), Plant(change=coordinator_tells_of_open_partitions)),
+    plants=(
+        Plant(change=leader_tells_another_epoch),
+        Plant(change=coordinator_tells_of_open_partitions),
+        Plant(change=coordinator_lists_another_producer_id),
+    ),
 )

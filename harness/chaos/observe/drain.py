@@ -9,7 +9,7 @@ and what brokers keep is not compared with anything.
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -17,13 +17,14 @@ from typing import Literal, TypeAlias
 
 from harness.base.addresses import Address
 from harness.base.clock import RunClock
-from harness.base.kafka_error import KafkaError, error_name
 from harness.base.wait import Patience
+from harness.chaos.observe.kept_transactions import KeptByCoordinators, Listed, kept_transactions, require_success
 from harness.chaos.observe.situation_evidence import leader_terms
 from harness.clients.librdkafka import full_log_reader as librdkafka
 from harness.evidence.history.delivered_record import DeliveredRecord
 from harness.evidence.history.history_journal import HistoryJournal
-from harness.evidence.history.operation import GroupOffset, KeptTransaction, OpenProducer, Read, ReaderEnd
+from harness.evidence.history.operation import GroupOffset, OpenProducer, Read, ReaderEnd
+from harness.evidence.history.unanswered_request import UnansweredRequest
 from harness.evidence.situations.recorded import LeaderTerm
 from harness.kafka import wire_log_reader
 from harness.kafka.leader_client import LeaderClient, Unreachable
@@ -31,8 +32,10 @@ from harness.kafka.raw_log import read_raw
 from harness.kafka.wire_log_reader import MAX_BYTES, Deliver, FetchAccount
 from harness.wire.requests.groups.find_coordinator import GROUP
 from harness.wire.requests.groups.offset_fetch import NO_OFFSET, OffsetFetch
+from harness.wire.requests.log.fetch import Fetch
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
-from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
+from harness.wire.requests.transactions.describe_transactions import DescribeTransactions, DescribeTransactionsResult
+from harness.wire.requests.transactions.list_transactions import ListTransactions
 from harness.wire.security.security import PLAINTEXT, Security
 from harness.wire.topic_partitions import TopicPartition, partition_name
 
@@ -77,7 +80,7 @@ class Drained:
     :param high_watermarks: Of each partition that could be read. :param stable_offsets: Likewise, the last stable ones.
     :param terms: Of each partition's leaders.
     :param asked: Partitions whose leader told of its producers.
-    :param notes: What could not be read, a sentence each.
+    :param notes: What could not be read, a sentence each. :param unanswered: The same for the judge.
     :param fetches: What the wire reader's answers were like.
     """
 
@@ -86,6 +89,7 @@ class Drained:
     terms: list[LeaderTerm] = field(default_factory=list)
     asked: list[TopicPartition] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unanswered: list[UnansweredRequest] = field(default_factory=list)
     fetches: FetchAccount = field(default_factory=FetchAccount)
 
 
@@ -99,17 +103,16 @@ def drain(scope: Scope, history_journal: HistoryJournal, clock: RunClock, *, tim
     leader_client = LeaderClient.over(scope.broker_addresses, clock, security=scope.security)
     try:
         for partition in scope.partitions:
-            with _noting(drained):
+            with _noting(drained, Fetch.api, partition_name(*partition)):
                 _log(leader_client, partition, history_journal, clock, drained, timeout_seconds)
         for partition in drained.high_watermarks:
-            with _noting(drained), kept_within(DescribeProducers.api) as bound:
+            name = partition_name(*partition)
+            with _noting(drained, DescribeProducers.api, name), kept_within(DescribeProducers.api) as bound:
                 _producers(leader_client, partition, history_journal, bound)
                 drained.asked.append(partition)
-        for transactional_id in scope.transactional_ids:
-            with _noting(drained), kept_within(DescribeTransactions.api) as bound:
-                _transaction(leader_client, transactional_id, history_journal, bound)
+        _transactions(KeptByCoordinators(leader_client=leader_client), scope, history_journal, drained, kept_within)
         for group in scope.groups:
-            with _noting(drained), kept_within(OffsetFetch.api) as bound:
+            with _noting(drained, OffsetFetch.api, group), kept_within(OffsetFetch.api) as bound:
                 _offsets(leader_client, group, scope.partitions, history_journal, bound)
     finally:
         leader_client.close()
@@ -118,12 +121,16 @@ def drain(scope: Scope, history_journal: HistoryJournal, clock: RunClock, *, tim
 
 
 @contextmanager
-def _noting(drained: Drained) -> Iterator[None]:
-    """What cannot be read in the block becomes a note."""
+def _noting(drained: Drained, api: str, of: str) -> Iterator[None]:
+    """What cannot be read in the block becomes a note, and evidence of what was asked, and for how long, in vain."""
+    started = time.monotonic()
     try:
         yield
     except Unreachable as away:
         drained.notes.append(str(away))
+        drained.unanswered.append(
+            UnansweredRequest(api=api, of=of, error=away.error, waited_ms=_milliseconds_since(started))
+        )
 
 
 def _log(
@@ -152,7 +159,7 @@ def _producers(
     result = leader_client.at_leader(
         partition, DescribeProducers(topic=topic, partition=index), timeout_seconds=timeout_seconds
     )
-    _require_success(result.error, f"DescribeProducers of {partition_name(*partition)}")
+    require_success(result.error, f"DescribeProducers of {partition_name(*partition)}")
     history_journal.write(
         *(
             OpenProducer(
@@ -170,25 +177,24 @@ def _producers(
     )
 
 
-def _transaction(
-    leader_client: LeaderClient, transactional_id: str, history_journal: HistoryJournal, timeout_seconds: float
+def _transactions(
+    state: KeptByCoordinators,
+    scope: Scope,
+    history_journal: HistoryJournal,
+    drained: Drained,
+    kept_within: Callable[[str], AbstractContextManager[float]],
 ) -> None:
-    request = DescribeTransactions(transactional_id=transactional_id)
-    kept = leader_client.at_coordinator(transactional_id, request, timeout_seconds=timeout_seconds)
-    if kept.error == KafkaError.TRANSACTIONAL_ID_NOT_FOUND:  # it keeps nothing, which is an answer
-        return
-    _require_success(kept.error, f"DescribeTransactions of {transactional_id}")
-    history_journal.write(
-        KeptTransaction(
-            transactional_id=transactional_id,
-            state=kept.state,
-            producer_id=kept.producer_id,
-            epoch=kept.producer_epoch,
-            timeout_ms=kept.timeout_ms,
-            started_ms=kept.start_time_ms,
-            partitions=",".join(kept.partitions),
-        )
-    )
+    """What every id's coordinator describes, and what all brokers list of those ids."""
+    described: dict[str, DescribeTransactionsResult] = {}
+    listed: Listed = {}
+    for each in scope.transactional_ids:
+        with _noting(drained, DescribeTransactions.api, each), kept_within(DescribeTransactions.api) as bound:
+            if kept := state.described(each, bound):
+                described[each] = kept
+    if described:
+        with _noting(drained, ListTransactions.api, "every broker"), kept_within(ListTransactions.api) as bound:
+            listed = state.compared(described, bound)
+    history_journal.write(*kept_transactions(described, listed))
 
 
 def _offsets(
@@ -200,16 +206,11 @@ def _offsets(
 ) -> None:
     request = OffsetFetch(group=group, partitions=partitions)
     result = leader_client.at_coordinator(group, request, key_type=GROUP, timeout_seconds=timeout_seconds)
-    _require_success(result.error, f"OffsetFetch of {group}")
+    require_success(result.error, f"OffsetFetch of {group}")
     offsets = ((each, result.offsets.get(partition_name(*each), NO_OFFSET)) for each in partitions)
     history_journal.write(
         *(GroupOffset(group=group, topic=topic, partition=index, offset=offset) for (topic, index), offset in offsets)
     )
-
-
-def _require_success(error: int, what: str) -> None:
-    if error:
-        raise Unreachable(f"{what} answered {error_name(error)}")
 
 
 def _readers(
@@ -278,7 +279,7 @@ def _reader(
 
     started = time.monotonic()
     ends = read(wanted, deliver)
-    waited = round((time.monotonic() - started) * 1000, 3)
+    waited = _milliseconds_since(started)
     history_journal.write(
         *(
             ReaderEnd(
@@ -294,6 +295,10 @@ def _reader(
             for (topic, index), end in wanted.items()
         )
     )
+
+
+def _milliseconds_since(started: float) -> float:
+    return round((time.monotonic() - started) * 1000, 3)
 
 
 def _write(history_journal: HistoryJournal, events: Iterable[object]) -> None:

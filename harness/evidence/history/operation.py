@@ -280,7 +280,11 @@ class OpenProducer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptTransaction:
-    """What a coordinator keeps for a transactional id after settling (DescribeTransactions, KIP-664)."""
+    """What a coordinator keeps for a transactional id after settling (DescribeTransactions, KIP-664).
+
+    :param listed: State and producer id by which ListTransactions has the id, separated by a blank; empty where no
+        broker lists it, separated by commas where several do; null: not every broker told.
+    """
 
     transactional_id: str
     state: str
@@ -289,6 +293,7 @@ class KeptTransaction:
     timeout_ms: int
     started_ms: int
     partitions: str
+    listed: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from harness.base.json_value import Json
 from harness.evidence.json_codec import Malformed, from_plain
 from harness.evidence.run_facts import facts_of
-from harness.judge.check import FINDING, Check, Examined
+from harness.judge.check import Check, Examined, finding_rows
 from harness.judge.client_trace import SENDING, Row, Window
 from harness.judge.judge_context import JudgeContext
 from harness.judge.order_search import USED_BEFORE, OrderSearch, SearchedId
@@ -91,10 +91,9 @@ def examine(context: JudgeContext) -> Examined:
     broken = [one for one in searched if one.explained == Explained.NO]
     named = _named_already(context, searched) if broken else set()
     rows = [_finding(one) for one in broken if one.transactional_id not in named]
-    schema = ", ".join(f"{name} {kind}" for name, kind in FINDING.items())
     return Examined(
         witnesses=len(searched) - len(given_up),
-        findings=[context.history.spark.createDataFrame(rows, schema)] if rows else [],
+        findings=[finding_rows(context.history.spark, rows)] if rows else [],
         undecided=f"too many orders to search, {len(given_up)} ids: {', '.join(given_up[:SHOWN])}" if given_up else "",
         reason="no transactional id was used by wire clients alone",
     )
@@ -212,7 +211,6 @@ def _named_already(context: JudgeContext, searched: Sequence[SearchedId]) -> set
 
 def _finding(one: SearchedId) -> Mapping[str, Any]:
     return {
-        **dict.fromkeys(FINDING),
         "anomaly": "no-order-explains-it",
         "detail": one.detail,
         "actor": one.actor,

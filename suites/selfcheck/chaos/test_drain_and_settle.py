@@ -160,7 +160,7 @@ class FewDescribed:
     ) -> DescribeTransactionsResult:
         self.waited.append(timeout_seconds)
         if key not in self.described:
-            raise Unreachable(f"{key} is not described")
+            raise Unreachable(f"{key} is not described", KafkaError.NOT_COORDINATOR)
         return DescribeTransactionsResult(
             error=KafkaError.TRANSACTIONAL_ID_NOT_FOUND,
             error_message=None,
@@ -186,7 +186,10 @@ def test_descriptions_that_never_come_are_waited_for_less_and_each_is_noted(
     history_journal: HistoryJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     brokers, ids = FewDescribed(), [f"id-{number}" for number in range(400)]
-    assert brokers.drained(ids, history_journal, monkeypatch).notes == [f"{each} is not described" for each in ids]
+    result = brokers.drained(ids, history_journal, monkeypatch)
+    assert result.notes == [f"{each} is not described" for each in ids]
+    asked = [("DescribeTransactions", each, KafkaError.NOT_COORDINATOR) for each in ids]
+    assert [(each.api, each.of, each.error) for each in result.unanswered] == asked
     assert brokers.waited[:2] == [10, 10]
     assert sum(brokers.waited) < 70
 

@@ -28,7 +28,9 @@ from harness.chaos.plan.schedule import (
 from harness.chaos.play.fault_runner import run_faults
 from harness.evidence.history.operation import FaultWindow
 from harness.faults.fault_target import FaultTarget, Powerless
+from harness.faults.frame_toxic import EVERY_ID
 from harness.faults.toxic import ClusterShape, MinimumDuration, Power, StrikeCount, Toxic, ToxicReach
+from toxics.frames import late_end_txn, late_produce
 
 SHAPE = ClusterShape(topics={"accounts": 3}, transactional_ids=("teller",))
 NO_WORKLOAD = cast(Workload, None)
@@ -151,6 +153,16 @@ def test_one_seed_fixes_all_of_it(toxics: list[Toxic], seed: int, seconds: float
     assert all(
         json.loads(json.dumps(dict(planned_fault.chosen))) == planned_fault.chosen for planned_fault in planned_faults
     )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_first_strike_of_a_toxic_concerns_every_id_and_later_ones_may_concern_one(seed: int) -> None:
+    toxics = [late_produce.TOXIC, late_end_txn.TOXIC]
+    found = planned(toxics, seed, 180)
+    for toxic in toxics:
+        aims = [str(fault.chosen["transactional_id"]) for fault in found if fault.toxic is toxic]
+        assert aims[0] == EVERY_ID
+        assert set(aims) == {EVERY_ID, "teller"}
 
 
 @given(TOXICS, SEEDS, LENGTHS)

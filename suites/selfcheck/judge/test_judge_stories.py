@@ -13,9 +13,11 @@ import pytest
 
 from harness.base.json_value import Json
 from harness.base.kafka_error import KafkaError
+from harness.base.user_error import UserError
 from harness.evidence.history.anomalies import find_anomalies
 from harness.evidence.history.judgement import HistoryFinding, Judgement
 from harness.evidence.history.operation import FaultWindow, OpenProducer, Outcome
+from harness.evidence.history.unanswered_request import UNANSWERED
 from harness.evidence.status import Status
 from harness.judge import judge
 from harness.judge.all_checks import CHECKS
@@ -170,6 +172,40 @@ def test_a_producer_that_no_leader_tells_of_is_missed_only_where_its_leader_was_
     assert judged.anomalies == ({"wrong-description": 1} if asked else {})
     (check,) = (one for one in judged.checks if one.name == "descriptions-are-true")
     assert [one.partition for one in check.findings] == ([1] if asked else [])
+
+
+@pytest.mark.parametrize(
+    ("told", "named"),
+    [
+        ({"error": KafkaError.NOT_COORDINATOR}, True),
+        ({"error": KafkaError.NOT_COORDINATOR, "waited_ms": 999.0}, False),
+        ({"error": KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED}, False),
+        ({"error": None}, False),
+        ({"error": KafkaError.NOT_LEADER_OR_FOLLOWER, "api": "Fetch"}, False),
+    ],
+    ids=["refused", "given up at once", "not allowed", "no answer", "a log that cannot be read"],
+)
+def test_brokers_that_refuse_to_tell_what_they_keep_are_unavailable(
+    session: SparkHandle, tmp_path: Path, told: Mapping[str, Json], named: bool
+) -> None:
+    story = Story(name="refused", number=1)
+    story.init("probe-1")
+    story.whole(1, actor="probe-1")
+    story.end()
+    history = history_of(session.spark, [story], tmp_path)
+    unanswered: Json = [{"api": "DescribeTransactions", "of": "id-1", "waited_ms": 10_012.0, **told}]
+    judged = judge(replace(history, run={**history.run, "facts": {UNANSWERED: unanswered}}))
+    assert judged.anomalies == ({"unavailable-after-heal": 1} if named else {})
+    (check,) = (one for one in judged.checks if one.name == "the-cluster-serves-after-heal")
+    assert [one.detail for one in check.findings] == [
+        "DescribeTransactions of id-1 was refused for 10.0 s after settling, at last with NOT_COORDINATOR"
+    ] * named
+
+
+def test_a_malformed_fact_of_what_was_not_answered_is_refused(session: SparkHandle, tmp_path: Path) -> None:
+    history = history_of(session.spark, [], tmp_path)
+    with pytest.raises(UserError, match=r"facts\.unanswered of run\.json cannot be read"):
+        judge(replace(history, run={**history.run, "facts": {UNANSWERED: ["nothing"]}}))
 
 
 @pytest.mark.parametrize(("start", "named"), [(-1, []), (7, ["hanging-transaction", "wrong-description"])])

@@ -1,12 +1,31 @@
-"""After heal the cluster serves again: every probe brings a transaction to its end, in one of its tries."""
+"""After heal the cluster serves again: probes bring a transaction to its end, and brokers tell what they keep.
+
+A probe has served when one of its tries has. A request for what brokers keep (``UNANSWERED``) is sent again and again
+after settling, when every broker is back: a coordinator or leader that refuses it all the time with an error that is
+to pass does not serve, though the same brokers write and read. That no answer comes at all proves nothing of a broker.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from harness.base.kafka_error import error_name
 from harness.evidence.history.anomalies import PROBE
-from harness.judge.check import Check, Examined, findings, sentence
+from harness.evidence.history.unanswered_request import UNANSWERED, UnansweredRequest
+from harness.evidence.json_codec import Malformed, from_plain
+from harness.evidence.run_facts import facts_of
+from harness.judge.check import Check, Examined, finding_rows, findings, sentence
 from harness.judge.judge_context import JudgeContext
+from harness.kafka.retriable import READ_AGAIN
+from harness.spark.history.seal import refuse
 from harness.spark.session.driver_rows import collect_rows
+
+DESCRIBING = ("DescribeProducers", "DescribeTransactions", "ListTransactions", "OffsetFetch")
+"""Requests for what brokers keep."""
+REFUSED_MS = 5_000
+"""For how long such a request must have been refused; less where others of its kind were in vain before."""
 
 
 def examine(context: JudgeContext) -> Examined:
@@ -17,12 +36,32 @@ def examine(context: JudgeContext) -> Examined:
     probes = _probes(context.few)
     ((sent, wanting),) = collect_rows(probes.agg(F.count("*"), F.count(F.when(~F.col("served"), 1))))
     gone = bool(wanting) and all(one.high_watermark is None for one in context.partitions.each)
+    refused = _refused(context)
+    found = [_named(probes.where("NOT served"))] if wanting and not gone else []
     return Examined(
         witnesses=sent,
-        findings=[_named(probes.where("NOT served"))] if wanting and not gone else [],
+        findings=[*found, *([finding_rows(context.history.spark, map(_finding, refused))] if refused else [])],
         undecided="no probe was served and no partition could be read: the target is gone" if gone else "",
         reason="no probe was sent after heal",
     )
+
+
+def _refused(context: JudgeContext) -> Sequence[UnansweredRequest]:
+    try:
+        told = from_plain(list[UnansweredRequest], facts_of(context.history.run).get(UNANSWERED) or [])
+    except Malformed as error:
+        refuse(f"facts.{UNANSWERED} of run.json cannot be read: {error}")
+    return [
+        each for each in told if each.api in DESCRIBING and each.waited_ms >= REFUSED_MS and each.error in READ_AGAIN
+    ]
+
+
+def _finding(one: UnansweredRequest) -> Mapping[str, Any]:
+    last, seconds = error_name(one.error or 0), one.waited_ms / 1000
+    return {
+        "anomaly": "unavailable-after-heal",
+        "detail": f"{one.api} of {one.of} was refused for {seconds:.1f} s after settling, at last with {last}",
+    }
 
 
 def _probes(operations: DataFrame) -> DataFrame:
@@ -53,7 +92,7 @@ def _named(rows: DataFrame) -> DataFrame:
 
 CHECK = Check(
     name="the-cluster-serves-after-heal",
-    statement="After heal every probe can bring a transaction to its end.",
+    statement="After heal every probe can bring a transaction to its end, and brokers tell what they keep.",
     anomalies=("unavailable-after-heal",),
     examine=examine,
 )

@@ -3,7 +3,8 @@
 A leader keeps of each producer the epoch, the last sequence, the coordinator epoch and the time of the last batch or
 marker that it appended (``ProducerStateManager``, ``ProducerStateEntry``). A coordinator's producer id and epoch are
 those that it answered last; where they are unchanged nobody has begun anything since, so that its state is what the
-last end or init left. KIP-664 promises it: the requests describe the state of producers and transactions.
+last end or init left; and brokers list what they describe. KIP-664 promises it: the requests describe the state of
+producers and transactions.
 """
 
 from collections.abc import Sequence
@@ -150,6 +151,8 @@ def _wrong_transaction() -> Column:
     state = F.when(verb == "init", "Empty")
     state = state.when(F.col("wrote"), F.when(verb == "commit", "CompleteCommit").otherwise("CompleteAbort"))
     timeouts = F.array_join(F.col("timeouts").cast("array<string>"), " or ")
+    listing = F.concat_ws(" ", "state", "pid")
+    listed = F.when(F.col("listed") == "", "nothing").otherwise(F.col("listed"))
     older = (F.col("pid") == F.col("handed.id")) & (F.col("epoch") < F.col("handed.of_epoch"))
     return (
         F.when(F.col("pid") < 0, _of_id("no producer id", "handed.id"))
@@ -160,8 +163,14 @@ def _wrong_transaction() -> Column:
             _of_id("open partitions %s", F.lit("none"), "places"),
         )
         .when(F.col("timeout_ms") <= 0, _of_id("timeout %s", F.lit("more than 0 ms"), "timeout_ms"))
+        .when(F.col("listed") != listing, sentence(LISTED_OTHERWISE, "transactional_id", listing, listed))
         .when(~F.array_contains("timeouts", F.col("timeout_ms")), _of_id("timeout %s", timeouts, "timeout_ms"))
     )
+
+
+LISTED_OTHERWISE = (
+    "the coordinator describes %s with state and producer id '%s', and the lists of all brokers have '%s'"
+)
 
 
 def _of_id(what: str, right: Any, *told: str) -> Column:
