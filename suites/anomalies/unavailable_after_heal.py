@@ -68,7 +68,7 @@ ANOMALY = Anomaly(
     order=220,
     definition=(
         "after heal, a probe's transaction could not be brought to its end; or brokers refused for 5 s to tell "
-        "what they keep, with errors that ask to try again (``facts.unanswered``)"
+        "what they keep, with errors that ask to try again, or at once with UNKNOWN_SERVER_ERROR (``facts.unanswered``)"
     ),
     phrase="does not serve again after the faults are healed",
     stories=(no_probe_can_commit, a_probe_commits_in_its_second_try),

@@ -1,8 +1,9 @@
 """After heal the cluster serves again: probes bring a transaction to its end, and brokers tell what they keep.
 
 A probe has served when one of its tries has. A request for what brokers keep (``UNANSWERED``) is sent again and again
-after settling, when every broker is back: a coordinator or leader that refuses it all the time with an error that is
-to pass does not serve, though the same brokers write and read. That no answer comes at all proves nothing of a broker.
+after settling, when every broker is back: a coordinator or leader that refuses it all the time with an error that asks
+to try again does not serve, though the same brokers write and read; nor does one that fails for a reason unknown to
+itself (UNKNOWN_SERVER_ERROR, which is not to be tried again). That no answer comes at all proves nothing of a broker.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from harness.base.kafka_error import error_name
+from harness.base.kafka_error import KafkaError, error_name
 from harness.evidence.history.anomalies import PROBE
 from harness.evidence.history.unanswered_request import UNANSWERED, UnansweredRequest
 from harness.evidence.json_codec import Malformed, from_plain
@@ -51,16 +52,20 @@ def _refused(context: JudgeContext) -> Sequence[UnansweredRequest]:
         told = from_plain(list[UnansweredRequest], facts_of(context.history.run).get(UNANSWERED) or [])
     except Malformed as error:
         refuse(f"facts.{UNANSWERED} of run.json cannot be read: {error}")
-    return [
-        each for each in told if each.api in DESCRIBING and each.waited_ms >= REFUSED_MS and each.error in READ_AGAIN
-    ]
+    return [each for each in told if each.api in DESCRIBING and _is_refused(each)]
+
+
+def _is_refused(one: UnansweredRequest) -> bool:
+    if one.error == KafkaError.UNKNOWN_SERVER_ERROR:
+        return True
+    return one.error in READ_AGAIN and one.waited_ms >= REFUSED_MS
 
 
 def _finding(one: UnansweredRequest) -> Mapping[str, Any]:
-    last, seconds = error_name(one.error or 0), one.waited_ms / 1000
+    answer, seconds = error_name(one.error or 0), one.waited_ms / 1000
     return {
         "anomaly": "unavailable-after-heal",
-        "detail": f"{one.api} of {one.of} was refused for {seconds:.1f} s after settling, at last with {last}",
+        "detail": f"after settling {one.api} of {one.of} was answered with {answer}, at last after {seconds:.1f} s",
     }
 
 
