@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.base.json_value import Json
-from harness.evidence.json_codec import Malformed, from_plain
 from harness.evidence.run_facts import facts_of
 from harness.judge.check import Check, Examined, finding_rows
 from harness.judge.client_trace import SENDING, Row, Window
 from harness.judge.judge_context import JudgeContext
+from harness.judge.listed_fact import listed_fact
 from harness.judge.order_search import USED_BEFORE, OrderSearch, SearchedId
 from harness.judge.order_searches import search_all
 from harness.judge.stale_brokers import COORDINATORS_KEPT, STATE_PARTITIONS, StaleBrokers, StaleWindow
@@ -28,7 +28,6 @@ from harness.model.protocol_profile import (
 )
 from harness.model.traces.trace_check import Explained
 from harness.model.traces.traced_cluster import UsedId
-from harness.spark.history.seal import refuse
 from harness.spark.session.driver_rows import collect_rows
 
 CLOCK_SLACK_MS = 500
@@ -135,10 +134,7 @@ def _expires(run: Mapping[str, Json]) -> bool:
 
 def used_before(run: Mapping[str, Json]) -> Mapping[str, UsedId]:
     """Transactional ids that were in use before the round (:mod:`harness.chaos.play.used_ids`)."""
-    try:
-        used = from_plain(list[UsedId], facts_of(run).get(USED_BEFORE) or [])
-    except Malformed as error:
-        refuse(f"facts.{USED_BEFORE} of run.json cannot be read: {error}")
+    used = listed_fact(run, USED_BEFORE, UsedId)
     return {each.transactional_id: each for each in used}
 
 

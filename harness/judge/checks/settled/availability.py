@@ -15,12 +15,10 @@ from pyspark.sql import functions as F
 from harness.base.kafka_error import KafkaError, error_name
 from harness.evidence.history.anomalies import PROBE
 from harness.evidence.history.unanswered_request import UNANSWERED, UnansweredRequest
-from harness.evidence.json_codec import Malformed, from_plain
-from harness.evidence.run_facts import facts_of
 from harness.judge.check import Check, Examined, finding_rows, findings, sentence
 from harness.judge.judge_context import JudgeContext
+from harness.judge.listed_fact import listed_fact
 from harness.kafka.retriable import READ_AGAIN
-from harness.spark.history.seal import refuse
 from harness.spark.session.driver_rows import collect_rows
 
 DESCRIBING = ("DescribeProducers", "DescribeTransactions", "ListTransactions", "OffsetFetch")
@@ -48,10 +46,7 @@ def examine(context: JudgeContext) -> Examined:
 
 
 def _refused(context: JudgeContext) -> Sequence[UnansweredRequest]:
-    try:
-        told = from_plain(list[UnansweredRequest], facts_of(context.history.run).get(UNANSWERED) or [])
-    except Malformed as error:
-        refuse(f"facts.{UNANSWERED} of run.json cannot be read: {error}")
+    told = listed_fact(context.history.run, UNANSWERED, UnansweredRequest)
     return [each for each in told if each.api in DESCRIBING and _is_refused(each)]
 
 
