@@ -5,7 +5,7 @@ A :class:`~harness.chaos.play.environment.Environment` is what lasts for the ses
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -17,7 +17,7 @@ from harness.chaos.observe.deleted_topics import ends_of_deleted
 from harness.chaos.observe.drain import FETCH_BYTES, Drained, Scope
 from harness.chaos.observe.drain import drain as drain_partitions
 from harness.chaos.observe.settle import settle as wait_for_rest
-from harness.chaos.observe.situation_evidence import situation_records
+from harness.chaos.observe.situation_evidence import situation_records, why_no_states
 from harness.chaos.observe.watermark_sampler import sampling
 from harness.chaos.plan.chaos_round import Round, save_results
 from harness.chaos.plan.phases import phases
@@ -34,7 +34,7 @@ from harness.evidence.history.unanswered_request import UNANSWERED
 from harness.evidence.situations.kept_situations import count_situations, keep_records
 from harness.faults.fault_target import Powerless
 from harness.faults.frame_toxic import lanes_of
-from harness.faults.toxic import PreparedToxic
+from harness.faults.toxic import PreparedToxic, Toxic
 from harness.judge import judge as judge_history
 from harness.judge.checks.settled.descriptions import PRODUCERS_ASKED
 from harness.judge.stale_brokers import COORDINATORS_KEPT, STATE_PARTITIONS
@@ -197,6 +197,7 @@ def settle(context: RoundContext) -> None:
 def drain(environment: Environment, context: RoundContext) -> None:
     """Step 6: the raw log, what brokers keep, every read_committed reader up to its end, and the gate's own errors."""
     topology = context.fault_target.cluster.topology
+    no_states = why_no_states(context.fault_target, context.struck_moments.moments, striking(context))
     scope = Scope(
         partitions=context.partitions,
         broker_addresses=topology.lanes["observer"],
@@ -207,6 +208,7 @@ def drain(environment: Environment, context: RoundContext) -> None:
         reader_group=context.real_name("drain"),
         transactional_ids=context.transactional_ids,
         groups=context.groups,
+        states_of=None if no_states else context.real_name(""),
     )
     drained = drain_partitions(scope, context.history_journal, context.fault_target.clock)
     if not drained.high_watermarks:
@@ -219,27 +221,32 @@ def drain(environment: Environment, context: RoundContext) -> None:
     context.facts["spark"] = context.reader.facts()
     if environment.keeps_producers:
         context.facts[PRODUCERS_ASKED] = [partition_name(*each) for each in drained.asked]
-    note_situations(context, drained)
+    note_situations(context, drained, no_states or drained.lacking)
     context.facts[UNANSWERED] = [asdict(each) for each in drained.unanswered]
     context.facts[DRAIN_NOTES] = [*drained.notes, *context.fault_target.gate_notes()]
     context.facts[GATE_ERRORS] = list(context.fault_target.gate_errors())
     context.facts[CLIENT_NOTES] = list(context.processes.notes())
 
 
-def note_situations(context: RoundContext, drained: Drained) -> None:
+def note_situations(context: RoundContext, drained: Drained, lacking: str) -> None:
     """What situations are counted from, beside the history; the judge takes nothing from it."""
-    beyond = context.facts[OUT_OF_REACH]
-    assert isinstance(beyond, dict), "reasons by name"
     records = situation_records(
-        context.fault_target,
-        prefix=context.real_name(""),
-        toxics=[toxic for toxic in context.scenario.toxics if toxic.name not in beyond],
+        toxics=striking(context),
         groups=bool(context.groups),
         moments=context.struck_moments.moments,
         held=context.struck_moments.held,
+        states=drained.states,
         terms=drained.terms,
+        lacking=lacking,
     )
     keep_records(context.history_journal.folder.parent, records)
+
+
+def striking(context: RoundContext) -> Sequence[Toxic]:
+    """The scenario's toxics that can strike."""
+    beyond = context.facts[OUT_OF_REACH]
+    assert isinstance(beyond, dict), "reasons by name"
+    return [toxic for toxic in context.scenario.toxics if toxic.name not in beyond]
 
 
 def seal(environment: Environment, round_: Round, context: RoundContext) -> None:

@@ -103,7 +103,9 @@ def coordinator_does_not_complete(e: HistoryEditor) -> bool:
         return False
     kept = e.rng.choice(e.history.transactions)
     state = e.rng.choice(("PrepareCommit", "PrepareAbort"))
-    e.swap(e.history.transactions, kept, replace(kept, state=state, listed=f"{state} {kept.producer_id}"))
+    e.swap(
+        e.history.transactions, kept, replace(kept, state=state, listed=f"{state} {kept.producer_id}", recorded=None)
+    )
     return True
 
 

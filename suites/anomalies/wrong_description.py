@@ -27,8 +27,7 @@ def _transaction(s: Story, state: str, epoch: int = 0, **more: Any) -> KeptTrans
         producer_id=s.pid(),
         epoch=epoch,
         timeout_ms=10_000,
-        started_ms=-1,
-        **{"partitions": "", **more},
+        **{"started_ms": -1, "partitions": "", **more},
     )
 
 
@@ -133,6 +132,30 @@ def a_coordinator_lists_what_it_describes(s: Story) -> Sequence[str]:
     return []
 
 
+def a_coordinator_wrote_another_epoch(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.add(_transaction(s, "CompleteCommit", started_ms=77, recorded=f"CompleteCommit {s.pid()} 1 10000 -1 77"))
+    s.end()
+    return ["wrong-description"]
+
+
+def a_coordinator_wrote_that_another_producer_id_follows(s: Story) -> Sequence[str]:
+    s.init()
+    s.add(_transaction(s, "Empty", recorded=f"Empty {s.pid()} 0 10000 {s.pid(1)} -1"))
+    s.whole(1)
+    s.end()
+    return ["wrong-description"]
+
+
+def a_coordinator_wrote_what_it_describes(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.add(_transaction(s, "CompleteCommit", started_ms=77, recorded=f"CompleteCommit {s.pid()} 0 10000 -1 77"))
+    s.end()
+    return []
+
+
 def a_coordinator_tells_of_another_timeout(s: Story) -> Sequence[str]:
     s.init(client="wire-v1", timeout_ms=6_000)
     s.add(_transaction(s, "Empty"))
@@ -210,6 +233,17 @@ def coordinator_lists_another_producer_id(e: HistoryEditor) -> bool:
     return True
 
 
+def coordinator_wrote_a_longer_timeout(e: HistoryEditor) -> bool:
+    """The last record of an id has another timeout than its coordinator describes, or its last epoch but one."""
+    kept = _described(e)
+    if kept is None:
+        return False
+    state, producer_id, epoch, timeout, *rest = str(kept.recorded).split()
+    changed = e.rng.choice(([epoch, f"{timeout}0"], [f"{int(epoch) - 1}", timeout]))
+    e.swap(e.history.transactions, kept, replace(kept, recorded=" ".join([state, producer_id, *changed, *rest])))
+    return True
+
+
 ANOMALY = Anomaly(
     name="wrong-description",
     order=215,
@@ -219,7 +253,8 @@ ANOMALY = Anomaly(
         "lacks one; or a coordinator tells of a transactional id no producer id, an older epoch than it has handed "
         "out, another state than the last ``init``, ``commit`` or ``abort`` left where its identity is still the one "
         "handed out then, partitions of a transaction that is over, no timeout, or another one than its wire clients "
-        "asked for; or what all brokers list of an id is not the state and producer id that its coordinator describes"
+        "asked for; or of an id all brokers' lists, or its last record in ``__transaction_state``, have something else "
+        "than its coordinator describes"
     ),
     phrase="describes producers or transactions wrongly",
     stories=(
@@ -234,6 +269,9 @@ ANOMALY = Anomaly(
         a_coordinator_lists_another_state,
         two_coordinators_list_one_id,
         a_coordinator_lists_what_it_describes,
+        a_coordinator_wrote_another_epoch,
+        a_coordinator_wrote_that_another_producer_id_follows,
+        a_coordinator_wrote_what_it_describes,
         a_coordinator_tells_of_another_timeout,
         one_of_several_timeouts_is_told,
         a_library_may_ask_for_another_timeout,
@@ -244,5 +282,6 @@ ANOMALY = Anomaly(
         Plant(change=leader_tells_another_epoch),
         Plant(change=coordinator_tells_of_open_partitions),
         Plant(change=coordinator_lists_another_producer_id),
+        Plant(change=coordinator_wrote_a_longer_timeout),
     ),
 )

@@ -18,14 +18,15 @@ from typing import Literal, TypeAlias
 from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.wait import Patience
-from harness.chaos.observe.kept_transactions import KeptByCoordinators, Listed, kept_transactions, require_success
-from harness.chaos.observe.situation_evidence import leader_terms
+from harness.chaos.observe.coordinators_log import CoordinatorsLog
+from harness.chaos.observe.kept_transactions import KeptByCoordinators, require_success
+from harness.chaos.observe.situation_evidence import MachineTime, leader_terms
 from harness.clients.librdkafka import full_log_reader as librdkafka
 from harness.evidence.history.delivered_record import DeliveredRecord
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import GroupOffset, OpenProducer, Read, ReaderEnd
 from harness.evidence.history.unanswered_request import UnansweredRequest
-from harness.evidence.situations.recorded import LeaderTerm
+from harness.evidence.situations.recorded import LeaderTerm, StateRecord
 from harness.kafka import wire_log_reader
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.kafka.raw_log import read_raw
@@ -34,7 +35,7 @@ from harness.wire.requests.groups.find_coordinator import GROUP
 from harness.wire.requests.groups.offset_fetch import NO_OFFSET, OffsetFetch
 from harness.wire.requests.log.fetch import Fetch
 from harness.wire.requests.transactions.describe_producers import DescribeProducers
-from harness.wire.requests.transactions.describe_transactions import DescribeTransactions, DescribeTransactionsResult
+from harness.wire.requests.transactions.describe_transactions import DescribeTransactions
 from harness.wire.requests.transactions.list_transactions import ListTransactions
 from harness.wire.security.security import PLAINTEXT, Security
 from harness.wire.topic_partitions import TopicPartition, partition_name
@@ -54,6 +55,7 @@ class Scope:
     :param partitions: Every partition of the run.
     :param transactional_ids: Of the run, as the cluster knows them.
     :param groups: Consumer groups of the run, likewise.
+    :param states_of: What the transactional ids begin with whose records in the coordinators' log are read; None: none.
     :param broker_addresses: Brokers' addresses for the raw log and for the state that brokers keep.
     :param reader_addresses: Brokers' addresses for the readers; None: the same.
     :param security: How clients connect to brokers.
@@ -71,6 +73,7 @@ class Scope:
     reader_group: str = "fencepost-drain"
     transactional_ids: Sequence[str] = ()
     groups: Sequence[str] = ()
+    states_of: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,6 +82,7 @@ class Drained:
 
     :param high_watermarks: Of each partition that could be read. :param stable_offsets: Likewise, the last stable ones.
     :param terms: Of each partition's leaders.
+    :param states: Of the coordinators' log. :param lacking: Why it could not be read.
     :param asked: Partitions whose leader told of its producers.
     :param notes: What could not be read, a sentence each. :param unanswered: The same for the judge.
     :param fetches: What the wire reader's answers were like.
@@ -87,6 +91,8 @@ class Drained:
     high_watermarks: dict[TopicPartition, int] = field(default_factory=dict)
     stable_offsets: dict[TopicPartition, int] = field(default_factory=dict)
     terms: list[LeaderTerm] = field(default_factory=list)
+    states: list[StateRecord] = field(default_factory=list)
+    lacking: str = ""
     asked: list[TopicPartition] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unanswered: list[UnansweredRequest] = field(default_factory=list)
@@ -110,7 +116,8 @@ def drain(scope: Scope, history_journal: HistoryJournal, clock: RunClock, *, tim
             with _noting(drained, DescribeProducers.api, name), kept_within(DescribeProducers.api) as bound:
                 _producers(leader_client, partition, history_journal, bound)
                 drained.asked.append(partition)
-        _transactions(KeptByCoordinators(leader_client=leader_client), scope, history_journal, drained, kept_within)
+        kept = KeptByCoordinators(leader_client=leader_client, log=_coordinators_log(leader_client, scope, clock))
+        _transactions(kept, scope, history_journal, drained, kept_within)
         for group in scope.groups:
             with _noting(drained, OffsetFetch.api, group), kept_within(OffsetFetch.api) as bound:
                 _offsets(leader_client, group, scope.partitions, history_journal, bound)
@@ -177,24 +184,31 @@ def _producers(
     )
 
 
+def _coordinators_log(leader_client: LeaderClient, scope: Scope, clock: RunClock) -> CoordinatorsLog | None:
+    if scope.states_of is None:
+        return None
+    log = CoordinatorsLog(leader_client=leader_client, machine=MachineTime.of(clock), prefix=scope.states_of)
+    log.read_on()
+    return log
+
+
 def _transactions(
-    state: KeptByCoordinators,
+    kept: KeptByCoordinators,
     scope: Scope,
     history_journal: HistoryJournal,
     drained: Drained,
     kept_within: Callable[[str], AbstractContextManager[float]],
 ) -> None:
-    """What every id's coordinator describes, and what all brokers list of those ids."""
-    described: dict[str, DescribeTransactionsResult] = {}
-    listed: Listed = {}
+    """What every id's coordinator describes, what all brokers list of those ids, and what was written of them."""
     for each in scope.transactional_ids:
         with _noting(drained, DescribeTransactions.api, each), kept_within(DescribeTransactions.api) as bound:
-            if kept := state.described(each, bound):
-                described[each] = kept
-    if described:
+            kept.describe(each, bound)
+    if kept.described:
         with _noting(drained, ListTransactions.api, "every broker"), kept_within(ListTransactions.api) as bound:
-            listed = state.compared(described, bound)
-    history_journal.write(*kept_transactions(described, listed))
+            kept.compare(bound)
+    history_journal.write(*kept.rows())
+    if kept.log is not None:
+        drained.states, drained.lacking = kept.log.states, kept.log.lacking
 
 
 def _offsets(

@@ -1,99 +1,152 @@
-"""What coordinators keep of transactional ids after settling, by both requests of KIP-664.
+"""What coordinators keep of transactional ids after settling: described, listed, and written down.
 
-A coordinator describes an id, and lists all that it coordinates; both read the same state (``TransactionMetadata`` in
-``TransactionStateManager``). An id may expire between the two, and a coordinator may move; so where they differ both
-are asked again, and what is written is what they told last.
+A coordinator describes an id and lists all that it coordinates (KIP-664), both from the state that it keeps in memory
+(``TransactionMetadata``), and has written that to ``__transaction_state`` (``TransactionLog``), from where the next
+coordinator takes it. An id may expire between two questions, and a coordinator may move; so where they differ all are
+asked again, and what is told is what they told last.
 """
 
 import time
-from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from harness.base import wait
 from harness.base.kafka_error import KafkaError, error_name
+from harness.chaos.observe.coordinators_log import CoordinatorsLog
 from harness.evidence.history.operation import KeptTransaction
 from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient, Unreachable
+from harness.wire.records.transaction_state import TransactionState
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions, DescribeTransactionsResult
 from harness.wire.requests.transactions.list_transactions import ListTransactions
 
-Described = Mapping[str, DescribeTransactionsResult]
-"""By transactional id; none of an id that its coordinator does not know."""
-Listed = Mapping[str, str]
-"""By transactional id: state and producer id as a broker lists it, with a blank between; of several, with commas."""
+NO_ID = -1
+"""Kafka's ``RecordBatch.NO_PRODUCER_ID``."""
+COMPLETE = "Complete"
+"""What the states of a completed transaction begin with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class KeptByCoordinators:
-    """Asks what coordinators keep; raises :class:`Unreachable` for what they do not tell in time."""
+    """Raises :class:`Unreachable` for what is not told in time.
+
+    :param log: None where it is not read.
+    :param described: By transactional id, the answer that came last; nothing of an id that its coordinator does not
+        know, which is an answer.
+    :param listed: Of those ids, once they were compared, as :func:`as_listed`.
+    :param uncertain: Ids that were not described again where that was needed; nothing is said of these.
+    """
 
     leader_client: LeaderClient
+    log: CoordinatorsLog | None = None
+    described: dict[str, DescribeTransactionsResult] = field(default_factory=dict)
+    listed: Mapping[str, str] = field(default_factory=dict)
+    uncertain: set[str] = field(default_factory=set)
 
-    def described(self, transactional_id: str, timeout_seconds: float) -> DescribeTransactionsResult | None:
-        """What the coordinator describes; None for an id that it does not know, which is an answer."""
+    def describe(self, transactional_id: str, timeout_seconds: float) -> None:
+        """Ask the id's coordinator."""
         request = DescribeTransactions(transactional_id=transactional_id)
         kept = self.leader_client.at_coordinator(transactional_id, request, timeout_seconds=timeout_seconds)
         if kept.error == KafkaError.TRANSACTIONAL_ID_NOT_FOUND:
-            return None
+            self.described.pop(transactional_id, None)
+            return
         require_success(kept.error, f"DescribeTransactions of {transactional_id}")
-        return kept
+        self.described[transactional_id] = kept
 
-    def listed(self, timeout_seconds: float) -> Listed:
-        """What all brokers list, the ids of others among it."""
-        found: dict[str, list[str]] = {}
-        for broker in self.leader_client.brokers:
-            answer = self.leader_client.at_broker(broker, ListTransactions(), timeout_seconds=timeout_seconds)
-            require_success(answer.error, f"ListTransactions of broker {broker}")
-            for each in answer.transactions:
-                found.setdefault(each["transactional_id"], []).append(f"{each['state']} {each['producer_id']}")
-        return {name: ",".join(states) for name, states in found.items()}
-
-    def compared(self, described: MutableMapping[str, DescribeTransactionsResult], timeout_seconds: float) -> Listed:
-        """The lists, asked for until they agree with the descriptions, which are asked for again where they do not.
-
-        :param described: Is changed where a description has changed.
-        :return: Of every id that is described; of one that could not be described again nothing.
-        """
+    def compare(self, timeout_seconds: float) -> None:
+        """Ask all brokers for their lists; and again, for all, until nothing differs or the time is over."""
         deadline = time.monotonic() + timeout_seconds
-        uncertain = set[str]()
         while True:
-            listed = self.listed(timeout_seconds)
-            differing = [name for name, kept in described.items() if listed.get(name) != as_listed(kept)]
+            found = self._lists(timeout_seconds)
+            self.listed = {name: found.get(name, "") for name in self.described}
+            differing = [name for name in self.described if self._differs(name)]
             if not differing or time.monotonic() >= deadline:
-                return {name: listed.get(name, "") for name in described if name not in uncertain}
+                return
             wait.pause(RETRY_SECONDS)
-            uncertain = {name for name in differing if not self._described_again(name, described)}
+            self.uncertain = {name for name in differing if not self._described_again(name)}
+            if self.log is not None:
+                self.log.read_on()
 
-    def _described_again(self, name: str, described: MutableMapping[str, DescribeTransactionsResult]) -> bool:
+    def rows(self) -> Iterator[KeptTransaction]:
+        """Those of the history."""
+        for transactional_id, kept in self.described.items():
+            certain = transactional_id not in self.uncertain
+            yield KeptTransaction(
+                transactional_id=transactional_id,
+                state=kept.state,
+                producer_id=kept.producer_id,
+                epoch=kept.producer_epoch,
+                timeout_ms=kept.timeout_ms,
+                started_ms=kept.start_time_ms,
+                partitions=",".join(kept.partitions),
+                listed=self.listed.get(transactional_id) if certain else None,
+                recorded=self._recorded(transactional_id) if certain else None,
+            )
+
+    def _differs(self, name: str) -> bool:
+        kept, recorded = self.described[name], self._recorded(name)
+        return self.listed[name] != as_listed(kept) or recorded not in (None, as_recorded(kept))
+
+    def _recorded(self, name: str) -> str | None:
+        """None where its last record is not known."""
+        if self.log is None or self.log.lacking or name not in self.log.last:
+            return None
+        return in_last_record(self.log.last[name])
+
+    def _described_again(self, name: str) -> bool:
         """Whether the coordinator answered."""
         try:
-            kept = self.described(name, timeout_seconds=0)
+            self.describe(name, timeout_seconds=0)
         except Unreachable:
             return False
-        if kept is None:
-            del described[name]
-        else:
-            described[name] = kept
         return True
+
+    def _lists(self, timeout_seconds: float) -> Mapping[str, str]:
+        """By transactional id, those of others among them: as lists without a filter have it, and by each state."""
+        plain = self._listed_in((), timeout_seconds)
+        by_state = defaultdict[str, list[str]](list)
+        for state in sorted({kept.state for kept in self.described.values()}):
+            for name, found in self._listed_in((state,), timeout_seconds).items():
+                by_state[name] += found
+        names = {*plain, *by_state}
+        return {name: _both(",".join(plain.get(name, ())), ",".join(by_state.get(name, ()))) for name in names}
+
+    def _listed_in(self, states: Sequence[str], timeout_seconds: float) -> Mapping[str, list[str]]:
+        found = defaultdict[str, list[str]](list)
+        for broker in self.leader_client.brokers:
+            request = ListTransactions(states=tuple(states))
+            answer = self.leader_client.at_broker(broker, request, timeout_seconds=timeout_seconds)
+            require_success(answer.error, f"ListTransactions of broker {broker}")
+            for each in answer.transactions:
+                found[each["transactional_id"]].append(f"{each['state']} {each['producer_id']}")
+        return found
+
+
+def _both(plain: str, by_state: str) -> str:
+    return plain if plain == by_state else f"{plain or 'nothing'} ({by_state or 'nothing'} by state)"
 
 
 def as_listed(kept: DescribeTransactionsResult) -> str:
-    """A description in the form of :data:`Listed`."""
+    """A description in the words of a list: state and producer id."""
     return f"{kept.state} {kept.producer_id}"
 
 
-def kept_transactions(described: Described, listed: Listed) -> Iterator[KeptTransaction]:
-    """The history's rows; :param listed: Nothing where not every broker told."""
-    for transactional_id, kept in described.items():
-        yield KeptTransaction(
-            transactional_id=transactional_id,
-            state=kept.state,
-            producer_id=kept.producer_id,
-            epoch=kept.producer_epoch,
-            timeout_ms=kept.timeout_ms,
-            started_ms=kept.start_time_ms,
-            partitions=",".join(kept.partitions),
-            listed=listed.get(transactional_id),
-        )
+def as_recorded(kept: DescribeTransactionsResult) -> str:
+    """A description in the words of :func:`in_last_record`; no producer id is to follow what has ended."""
+    start = kept.start_time_ms if kept.state.startswith(COMPLETE) else NO_ID
+    return f"{kept.state} {kept.producer_id} {kept.producer_epoch} {kept.timeout_ms} {NO_ID} {start}"
+
+
+def in_last_record(state: TransactionState) -> str:
+    """State, producer id, epoch, timeout, next producer id, and the start of what has ended.
+
+    A coordinator keeps the start of the last transaction in memory after an ``InitProducerId``, and writes none
+    (``TransactionMetadata.completeTransitionTo``).
+    """
+    start = state.start_ms if state.state.startswith(COMPLETE) else NO_ID
+    return (
+        f"{state.state} {state.producer_id} {state.producer_epoch} {state.timeout_ms} {state.next_producer_id} {start}"
+    )
 
 
 def require_success(error: int, what: str) -> None:

@@ -284,6 +284,8 @@ class KeptTransaction:
 
     :param listed: State and producer id by which ListTransactions has the id, separated by a blank; empty where no
         broker lists it, separated by commas where several do; null: not every broker told.
+    :param recorded: State, producer id, epoch, timeout, next producer id (-1 for none) and, of a completed transaction,
+        the start (else -1) in the id's last record in ``__transaction_state``; null: it was not read.
     """
 
     transactional_id: str
@@ -294,6 +296,7 @@ class KeptTransaction:
     started_ms: int
     partitions: str
     listed: str | None = None
+    recorded: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

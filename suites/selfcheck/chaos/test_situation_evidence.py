@@ -7,9 +7,15 @@ import pytest
 from harness.base.clock import RunClock
 from harness.base.paths import TOXICS
 from harness.chaos.moments.told_by_log import CLOCKS_OFF, COMPACTED
-from harness.chaos.observe.situation_evidence import FOREIGN, MachineTime, leader_terms, situation_records
+from harness.chaos.observe.situation_evidence import (
+    FOREIGN,
+    MachineTime,
+    leader_terms,
+    situation_records,
+    why_no_states,
+)
 from harness.chaos.plan.toxic_catalogue import find_toxics
-from harness.evidence.situations.recorded import FaultMoment
+from harness.evidence.situations.recorded import FaultMoment, StateRecord
 from harness.faults.fault_target import FaultTarget
 from harness.wire.records.record_batch import LogBatch, Record
 
@@ -65,6 +71,10 @@ def test_where_the_log_tells_no_states_none_counts_and_the_reason_is_told(
     )
     toxics = [find_toxics(TOXICS)[name] for name in ("kill", hiding)]
     moment = FaultMoment(fault=struck, since=1, upto=2)
-    kept = situation_records(target, prefix="x", toxics=toxics, groups=False, moments=[moment], held=[], terms=[])
+    lacking = why_no_states(target, [moment], toxics)
+    state = StateRecord(at=1, transactional_id="x", state="Empty", producer_id=1, producer_epoch=0, leader_epoch=0)
+    kept = situation_records(
+        toxics=toxics, groups=False, moments=[moment], held=[], states=[state], terms=[], lacking=lacking
+    )
     assert (kept.lacking, kept.recorded.states, kept.recorded.moments) == (why, (), (moment,))
     assert kept.faults == {"kill": ()}

@@ -3,8 +3,8 @@
 A leader keeps of each producer the epoch, the last sequence, the coordinator epoch and the time of the last batch or
 marker that it appended (``ProducerStateManager``, ``ProducerStateEntry``). A coordinator's producer id and epoch are
 those that it answered last; where they are unchanged nobody has begun anything since, so that its state is what the
-last end or init left; and brokers list what they describe. KIP-664 promises it: the requests describe the state of
-producers and transactions.
+last end or init left; brokers list what they describe, and have written it to ``__transaction_state``, from where the
+next coordinator takes it. KIP-664 promises it: the requests describe the state of producers and transactions.
 """
 
 from collections.abc import Sequence
@@ -153,6 +153,8 @@ def _wrong_transaction() -> Column:
     timeouts = F.array_join(F.col("timeouts").cast("array<string>"), " or ")
     listing = F.concat_ws(" ", "state", "pid")
     listed = F.when(F.col("listed") == "", "nothing").otherwise(F.col("listed"))
+    started = F.when(F.col("state").startswith("Complete"), F.col("started_ms")).otherwise(-1)
+    record = F.concat_ws(" ", "state", "pid", "epoch", "timeout_ms", F.lit(-1), started)
     older = (F.col("pid") == F.col("handed.id")) & (F.col("epoch") < F.col("handed.of_epoch"))
     return (
         F.when(F.col("pid") < 0, _of_id("no producer id", "handed.id"))
@@ -164,12 +166,20 @@ def _wrong_transaction() -> Column:
         )
         .when(F.col("timeout_ms") <= 0, _of_id("timeout %s", F.lit("more than 0 ms"), "timeout_ms"))
         .when(F.col("listed") != listing, sentence(LISTED_OTHERWISE, "transactional_id", listing, listed))
+        .when(
+            F.col("state").isin(*OVER) & (F.col("recorded") != record),
+            sentence(RECORDED_OTHERWISE, "transactional_id", record, "recorded"),
+        )
         .when(~F.array_contains("timeouts", F.col("timeout_ms")), _of_id("timeout %s", timeouts, "timeout_ms"))
     )
 
 
 LISTED_OTHERWISE = (
     "the coordinator describes %s with state and producer id '%s', and the lists of all brokers have '%s'"
+)
+RECORDED_OTHERWISE = (
+    "the coordinator describes %s so that its last record must have '%s' (state, producer id, epoch, timeout, next "
+    "producer id, start), and it has '%s'"
 )
 
 
