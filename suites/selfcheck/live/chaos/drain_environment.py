@@ -38,6 +38,7 @@ class DrainEnvironment:
             broker_addresses=self.cluster.topology.lanes["observer"],
             transactional_ids=[producer.transactional_id for producer in producers],
             groups=groups,
+            states_of="",
         )
 
 

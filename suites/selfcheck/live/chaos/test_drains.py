@@ -134,6 +134,17 @@ def test_a_drain_has_what_brokers_keep(environment: DrainEnvironment, history_jo
         (sample.writer.transactional_id, "CompleteCommit", writer_id, ""),
         (sample.idler.transactional_id, "Ongoing", idler_id, str(sample.first)),
     ]
+    kept = rows(history_journal, "transactions")
+    assert columns_of(kept, "listed") == [(f"CompleteCommit {writer_id}",), (f"Ongoing {idler_id}",)]
+    recorded = [str(row["recorded"]).split() for row in kept]
+    assert [(state, int(producer_id)) for state, producer_id, *_ in recorded] == [
+        ("CompleteCommit", writer_id),
+        ("Ongoing", idler_id),
+    ]
+    assert recorded[0][2:] == [str(kept[0][name]) for name in ("epoch", "timeout_ms")] + [
+        "-1",
+        str(kept[0]["started_ms"]),
+    ]
     assert columns_of(rows(history_journal, "offsets"), "group", "topic", "offset") == [
         ("nobody", t, -1) for t in (topic, other)
     ]
