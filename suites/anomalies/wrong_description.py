@@ -61,6 +61,14 @@ def a_leader_tells_of_a_producer_that_never_wrote(s: Story) -> Sequence[str]:
     return ["wrong-description"]
 
 
+def a_leader_tells_of_a_producer_twice(s: Story) -> Sequence[str]:
+    s.init()
+    s.whole(1)
+    s.add(_producer(s, 0, last_sequence=0), _producer(s, 0, last_sequence=0))
+    s.end()
+    return ["wrong-description"]
+
+
 def a_leader_keeps_what_it_appended_last(s: Story) -> Sequence[str]:
     s.init()
     s.whole(1)
@@ -249,18 +257,19 @@ ANOMALY = Anomaly(
     order=215,
     definition=(
         "after settling, a leader tells of a producer another epoch, last sequence or coordinator epoch than its log "
-        "has, an older time, or of one that its log, which begins at 0, does not have, or (``facts.producers_asked``) "
-        "lacks one; or a coordinator tells of a transactional id no producer id, an older epoch than it has handed "
-        "out, another state than the last ``init``, ``commit`` or ``abort`` left where its identity is still the one "
-        "handed out then, partitions of a transaction that is over, no timeout, or another one than its wire clients "
-        "asked for; or of an id all brokers' lists, or its last record in ``__transaction_state``, have something else "
-        "than its coordinator describes"
+        "has, an older time, or of one that its log, which begins at 0, does not have, or of one twice, or "
+        "(``facts.producers_asked``) lacks one; or a coordinator tells of a transactional id no producer id, an older "
+        "epoch than it has handed out, another state than the last ``init``, ``commit`` or ``abort`` left where its "
+        "identity is still the one handed out then, partitions of a transaction that is over, no timeout, or another "
+        "one than its wire clients asked for; or of an id all brokers' lists, or its records in "
+        "``__transaction_state``, have something else than its coordinator describes"
     ),
     phrase="describes producers or transactions wrongly",
     stories=(
         a_leader_gives_a_producer_an_older_epoch,
         a_leader_keeps_a_sequence_that_a_new_epoch_ended,
         a_leader_tells_of_a_producer_that_never_wrote,
+        a_leader_tells_of_a_producer_twice,
         a_leader_keeps_what_it_appended_last,
         a_coordinator_tells_of_an_abort_after_a_commit,
         a_coordinator_is_behind_the_epoch_that_it_answered,

@@ -7,6 +7,7 @@ from harness.base.kafka_error import error_name
 from harness.chaos.observe.situation_evidence import MachineTime
 from harness.evidence.situations.recorded import StateRecord
 from harness.evidence.situations.situation import UNKNOWN
+from harness.evidence.transaction_states import OVER
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.kafka.raw_log import MAX_BYTES, fetch_all
 from harness.wire.records.record_batch import LogBatch
@@ -17,6 +18,8 @@ from harness.wire.topic_partitions import TopicPartition, partition_name
 from harness.wire.wire_errors import UnreadableRecords
 
 ANSWER_SECONDS = 5.0
+NO_ID = -1
+"""Kafka's ``RecordBatch.NO_PRODUCER_ID``."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,6 +29,8 @@ class CoordinatorsLog:
     :param prefix: What the round's transactional ids begin with.
     :param states: Of all records of those ids; of one id in their order.
     :param last: Their last records, by transactional id.
+    :param next_ids: The producer ids to follow that any of their records in a state that is over names; none should,
+        because what has ended has the producer id that is to be used.
     :param lacking: Why it could not be read; then ``states`` and ``last`` are not whole.
     """
 
@@ -34,6 +39,7 @@ class CoordinatorsLog:
     prefix: str
     states: list[StateRecord] = field(default_factory=list)
     last: dict[str, TransactionState] = field(default_factory=dict)
+    next_ids: dict[str, int] = field(default_factory=dict)
     lacking: str = ""
     _next: dict[TopicPartition, int] = field(default_factory=dict)
 
@@ -80,6 +86,8 @@ class CoordinatorsLog:
                 continue
             state = decode_state(record)
             self.last[state.transactional_id] = state
+            if state.state in OVER and state.next_producer_id != NO_ID:
+                self.next_ids[state.transactional_id] = state.next_producer_id
             self.states.append(
                 StateRecord(
                     at=self.machine.run_ms(record.timestamp_ms),

@@ -13,15 +13,13 @@ from dataclasses import dataclass, field
 
 from harness.base import wait
 from harness.base.kafka_error import KafkaError, error_name
-from harness.chaos.observe.coordinators_log import CoordinatorsLog
+from harness.chaos.observe.coordinators_log import NO_ID, CoordinatorsLog
 from harness.evidence.history.operation import KeptTransaction
 from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient, Unreachable
 from harness.wire.records.transaction_state import TransactionState
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions, DescribeTransactionsResult
 from harness.wire.requests.transactions.list_transactions import ListTransactions
 
-NO_ID = -1
-"""Kafka's ``RecordBatch.NO_PRODUCER_ID``."""
 COMPLETE = "Complete"
 """What the states of a completed transaction begin with."""
 
@@ -91,7 +89,7 @@ class KeptByCoordinators:
         """None where its last record is not known."""
         if self.log is None or self.log.lacking or name not in self.log.last:
             return None
-        return in_last_record(self.log.last[name])
+        return in_last_record(self.log.last[name], self.log.next_ids.get(name, NO_ID))
 
     def _described_again(self, name: str) -> bool:
         """Whether the coordinator answered."""
@@ -137,16 +135,16 @@ def as_recorded(kept: DescribeTransactionsResult) -> str:
     return f"{kept.state} {kept.producer_id} {kept.producer_epoch} {kept.timeout_ms} {NO_ID} {start}"
 
 
-def in_last_record(state: TransactionState) -> str:
+def in_last_record(state: TransactionState, next_id: int) -> str:
     """State, producer id, epoch, timeout, next producer id, and the start of what has ended.
+
+    :param next_id: That a record named of what had ended.
 
     A coordinator keeps the start of the last transaction in memory after an ``InitProducerId``, and writes none
     (``TransactionMetadata.completeTransitionTo``).
     """
     start = state.start_ms if state.state.startswith(COMPLETE) else NO_ID
-    return (
-        f"{state.state} {state.producer_id} {state.producer_epoch} {state.timeout_ms} {state.next_producer_id} {start}"
-    )
+    return f"{state.state} {state.producer_id} {state.producer_epoch} {state.timeout_ms} {next_id} {start}"
 
 
 def require_success(error: int, what: str) -> None:

@@ -284,8 +284,9 @@ class KeptTransaction:
 
     :param listed: State and producer id by which ListTransactions has the id, separated by a blank; empty where no
         broker lists it, separated by commas where several do; null: not every broker told.
-    :param recorded: State, producer id, epoch, timeout, next producer id (-1 for none) and, of a completed transaction,
-        the start (else -1) in the id's last record in ``__transaction_state``; null: it was not read.
+    :param recorded: State, producer id, epoch and timeout in the id's last record in ``__transaction_state``, the next
+        producer id that a record of what was over names (-1 for none), and of a completed transaction the start (else
+        -1); null: it was not read.
     """
 
     transactional_id: str

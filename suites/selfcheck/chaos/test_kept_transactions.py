@@ -160,6 +160,7 @@ class WrittenStates:
     records: list[TransactionState]
     lacking: str = ""
     last: dict[str, TransactionState] = field(default_factory=dict)
+    next_ids: dict[str, int] = field(default_factory=dict)
 
     def read_on(self) -> None:
         self.last["a"] = self.records.pop(0) if len(self.records) > 1 else self.records[0]
@@ -190,13 +191,17 @@ def test_a_record_that_comes_after_the_description_is_waited_for() -> None:
     ("record", "text"),
     [
         (written("Empty", timeout_ms=20_000), "Empty 7 0 20000 -1 -1"),
-        (written("Empty", next_producer_id=9), "Empty 7 0 10000 9 -1"),
         (written("CompleteCommit", start_ms=5), "CompleteCommit 7 0 10000 -1 5"),
     ],
-    ids=["timeout", "next producer id", "another state"],
+    ids=["timeout", "another state"],
 )
 def test_a_record_that_stays_different_is_told_as_it_is(record: TransactionState, text: str) -> None:
     assert recorded(WrittenStates([record]), timeout_seconds=0.06) == text
+
+
+def test_a_next_producer_id_that_a_record_of_what_had_ended_named_is_told() -> None:
+    log = WrittenStates([written("Empty")], next_ids={"a": 9})
+    assert recorded(log, timeout_seconds=0.06) == "Empty 7 0 10000 9 -1"
 
 
 def test_the_start_of_an_empty_transaction_is_not_compared() -> None:
@@ -238,9 +243,10 @@ class LogOfCoordinators:
         )
 
 
-def state_batch(offset: int, transactional_id: str, epoch: int) -> LogBatch:
-    """A batch with one record of an id."""
-    new = NewState(transactional_id=transactional_id, producer_id=7, producer_epoch=epoch, timeout_ms=10_000)
+def state_batch(offset: int, transactional_id: str, epoch: int, next_id: int | None = None) -> LogBatch:
+    """A batch with one record of an id; :param next_id: The producer id to follow (tag 1)."""
+    tags = () if next_id is None else ((1, next_id.to_bytes(8, "big")),)
+    new = NewState(transactional_id=transactional_id, producer_id=7, producer_epoch=epoch, timeout_ms=10_000, tags=tags)
     made = batch(offset)
     (record,) = made.records
     return replace(made, records=(replace(record, key=new.key, value=new.value),))
@@ -255,7 +261,14 @@ def test_the_log_is_read_on_from_where_the_last_reading_ended() -> None:
     brokers.batches += [state_batch(2, "round-1-a", 1)]
     log.read_on()
     assert [each.producer_epoch for each in log.states] == [0, 1]
-    assert (log.last["round-1-a"].producer_epoch, log.lacking) == (1, "")
+    assert (log.last["round-1-a"].producer_epoch, log.next_ids, log.lacking) == (1, {}, "")
+
+
+def test_a_record_of_what_has_ended_that_names_another_producer_id_is_noted() -> None:
+    brokers = LogOfCoordinators([state_batch(0, "round-1-a", 0, next_id=9), state_batch(1, "round-1-a", 1)])
+    log = CoordinatorsLog(leader_client=brokers, machine=MachineTime(RunClock(), 0), prefix="round-1-")  # type: ignore[arg-type]
+    log.read_on()
+    assert log.next_ids == {"round-1-a": 9}
 
 
 def test_a_log_of_which_no_broker_tells_lacks() -> None:

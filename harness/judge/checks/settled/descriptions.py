@@ -45,8 +45,8 @@ def _producers(context: JudgeContext) -> DataFrame:
 def _told(context: JudgeContext) -> DataFrame:
     rows = context.partitions.numbered(context.tables["producers"])
     fields = ("epoch", "last_sequence", "coordinator_epoch", "last_timestamp_ms")
-    told = F.struct(*fields).alias("told")
-    return rows.select("partition_id", F.col("producer_id").alias("pid"), told)
+    told = F.max(F.struct(*fields)).alias("told")
+    return rows.groupBy("partition_id", F.col("producer_id").alias("pid")).agg(told, F.count("*").alias("times"))
 
 
 def _logged(context: JudgeContext) -> DataFrame:
@@ -87,6 +87,7 @@ def _wrong_producer() -> Column:
     alone = F.when(whole, _named_pid("leader tells of producer id %s, which the log does not have"))
     return (
         F.when(F.col("told").isNull(), text)
+        .when(F.col("times") > 1, _named_pid("leader tells of producer id %s more than once"))
         .when(F.col("last").isNull(), alone)
         .when(F.col("told.epoch") != F.col("last.epoch"), _differs("epoch", "told.epoch", "last.epoch"))
         .when(F.col("told.last_sequence") != sequence, _differs("last sequence", "told.last_sequence", sequence))

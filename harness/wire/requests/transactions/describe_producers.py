@@ -24,7 +24,7 @@ class ActiveProducer(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeProducersResult:
-    """``producers`` in the broker's order."""
+    """``producers`` in the broker's order; twice where the partition is answered twice."""
 
     error: int
     error_message: str | None
@@ -44,11 +44,13 @@ class DescribeProducers:
         return request(self.api, version, topics=[topic])
 
     def read(self, response: ResponsePayload) -> DescribeProducersResult:
-        partition = ResponseFields(response).first("topics").first("partitions")
+        topics = ResponseFields(response)
+        partition = topics.first("topics").first("partitions")
+        told = [part for topic in topics.parts("topics") for part in topic.parts("partitions")]
         return DescribeProducersResult(
             error=partition.error(),
             error_message=partition.message(),
-            producers=[_producer(producer) for producer in partition.parts("active_producers")],
+            producers=[_producer(producer) for part in told for producer in part.parts("active_producers")],
         )
 
 
