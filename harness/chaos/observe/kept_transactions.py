@@ -52,18 +52,17 @@ class KeptByCoordinators:
         self.described[transactional_id] = kept
 
     def compare(self, timeout_seconds: float) -> None:
-        """Ask all brokers for their lists; and again, for all, until nothing differs or the time is over."""
+        """Ask all brokers for their lists, and for all again, at least once, until nothing differs or time is over."""
         deadline = time.monotonic() + timeout_seconds
-        while True:
-            found = self._lists(timeout_seconds)
-            self.listed = {name: found.get(name, "") for name in self.described}
-            differing = [name for name in self.described if self._differs(name)]
-            if not differing or time.monotonic() >= deadline:
-                return
+        differing = self._differing(timeout_seconds)
+        while differing:
             wait.pause(RETRY_SECONDS)
             self.uncertain = {name for name in differing if not self._described_again(name)}
             if self.log is not None:
                 self.log.read_on()
+            differing = self._differing(timeout_seconds)
+            if time.monotonic() >= deadline:
+                return
 
     def rows(self) -> Iterator[KeptTransaction]:
         """Those of the history."""
@@ -80,6 +79,12 @@ class KeptByCoordinators:
                 listed=self.listed.get(transactional_id) if certain else None,
                 recorded=self._recorded(transactional_id) if certain else None,
             )
+
+    def _differing(self, timeout_seconds: float) -> Sequence[str]:
+        """Ids whose list or record, as they are now, is not what was described."""
+        found = self._lists(timeout_seconds)
+        self.listed = {name: found.get(name, "") for name in self.described}
+        return [name for name in self.described if self._differs(name)]
 
     def _differs(self, name: str) -> bool:
         kept, recorded = self.described[name], self._recorded(name)

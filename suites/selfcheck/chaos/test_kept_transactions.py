@@ -62,7 +62,7 @@ class TwoCoordinators:
     def at_coordinator(
         self, key: str, request: DescribeTransactions, *, timeout_seconds: float
     ) -> DescribeTransactionsResult:
-        assert (key, request.transactional_id, timeout_seconds >= 0) == ("a", "a", True)
+        assert (request.transactional_id, timeout_seconds >= 0) == (key, True)
         self.asked.append(request.api)
         state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
         if state == "":
@@ -101,6 +101,10 @@ def test_a_state_that_changes_between_both_is_asked_for_again() -> None:
     assert TwoCoordinators(["Empty"], [[], ["Empty"]]).told() == [("Empty", "Empty 7")]
 
 
+def test_what_differs_is_asked_for_a_second_time_however_long_the_first_took() -> None:
+    assert TwoCoordinators(["Empty"], [[], ["Empty"]]).told(timeout_seconds=0) == [("Empty", "Empty 7")]
+
+
 def test_an_id_that_expires_between_both_is_not_there() -> None:
     assert TwoCoordinators(["Empty", None], [[]]).told() == []
 
@@ -125,7 +129,7 @@ def test_a_list_that_takes_no_notice_of_a_filter_differs() -> None:
     assert brokers.told(timeout_seconds=0.06) == [("Empty", "CompleteCommit 7")]
     first, second = description("Empty"), description("CompleteAbort")
     kept = KeptByCoordinators(
-        leader_client=TwoCoordinators(["Empty"], [["Empty"]], unfiltered=True),  # type: ignore[arg-type]
+        leader_client=TwoCoordinators(["Empty", "CompleteAbort"], [["Empty"]], unfiltered=True),  # type: ignore[arg-type]
         described={"a": first, "b": second},
     )
     kept.compare(timeout_seconds=0)
