@@ -15,6 +15,7 @@ from harness.base.clock import RunClock
 from harness.base.seed import Seed
 from harness.chaos.observe.drain import Drained
 from harness.chaos.play.judgement_limits import SHOWN, limited
+from harness.chaos.play.round_context import OUT_OF_REACH
 from harness.clients.stdio.client_processes import RunningClients
 from harness.cluster.topology import Topology
 from harness.evidence.history.judgement import CheckResult, Judgement
@@ -40,8 +41,10 @@ def fault_target(opener: GateOpener | None) -> Iterator[FaultTarget]:
     """A target that has nothing but links."""
     cluster = cast(Any, SimpleNamespace(links=FakeLinks({}), topology=NOWHERE))
     target = FaultTarget(cluster=cluster, clock=RunClock(), client=cast(Any, None), topics={}, open_gate=opener)
-    yield target
-    target.close()
+    try:
+        yield target
+    finally:
+        target.close()
 
 
 def test_a_gate_that_was_never_opened_or_had_no_error_reports_none() -> None:
@@ -69,12 +72,14 @@ def test_errors_are_read_when_the_round_is_drained(monkeypatch: pytest.MonkeyPat
     drained = Drained(high_watermarks={("t", 0): 3}, notes=["broker 1 is away"])
     monkeypatch.setattr("harness.run_chaos.drain_partitions", lambda *_: drained)
     monkeypatch.setattr("harness.run_chaos.note_situations", lambda *_: None)
+    monkeypatch.setattr("harness.run_chaos.why_no_states", lambda *_: "")
     reader = SimpleNamespace(finish=lambda *_, **__: (), facts=lambda: {})
     with fault_target(open_gate) as target:
         context = SimpleNamespace(
-            partitions=[], scenario=SimpleNamespace(passing_partitions=()), fault_target=target, transactional_ids=[],
-            groups=[], reader=reader, real_name=str,
-            history_journal=SimpleNamespace(write=lambda *_: None), facts={}, processes=RunningClients(), seed=Seed(7),
+            partitions=[], scenario=SimpleNamespace(passing_partitions=(), toxics=()), fault_target=target,
+            transactional_ids=[], groups=[], reader=reader, real_name=str,
+            history_journal=SimpleNamespace(write=lambda *_: None), facts={OUT_OF_REACH: {}},
+            processes=RunningClients(), seed=Seed(7), struck_moments=SimpleNamespace(moments=()),
         )  # fmt: skip
         gate = cast(Gate, target.gate)
         gate.process.kill()
