@@ -53,11 +53,9 @@ DECIDED = frozenset(
         KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
         KafkaError.PRODUCER_FENCED,
         KafkaError.TRANSACTION_ABORTABLE,
-        KafkaError.UNKNOWN_SERVER_ERROR,
     }
 )
-"""Errors that say something about the transaction's state, or, as the last, must have a reason that the model knows;
-every other one says only that nothing can be said."""
+"""Errors that say something about the transaction's state; every other one only that nothing can be said."""
 NOBODY_STALE = StaleBrokers()
 NEVER_SENT = "was never sent"
 """In the reason of an operation whose partition could not be added first."""
