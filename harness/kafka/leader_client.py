@@ -45,6 +45,12 @@ class Unreachable(Exception):
         self.error = error
 
 
+def require_success(error: int, what: str) -> None:
+    """:raises Unreachable: For an answer with an error, which no further try would change."""
+    if error:
+        raise Unreachable(f"{what} answered {error_name(error)}", error)
+
+
 @dataclass(slots=True, kw_only=True)
 class LeaderClient:
     """Requests that only read, over one lane; used by one thread. Close it after use.

@@ -12,7 +12,7 @@ from functools import partial
 from harness.base.clock import RunClock
 from harness.base.kafka_error import error_name
 from harness.evidence.history.operation import LogRecord, PartitionEnd, WatermarkSample
-from harness.kafka.leader_client import LeaderClient, Unreachable
+from harness.kafka.leader_client import LeaderClient, Unreachable, require_success
 from harness.wire.records.record_batch import LogBatch, text
 from harness.wire.requests.log.fetch import READ_COMMITTED, READ_UNCOMMITTED, Fetch, FetchResult
 from harness.wire.requests.log.fetch_watermarks import FetchWatermarks
@@ -114,8 +114,7 @@ def _listed(
     topic, index = topic_partition
     request = ListOffsets(topic=topic, partition=index, timestamp=timestamp, isolation=isolation)
     result = leader_client.at_leader(topic_partition, request, timeout_seconds=timeout_seconds)
-    if result.error:
-        raise Unreachable(f"ListOffsets of {partition_name(topic, index)} answered {error_name(result.error)}")
+    require_success(result.error, f"ListOffsets of {partition_name(topic, index)}")
     return result.offset
 
 

@@ -31,6 +31,14 @@ def _transaction(s: Story, state: str, epoch: int = 0, **more: Any) -> KeptTrans
     )
 
 
+def _described_after_commit(s: Story, **more: Any) -> None:
+    """A transaction is committed; its coordinator, lists and records tell of it as given."""
+    s.init()
+    s.whole(1)
+    s.add(_transaction(s, "CompleteCommit", **more))
+    s.end()
+
+
 def a_leader_gives_a_producer_an_older_epoch(s: Story) -> Sequence[str]:
     s.init(epoch=4)
     s.begin(1)
@@ -101,50 +109,32 @@ def a_coordinator_is_behind_the_epoch_that_it_answered(s: Story) -> Sequence[str
 
 
 def a_finished_transaction_has_partitions(s: Story) -> Sequence[str]:
-    s.init()
-    s.whole(1)
-    s.add(_transaction(s, "CompleteCommit", partitions=f"{s.topic}-0"))
-    s.end()
+    _described_after_commit(s, partitions=f"{s.topic}-0")
     return ["wrong-description"]
 
 
 def a_coordinator_lists_nothing(s: Story) -> Sequence[str]:
-    s.init()
-    s.whole(1)
-    s.add(_transaction(s, "CompleteCommit", listed=""))
-    s.end()
+    _described_after_commit(s, listed="")
     return ["wrong-description"]
 
 
 def a_coordinator_lists_another_state(s: Story) -> Sequence[str]:
-    s.init()
-    s.whole(1)
-    s.add(_transaction(s, "CompleteCommit", listed=f"Ongoing {s.pid()}"))
-    s.end()
+    _described_after_commit(s, listed=f"Ongoing {s.pid()}")
     return ["wrong-description"]
 
 
 def two_coordinators_list_one_id(s: Story) -> Sequence[str]:
-    s.init()
-    s.whole(1)
-    s.add(_transaction(s, "CompleteCommit", listed=f"CompleteCommit {s.pid()},CompleteCommit {s.pid()}"))
-    s.end()
+    _described_after_commit(s, listed=f"CompleteCommit {s.pid()},CompleteCommit {s.pid()}")
     return ["wrong-description"]
 
 
 def a_coordinator_lists_what_it_describes(s: Story) -> Sequence[str]:
-    s.init()
-    s.whole(1)
-    s.add(_transaction(s, "CompleteCommit", listed=f"CompleteCommit {s.pid()}"))
-    s.end()
+    _described_after_commit(s, listed=f"CompleteCommit {s.pid()}")
     return []
 
 
 def a_coordinator_wrote_another_epoch(s: Story) -> Sequence[str]:
-    s.init()
-    s.whole(1)
-    s.add(_transaction(s, "CompleteCommit", started_ms=77, recorded=f"CompleteCommit {s.pid()} 1 10000 -1 77"))
-    s.end()
+    _described_after_commit(s, started_ms=77, recorded=f"CompleteCommit {s.pid()} 1 10000 -1 77")
     return ["wrong-description"]
 
 
@@ -157,10 +147,7 @@ def a_coordinator_wrote_that_another_producer_id_follows(s: Story) -> Sequence[s
 
 
 def a_coordinator_wrote_what_it_describes(s: Story) -> Sequence[str]:
-    s.init()
-    s.whole(1)
-    s.add(_transaction(s, "CompleteCommit", started_ms=77, recorded=f"CompleteCommit {s.pid()} 0 10000 -1 77"))
-    s.end()
+    _described_after_commit(s, started_ms=77, recorded=f"CompleteCommit {s.pid()} 0 10000 -1 77")
     return []
 
 

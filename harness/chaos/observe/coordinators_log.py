@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harness.base.kafka_error import error_name
 from harness.chaos.observe.situation_evidence import MachineTime
 from harness.evidence.situations.recorded import StateRecord
 from harness.evidence.situations.situation import UNKNOWN
 from harness.evidence.transaction_states import OVER
-from harness.kafka.leader_client import LeaderClient, Unreachable
+from harness.kafka.leader_client import LeaderClient, Unreachable, require_success
 from harness.kafka.raw_log import MAX_BYTES, fetch_all
 from harness.wire.records.record_batch import LogBatch
 from harness.wire.records.transaction_state import TOPIC, TransactionState, decode_state
@@ -18,8 +17,8 @@ from harness.wire.topic_partitions import TopicPartition, partition_name
 from harness.wire.wire_errors import UnreadableRecords
 
 ANSWER_SECONDS = 5.0
-NO_ID = -1
-"""Kafka's ``RecordBatch.NO_PRODUCER_ID``."""
+NONE = -1
+"""How Kafka writes that there is no producer id, or no time."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,8 +69,7 @@ class CoordinatorsLog:
         def fetch(offset: int) -> FetchResult:
             request = Fetch(topic=topic, partition=index, offset=offset, max_bytes=MAX_BYTES)
             result = self.leader_client.at_leader(partition, request, timeout_seconds=ANSWER_SECONDS)
-            if result.error:
-                raise Unreachable(f"Fetch of {partition_name(*partition)} answered {error_name(result.error)}")
+            require_success(result.error, f"Fetch of {partition_name(*partition)}")
             return result
 
         for result in fetch_all(fetch, offset):
@@ -86,7 +84,7 @@ class CoordinatorsLog:
                 continue
             state = decode_state(record)
             self.last[state.transactional_id] = state
-            if state.state in OVER and state.next_producer_id != NO_ID:
+            if state.state in OVER and state.next_producer_id != NONE:
                 self.next_ids[state.transactional_id] = state.next_producer_id
             self.states.append(
                 StateRecord(

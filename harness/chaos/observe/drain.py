@@ -19,7 +19,7 @@ from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.wait import Patience
 from harness.chaos.observe.coordinators_log import CoordinatorsLog
-from harness.chaos.observe.kept_transactions import KeptByCoordinators, require_success
+from harness.chaos.observe.kept_transactions import KeptByCoordinators
 from harness.chaos.observe.situation_evidence import MachineTime, leader_terms
 from harness.clients.librdkafka import full_log_reader as librdkafka
 from harness.evidence.history.delivered_record import DeliveredRecord
@@ -28,7 +28,7 @@ from harness.evidence.history.operation import GroupOffset, OpenProducer, Read, 
 from harness.evidence.history.unanswered_request import UnansweredRequest
 from harness.evidence.situations.recorded import LeaderTerm, StateRecord
 from harness.kafka import wire_log_reader
-from harness.kafka.leader_client import LeaderClient, Unreachable
+from harness.kafka.leader_client import LeaderClient, Unreachable, require_success
 from harness.kafka.raw_log import read_raw
 from harness.kafka.wire_log_reader import MAX_BYTES, Deliver, FetchAccount
 from harness.wire.requests.groups.find_coordinator import GROUP

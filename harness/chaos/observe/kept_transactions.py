@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.base import wait
-from harness.base.kafka_error import KafkaError, error_name
-from harness.chaos.observe.coordinators_log import NO_ID, CoordinatorsLog
+from harness.base.kafka_error import KafkaError
+from harness.chaos.observe.coordinators_log import NONE, CoordinatorsLog
 from harness.evidence.history.operation import KeptTransaction
-from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient, Unreachable
+from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient, Unreachable, require_success
 from harness.wire.records.transaction_state import TransactionState
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions, DescribeTransactionsResult
 from harness.wire.requests.transactions.list_transactions import ListTransactions
@@ -94,7 +94,7 @@ class KeptByCoordinators:
         """None where its last record is not known."""
         if self.log is None or self.log.lacking or name not in self.log.last:
             return None
-        return in_last_record(self.log.last[name], self.log.next_ids.get(name, NO_ID))
+        return in_last_record(self.log.last[name], self.log.next_ids.get(name, NONE))
 
     def _described_again(self, name: str) -> bool:
         """Whether the coordinator answered."""
@@ -136,8 +136,8 @@ def as_listed(kept: DescribeTransactionsResult) -> str:
 
 def as_recorded(kept: DescribeTransactionsResult) -> str:
     """A description in the words of :func:`in_last_record`; no producer id is to follow what has ended."""
-    start = kept.start_time_ms if kept.state.startswith(COMPLETE) else NO_ID
-    return f"{kept.state} {kept.producer_id} {kept.producer_epoch} {kept.timeout_ms} {NO_ID} {start}"
+    start = kept.start_time_ms if kept.state.startswith(COMPLETE) else NONE
+    return f"{kept.state} {kept.producer_id} {kept.producer_epoch} {kept.timeout_ms} {NONE} {start}"
 
 
 def in_last_record(state: TransactionState, next_id: int) -> str:
@@ -148,11 +148,5 @@ def in_last_record(state: TransactionState, next_id: int) -> str:
     A coordinator keeps the start of the last transaction in memory after an ``InitProducerId``, and writes none
     (``TransactionMetadata.completeTransitionTo``).
     """
-    start = state.start_ms if state.state.startswith(COMPLETE) else NO_ID
+    start = state.start_ms if state.state.startswith(COMPLETE) else NONE
     return f"{state.state} {state.producer_id} {state.producer_epoch} {state.timeout_ms} {next_id} {start}"
-
-
-def require_success(error: int, what: str) -> None:
-    """:raises Unreachable: For an answer with an error, which no further try would change."""
-    if error:
-        raise Unreachable(f"{what} answered {error_name(error)}", error)
