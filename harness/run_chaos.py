@@ -28,6 +28,7 @@ from harness.chaos.play.fault_runner import run_faults
 from harness.chaos.play.judgement_limits import CLIENT_NOTES, DRAIN_NOTES, GATE_ERRORS, limited
 from harness.chaos.play.round_context import OUT_OF_REACH, RoundContext, create_round
 from harness.chaos.play.used_ids import use_ids
+from harness.evidence.history.changed_offer import CHANGED_OFFERS
 from harness.evidence.history.judgement import Judgement
 from harness.evidence.history.operation import Phase
 from harness.evidence.history.unanswered_request import UNANSWERED
@@ -209,6 +210,7 @@ def drain(environment: Environment, context: RoundContext) -> None:
         transactional_ids=context.transactional_ids,
         groups=context.groups,
         states_of=None if no_states else context.real_name(""),
+        offered={} if context.scenario.upgrades else environment.lasting_offers,
     )
     drained = drain_partitions(scope, context.history_journal, context.fault_target.clock)
     if not drained.high_watermarks:
@@ -223,6 +225,7 @@ def drain(environment: Environment, context: RoundContext) -> None:
         context.facts[PRODUCERS_ASKED] = [partition_name(*each) for each in drained.asked]
     note_situations(context, drained, no_states or drained.lacking)
     context.facts[UNANSWERED] = [asdict(each) for each in drained.unanswered]
+    context.facts[CHANGED_OFFERS] = [asdict(each) for each in drained.changed]
     context.facts[DRAIN_NOTES] = [*drained.notes, *context.fault_target.gate_notes()]
     context.facts[GATE_ERRORS] = list(context.fault_target.gate_errors())
     context.facts[CLIENT_NOTES] = list(context.processes.notes())

@@ -1,10 +1,9 @@
-"""Requests that were asked as they are (verb ``ask``), in the model's words, and what their answers decide."""
+"""Requests that were asked as they are (verb ``ask``), in the model's words."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from harness.base.kafka_error import KafkaError
-from harness.evidence.history.asked_request import AskedRequest
+from harness.evidence.history.asked_request import TOO_LONG_MS, AskedRequest
 from harness.model.coordinator_model import NEW_PROTOCOL_END
 from harness.model.model_requests import (
     AddPartitionsAsked,
@@ -21,16 +20,6 @@ from harness.wire.topic_partitions import partition_name
 
 OLD_PRODUCE, OLD_END, CLIENTS_INIT, CLIENTS_ADD = 11, 3, 4, 3
 """Versions of clients of the old protocol, and of both; what lies between two of them makes no difference."""
-DECIDED_WHEN_ASKED = frozenset(
-    {KafkaError.INVALID_REQUEST, KafkaError.MESSAGE_TOO_LARGE, KafkaError.TRANSACTIONAL_ID_NOT_FOUND}
-)
-"""Errors that say something of a request which no correct client sends."""
-
-
-def decided_by(asked: AskedRequest) -> frozenset[KafkaError]:
-    """Errors that say something of this request, beside those that say it of any."""
-    missing = {KafkaError.UNKNOWN_TOPIC_OR_PARTITION} if asked.missing else set[KafkaError]()
-    return DECIDED_WHEN_ASKED | missing | ({KafkaError.NOT_COORDINATOR} if asked.elsewhere else set())
 
 
 def told_by(row: Mapping[str, Any]) -> ModelAnswer:
@@ -51,7 +40,10 @@ def asked_in_model(asked: AskedRequest, own_id: str, *, new: bool, produce: int)
     partition = partition_name(asked.topic, asked.partition)
     match asked.api:
         case "InitProducerId":
-            return InitProducerIdAsked(id=name, version=CLIENTS_INIT, producer_id=producer_id, epoch=epoch)
+            timeout_ms = TOO_LONG_MS if asked.too_long else NONE
+            return InitProducerIdAsked(
+                id=name, version=CLIENTS_INIT, producer_id=producer_id, epoch=epoch, timeout_ms=timeout_ms
+            )
         case "AddPartitionsToTxn":
             return AddPartitionsAsked(
                 id=name,

@@ -18,7 +18,8 @@ from msgspec.structs import replace
 from harness.base.kafka_error import KafkaError
 from harness.evidence.history.asked_request import AskedRequest
 from harness.evidence.json_codec import from_json
-from harness.judge.asked_in_model import asked_in_model, decided_by, is_open, told_by
+from harness.judge.asked_in_model import asked_in_model, is_open, told_by
+from harness.judge.decided_errors import DECIDED, DECIDED_OF_COMMITS, decided_by
 from harness.judge.stale_brokers import StaleBrokers
 from harness.model.coordinator_model import NEW_PROTOCOL_END
 from harness.model.leader_model import OFFSETS_KNOW_ABORTABLE, PRODUCE_KNOWS_ABORTABLE
@@ -45,17 +46,6 @@ COLUMNS = (
 )
 """Of operations, that a trace is made from."""
 SENDING = ("init", "begin", "produce", "send_offsets", "commit", "abort", "ask")
-DECIDED = frozenset(
-    {
-        KafkaError.INVALID_PRODUCER_EPOCH,
-        KafkaError.INVALID_PRODUCER_ID_MAPPING,
-        KafkaError.INVALID_TXN_STATE,
-        KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
-        KafkaError.PRODUCER_FENCED,
-        KafkaError.TRANSACTION_ABORTABLE,
-    }
-)
-"""Errors that say something about the transaction's state; every other one only that nothing can be said."""
 NOBODY_STALE = StaleBrokers()
 NEVER_SENT = "was never sent"
 """In the reason of an operation whose partition could not be added first."""
@@ -218,7 +208,8 @@ class ClientTrace:
         )
 
     def _end(self, row: Row, client: _Client) -> None:
-        new, told = row["protocol"] == "v2", self._refusal(row)
+        new, commit = row["protocol"] == "v2", row["verb"] == "commit"
+        told = self._refusal(row, DECIDED_OF_COMMITS if commit else DECIDED)
         if _done(row):
             told = ModelAnswer(producer_id=row["producer_id"], epoch=row["epoch"]) if new else ModelAnswer()
         request = EndTxnAsked(
@@ -226,7 +217,7 @@ class ClientTrace:
             version=5 if new else 3,
             producer_id=client.producer_id,
             epoch=client.epoch,
-            commit=row["verb"] == "commit",
+            commit=commit,
         )
         self._sent(row, request, told, row["tries"])
         client.added.clear()
@@ -237,7 +228,7 @@ class ClientTrace:
         """Whatever it changes, its client begins anew by an ``init``. A coordinator that says *later* did nothing, but
         for InitProducerId, which may have begun to abort; the leader of a Produce may have added the partition."""
         asked = from_json(AskedRequest, row["request"])
-        told = self._refusal(row, DECIDED | decided_by(asked))
+        told = self._refusal(row, decided_by(asked))
         if told is None and row["outcome"] == "refused" and asked.api not in ("InitProducerId", "Produce"):
             return
         if _done(row) and not (asked.api == "DescribeTransactions" and self._is_passing(row, client)):

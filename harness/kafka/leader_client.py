@@ -17,6 +17,7 @@ from harness.kafka.in_charge import confirmation, coordination, in_epoch, versio
 from harness.kafka.retriable import READ_AGAIN
 from harness.kafka.routing import RoutingTable, find_coordinator, first_answer
 from harness.wire.api_request import ApiRequest, ApiResult
+from harness.wire.offered import Offered
 from harness.wire.requests.cluster.metadata import Metadata, MetadataResult
 from harness.wire.requests.groups.find_coordinator import TRANSACTION
 from harness.wire.requests.transactions.list_transactions import ListTransactions, ListTransactionsResult
@@ -166,6 +167,14 @@ class LeaderClient:
     def transactions_of(self, broker: int, states: Iterable[str]) -> ListTransactionsResult | None:
         """Those in ``states`` that one broker coordinates, or None when it does not answer; it may tell an error."""
         return self._answer(broker, ListTransactions(states=tuple(states)))
+
+    def advertised_by(self, broker: int) -> Offered | None:
+        """What one broker advertises now, or None when it does not answer."""
+        try:
+            return self.client.refresh(broker, self.answer_seconds)
+        except WireError as error:
+            self._failed(str(error))
+            return None
 
     def close(self) -> None:
         self.client.close()

@@ -63,6 +63,26 @@ def a_transaction_is_over_before_its_time(s: Story) -> Sequence[str]:
     return ["no-order-explains-it"]
 
 
+def a_broker_fails_at_a_write_for_no_known_reason(s: Story) -> Sequence[str]:
+    s.init(**WIRE)
+    s.begin(1)
+    s.produce(1, outcome=Outcome.UNSURE, error=int(KafkaError.UNKNOWN_SERVER_ERROR), **WIRE)
+    s.end()
+    return ["no-order-explains-it"]
+
+
+def a_coordinator_fails_at_a_commit_that_a_fence_may_have_met(s: Story) -> Sequence[str]:
+    s.init(**WIRE)
+    s.begin(1)
+    s.produce(1, **WIRE)
+    s.operation("init", "b", outcome=Outcome.UNSURE, error=None, **WIRE)
+    s.commit(1, outcome=Outcome.UNSURE, error=int(KafkaError.UNKNOWN_SERVER_ERROR), control=None, **WIRE)
+    s.marker("ABORT", epoch=1)
+    s.init("c", epoch=2, **WIRE)
+    s.end()
+    return []
+
+
 def an_init_without_an_answer_explains_the_epoch(s: Story) -> Sequence[str]:
     s.init(**WIRE)
     s.operation("init", "b", outcome=Outcome.UNSURE, error=None, **WIRE)
@@ -116,6 +136,8 @@ ANOMALY = Anomaly(
         an_identity_that_was_never_handed_out_is_taken,
         an_identity_that_was_never_handed_out_is_refused,
         a_transaction_is_over_before_its_time,
+        a_broker_fails_at_a_write_for_no_known_reason,
+        a_coordinator_fails_at_a_commit_that_a_fence_may_have_met,
         an_init_without_an_answer_explains_the_epoch,
         a_lost_commit_explains_the_refusal_of_an_abort,
     ),

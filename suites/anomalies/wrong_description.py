@@ -249,7 +249,8 @@ ANOMALY = Anomaly(
         "epoch than it has handed out, another state than the last ``init``, ``commit`` or ``abort`` left where its "
         "identity is still the one handed out then, partitions of a transaction that is over, no timeout, or another "
         "one than its wire clients asked for; or of an id all brokers' lists, or its records in "
-        "``__transaction_state``, have something else than its coordinator describes"
+        "``__transaction_state``, have something else than its coordinator describes; "
+        "or a broker advertises an API or feature otherwise than before the run (``facts.changed_offers``)"
     ),
     phrase="describes producers or transactions wrongly",
     stories=(

@@ -18,10 +18,12 @@ from typing import Literal, TypeAlias
 from harness.base.addresses import Address
 from harness.base.clock import RunClock
 from harness.base.wait import Patience
+from harness.chaos.observe.changed_offers import changed_offers
 from harness.chaos.observe.coordinators_log import CoordinatorsLog
 from harness.chaos.observe.kept_transactions import KeptByCoordinators
 from harness.chaos.observe.situation_evidence import MachineTime, leader_terms
 from harness.clients.librdkafka import full_log_reader as librdkafka
+from harness.evidence.history.changed_offer import ChangedOffer
 from harness.evidence.history.delivered_record import DeliveredRecord
 from harness.evidence.history.history_journal import HistoryJournal
 from harness.evidence.history.operation import GroupOffset, OpenProducer, Read, ReaderEnd
@@ -31,6 +33,7 @@ from harness.kafka import wire_log_reader
 from harness.kafka.leader_client import LeaderClient, Unreachable, require_success
 from harness.kafka.raw_log import read_raw
 from harness.kafka.wire_log_reader import MAX_BYTES, Deliver, FetchAccount
+from harness.wire.offered import Offered
 from harness.wire.requests.groups.find_coordinator import GROUP
 from harness.wire.requests.groups.offset_fetch import NO_OFFSET, OffsetFetch
 from harness.wire.requests.log.fetch import Fetch
@@ -62,6 +65,7 @@ class Scope:
     :param reader_security: How readers do; None: the same.
     :param fetch_bytes: What the readers ask for at a time: with little, a transaction spans many answers.
     :param reader_group: The group's name that librdkafka's reader goes by.
+    :param offered: What brokers advertised before the run, of those that are to advertise the same after it.
     """
 
     partitions: Sequence[TopicPartition]
@@ -74,6 +78,7 @@ class Scope:
     transactional_ids: Sequence[str] = ()
     groups: Sequence[str] = ()
     states_of: str | None = None
+    offered: Mapping[int, Offered] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -85,6 +90,7 @@ class Drained:
     :param states: Of the coordinators' log. :param lacking: Why it could not be read.
     :param asked: Partitions whose leader told of its producers.
     :param notes: What could not be read, a sentence each. :param unanswered: The same for the judge.
+    :param changed: What brokers advertise otherwise than before.
     :param fetches: What the wire reader's answers were like.
     """
 
@@ -96,6 +102,7 @@ class Drained:
     asked: list[TopicPartition] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unanswered: list[UnansweredRequest] = field(default_factory=list)
+    changed: Sequence[ChangedOffer] = ()
     fetches: FetchAccount = field(default_factory=FetchAccount)
 
 
@@ -121,6 +128,7 @@ def drain(scope: Scope, history_journal: HistoryJournal, clock: RunClock, *, tim
         for group in scope.groups:
             with _noting(drained, OffsetFetch.api, group), kept_within(OffsetFetch.api) as bound:
                 _offsets(leader_client, group, scope.partitions, history_journal, bound)
+        drained.changed = changed_offers(leader_client, scope.offered, within_seconds=timeout_seconds)
     finally:
         leader_client.close()
     _readers(scope, drained, history_journal, clock, timeout_seconds)

@@ -31,6 +31,7 @@ from harness.kafka.belongings import Belongings
 from harness.kafka.targets.target_features import TargetFeatures, read_target_features
 from harness.machine.run_processes import RunProcesses, open_run_processes
 from harness.spark.session.spark_session import SparkHandle, open_session
+from harness.wire.offered import Offered
 from harness.wire.wire_client import WireClient
 
 PRODUCER_EXPIRATION = "producer.id.expiration.ms"
@@ -131,6 +132,11 @@ class Environment:
         """Whether leaders certainly forget no producer within a round; by default they keep one for a day (KIP-854)."""
         properties = {**self.wanted.cluster.properties, **self._asked.properties}
         return self.open().owned and PRODUCER_EXPIRATION not in properties
+
+    @property
+    def lasting_offers(self) -> Mapping[int, Offered]:
+        """What brokers advertise, and go on to advertise where nobody upgrades them; none of a cluster not ours."""
+        return self.features.brokers if self.features is not None and self.open().owned else {}
 
     def record_client(self, pid: int) -> None:
         """Have a client's process ended should Fencepost be killed."""

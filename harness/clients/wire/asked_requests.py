@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harness.evidence.history.asked_request import AskedRequest
+from harness.evidence.history.asked_request import TOO_LONG_MS, AskedRequest
 from harness.model.coordinator_model import described_state
 from harness.wire.api_request import ApiRequest, ApiResult
 from harness.wire.api_results import ProducerIdAndEpoch
@@ -30,7 +30,7 @@ def wire_request(asked: AskedRequest, transactional_id: str, timeout_ms: int) ->
     }
     match asked.api:
         case "InitProducerId":
-            return InitProducerId(timeout_ms=timeout_ms, **claimed)
+            return InitProducerId(timeout_ms=TOO_LONG_MS if asked.too_long else timeout_ms, **claimed)
         case "AddPartitionsToTxn":
             return AddPartitionsToTxn(partitions=((asked.topic, asked.partition),), **claimed)
         case "EndTxn":

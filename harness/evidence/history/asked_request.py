@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 AskedApi: TypeAlias = Literal["InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn", "DescribeTransactions"]
+TOO_LONG_MS = 2**31 - 1
+"""What the field takes; brokers allow ``transaction.max.timeout.ms``, a quarter of an hour by default."""
 ASKED_APIS: tuple[AskedApi, ...] = get_args(AskedApi)
 
 
@@ -16,6 +18,7 @@ class AskedRequest:
     :param sequence: Of the one record of ``Produce``. :param transactional: Whether its batch says that it is part of a
         transaction. :param too_large: Whether it is larger than its topic allows (``max.message.bytes``).
     :param missing: Whether ``partition`` is none of the topic's. :param commit: Of ``EndTxn``.
+    :param too_long: Of ``InitProducerId``: whether its timeout is longer than any broker allows.
     :param elsewhere: Of ``DescribeTransactions``: whether a broker is asked that is not the coordinator.
     """
 
@@ -31,6 +34,7 @@ class AskedRequest:
     commit: bool = False
     missing: bool = False
     elsewhere: bool = False
+    too_long: bool = False
 
     def __post_init__(self) -> None:
         """:raises ValueError: For a request that cannot be made."""

@@ -221,7 +221,7 @@ class _CarelessRole:
         producer_id, epoch = _claimed(draw.choice(claims[api]), identity, self.former)
         unknown, elsewhere = (api == "DescribeTransactions" and draw.random() < 0.3 for _ in range(2))
         missing = api == "AddPartitionsToTxn" and draw.random() < 0.2
-        return AskedRequest(
+        asked = AskedRequest(
             api=api,
             transactional_id=f"{topic}-nobody" if unknown else "",
             producer_id=producer_id,
@@ -230,10 +230,16 @@ class _CarelessRole:
             partition=draw.randrange(self.partitions) + (self.partitions if missing else 0),
             missing=missing,
             elsewhere=elsewhere,
-            sequence=draw.choice((0, 0, 7)) if api == "Produce" else 0,
-            too_large=api == "Produce" and draw.random() < 0.3,
-            commit=draw.random() < 0.5,
         )
+        return self._with_own_fields(asked)
+
+    def _with_own_fields(self, asked: AskedRequest) -> AskedRequest:
+        """With what requests of one API alone have."""
+        draw, writes = self.draw, asked.api == "Produce"
+        sequence, too_large = draw.choice((0, 0, 7)) if writes else 0, writes and draw.random() < 0.3
+        chance = draw.random()
+        too_long = asked.api == "InitProducerId" and chance < 0.2
+        return replace(asked, sequence=sequence, too_large=too_large, commit=chance < 0.5, too_long=too_long)
 
 
 def _claimed(how: str, identity: Identity, former: Identity) -> Identity:

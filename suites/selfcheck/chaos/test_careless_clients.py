@@ -52,6 +52,7 @@ def test_every_request_is_asked_with_every_kind_of_identity(tmp_path: Path) -> N
     assert {kind for _, kind in kinds} == {"own", "older", "newer", "half", "other", "stranger"}
     assert any(asked.transactional_id.endswith("nobody") for asked, _ in client.asked)
     assert any(asked.too_large for asked, _ in client.asked)
+    assert any(asked.too_long for asked, _ in client.asked)
     assert any(asked.elsewhere for asked, _ in client.asked)
     partitions = {asked.missing: asked.partition for asked, _ in client.asked if asked.topic}
     assert partitions[True] >= Careless().partitions > partitions[False]
@@ -126,4 +127,5 @@ def test_what_is_wrong_in_one_thing_alone_comes_often(tmp_path: Path) -> None:
     repeated = sum(one == other and one.api == "InitProducerId" for one, other in pairwise(own))
     large = sum(one.too_large and not one.sequence for one in own)
     missing = sum(one.missing for one in own)
-    assert min(repeated, large, missing) > len(client.asked) / 100
+    too_long = sum(one.too_long for one in own)
+    assert min(repeated, large, missing, too_long) > len(client.asked) / 100

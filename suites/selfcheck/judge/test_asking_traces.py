@@ -140,6 +140,14 @@ def test_a_batch_that_is_too_large_or_of_no_transaction_is_refused_while_one_is_
     assert explained(ask("Produce", claims=beside)) is Explained.NO
 
 
+def test_a_timeout_that_is_too_long_is_refused_to_whoever_asks_for_it() -> None:
+    for identity in (OWN, {}):
+        too_long = {**identity, "too_long": True}
+        known = refused("InitProducerId", KafkaError.INVALID_TRANSACTION_TIMEOUT, claims=too_long)
+        assert explained(known) is Explained.YES
+        assert explained(ask("InitProducerId", claims=too_long, producer_id=7, epoch=1)) is Explained.NO
+
+
 def test_a_partition_that_is_not_there_cannot_be_added() -> None:
     nowhere = {**OWN, "partition": 7, "missing": True}
     known = refused("AddPartitionsToTxn", KafkaError.UNKNOWN_TOPIC_OR_PARTITION, claims=nowhere)

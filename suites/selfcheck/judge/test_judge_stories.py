@@ -15,6 +15,7 @@ from harness.base.json_value import Json
 from harness.base.kafka_error import KafkaError, error_name
 from harness.base.user_error import UserError
 from harness.evidence.history.anomalies import find_anomalies
+from harness.evidence.history.changed_offer import CHANGED_OFFERS
 from harness.evidence.history.judgement import HistoryFinding, Judgement
 from harness.evidence.history.operation import FaultWindow, OpenProducer, Outcome
 from harness.evidence.history.unanswered_request import UNANSWERED
@@ -207,6 +208,16 @@ def test_a_malformed_fact_of_what_was_not_answered_is_refused(session: SparkHand
     history = history_of(session.spark, [], tmp_path)
     with pytest.raises(UserError, match=r"facts\.unanswered of run\.json cannot be read"):
         judge(replace(history, run={**history.run, "facts": {UNANSWERED: ["nothing"]}}))
+
+
+def test_a_broker_that_advertises_another_level_than_before_is_told(session: SparkHandle, tmp_path: Path) -> None:
+    changed: Json = [{"broker": 2, "what": "finalized transaction.version", "before": "2", "after": "nothing"}]
+    history = history_of(session.spark, [], tmp_path)
+    judged = judge(replace(history, run={**history.run, "facts": {CHANGED_OFFERS: changed}}))
+    (check,) = (one for one in judged.checks if one.findings)
+    assert [one.detail for one in check.findings] == [
+        "broker 2 advertised finalized transaction.version 2 before the run, and nothing after it"
+    ]
 
 
 @pytest.mark.parametrize(("start", "named"), [(-1, []), (7, ["hanging-transaction", "wrong-description"])])

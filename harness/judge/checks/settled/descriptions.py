@@ -4,20 +4,23 @@ A leader keeps of each producer the epoch, the last sequence, the coordinator ep
 marker that it appended (``ProducerStateManager``, ``ProducerStateEntry``). A coordinator's producer id and epoch are
 those that it answered last; where they are unchanged nobody has begun anything since, so that its state is what the
 last end or init left; brokers list what they describe, and have written it to ``__transaction_state``, from where the
-next coordinator takes it. KIP-664 promises it: the requests describe the state of producers and transactions.
+next coordinator takes it. KIP-664 promises it: the requests describe the state of producers and transactions. Brokers
+advertise what they did before the run, by which clients choose their protocol (KIP-584; ``CHANGED_OFFERS``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from harness.evidence.history.changed_offer import CHANGED_OFFERS, ChangedOffer
 from harness.evidence.run_facts import texts_of
 from harness.evidence.transaction_states import OVER
-from harness.judge.check import Check, Examined, findings, sentence
+from harness.judge.check import Check, Examined, finding_rows, findings, sentence
 from harness.judge.judge_context import JudgeContext
+from harness.judge.listed_fact import listed_fact
 from harness.spark.session.driver_rows import collect_rows
 
 PRODUCERS_ASKED = "producers_asked"
@@ -31,6 +34,8 @@ def examine(context: JudgeContext) -> Examined:
     rows = reduce(DataFrame.unionByName, described)
     ((compared, wrong),) = collect_rows(rows.agg(F.count("*"), F.count("wrong")))
     found = [*map(_named, described)] if wrong else []
+    if changed := listed_fact(context.history.run, CHANGED_OFFERS, ChangedOffer):
+        found.append(finding_rows(context.history.spark, map(_changed, changed)))
     return Examined(witnesses=compared, findings=found, reason="brokers were asked for nothing that they keep")
 
 
@@ -200,9 +205,14 @@ def _named(rows: DataFrame) -> DataFrame:
     )
 
 
+def _changed(one: ChangedOffer) -> Mapping[str, Any]:
+    told = f"broker {one.broker} advertised {one.what} {one.before} before the run, and {one.after} after it"
+    return {"anomaly": "wrong-description", "detail": told}
+
+
 CHECK = Check(
     name="descriptions-are-true",
-    statement="What leaders and coordinators describe after settling is what they appended and answered.",
+    statement="What brokers describe after settling is what they appended and answered, and advertised before.",
     anomalies=("wrong-description",),
     examine=examine,
     early=True,
