@@ -13,6 +13,8 @@ from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient
 from harness.wire.offered import Offered
 
 NOTHING = "nothing"
+EPOCH = "epoch of the finalized features"
+"""It grows with every change of the cluster's metadata, by the controllers' log."""
 
 
 def changed_offers(
@@ -42,6 +44,9 @@ def _changes_of(leader_client: LeaderClient, broker: int, before: Offered) -> It
         earlier, later = then.get(what, NOTHING), told.get(what, NOTHING)
         if earlier != later:
             yield ChangedOffer(broker=broker, what=what, before=earlier, after=later)
+    epochs = before.finalized_features_epoch, now.finalized_features_epoch
+    if epochs[1] < epochs[0]:  # clients take no notice of levels that are older than those that they know (KIP-584)
+        yield ChangedOffer(broker=broker, what=EPOCH, before=str(epochs[0]), after=str(epochs[1]))
 
 
 def _told(offered: Offered) -> Mapping[str, str]:

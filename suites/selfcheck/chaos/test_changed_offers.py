@@ -54,8 +54,9 @@ def changed(client: Advertising, within_seconds: float = 0.0) -> Sequence[Change
         ),
         ({"apis": {"EndTxn": (0, 4), "Produce": (3, 13)}}, "EndTxn", ("0 to 5", "0 to 4")),
         ({"finalized_features": {"transaction.version": 2, "new": 1}}, "finalized new", ("nothing", "1")),
+        ({"finalized_features_epoch": 6}, "epoch of the finalized features", ("7", "6")),
     ],
-    ids=["a level is gone", "a lower level is supported", "an older version is the newest", "a level is new"],
+    ids=["a level is gone", "a lower level is supported", "an older version", "a level is new", "an older epoch"],
 )
 def test_what_is_told_otherwise_is_named(change: Mapping[str, Any], what: str, told: tuple[str, str]) -> None:
     before, after = told
