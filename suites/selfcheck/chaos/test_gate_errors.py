@@ -74,9 +74,10 @@ def test_errors_are_read_when_the_round_is_drained(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("harness.run_chaos.note_situations", lambda *_: None)
     monkeypatch.setattr("harness.run_chaos.why_no_states", lambda *_: "")
     reader = SimpleNamespace(finish=lambda *_, **__: (), facts=lambda: {})
+    scenario = SimpleNamespace(passing_partitions=(), toxics=(), upgrades=False)
     with fault_target(open_gate) as target:
         context = SimpleNamespace(
-            partitions=[], scenario=SimpleNamespace(passing_partitions=(), toxics=()), fault_target=target,
+            partitions=[], scenario=scenario, fault_target=target,
             transactional_ids=[], groups=[], reader=reader, real_name=str,
             history_journal=SimpleNamespace(write=lambda *_: None), facts={OUT_OF_REACH: {}},
             processes=RunningClients(), seed=Seed(7), struck_moments=SimpleNamespace(moments=()),
@@ -85,7 +86,7 @@ def test_errors_are_read_when_the_round_is_drained(monkeypatch: pytest.MonkeyPat
         gate.process.kill()
         gate.process.wait(PATIENCE)
         reading = SimpleNamespace(addresses={}, security=PLAINTEXT)
-        environment = SimpleNamespace(reading=reading, keeps_producers=False)
+        environment = SimpleNamespace(reading=reading, keeps_producers=False, lasting_offers={})
         run_chaos.drain(cast(Any, environment), cast(Any, context))
     assert context.facts["drain_notes"] == ["broker 1 is away"]
     assert "the gate is gone" in context.facts["gate_errors"][0]
