@@ -1,4 +1,4 @@
-"""The anomaly ``wrong-description``: describes producers or transactions wrongly."""
+"""The anomaly ``wrong-description``: describes producers, transactions or itself wrongly."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ ANOMALY = Anomaly(
         "``__transaction_state``, have something else than its coordinator describes; "
         "or a broker advertises an API or feature otherwise than before the run (``facts.changed_offers``)"
     ),
-    phrase="describes producers or transactions wrongly",
+    phrase="describes producers, transactions or itself wrongly",
     stories=(
         a_leader_gives_a_producer_an_older_epoch,
         a_leader_keeps_a_sequence_that_a_new_epoch_ended,
