@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 AskedApi: TypeAlias = Literal["InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn", "DescribeTransactions"]
-TOO_LONG_MS = 2**31 - 1
-"""What the field takes; brokers allow ``transaction.max.timeout.ms``, a quarter of an hour by default."""
 ASKED_APIS: tuple[AskedApi, ...] = get_args(AskedApi)
+TOO_LONG_MS = 2**31 - 1
+"""The longest timeout that a request can name; brokers allow ``transaction.max.timeout.ms``, 15 minutes by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,6 @@ BEFORE = Offered(
     finalized_features_epoch=7,
 )
 LOWERED = replace(BEFORE, finalized_features={})
-LOWER = ("0 to 2", "0 to 1")
 
 
 @dataclass

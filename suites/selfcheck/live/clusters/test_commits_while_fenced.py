@@ -10,7 +10,6 @@ from harness.cluster.cluster import BreakCode
 from harness.contract import KafkaError
 from harness.contract.byteman.rule_text import rule
 from harness.lab.lab import Lab
-from harness.lab.producer import Producer
 from suites.selfcheck.fixtures.live_clients import breakable_lab
 
 pytestmark = pytest.mark.live
@@ -36,7 +35,8 @@ def test_a_commit_between_the_fence_and_its_abort_is_an_unknown_error(tmp_path: 
             txn.write(lab.partition("P1"))
             await_the_fence(lab)
             assert txn.end(commit=True, as_="early", retry=()).error == KafkaError.UNKNOWN_SERVER_ERROR
-            until(lambda: state(lab, txn) == "CompleteAbort", what="the abort", timeout_seconds=20)
+            aborted = lab.reached(txn, "CompleteAbort", as_="aborted", timeout_seconds=20)
+        assert aborted.fields["state"] == "CompleteAbort"
         assert txn.end(commit=True, as_="late", retry=()).error == NEXT_ANSWER[protocol]
 
 
@@ -45,7 +45,3 @@ def await_the_fence(lab: Lab) -> None:
     cluster = lab.cluster
     assert isinstance(cluster, BreakCode)
     until(lambda: BEGUN in cluster.entered_rules(), what="the fence", timeout_seconds=20)
-
-
-def state(lab: Lab, txn: Producer) -> str:
-    return lab.observer.state(txn.transactional_id, txn.coordinator)
