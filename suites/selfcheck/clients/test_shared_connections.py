@@ -87,12 +87,13 @@ def test_silence_ends_the_connection_for_all_who_wait_on_it_and_the_next_request
     broker = AnsweringBroker(silent={"quiet"})
 
     async def talk(connections: SharedConnections) -> list[object]:
+        opened = (await connections.ask(1, REQUEST, 2)).error
         quiet = asyncio.create_task(connections.ask(1, heartbeat("quiet"), 0.05))
         behind = asyncio.create_task(connections.ask(1, heartbeat("quiet too"), 2))
         failed = await asyncio.gather(quiet, behind, return_exceptions=True)
-        return [*map(type, failed), (await connections.ask(1, REQUEST, 2)).error]
+        return [opened, *map(type, failed), (await connections.ask(1, REQUEST, 2)).error]
 
-    assert talking_to(broker, talk) == [NoAnswer, ConnectionClosed, 0]
+    assert talking_to(broker, talk) == [0, NoAnswer, ConnectionClosed, 0]
     assert broker.connections == 2
 
 
