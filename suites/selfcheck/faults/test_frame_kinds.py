@@ -74,13 +74,15 @@ def test_a_late_request_waits_for_the_other_one(name: str, pair: GatePair) -> No
     late, client = pair.call(), pair.call()
     first, then = (produce(), end()) if name == "late-produce" else (end(), produce())
     versions = {"Produce": 9, "EndTxn": 3}
+    pair.gate.watch("late")
     with TOXICS[name].strike(target_of(pair), drawn(name, at_most_ms=60_000, after_ms=1)) as strikes:
-        late.ask(1, first, versions[first.api])
-        wait.pause(0.05)
+        late.ask(1, first, versions[first.api], client_id="late")
+        wait.until(lambda: len(pair.gate.frames("late")) == 1, what="the late request", timeout_seconds=PATIENCE)
         client.ask(2, then, versions[then.api])
         assert client.answer() == (2, 0)
         assert late.answer() == (1, 0)
         assert pair.broker.correlations == [2, 1]
+    pair.gate.unwatch("late")
     assert strikes.struck == 1
 
 

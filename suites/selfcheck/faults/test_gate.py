@@ -217,7 +217,8 @@ def test_of_one_id_a_rule_takes_the_first_that_fits_and_then_every_request(pair:
     asked = [end("a"), end("b", committed=False), end("a", committed=False), end("b"), end("b", committed=False)]
     for number, request in enumerate(asked, start=1):
         client.ask(number, request, 3)
-    assert answers(client, 2) == [1, 3]
+    client.ask(6, init("last"), 4)
+    assert answers(client, 3) == [1, 3, 6]
     assert handle.report().struck == 3
 
 
