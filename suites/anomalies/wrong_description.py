@@ -151,6 +151,31 @@ def a_coordinator_wrote_what_it_describes(s: Story) -> Sequence[str]:
     return []
 
 
+def _recorded_after_commit(s: Story, client: str, recorded: str) -> None:
+    """A client commits; the last record of its id names a protocol."""
+    s.init()
+    s.begin(1)
+    s.produce(1)
+    s.commit(1, client=client, protocol="v1", producer_id=s.pid(), epoch=0)
+    s.add(_transaction(s, "CompleteCommit", protocol=recorded))
+    s.end()
+
+
+def a_coordinator_wrote_that_another_protocol_is_used(s: Story) -> Sequence[str]:
+    _recorded_after_commit(s, "wire-v1", "v2")
+    return ["wrong-description"]
+
+
+def a_coordinator_wrote_by_which_protocol_the_end_came(s: Story) -> Sequence[str]:
+    _recorded_after_commit(s, "wire-v1", "v1")
+    return []
+
+
+def a_library_may_have_ended_by_another_protocol(s: Story) -> Sequence[str]:
+    _recorded_after_commit(s, "librdkafka", "v2")
+    return []
+
+
 def a_coordinator_tells_of_another_timeout(s: Story) -> Sequence[str]:
     s.init(client="wire-v1", timeout_ms=6_000)
     s.add(_transaction(s, "Empty"))
@@ -249,7 +274,8 @@ ANOMALY = Anomaly(
         "epoch than it has handed out, another state than the last ``init``, ``commit`` or ``abort`` left where its "
         "identity is still the one handed out then, partitions of a transaction that is over, no timeout, or another "
         "one than its wire clients asked for; or of an id all brokers' lists, or its records in "
-        "``__transaction_state``, have something else than its coordinator describes; "
+        "``__transaction_state``, have something else than its coordinator describes, or the last record names another "
+        "protocol than a wire client ended the last transaction by; "
         "or a broker advertises an API or feature otherwise than before the run (``facts.changed_offers``)"
     ),
     phrase="describes producers, transactions or itself wrongly",
@@ -269,6 +295,9 @@ ANOMALY = Anomaly(
         a_coordinator_wrote_another_epoch,
         a_coordinator_wrote_that_another_producer_id_follows,
         a_coordinator_wrote_what_it_describes,
+        a_coordinator_wrote_that_another_protocol_is_used,
+        a_coordinator_wrote_by_which_protocol_the_end_came,
+        a_library_may_have_ended_by_another_protocol,
         a_coordinator_tells_of_another_timeout,
         one_of_several_timeouts_is_told,
         a_library_may_ask_for_another_timeout,

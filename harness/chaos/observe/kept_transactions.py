@@ -22,6 +22,8 @@ from harness.wire.requests.transactions.list_transactions import ListTransaction
 
 COMPLETE = "Complete"
 """What the states of a completed transaction begin with."""
+NEW_PROTOCOL = 2
+"""The transaction version of clients whose ends hand out an epoch (``TransactionVersion.TV_2``)."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,6 +80,7 @@ class KeptByCoordinators:
                 partitions=",".join(kept.partitions),
                 listed=self.listed.get(transactional_id) if certain else None,
                 recorded=self._recorded(transactional_id) if certain else None,
+                protocol=self._protocol(transactional_id) if certain else None,
             )
 
     def _differing(self, timeout_seconds: float) -> Sequence[str]:
@@ -92,9 +95,15 @@ class KeptByCoordinators:
 
     def _recorded(self, name: str) -> str | None:
         """None where its last record is not known."""
-        if self.log is None or self.log.lacking or name not in self.log.last:
-            return None
-        return in_last_record(self.log.last[name], self.log.next_ids.get(name, NONE))
+        last = self._last_record(name)
+        return None if self.log is None or last is None else in_last_record(last, self.log.next_ids.get(name, NONE))
+
+    def _protocol(self, name: str) -> str | None:
+        last = self._last_record(name)
+        return None if last is None else "v2" if last.client_transaction_version == NEW_PROTOCOL else "v1"
+
+    def _last_record(self, name: str) -> TransactionState | None:
+        return None if self.log is None or self.log.lacking else self.log.last.get(name)
 
     def _described_again(self, name: str) -> bool:
         """Whether the coordinator answered."""

@@ -287,6 +287,7 @@ class KeptTransaction:
     :param recorded: State, producer id, epoch and timeout in the id's last record in ``__transaction_state``, the next
         producer id that a record of what was over names (-1 for none), and of a completed transaction the start (else
         -1); null: it was not read.
+    :param protocol: That its last record names (KIP-890): ``v2`` where ``ClientTransactionVersion`` is 2, else ``v1``.
     """
 
     transactional_id: str
@@ -298,6 +299,7 @@ class KeptTransaction:
     partitions: str
     listed: str | None = None
     recorded: str | None = None
+    protocol: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

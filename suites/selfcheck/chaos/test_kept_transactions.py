@@ -11,6 +11,7 @@ from harness.base.kafka_error import KafkaError
 from harness.chaos.observe.coordinators_log import CoordinatorsLog
 from harness.chaos.observe.kept_transactions import KeptByCoordinators
 from harness.chaos.observe.situation_evidence import MachineTime
+from harness.evidence.history.operation import KeptTransaction
 from harness.kafka.leader_client import LeaderClient, Unreachable
 from harness.wire.records.record_batch import LogBatch
 from harness.wire.records.transaction_state import NewState, TransactionState
@@ -176,15 +177,20 @@ def written(state: str, **more: int) -> TransactionState:
     return TransactionState(transactional_id="a", offset=0, version=1, state=state, **given)  # type: ignore[arg-type]
 
 
-def recorded(log: WrittenStates, state: str = "Empty", timeout_seconds: float = 60) -> str | None:
+def recorded(log: WrittenStates, timeout_seconds: float = 60) -> str | None:
     """What the history has of the last record."""
-    brokers = TwoCoordinators([state], [[state]])
-    kept = KeptByCoordinators(leader_client=brokers, log=log)  # type: ignore[arg-type]
+    return kept(log, timeout_seconds).recorded
+
+
+def kept(log: WrittenStates, timeout_seconds: float = 60) -> KeptTransaction:
+    """What the history has of the id."""
+    brokers = TwoCoordinators(["Empty"], [["Empty"]])
+    coordinators = KeptByCoordinators(leader_client=brokers, log=log)  # type: ignore[arg-type]
     log.read_on()
-    kept.describe("a", timeout_seconds)
-    kept.compare(timeout_seconds)
-    (row,) = kept.rows()
-    return row.recorded
+    coordinators.describe("a", timeout_seconds)
+    coordinators.compare(timeout_seconds)
+    (row,) = coordinators.rows()
+    return row
 
 
 def test_a_record_that_comes_after_the_description_is_waited_for() -> None:
@@ -214,7 +220,14 @@ def test_the_start_of_an_empty_transaction_is_not_compared() -> None:
 
 def test_of_a_log_that_could_not_be_read_nothing_is_said() -> None:
     log = WrittenStates([written("Ongoing")], lacking="it could not be read")
-    assert recorded(log) is None
+    assert kept(log).recorded is None
+    assert kept(log).protocol is None
+
+
+@pytest.mark.parametrize(("version", "protocol"), [(0, "v1"), (2, "v2")])
+def test_the_protocol_is_the_one_that_the_last_record_names(version: int, protocol: str) -> None:
+    log = WrittenStates([written("Ongoing"), written("Empty", client_transaction_version=version)])
+    assert kept(log).protocol == protocol
 
 
 @dataclass

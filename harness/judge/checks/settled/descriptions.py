@@ -135,7 +135,9 @@ def _answered(context: JudgeContext) -> DataFrame:
     last = rows.groupBy("transactional_id").agg(
         F.when(F.bool_and(_tells_timeout()) & F.bool_or(F.col("verb") == "init"), timeouts).alias("timeouts"),
         F.max(F.when(handed, identity)).alias("handed"),
-        F.max(F.struct("started", "verb", "outcome", "producer_id", "epoch", "txn")).alias("asked"),
+        F.max(F.struct("started", "verb", "outcome", "producer_id", "epoch", "txn", "client", "protocol")).alias(
+            "asked"
+        ),
     )
     known = last.withColumn("txn", F.col("asked.txn")).where("handed IS NOT NULL")
     wrote = context.transactions.where("done > 0").join(F.broadcast(known.select("txn")), "txn", "left_semi")
@@ -161,6 +163,7 @@ def _wrong_transaction() -> Column:
     listed = F.when(F.col("listed") == "", "nothing").otherwise(F.col("listed"))
     started = F.when(F.col("state").startswith("Complete"), F.col("started_ms")).otherwise(-1)
     record = F.concat_ws(" ", "state", "pid", "epoch", "timeout_ms", F.lit(-1), started)
+    ended = same & F.col("wrote") & verb.isin("commit", "abort") & F.col("asked.client").startswith("wire-")
     older = (F.col("pid") == F.col("handed.id")) & (F.col("epoch") < F.col("handed.of_epoch"))
     return (
         F.when(F.col("pid") < 0, _of_id("no producer id", "handed.id"))
@@ -176,6 +179,10 @@ def _wrong_transaction() -> Column:
             F.col("state").isin(*OVER) & (F.col("recorded") != record),
             sentence(RECORDED_OTHERWISE, "transactional_id", record, "recorded"),
         )
+        .when(
+            ended & (F.col("protocol") != F.col("asked.protocol")),
+            sentence(PROTOCOL_OTHERWISE, "transactional_id", "asked.protocol", "protocol"),
+        )
         .when(~F.array_contains("timeouts", F.col("timeout_ms")), _of_id("timeout %s", timeouts, "timeout_ms"))
     )
 
@@ -187,6 +194,7 @@ RECORDED_OTHERWISE = (
     "the coordinator describes %s so that its last record must have '%s' (state, producer id, epoch, timeout, next "
     "producer id, start), and it has '%s'"
 )
+PROTOCOL_OTHERWISE = "the last transaction of %s was ended by protocol %s, and the coordinator's last record has %s"
 
 
 def _of_id(what: str, right: Any, *told: str) -> Column:
