@@ -4,6 +4,8 @@ from dataclasses import asdict, dataclass, replace
 
 NEW_PROTOCOL_PRODUCE = 12
 """Of Produce: the version by which a leader adds the partition for the client (KIP-890 part 2)."""
+FIRST_WITH_OLD_EPOCHS_REFUSED = 13
+"""Of Produce: the newest of the release in which leaders refused old epochs at once, 4.1 (KIP-516, KAFKA-18042)."""
 NEW_PROTOCOL_OFFSETS = 5
 """Of TxnOffsetCommit: likewise."""
 KNOWS_PATTERN = 2
@@ -108,7 +110,7 @@ def profile_of(
         verifies=verifies,
         level=level,
         compares_open_epoch=new,
-        refuses_old_epochs_first=new,
+        refuses_old_epochs_first=produce >= FIRST_WITH_OLD_EPOCHS_REFUSED,
         ending_comes_first=new,
         first_sequence_is_zero=new,
         strict_markers=write_markers >= 2,

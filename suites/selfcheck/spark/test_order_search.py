@@ -130,6 +130,7 @@ def test_the_profile_is_chosen_by_all_that_brokers_advertise() -> None:
     before_4_3 = offered_profile(newest, run)
     assert before_4_3 == replace(NEWEST, strict_markers=False, fence_rotates=False, records_name_ids=False)
     assert offered_profile({**newest, "WriteTxnMarkers": 2, "DescribeLogDirs": 5}, run) == NEWEST
+    assert offered_profile({**newest, "Produce": 12}, run) == replace(before_4_3, refuses_old_epochs_first=False)
     unknown = {name: version for name, version in newest.items() if name != "DescribeLogDirs"}
     assert offered_profile({**unknown, "WriteTxnMarkers": 2}, run) == NEWEST
     assert offered_profile({"Produce": 13}, run) is None
