@@ -16,6 +16,7 @@ from harness.base.kafka_error import KafkaError
 from harness.chaos.observe.coordinators_log import NONE, CoordinatorsLog
 from harness.evidence.history.operation import KeptTransaction
 from harness.kafka.leader_client import RETRY_SECONDS, LeaderClient, Unreachable, require_success
+from harness.kafka.transaction_protocol import V1, V2
 from harness.wire.records.transaction_state import TransactionState
 from harness.wire.requests.transactions.describe_transactions import DescribeTransactions, DescribeTransactionsResult
 from harness.wire.requests.transactions.list_transactions import ListTransactions
@@ -100,7 +101,9 @@ class KeptByCoordinators:
 
     def _protocol(self, name: str) -> str | None:
         last = self._last_record(name)
-        return None if last is None else "v2" if last.client_transaction_version == NEW_PROTOCOL else "v1"
+        if last is None:
+            return None
+        return (V2 if last.client_transaction_version == NEW_PROTOCOL else V1).name
 
     def _last_record(self, name: str) -> TransactionState | None:
         return None if self.log is None or self.log.lacking else self.log.last.get(name)
