@@ -35,7 +35,7 @@ from harness.model.model_requests import (
 )
 from harness.model.model_state import NONE
 from harness.model.protocol_profile import NEW_PROTOCOL_OFFSETS, NEW_PROTOCOL_PRODUCE
-from harness.model.traces.trace_check import TracedRequest
+from harness.model.traces.traced_request import TracedRequest
 from harness.wire.topic_partitions import partition_name
 
 Row: TypeAlias = Mapping[str, Any]

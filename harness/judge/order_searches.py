@@ -27,9 +27,9 @@ in 27 s with the driver, in 35 s with them.
 """
 TASKS_A_CORE = 4
 """Ids are of different length: with several tasks a core none waits long for the last one."""
-FIRST, FURTHER = 5_000, 3 * MOST
+FIRST, FURTHER = 2_500, 3 * MOST
 """Configurations of each id, beside those that its answers need; and of all together that are not done then. Some
-1,000 are looked at in a second."""
+5,000 are looked at in a second; what Kafka does in order needs some hundred, however many answers are lost."""
 
 
 def search_all(operations: DataFrame, search: OrderSearch, in_driver: int = IN_DRIVER) -> Sequence[SearchedId]:

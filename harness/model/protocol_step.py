@@ -41,6 +41,14 @@ class ModelOutcome(Struct, frozen=True):
     after: ModelCluster
 
 
+class MarkerStep(Struct, frozen=True):
+    """A step of a transaction that is ending, in words; :param partition: Whose marker it is, "" for its completion."""
+
+    name: str
+    partition: str
+    after: ModelCluster
+
+
 def outcomes(cluster: ModelCluster, asked: ModelRequest, profile: ProtocolProfile) -> tuple[ModelOutcome, ...]:
     """What the request may answer, with nothing else under way; markers of what it ends are not written yet."""
     if (at_once := _without_state(cluster, asked, profile)) is not None:
@@ -105,12 +113,12 @@ def settled(cluster: ModelCluster, profile: ProtocolProfile) -> ModelCluster:
     if cluster.loading:
         cluster = replace(cluster, loading=False)
     while steps := list(marker_steps(cluster, profile)):
-        cluster = steps[0][1]
+        cluster = steps[0].after
     return cluster
 
 
-def marker_steps(cluster: ModelCluster, profile: ProtocolProfile) -> Iterator[tuple[str, ModelCluster]]:
-    """Each next step of a transaction that is ending, with its name: a marker, or its completion.
+def marker_steps(cluster: ModelCluster, profile: ProtocolProfile) -> Iterator[MarkerStep]:
+    """Each next step of a transaction that is ending: a marker, or its completion.
 
     ``TransactionMarkerChannelManager``: a leader that refuses a marker ends the attempt, and the id stays as it is.
     """
@@ -122,9 +130,9 @@ def marker_steps(cluster: ModelCluster, profile: ProtocolProfile) -> Iterator[tu
             marked = _marked(cluster, marker, profile)
             left = replace(known, partitions=known.partitions - {partition})
             if marked.answer.accepted:
-                yield f"marker {name} {partition}", marked.after.with_id(name, left)
+                yield MarkerStep(f"marker {name} {partition}", partition, marked.after.with_id(name, left))
         if not known.partitions:
-            yield f"complete {name}", cluster.with_id(name, coordinator_model.completed(known))
+            yield MarkerStep(f"complete {name}", "", cluster.with_id(name, coordinator_model.completed(known)))
 
 
 def timed_out(cluster: ModelCluster, name: str, profile: ProtocolProfile) -> ModelCluster | None:

@@ -25,7 +25,7 @@ from harness.model.model_requests import (
 )
 from harness.model.model_state import GROUP, NONE, ModelCluster, fresh_cluster
 from harness.model.protocol_profile import ProtocolProfile
-from harness.model.traces.trace_check import TracedRequest
+from harness.model.traces.traced_request import TracedRequest
 
 OFFERED: Mapping[str, tuple[int, int]] = {
     "InitProducerId": (0, 5), "AddPartitionsToTxn": (0, 5), "Produce": (3, 13), "EndTxn": (0, 5),
@@ -81,7 +81,7 @@ class TraceWalk:
         if happens == "send":
             self._send()
         elif happens == "marker":
-            following = [after for _, after in step.marker_steps(self.cluster, self.profile)]
+            following = [each.after for each in step.marker_steps(self.cluster, self.profile)]
             self.cluster = self.choose(following) if following else self.cluster
         elif happens == "arrive" and self.messages:
             self._arrive(self.choose(self.messages), at_once=self.choose([True, False]))

@@ -1,8 +1,7 @@
 """What the model may do is explained, whatever was lost, late or repeated; what it would never do is not."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,59 +13,20 @@ from harness.model.model_requests import (
     EndTxnAsked,
     InitProducerIdAsked,
     ModelAnswer,
-    ModelRequest,
     ProduceAsked,
 )
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
-from harness.model.traces.trace_check import Explained, TracedRequest, TraceVerdict, check_trace
+from harness.model.traces.trace_check import Explained, check_trace
 from harness.model.traces.traced_cluster import UsedId
+from harness.model.traces.traced_request import TracedRequest
 from suites.model.mutants.group_mutants import OF_GROUPS_AND_LISTS
 from suites.model.mutants.mutant import Mutant
 from suites.model.mutants.producer_mutants import OF_PRODUCERS
 from suites.model.random_traces import TraceWalk, with_answer
+from suites.model.traces_by_hand import NEVER, PRODUCER, TID, answered_late, asked, end, init, verdict, write
 
-TID, PRODUCER = "own", 4711
-NEVER = 1e9
-"""A timeout that no trace reaches."""
 ENOUGH = 600
 """Configurations that a trace of the corpus never needs: the model finds its own within a hundred."""
-
-
-def asked(request: ModelRequest, at: float, answer: ModelAnswer | None = None, *, who: str = "a") -> TracedRequest:
-    """Sent at a time and answered half a unit later; without an answer, never."""
-    answered = None if answer is None else at + 0.5
-    return TracedRequest(request=request, sent=at, answer=answer, answered=answered, who=who)
-
-
-def init(at: float, epoch: int | None, *, who: str = "a") -> TracedRequest:
-    """InitProducerId; without an epoch it was not answered."""
-    answer = None if epoch is None else ModelAnswer(producer_id=PRODUCER, epoch=epoch)
-    return asked(InitProducerIdAsked(id=TID, version=4), at, answer, who=who)
-
-
-def write(at: float, epoch: int, error: str | None = "NONE", *, sequence: int = 0) -> TracedRequest:
-    """A client of the new protocol produces."""
-    request = ProduceAsked(
-        id=TID, version=12, partition="A", producer_id=PRODUCER, epoch=epoch, sequence=sequence
-    )  # fmt: skip
-    return asked(request, at, None if error is None else ModelAnswer(error))
-
-
-def answered_late(one: TracedRequest) -> TracedRequest:
-    """After what was sent behind it."""
-    return replace(one, answered=one.sent + 5)
-
-
-def end(at: float, epoch: int, error: str | None = "NONE", *, commit: bool = True) -> TracedRequest:
-    """A client of the new protocol ends its transaction; the next epoch is in the answer."""
-    request = EndTxnAsked(id=TID, version=5, producer_id=PRODUCER, epoch=epoch, commit=commit)
-    told = ModelAnswer(producer_id=PRODUCER, epoch=epoch + 1) if error == "NONE" else ModelAnswer(error or "")
-    return asked(request, at, None if error is None else told)
-
-
-def verdict(*trace: TracedRequest, profile: ProtocolProfile = NEWEST, **limits: Any) -> TraceVerdict:
-    """Of a trace by hand."""
-    return check_trace(trace, profile, **limits)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -144,95 +104,6 @@ def test_a_search_that_is_too_large_is_given_up_and_not_called_explained() -> No
     none_left = [replace(init(1, None), copies=9), init(2, 500)]
     assert verdict(*none_left, most=0).explained is Explained.GIVEN_UP
     assert verdict(*none_left).explained is Explained.NO
-
-
-def without_told_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Searches know nothing of epochs from now on."""
-    monkeypatch.setattr("harness.model.traces.trace_check.told_epoch", lambda *_: None)
-
-
-def lost_transaction(at: float, epoch: int, *partitions: str) -> Iterator[TracedRequest]:
-    """A client of the old protocol adds partitions and writes to them; nothing is answered, and it repeats all."""
-    for name in partitions:
-        adds = AddPartitionsAsked(
-            id=TID, version=3, producer_id=PRODUCER, epoch=epoch, partitions=frozenset((name,))
-        )  # fmt: skip
-        writes = ProduceAsked(id=TID, version=11, partition=name, producer_id=PRODUCER, epoch=epoch, sequence=0)
-        yield replace(asked(adds, at), copies=2)
-        yield replace(asked(writes, at), copies=3)
-
-
-def test_a_far_epoch_is_found_among_many_lost_writes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As when brokers were down: each lost request may come at any time, and only the lost inits matter."""
-    lost = [*lost_transaction(2, 0, "A", "B", "C"), end(3, 0, None, commit=False)]
-    trace = [init(1, 0), *lost, replace(init(4, None), copies=4), init(9, 5)]
-    assert verdict(*trace, timeout_ms=NEVER, most=200).explained is Explained.YES
-    without_told_epochs(monkeypatch)
-    assert verdict(*trace, timeout_ms=NEVER, most=200).explained is Explained.GIVEN_UP
-
-
-def test_no_time_out_is_tried_before_what_can_only_be_done_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Side by side partitions are added, which is done, and written to, which is refused: the transaction timed out."""
-    told = {AddPartitionsAsked: ModelAnswer(), ProduceAsked: ModelAnswer("INVALID_PRODUCER_EPOCH")}
-    both = [
-        replace(one, copies=1, answer=told[type(one.request)], answered=3 + 0.1 * place)
-        for place, one in enumerate(lost_transaction(2, 0, "A", "B", "C", "D"))
-    ]
-    trace = [init(1, 0), *both, init(9, 2)]
-    assert verdict(*trace, most=500).explained is Explained.YES
-    without_told_epochs(monkeypatch)
-    assert verdict(*trace, most=500).explained is Explained.GIVEN_UP
-
-
-def _with_another_epoch(trace: Sequence[TracedRequest]) -> Iterator[Sequence[TracedRequest]]:
-    """The last answer that tells an epoch tells the next one, and the one before."""
-    told = [place for place, one in enumerate(trace) if one.answer is not None and one.answer.epoch >= 0]
-    for place in told[-1:]:
-        answer = trace[place].answer
-        assert answer is not None
-        for by in (1, -1):
-            yield with_answer(trace, place, replace(answer, epoch=answer.epoch + by))
-
-
-def asking_all_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Searches ask of dead requests too when they come."""
-    monkeypatch.setattr("harness.model.traces.trace_check.is_dead", lambda *_: False)
-    monkeypatch.setattr("harness.model.traces.trace_check.will_be_refused", lambda *_, **__: False)
-
-
-def refused_beside_lost(at: float, epoch: int) -> Iterator[TracedRequest]:
-    """A client of the old protocol writes to three partitions and loses most of it; the transaction timed out."""
-    yield from lost_transaction(at, epoch, "A", "B", "C")
-    for place, name in enumerate(("A", "B", "C")):
-        for sequence in (1, 2):
-            request = ProduceAsked(
-                id=TID, version=11, partition=name, producer_id=PRODUCER, epoch=epoch, sequence=sequence
-            )  # fmt: skip
-            answer = ModelAnswer("INVALID_PRODUCER_EPOCH") if sequence == 2 else None
-            yield replace(asked(request, at, answer), answered=answer and at + 5 + 0.1 * place)
-
-
-def test_lost_writes_of_epochs_that_are_over_are_not_asked_when_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    trace = [init(1, 0), *refused_beside_lost(2, 0), init(9, 2), *refused_beside_lost(10, 2), init(19, 4)]
-    few = verdict(*trace)
-    asking_all_requests(monkeypatch)
-    many = verdict(*trace)
-    assert few.explained is many.explained is Explained.YES
-    assert few.configurations < many.configurations * 2 / 3
-
-
-@pytest.mark.parametrize("plainly", [without_told_epochs, asking_all_requests])
-@pytest.mark.parametrize("profile", [NEWEST, OLD_PROTOCOL, UNDEFENDED], ids=["new", "old", "undefended"])
-def test_what_a_search_leaves_out_changes_no_verdict(
-    profile: ProtocolProfile, plainly: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    traces = [TraceWalk(Random(seed).choice, profile).walked(25) for seed in range(120)]
-    doubtful = [*traces, *(changed for trace in traces for changed in _with_another_epoch(trace))]
-    straight = [check_trace(trace, profile).explained for trace in doubtful]
-    plainly(monkeypatch)
-    with_all = [check_trace(trace, profile).explained for trace in doubtful]
-    assert straight == with_all
-    assert {*with_all} == {Explained.YES, Explained.NO}
 
 
 @pytest.mark.parametrize("error", ["NONE", "PRODUCER_FENCED", "INVALID_TXN_STATE", "INVALID_PRODUCER_ID_MAPPING"])

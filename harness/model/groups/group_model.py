@@ -31,14 +31,18 @@ UNSTABLE = "UNSTABLE_OFFSET_COMMIT"
 
 def add_offsets(known: Known, asked: AddOffsetsAsked, profile: ProtocolProfile) -> Ruled:
     """A partition is added, as by AddPartitionsToTxn of an old client (``KafkaApis.handleAddOffsetsToTxnRequest``)."""
-    added = AddPartitionsAsked(
+    return add_partitions(known, adds_like(asked), profile)
+
+
+def adds_like(asked: AddOffsetsAsked) -> AddPartitionsAsked:
+    """The AddPartitionsToTxn that does the same."""
+    return AddPartitionsAsked(
         id=asked.id,
         version=min(asked.version, NEWEST_OF_OLD_CLIENTS),
         producer_id=asked.producer_id,
         epoch=asked.epoch,
         partitions=frozenset({asked.group}),
     )
-    return add_partitions(known, added, profile)
 
 
 def committed(

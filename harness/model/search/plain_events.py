@@ -20,8 +20,8 @@ def plain_steps(state: SearchState, profile: ProtocolProfile) -> Iterator[Search
 
 def of_brokers(state: SearchState, profile: ProtocolProfile) -> Iterator[SearchStep]:
     """Markers, timeouts, and moves of coordinators and leaders."""
-    for name, cluster in step.marker_steps(state.cluster, profile):
-        yield SearchStep((name,), replace(state, cluster=cluster))
+    for marker in step.marker_steps(state.cluster, profile):
+        yield SearchStep((marker.name,), replace(state, cluster=marker.after))
     for name in state.cluster.ids:
         if (aborted := step.timed_out(state.cluster, name, profile)) is not None:
             yield SearchStep((f"{name} times out",), replace(state, cluster=aborted))

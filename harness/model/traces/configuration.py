@@ -1,6 +1,6 @@
 """What the brokers may know at a moment of a trace, and which of it a search has seen already."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
@@ -29,6 +29,9 @@ class Configuration(Struct, frozen=True):
 
     :param ids: The cluster's producer ids by the model's. :param waiting: Requests that were sent and have had no
         effect yet, by index, and how many of each. :param opened: When the open transaction began at the earliest.
+    :param beside: The partition beside the next answer's own at which something has happened since the coordinator
+        itself did anything (:mod:`harness.model.traces.step_order`). :param unfinished: Whether that was its leader's
+        part alone.
     """
 
     cluster: ModelCluster
@@ -36,6 +39,8 @@ class Configuration(Struct, frozen=True):
     waiting: FrozenMap[int, int] = msgspec.field(default_factory=FrozenMap)
     under_way: frozenset[WriteUnderWay] = frozenset()
     opened: float | None = None
+    beside: str = ""
+    unfinished: bool = False
 
     def taken(self, index: int) -> "Configuration":
         """With one request of an index that waits less."""
@@ -78,13 +83,18 @@ class SeenConfigurations:
             self._add(self._first)
 
     def _add(self, one: Configuration) -> bool:
-        certain = {index: count for index, count in one.waiting.items() if index in self.answered}
+        certain = FrozenMap({index: count for index, count in one.waiting.items() if index in self.answered})
         free = {index: count for index, count in one.waiting.items() if index not in self.answered}
-        seen = self._waiting.setdefault(replace(one, waiting=FrozenMap(certain)), [])
-        if any(_is_part(free, each) for each in seen):
+        known = replace(one, waiting=certain)
+        seen = self._waiting.setdefault(known, [])
+        if any(_is_part(free, each) for each in (*seen, *self._with_anything_next(known))):
             return False
         seen[:] = [*(each for each in seen if not _is_part(each, free)), free]
         return True
+
+    def _with_anything_next(self, known: Configuration) -> Iterable[Mapping[int, int]]:
+        """Of what is alike, but comes next to nothing beside: more may follow it."""
+        return self._waiting.get(replace(known, beside="", unfinished=False), ()) if known.beside else ()
 
     def __iter__(self) -> Iterator[Configuration]:
         """Without the requests that have no answer."""

@@ -64,7 +64,7 @@ def empty_cluster(requests: Iterable[ModelRequest], missing: frozenset[str] = fr
                 groups.add(one.group)
     cluster = fresh_cluster(*sorted(groups))
     kept = {**cluster.groups, **{name: GroupOffsets() for name in sorted(groups)}}
-    logs = {**cluster.logs, **{name: ToldLog() for name in sorted(partitions - missing)}}
+    logs = {**cluster.logs, **{name: ToldLog() for name in sorted(partitions - missing - kept.keys())}}
     return replace(cluster, groups=FrozenMap(kept), logs=FrozenMap(logs))
 
 

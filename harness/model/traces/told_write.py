@@ -1,0 +1,59 @@
+"""What a leader's acceptance tells of its log, so that a search for an order goes straight there.
+
+A batch is accepted behind the one with the sequence before it, or known again. Of a configuration in which its
+coordinator has gone on to another epoch no order leads to the acceptance of a write that is still to be verified
+(KIP-890 part 1).
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from harness.model.leader_model import verified
+from harness.model.model_requests import PartitionWrite, ProduceAsked
+from harness.model.model_state import NONE
+from harness.model.protocol_profile import ProtocolProfile
+from harness.model.search.dead_requests import will_be_refused
+from harness.model.traces.configuration import Configuration
+from harness.model.traces.traced_request import TracedRequest
+
+
+class ToldWrite(Struct, frozen=True, kw_only=True):
+    """Of a write that was accepted.
+
+    :param is_verified: Whether its leader asks the coordinator about it. :param alike: The indexes of the trace's
+        writes to the same partition: one that is confirmed may open the transaction there for this one.
+    """
+
+    request: PartitionWrite
+    is_verified: bool
+    alike: frozenset[int]
+
+    def missing(self, one: Configuration) -> int | None:
+        """How many sequences its leader still misses; None where it can be accepted no more."""
+        asked = one.asked(self.request)
+        known = one.cluster.log(self.request.partition).known(asked.producer_id)
+        if self.is_verified and known.open_since is None and self._is_late(one):
+            return None
+        if not isinstance(self.request, ProduceAsked):
+            return 0
+        last = known.last_sequence if known.epoch == self.request.epoch else NONE
+        return max(0, self.request.sequence - 1 - last)
+
+    def _is_late(self, one: Configuration) -> bool:
+        is_over = will_be_refused(one.asked(self.request), one.cluster, confirmed=False)
+        return is_over and not any(each.confirmed and each.index in self.alike for each in one.under_way)
+
+
+def told_write(trace: Sequence[TracedRequest], index: int, profile: ProtocolProfile) -> ToldWrite | None:
+    """None of what is no write, or was not accepted."""
+    one = trace[index]
+    if not isinstance(one.request, PartitionWrite) or one.answer is None or not one.answer.accepted:
+        return None
+    place = one.request.partition
+    writes = (
+        at
+        for at, each in enumerate(trace)
+        if isinstance(each.request, PartitionWrite) and each.request.partition == place
+    )
+    return ToldWrite(request=one.request, is_verified=verified(one.request, profile), alike=frozenset(writes))

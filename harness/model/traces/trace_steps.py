@@ -1,0 +1,251 @@
+"""What may happen next in a trace: a request takes effect, in one step or several, or brokers do something themselves.
+
+Between answers a marker may be written, a transaction complete or time out, a coordinator or a leader move. A write
+takes effect in steps, because its leader asks the coordinator in between (KIP-890 part 1); so does a group's offset.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from harness.model import coordinator_model, leader_model
+from harness.model import protocol_step as step
+from harness.model.model_requests import (
+    AddOffsetsAsked,
+    AddPartitionsAsked,
+    DescribeProducerAsked,
+    ModelRequest,
+    PartitionWrite,
+    ProduceAsked,
+    TxnOffsetCommitAsked,
+)
+from harness.model.model_state import Coordinated, CoordinatorState, ModelCluster
+from harness.model.protocol_profile import ProtocolProfile
+from harness.model.search.dead_requests import will_be_refused
+from harness.model.traces.configuration import (
+    Configuration,
+    WriteUnderWay,
+    leaders_know_the_same,
+    renumbered,
+    same_answer,
+)
+from harness.model.traces.traced_request import TracedRequest
+
+ANYWHERE = ""
+"""The place of what concerns the coordinator's whole knowledge of an id."""
+
+
+class Concerns(Enum):
+    """Whose knowledge of a partition a step reads or changes."""
+
+    LEADER = "its leader's alone"
+    COORDINATOR = "the coordinator's alone"
+    BOTH = "both"
+
+
+class TraceStep(Struct, frozen=True):
+    """Something that may happen next.
+
+    :param place: The partition that it concerns: its log, and whether it is part of the transaction; or ``ANYWHERE``.
+    """
+
+    place: str
+    concerns: Concerns
+    after: Configuration
+
+
+def place_of(request: ModelRequest) -> str:
+    """The partition that a request concerns, or ``ANYWHERE``."""
+    match request:
+        case ProduceAsked() | TxnOffsetCommitAsked() | DescribeProducerAsked():
+            return request.partition
+        case AddPartitionsAsked() if len(request.partitions) == 1:
+            return next(iter(request.partitions))
+        case AddOffsetsAsked():
+            return request.group
+        case _:
+            return ANYWHERE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceSteps:
+    """Of one trace under one profile; see :func:`harness.model.traces.trace_check.check_trace`."""
+
+    trace: Sequence[TracedRequest]
+    profile: ProtocolProfile
+    timeout_ms: float
+    expires: bool
+    kept: bool
+
+    def of_partitions(self, one: Configuration) -> Iterator[TraceStep]:
+        """What concerns one partition each."""
+        for marker in step.marker_steps(one.cluster, self.profile):
+            if marker.partition:
+                yield TraceStep(marker.partition, Concerns.BOTH, self._changed(one, marker.after))
+        yield from self._under_way(one)
+        for index in one.waiting:
+            if place_of(self.trace[index].request) != ANYWHERE:
+                yield from self.effects(one, index)
+        for partition, log in one.cluster.logs.items():
+            if log.verifications:
+                moved = self._changed(one, step.leader_moved(one.cluster, partition))
+                yield TraceStep(partition, Concerns.LEADER, moved)
+
+    def of_coordinator(self, one: Configuration, now: float) -> Iterator[TraceStep]:
+        """What concerns all that the coordinator knows."""
+        for cluster in self._of_coordinator(one, now):
+            yield TraceStep(ANYWHERE, Concerns.COORDINATOR, self._changed(one, cluster))
+        for index in one.waiting:
+            if place_of(self.trace[index].request) == ANYWHERE:
+                yield from self.effects(one, index)
+
+    def coordinator_may_go_on(self, one: Configuration, now: float) -> bool:
+        """Whether the coordinator may do anything more than to take in partitions.
+
+        Without it nobody tells whether it has moved: what another one does not know is asked for by such a request.
+        """
+        if any(place_of(self.trace[index].request) == ANYWHERE for index in one.waiting):
+            return True
+        known = one.cluster.ids.values()
+        if any(each.state.preparing or (self.expires and _may_expire(each)) for each in known):
+            return True
+        return any(now - began >= self.timeout_ms for began in self._may_have_begun(one))
+
+    def _may_have_begun(self, one: Configuration) -> Iterator[float]:
+        """When an open transaction began, or one that a request opens in the present epoch."""
+        if one.opened is not None:
+            yield one.opened
+        epochs = {known.epoch for known in one.cluster.ids.values()}
+        for index in (*one.waiting, *(each.index for each in one.under_way)):
+            if getattr(self.trace[index].request, "epoch", None) in epochs:
+                yield self.trace[index].sent
+
+    def effects(self, one: Configuration, index: int) -> Iterator[TraceStep]:
+        """A request takes effect: at once, and a write also in the first of its steps.
+
+        One without an answer that changes nothing now is left as it is: it may also come later.
+        """
+        if index not in one.waiting:
+            return
+        asked = one.asked(self.trace[index].request)
+        begun = step.begin_write(one.cluster, asked, self.profile) if isinstance(asked, PartitionWrite) else None
+        asks = begun is not None and not isinstance(begun, step.ModelOutcome) and begun[1] != leader_model.UNVERIFIED
+        place, concerns = place_of(asked), Concerns.BOTH if begun is None or asks else Concerns.LEADER
+        (outcome,) = step.outcomes(one.cluster, asked, self.profile)
+        if self.trace[index].answer is not None or outcome.after != one.cluster:
+            for after in self._answered(one.taken(index), index, outcome):
+                yield TraceStep(place, concerns, after)
+        if asks:
+            assert isinstance(begun, tuple), "what asks has begun"
+            taken = one.taken(index)
+            more = replace(taken, under_way=taken.under_way | {WriteUnderWay(index, begun[1])})
+            yield TraceStep(place, Concerns.LEADER, self._changed(more, begun[0]))
+
+    def _of_coordinator(self, one: Configuration, now: float) -> Iterator[ModelCluster]:
+        settled = step.settled(one.cluster, self.profile)
+        if settled is not one.cluster:
+            yield settled
+        for marker in step.marker_steps(one.cluster, self.profile):
+            if not marker.partition:
+                yield marker.after
+        if one.opened is not None and now - one.opened >= self.timeout_ms:
+            for name in one.cluster.ids:
+                if (aborted := step.timed_out(one.cluster, name, self.profile)) is not None:
+                    yield aborted
+        for name, known in one.cluster.ids.items() if self.expires else ():
+            if _may_expire(known):
+                yield replace(one.cluster, ids=one.cluster.ids.without(name))
+        yield self._moved(one.cluster)
+
+    def _moved(self, cluster: ModelCluster) -> ModelCluster:
+        """How often coordinators moved is not counted: markers carry it, and no client sees it."""
+        again = step.markers_sent_again(cluster) if self.kept else step.coordinator_moved(cluster, self.profile)
+        return replace(again, coordinator_epoch=cluster.coordinator_epoch)
+
+    def _under_way(self, one: Configuration) -> Iterator[TraceStep]:
+        """What comes of each write whose leader asks the coordinator, or has asked it."""
+        for write in one.under_way:
+            asked = one.asked(self.trace[write.index].request)
+            assert isinstance(asked, PartitionWrite)
+            if write.confirmed:
+                for after in self._finished(one, write, asked):
+                    yield TraceStep(asked.partition, Concerns.LEADER, after)
+            else:
+                yield from self._coordinator_asked(one, write, asked)
+
+    def _coordinator_asked(
+        self, one: Configuration, write: WriteUnderWay, asked: PartitionWrite
+    ) -> Iterator[TraceStep]:
+        """Where it says yes the leader may hear of it at once, or later."""
+        without, cluster = replace(one, under_way=one.under_way - {write}), one.cluster
+        answer, known = coordinator_model.add_partitions(
+            cluster.ids.get(asked.id), leader_model.question(asked), self.profile
+        )
+        added = cluster if known is None else cluster.with_id(asked.id, known)
+        if not answer.accepted:
+            refused = step.ModelOutcome(leader_model.translated(asked, answer), added)
+            for after in self._answered(without, write.index, refused):
+                yield TraceStep(asked.partition, Concerns.BOTH, after)
+            return
+        confirmed = replace(write, confirmed=True)
+        told = replace(without, under_way=without.under_way | {confirmed})
+        waits = self._changed(told, added, self.trace[write.index].sent)
+        yield TraceStep(asked.partition, Concerns.COORDINATOR, waits)
+        if confirmed in waits.under_way:
+            for after in self._finished(waits, confirmed, asked):
+                yield TraceStep(asked.partition, Concerns.BOTH, after)
+
+    def _finished(self, one: Configuration, write: WriteUnderWay, asked: PartitionWrite) -> Iterator[Configuration]:
+        without = replace(one, under_way=one.under_way - {write})
+        outcome = step.finish_write(one.cluster, asked, write.number, self.profile)
+        return self._answered(without, write.index, outcome)
+
+    def _answered(self, taken: Configuration, index: int, outcome: step.ModelOutcome) -> Iterator[Configuration]:
+        """The request has its effect, if its answer is the one that was given."""
+        one = self.trace[index]
+        if one.answer is None:
+            yield self._changed(taken, outcome.after, one.sent)
+        elif (ids := same_answer(taken.ids, outcome.answer, one.answer)) is not None:
+            yield self._changed(replace(taken, ids=ids), outcome.after, one.sent)
+
+    def _changed(self, one: Configuration, cluster: ModelCluster, sent: float = 0) -> Configuration:
+        under_way = one.under_way and self._going_on(one, cluster)
+        changed = replace(one, cluster=cluster, opened=self._opened(one, cluster, sent), under_way=under_way)
+        return changed if leaders_know_the_same(one.cluster, cluster) else renumbered(changed)
+
+    def _opened(self, one: Configuration, cluster: ModelCluster, sent: float) -> float | None:
+        """When the open transaction began at the earliest: whichever added one of its partitions may have been first.
+
+        So it makes no difference in which order they were added.
+        """
+        now, before = _open_partitions(cluster), _open_partitions(one.cluster)
+        if now is None:
+            return None
+        if self.timeout_ms == 0:
+            return float("-inf")
+        if one.opened is None:
+            return sent
+        return one.opened if now == before else min(one.opened, sent)
+
+    def _going_on(self, one: Configuration, cluster: ModelCluster) -> frozenset[WriteUnderWay]:
+        """The writes under way, but for those without an answer that will be refused."""
+        return frozenset(
+            each
+            for each in one.under_way
+            if self.trace[each.index].answer is not None
+            or not will_be_refused(one.asked(self.trace[each.index].request), cluster, confirmed=each.confirmed)
+        )
+
+
+def _may_expire(known: Coordinated) -> bool:
+    """``TransactionState.isExpirationAllowed``."""
+    return known.state is CoordinatorState.EMPTY or known.state.complete
+
+
+def _open_partitions(cluster: ModelCluster) -> frozenset[str] | None:
+    """Of the open transaction; None where there is none."""
+    opened = [known.partitions for known in cluster.ids.values() if known.state is CoordinatorState.ONGOING]
+    return frozenset().union(*opened) if opened else None
