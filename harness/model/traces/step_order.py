@@ -33,7 +33,7 @@ class StepOrder:
         if goes_on and not one.unfinished:
             for step in self.steps.of_coordinator(one, self.now):
                 yield replace(step.after, beside="") if step.after.beside else step.after
-        for step in self.steps.of_partitions(one):
+        for step in self.steps.of_partitions(one, None if goes_on else self.own):
             if self.own == step.place and step.concerns is not Concerns.COORDINATOR:
                 if not one.beside:
                     yield step.after

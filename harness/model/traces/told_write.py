@@ -5,7 +5,8 @@ coordinator has gone on to another epoch no order leads to the acceptance of a w
 (KIP-890 part 1).
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -45,15 +46,17 @@ class ToldWrite(Struct, frozen=True, kw_only=True):
         return is_over and not any(each.confirmed and each.index in self.alike for each in one.under_way)
 
 
-def told_write(trace: Sequence[TracedRequest], index: int, profile: ProtocolProfile) -> ToldWrite | None:
-    """None of what is no write, or was not accepted."""
-    one = trace[index]
-    if not isinstance(one.request, PartitionWrite) or one.answer is None or not one.answer.accepted:
-        return None
-    place = one.request.partition
-    writes = (
-        at
-        for at, each in enumerate(trace)
-        if isinstance(each.request, PartitionWrite) and each.request.partition == place
-    )
-    return ToldWrite(request=one.request, is_verified=verified(one.request, profile), alike=frozenset(writes))
+def told_writes(trace: Sequence[TracedRequest], profile: ProtocolProfile) -> Mapping[int, ToldWrite]:
+    """Of each write that was accepted, by its index."""
+    places = defaultdict[str, set[int]](set)
+    for index, one in enumerate(trace):
+        if isinstance(one.request, PartitionWrite):
+            places[one.request.partition].add(index)
+    alike = {place: frozenset(indexes) for place, indexes in places.items()}
+    return {
+        index: ToldWrite(
+            request=one.request, is_verified=verified(one.request, profile), alike=alike[one.request.partition]
+        )
+        for index, one in enumerate(trace)
+        if isinstance(one.request, PartitionWrite) and one.answer is not None and one.answer.accepted
+    }

@@ -32,9 +32,9 @@ from harness.model.traces.configuration import (
 )
 from harness.model.traces.step_order import StepOrder
 from harness.model.traces.told_epoch import NearestFirst, ToldEpoch, told_epoch
-from harness.model.traces.told_write import ToldWrite, told_write
+from harness.model.traces.told_write import ToldWrite, told_writes
 from harness.model.traces.trace_parts import TracePart, parts_of
-from harness.model.traces.trace_steps import TraceSteps, place_of
+from harness.model.traces.trace_steps import TraceSteps
 from harness.model.traces.traced_cluster import UsedId, empty_cluster, with_used_id
 from harness.model.traces.traced_request import TracedRequest
 
@@ -126,10 +126,8 @@ class _Search:
 
         Requests without an answer that are alike count as copies of the first: which of them comes makes no difference.
         """
-        self.told = [
-            told_epoch(one.request, one.answer) or told_write(self.trace, index, self.profile)
-            for index, one in enumerate(self.trace)
-        ]
+        writes = told_writes(self.trace, self.profile)
+        self.told = [told_epoch(one.request, one.answer) or writes.get(index) for index, one in enumerate(self.trace)]
         answered = [index for index, one in enumerate(self.trace) if one.answer is not None]
         self.answers = sorted(answered, key=lambda index: self._when(index))
         self.seen = [SeenConfigurations(frozenset(answered)) for _ in self.answers]
@@ -189,7 +187,7 @@ class _Search:
     def _explaining(self, position: int, before: Configuration) -> Iterator[Configuration]:
         """Each configuration in which the answer at ``position`` was given; the nearest first."""
         index, seen, queue = self.answers[position], self.seen[position], NearestFirst()
-        order = StepOrder(self.steps, place_of(self.trace[index].request), self._when(index))
+        order = StepOrder(self.steps, self.steps.places[index], self._when(index))
         if seen.add(start := self._with_sent(before, position)):
             yield from self._new(start, index, order)
             self._put(queue, start, index)

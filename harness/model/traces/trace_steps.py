@@ -5,7 +5,7 @@ takes effect in steps, because its leader asks the coordinator in between (KIP-8
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from msgspec import Struct
@@ -70,27 +70,36 @@ def place_of(request: ModelRequest) -> str:
             return ANYWHERE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class TraceSteps:
-    """Of one trace under one profile; see :func:`harness.model.traces.trace_check.check_trace`."""
+    """Of one trace under one profile; see :func:`harness.model.traces.trace_check.check_trace`.
+
+    :param places: Of its requests.
+    """
 
     trace: Sequence[TracedRequest]
     profile: ProtocolProfile
     timeout_ms: float
     expires: bool
     kept: bool
+    places: Sequence[str] = field(init=False)
 
-    def of_partitions(self, one: Configuration) -> Iterator[TraceStep]:
-        """What concerns one partition each."""
+    def __post_init__(self) -> None:
+        self.places = [place_of(one.request) for one in self.trace]
+
+    def of_partitions(self, one: Configuration, only: str | None = None) -> Iterator[TraceStep]:
+        """What concerns one partition each. :param only: No other one than this."""
         for marker in step.marker_steps(one.cluster, self.profile):
-            if marker.partition:
+            if marker.partition and only in (None, marker.partition):
                 yield TraceStep(marker.partition, Concerns.BOTH, self._changed(one, marker.after))
-        yield from self._under_way(one)
+        for write in one.under_way:
+            if only in (None, self.places[write.index]):
+                yield from self._under_way(one, write)
         for index in one.waiting:
-            if place_of(self.trace[index].request) != ANYWHERE:
+            if self.places[index] != ANYWHERE and only in (None, self.places[index]):
                 yield from self.effects(one, index)
         for partition, log in one.cluster.logs.items():
-            if log.verifications:
+            if log.verifications and only in (None, partition):
                 moved = self._changed(one, step.leader_moved(one.cluster, partition))
                 yield TraceStep(partition, Concerns.LEADER, moved)
 
@@ -99,7 +108,7 @@ class TraceSteps:
         for cluster in self._of_coordinator(one, now):
             yield TraceStep(ANYWHERE, Concerns.COORDINATOR, self._changed(one, cluster))
         for index in one.waiting:
-            if place_of(self.trace[index].request) == ANYWHERE:
+            if self.places[index] == ANYWHERE:
                 yield from self.effects(one, index)
 
     def coordinator_may_go_on(self, one: Configuration, now: float) -> bool:
@@ -107,7 +116,7 @@ class TraceSteps:
 
         Without it nobody tells whether it has moved: what another one does not know is asked for by such a request.
         """
-        if any(place_of(self.trace[index].request) == ANYWHERE for index in one.waiting):
+        if any(self.places[index] == ANYWHERE for index in one.waiting):
             return True
         known = one.cluster.ids.values()
         if any(each.state.preparing or (self.expires and _may_expire(each)) for each in known):
@@ -133,7 +142,7 @@ class TraceSteps:
         asked = one.asked(self.trace[index].request)
         begun = step.begin_write(one.cluster, asked, self.profile) if isinstance(asked, PartitionWrite) else None
         asks = begun is not None and not isinstance(begun, step.ModelOutcome) and begun[1] != leader_model.UNVERIFIED
-        place, concerns = place_of(asked), Concerns.BOTH if begun is None or asks else Concerns.LEADER
+        place, concerns = self.places[index], Concerns.BOTH if begun is None or asks else Concerns.LEADER
         (outcome,) = step.outcomes(one.cluster, asked, self.profile)
         if self.trace[index].answer is not None or outcome.after != one.cluster:
             for after in self._answered(one.taken(index), index, outcome):
@@ -165,16 +174,15 @@ class TraceSteps:
         again = step.markers_sent_again(cluster) if self.kept else step.coordinator_moved(cluster, self.profile)
         return replace(again, coordinator_epoch=cluster.coordinator_epoch)
 
-    def _under_way(self, one: Configuration) -> Iterator[TraceStep]:
-        """What comes of each write whose leader asks the coordinator, or has asked it."""
-        for write in one.under_way:
-            asked = one.asked(self.trace[write.index].request)
-            assert isinstance(asked, PartitionWrite)
-            if write.confirmed:
-                for after in self._finished(one, write, asked):
-                    yield TraceStep(asked.partition, Concerns.LEADER, after)
-            else:
-                yield from self._coordinator_asked(one, write, asked)
+    def _under_way(self, one: Configuration, write: WriteUnderWay) -> Iterator[TraceStep]:
+        """What comes of a write whose leader asks the coordinator, or has asked it."""
+        asked = one.asked(self.trace[write.index].request)
+        assert isinstance(asked, PartitionWrite)
+        if not write.confirmed:
+            yield from self._coordinator_asked(one, write, asked)
+            return
+        for after in self._finished(one, write, asked):
+            yield TraceStep(asked.partition, Concerns.LEADER, after)
 
     def _coordinator_asked(
         self, one: Configuration, write: WriteUnderWay, asked: PartitionWrite
@@ -221,6 +229,8 @@ class TraceSteps:
 
         So it makes no difference in which order they were added.
         """
+        if cluster.ids is one.cluster.ids:
+            return one.opened
         now, before = _open_partitions(cluster), _open_partitions(one.cluster)
         if now is None:
             return None
