@@ -57,7 +57,9 @@ def is_transactional(asked: PartitionWrite) -> bool:
 
 def verified(asked: PartitionWrite, profile: ProtocolProfile) -> bool:
     """Whether the leader has it verified."""
-    return profile.verifies_offsets if isinstance(asked, TxnOffsetCommitAsked) else profile.verifies
+    if isinstance(asked, TxnOffsetCommitAsked):
+        return profile.verifies_offsets
+    return asked.transactional and profile.verifies
 
 
 def received(
@@ -71,7 +73,7 @@ def received(
     """
     if isinstance(asked, ProduceAsked) and asked.transactional and not asked.names_id:
         return NO_ID
-    known, verifies = log.known(asked.producer_id), is_transactional(asked) and verified(asked, profile)
+    known, verifies = log.known(asked.producer_id), verified(asked, profile)
     if verifies and profile.refuses_old_epochs_first and asked.epoch < known.epoch:
         return OLD_EPOCH
     if not verifies or _ongoing(known, asked.epoch, profile):

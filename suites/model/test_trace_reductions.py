@@ -194,3 +194,16 @@ def test_a_marker_ends_a_group_whose_partition_was_added_by_its_name() -> None:
     offsets = TxnOffsetCommitAsked(id=TID, version=5, producer_id=PRODUCER, epoch=0, offset=0, group="group")
     trace = [init(1, 0), asked(adds, 2), asked(offsets, 3, ModelAnswer()), end(4, 0), init(5, 2)]
     assert verdict(*trace).explained is Explained.YES
+
+
+def test_a_write_of_no_transaction_is_accepted_in_an_epoch_that_its_coordinator_has_left() -> None:
+    """Its leader asks nobody."""
+    beside = [
+        ProduceAsked(
+            id=TID, version=12, partition="A", producer_id=PRODUCER, epoch=0, sequence=number, transactional=False
+        )
+        for number in range(3)
+    ]
+    writes = [asked(beside[0], 3, ModelAnswer()), asked(beside[1], 4), asked(beside[2], 5, ModelAnswer())]
+    assert verdict(init(1, 0), init(2, 1), *writes).explained is Explained.YES
+    assert verdict(init(1, 0), init(2, 1), writes[0], writes[2]).explained is Explained.NO

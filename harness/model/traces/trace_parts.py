@@ -9,6 +9,7 @@ P-compositionality", 2015).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,11 +24,13 @@ from harness.model.model_requests import (
     ModelRequest,
     ProduceAsked,
     TxnOffsetCommitAsked,
+    WriteMarkerAsked,
 )
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.traces.traced_request import TracedRequest
 
 ELSEWHERE = "all other partitions"
+ToLeader: TypeAlias = ProduceAsked | TxnOffsetCommitAsked | WriteMarkerAsked | DescribeProducerAsked
 
 
 class TracePart(Struct, frozen=True):
@@ -50,7 +53,7 @@ def parts_of(
 
 def _leader_asked(asked: ModelRequest) -> str | None:
     """The partition whose leader a request goes to; None where it goes to a coordinator."""
-    return asked.partition if isinstance(asked, ProduceAsked | TxnOffsetCommitAsked | DescribeProducerAsked) else None
+    return asked.partition if isinstance(asked, ToLeader) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class _SeenFrom:
                 if not (is_new(asked) and verified(asked, self.profile)):
                     return None
                 return replace(one, request=self._adds(question(asked)), answer=None, answered=None)
-            case DescribeProducerAsked() if asked.partition != self.place:
+            case WriteMarkerAsked() | DescribeProducerAsked() if asked.partition != self.place:
                 return None
         return one
 

@@ -21,6 +21,7 @@ from harness.model.model_requests import (
     PartitionWrite,
     ProduceAsked,
     TxnOffsetCommitAsked,
+    WriteMarkerAsked,
 )
 from harness.model.model_state import Coordinated, CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
@@ -60,7 +61,7 @@ class TraceStep(Struct, frozen=True):
 def place_of(request: ModelRequest) -> str:
     """The partition that a request concerns, or ``ANYWHERE``."""
     match request:
-        case ProduceAsked() | TxnOffsetCommitAsked() | DescribeProducerAsked():
+        case ProduceAsked() | TxnOffsetCommitAsked() | WriteMarkerAsked() | DescribeProducerAsked():
             return request.partition
         case AddPartitionsAsked() if len(request.partitions) == 1:
             return next(iter(request.partitions))
