@@ -1,12 +1,15 @@
 """What a search for an order leaves out changes no verdict, and saves what it is meant to save."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 import pytest
 from msgspec.structs import replace
 
+from harness.judge.order_searches import FIRST
 from harness.model.model_requests import AddPartitionsAsked, ModelAnswer, ProduceAsked, TxnOffsetCommitAsked
+from harness.model.model_state import NONE
 from harness.model.protocol_profile import NEWEST, OLD_PROTOCOL, UNDEFENDED, ProtocolProfile
 from harness.model.traces.configuration import Configuration
 from harness.model.traces.step_order import StepOrder
@@ -207,3 +210,26 @@ def test_a_write_of_no_transaction_is_accepted_in_an_epoch_that_its_coordinator_
     writes = [asked(beside[0], 3, ModelAnswer()), asked(beside[1], 4), asked(beside[2], 5, ModelAnswer())]
     assert verdict(init(1, 0), init(2, 1), *writes).explained is Explained.YES
     assert verdict(init(1, 0), init(2, 1), writes[0], writes[2]).explained is Explained.NO
+
+
+@pytest.mark.parametrize("profile", [NEWEST, OLD_PROTOCOL, UNDEFENDED], ids=["new", "old", "undefended"])
+def test_where_answers_are_lost_the_rest_is_explained(profile: ProtocolProfile) -> None:
+    """As where a link to a broker loses what it carries: mostly by the first of both searches."""
+    walks = {seed: TraceWalk(Random(seed).choice, profile).walked(60) for seed in range(60)}
+    left = [_with_half_lost(walk, Random(seed)) for seed, walk in walks.items()]
+    found = Counter(check_trace(trace, profile, most=FIRST).explained for trace in left)
+    assert found[Explained.NO] == 0
+    assert found[Explained.YES] >= 0.9 * len(walks)
+
+
+def _with_half_lost(trace: Sequence[TracedRequest], choose: Random) -> Sequence[TracedRequest]:
+    return [one if _tells_an_id(one) or choose.random() < 0.5 else _lost(one) for one in trace]
+
+
+def _tells_an_id(one: TracedRequest) -> bool:
+    """Without such an answer nobody would know what later requests name."""
+    return one.answer is not None and one.answer.producer_id != NONE
+
+
+def _lost(one: TracedRequest) -> TracedRequest:
+    return replace(one, answer=None, answered=None)
