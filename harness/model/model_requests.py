@@ -174,6 +174,8 @@ class DescribeProducerAsked(Struct, frozen=True, kw_only=True):
 
 PartitionWrite: TypeAlias = ProduceAsked | TxnOffsetCommitAsked
 """What a leader appends as part of a transaction."""
+ToLeader: TypeAlias = PartitionWrite | WriteMarkerAsked | DescribeProducerAsked
+"""What the leader of a partition is asked; all else goes to a coordinator."""
 ModelRequest: TypeAlias = (
     InitProducerIdAsked
     | AddPartitionsAsked

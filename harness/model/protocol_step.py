@@ -1,6 +1,7 @@
 """One step of the protocol: a request in a state, and everything that it may answer and leave behind."""
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,6 +40,10 @@ class ModelOutcome(Struct, frozen=True):
 
     answer: ModelAnswer
     after: ModelCluster
+
+
+BegunWrite: TypeAlias = ModelOutcome | tuple[ModelCluster, int]
+"""What the leader does with a write before it asks the coordinator: an outcome, or the number of its verification."""
 
 
 class MarkerStep(Struct, frozen=True):
@@ -206,8 +211,11 @@ def _with_new_ids(cluster: ModelCluster, name: str, known: Coordinated) -> Model
 
 
 def _written(cluster: ModelCluster, asked: PartitionWrite, profile: ProtocolProfile) -> ModelOutcome:
-    """With the leader's question to the coordinator, where it has one, answered at once."""
-    begun = begin_write(cluster, asked, profile)
+    return written_at_once(begin_write(cluster, asked, profile), asked, profile)
+
+
+def written_at_once(begun: BegunWrite, asked: PartitionWrite, profile: ProtocolProfile) -> ModelOutcome:
+    """What comes of a write that has begun; the question to its coordinator, if there is one, is answered at once."""
     if isinstance(begun, ModelOutcome):
         return begun
     cluster, number = begun
@@ -225,10 +233,8 @@ def asked_about(cluster: ModelCluster, asked: PartitionWrite, number: int, profi
     return finish_write(told.after, asked, number, profile)
 
 
-def begin_write(
-    cluster: ModelCluster, asked: PartitionWrite, profile: ProtocolProfile
-) -> ModelOutcome | tuple[ModelCluster, int]:
-    """What the leader does before it asks the coordinator: an outcome at once, or the number of its verification."""
+def begin_write(cluster: ModelCluster, asked: PartitionWrite, profile: ProtocolProfile) -> BegunWrite:
+    """What the leader does first; the number is ``UNVERIFIED`` where it need not ask."""
     number = cluster.verifications
     begun = leader_model.received(cluster.log(asked.partition), asked, number, profile)
     if isinstance(begun, ModelAnswer):

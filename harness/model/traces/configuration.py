@@ -1,6 +1,6 @@
 """What the brokers may know at a moment of a trace, and which of it a search has seen already."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
@@ -42,6 +42,10 @@ class Configuration(Struct, frozen=True):
     beside: str = ""
     unfinished: bool = False
 
+    def with_anything_next(self) -> "Configuration":
+        """The same where whatever is possible may come next, and not only what belongs to a partition beside."""
+        return replace(self, beside="", unfinished=False) if self.beside else self
+
     def taken(self, index: int) -> "Configuration":
         """With one request of an index that waits less."""
         left = self.waiting[index] - 1
@@ -61,7 +65,8 @@ class SeenConfigurations:
     """Those that a search has met before one answer.
 
     A request without an answer need never take effect. So of two configurations that are alike in all else, the one
-    in which more of them wait can come to whatever the other one comes to, and the other one counts as seen.
+    in which more of them wait can come to whatever the other one comes to, and the other one counts as seen. So does
+    one that something at a partition beside must follow, where another one is alike that anything may follow.
 
     :param answered: The indexes of requests with an answer, which do have to take effect.
     """
@@ -87,14 +92,11 @@ class SeenConfigurations:
         free = {index: count for index, count in one.waiting.items() if index not in self.answered}
         known = replace(one, waiting=certain)
         seen = self._waiting.setdefault(known, [])
-        if any(_is_part(free, each) for each in (*seen, *self._with_anything_next(known))):
+        more = self._waiting.get(known.with_anything_next(), ()) if known.beside else ()
+        if any(_is_part(free, each) for each in (*seen, *more)):
             return False
         seen[:] = [*(each for each in seen if not _is_part(each, free)), free]
         return True
-
-    def _with_anything_next(self, known: Configuration) -> Iterable[Mapping[int, int]]:
-        """Of what is alike, but comes next to nothing beside: more may follow it."""
-        return self._waiting.get(replace(known, beside="", unfinished=False), ()) if known.beside else ()
 
     def __iter__(self) -> Iterator[Configuration]:
         """Without the requests that have no answer."""

@@ -32,7 +32,7 @@ class StepOrder:
         goes_on = self.own == ANYWHERE or self.steps.coordinator_may_go_on(one, self.now)
         if goes_on and not one.unfinished:
             for step in self.steps.of_coordinator(one, self.now):
-                yield _with_anything_next(step.after)
+                yield step.after.with_anything_next()
         for step in self.steps.of_partitions(one, None if goes_on else self.own):
             if self.own == step.place and step.concerns is not Concerns.COORDINATOR:
                 if not one.beside:
@@ -45,11 +45,7 @@ class StepOrder:
         if one.unfinished or (one.beside and self.own != ANYWHERE):
             return
         for step in self.steps.effects(one, index):
-            yield _with_anything_next(step.after)
+            yield step.after.with_anything_next()
 
     def _is_next(self, one: Configuration, step: TraceStep) -> bool:
         return step.place == one.beside if one.unfinished else step.place >= one.beside
-
-
-def _with_anything_next(one: Configuration) -> Configuration:
-    return replace(one, beside="") if one.beside else one

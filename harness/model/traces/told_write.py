@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from harness.model.leader_model import verified
-from harness.model.model_requests import PartitionWrite, ProduceAsked
+from harness.model.model_requests import ModelRequest, PartitionWrite, ProduceAsked
 from harness.model.model_state import NONE
 from harness.model.protocol_profile import ProtocolProfile
 from harness.model.search.dead_requests import will_be_refused
@@ -34,15 +34,15 @@ class ToldWrite(Struct, frozen=True, kw_only=True):
         """How many sequences its leader still misses; None where it can be accepted no more."""
         asked = one.asked(self.request)
         known = one.cluster.log(self.request.partition).known(asked.producer_id)
-        if self.is_verified and known.open_since is None and self._is_late(one):
+        if self.is_verified and known.open_since is None and self._is_late(asked, one):
             return None
         if not isinstance(self.request, ProduceAsked):
             return 0
         last = known.last_sequence if known.epoch == self.request.epoch else NONE
         return max(0, self.request.sequence - 1 - last)
 
-    def _is_late(self, one: Configuration) -> bool:
-        is_over = will_be_refused(one.asked(self.request), one.cluster, confirmed=False)
+    def _is_late(self, asked: ModelRequest, one: Configuration) -> bool:
+        is_over = will_be_refused(asked, one.cluster, confirmed=False)
         return is_over and not any(each.confirmed and each.index in self.alike for each in one.under_way)
 
 

@@ -96,7 +96,7 @@ def check_trace(
 
     def searched(part: TracePart, most: int) -> TraceVerdict:
         steps = TraceSteps(trace=part.requests, profile=profile, timeout_ms=timeout_ms, expires=expires, kept=kept)
-        return _Search(part.requests, part.originals, profile, steps, used, missing, most).run()
+        return _Search(steps, part.originals, used, missing, most).run()
 
     whole = searched(TracePart(trace, trace), most)
     if whole.explained is not Explained.GIVEN_UP:
@@ -107,10 +107,8 @@ def check_trace(
 
 @dataclass(slots=True)
 class _Search:
-    trace: Sequence[TracedRequest]
-    originals: Sequence[TracedRequest]
-    profile: ProtocolProfile
     steps: TraceSteps
+    originals: Sequence[TracedRequest]
     used: UsedId | None
     missing: frozenset[str]
     most: int
@@ -126,15 +124,16 @@ class _Search:
 
         Requests without an answer that are alike count as copies of the first: which of them comes makes no difference.
         """
-        writes = told_writes(self.trace, self.profile)
-        self.told = [told_epoch(one.request, one.answer) or writes.get(index) for index, one in enumerate(self.trace)]
-        answered = [index for index, one in enumerate(self.trace) if one.answer is not None]
+        trace = self.steps.trace
+        writes = told_writes(trace, self.steps.profile)
+        self.told = [told_epoch(one.request, one.answer) or writes.get(index) for index, one in enumerate(trace)]
+        answered = [index for index, one in enumerate(trace) if one.answer is not None]
         self.answers = sorted(answered, key=lambda index: self._when(index))
         self.seen = [SeenConfigurations(frozenset(answered)) for _ in self.answers]
         self.sent = [Counter() for _ in self.answers]
         self.stood_for = [set() for _ in self.answers]
         times, first = [self._when(index) for index in self.answers], dict[ModelRequest, int]()
-        for index, one in enumerate(self.trace):
+        for index, one in enumerate(trace):
             if (position := bisect_left(times, one.sent)) < len(times):
                 alone = one.answer is not None or one.until is not None
                 self.sent[position][index if alone else first.setdefault(one.request, index)] += one.copies
@@ -159,7 +158,7 @@ class _Search:
         return self._not_explained()
 
     def _before(self) -> Configuration:
-        cluster = empty_cluster((one.request for one in self.trace), self.missing)
+        cluster = empty_cluster((one.request for one in self.steps.trace), self.missing)
         if self.used is None:
             return renumbered(Configuration(cluster))
         return renumbered(Configuration(with_used_id(cluster, self.used), FrozenMap({0: self.used.producer_id})))
@@ -180,7 +179,7 @@ class _Search:
         )
 
     def _when(self, index: int) -> float:
-        answered = self.trace[index].answered
+        answered = self.steps.trace[index].answered
         assert answered is not None, "an answer without its time"
         return answered
 
@@ -227,13 +226,13 @@ class _Search:
     def _alive(self, one: Configuration) -> Iterator[tuple[int, int]]:
         """The requests that wait, but for those without an answer that can do nothing any more."""
         for index, copies in one.waiting.items():
-            traced = self.trace[index]
-            if traced.answer is not None or not is_dead(one.asked(traced.request), one.cluster, self.profile):
+            traced = self.steps.trace[index]
+            if traced.answer is not None or not is_dead(one.asked(traced.request), one.cluster, self.steps.profile):
                 yield index, copies
 
     def _could_answer(self, one: Configuration, index: int) -> Iterator[ModelAnswer]:
         if index in one.waiting:
-            asked = one.asked(self.trace[index].request)
-            for outcome in step.outcomes(one.cluster, asked, self.profile):
+            asked = one.asked(self.steps.trace[index].request)
+            for outcome in step.outcomes(one.cluster, asked, self.steps.profile):
                 told = outcome.answer
                 yield replace(told, producer_id=one.ids.get(told.producer_id, NONE))

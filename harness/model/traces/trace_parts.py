@@ -9,7 +9,6 @@ P-compositionality", 2015).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,6 +22,7 @@ from harness.model.model_requests import (
     DescribeTransactionAsked,
     ModelRequest,
     ProduceAsked,
+    ToLeader,
     TxnOffsetCommitAsked,
     WriteMarkerAsked,
 )
@@ -30,7 +30,6 @@ from harness.model.protocol_profile import ProtocolProfile
 from harness.model.traces.traced_request import TracedRequest
 
 ELSEWHERE = "all other partitions"
-ToLeader: TypeAlias = ProduceAsked | TxnOffsetCommitAsked | WriteMarkerAsked | DescribeProducerAsked
 
 
 class TracePart(Struct, frozen=True):

@@ -11,17 +11,14 @@ from enum import Enum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from harness.model import coordinator_model, leader_model
+from harness.model import leader_model
 from harness.model import protocol_step as step
 from harness.model.model_requests import (
     AddOffsetsAsked,
     AddPartitionsAsked,
-    DescribeProducerAsked,
     ModelRequest,
     PartitionWrite,
-    ProduceAsked,
-    TxnOffsetCommitAsked,
-    WriteMarkerAsked,
+    ToLeader,
 )
 from harness.model.model_state import Coordinated, CoordinatorState, ModelCluster
 from harness.model.protocol_profile import ProtocolProfile
@@ -60,9 +57,9 @@ class TraceStep(Struct, frozen=True):
 
 def place_of(request: ModelRequest) -> str:
     """The partition that a request concerns, or ``ANYWHERE``."""
+    if isinstance(request, ToLeader):
+        return request.partition
     match request:
-        case ProduceAsked() | TxnOffsetCommitAsked() | WriteMarkerAsked() | DescribeProducerAsked():
-            return request.partition
         case AddPartitionsAsked() if len(request.partitions) == 1:
             return next(iter(request.partitions))
         case AddOffsetsAsked():
@@ -141,18 +138,30 @@ class TraceSteps:
         if index not in one.waiting:
             return
         asked = one.asked(self.trace[index].request)
-        begun = step.begin_write(one.cluster, asked, self.profile) if isinstance(asked, PartitionWrite) else None
-        asks = begun is not None and not isinstance(begun, step.ModelOutcome) and begun[1] != leader_model.UNVERIFIED
-        place, concerns = self.places[index], Concerns.BOTH if begun is None or asks else Concerns.LEADER
-        (outcome,) = step.outcomes(one.cluster, asked, self.profile)
+        if isinstance(asked, PartitionWrite):
+            yield from self._written(one, index, asked)
+        else:
+            (outcome,) = step.outcomes(one.cluster, asked, self.profile)
+            yield from self._effect(one, index, outcome, Concerns.BOTH)
+
+    def _written(self, one: Configuration, index: int, asked: PartitionWrite) -> Iterator[TraceStep]:
+        begun = step.begin_write(one.cluster, asked, self.profile)
+        outcome = step.written_at_once(begun, asked, self.profile)
+        if isinstance(begun, step.ModelOutcome) or begun[1] == leader_model.UNVERIFIED:
+            yield from self._effect(one, index, outcome, Concerns.LEADER)
+            return
+        yield from self._effect(one, index, outcome, Concerns.BOTH)
+        cluster, number = begun
+        taken = one.taken(index)
+        more = replace(taken, under_way=taken.under_way | {WriteUnderWay(index, number)})
+        yield TraceStep(self.places[index], Concerns.LEADER, self._changed(more, cluster))
+
+    def _effect(
+        self, one: Configuration, index: int, outcome: step.ModelOutcome, concerns: Concerns
+    ) -> Iterator[TraceStep]:
         if self.trace[index].answer is not None or outcome.after != one.cluster:
             for after in self._answered(one.taken(index), index, outcome):
-                yield TraceStep(place, concerns, after)
-        if asks:
-            assert isinstance(begun, tuple), "what asks has begun"
-            taken = one.taken(index)
-            more = replace(taken, under_way=taken.under_way | {WriteUnderWay(index, begun[1])})
-            yield TraceStep(place, Concerns.LEADER, self._changed(more, begun[0]))
+                yield TraceStep(self.places[index], concerns, after)
 
     def _of_coordinator(self, one: Configuration, now: float) -> Iterator[ModelCluster]:
         settled = step.settled(one.cluster, self.profile)
@@ -176,41 +185,25 @@ class TraceSteps:
         return replace(again, coordinator_epoch=cluster.coordinator_epoch)
 
     def _under_way(self, one: Configuration, write: WriteUnderWay) -> Iterator[TraceStep]:
-        """What comes of a write whose leader asks the coordinator, or has asked it."""
+        """What comes of a write whose leader asks the coordinator, or has asked it: it may hear of a yes later."""
         asked = one.asked(self.trace[write.index].request)
         assert isinstance(asked, PartitionWrite)
-        if not write.confirmed:
-            yield from self._coordinator_asked(one, write, asked)
-            return
-        for after in self._finished(one, write, asked):
-            yield TraceStep(asked.partition, Concerns.LEADER, after)
-
-    def _coordinator_asked(
-        self, one: Configuration, write: WriteUnderWay, asked: PartitionWrite
-    ) -> Iterator[TraceStep]:
-        """Where it says yes the leader may hear of it at once, or later."""
-        without, cluster = replace(one, under_way=one.under_way - {write}), one.cluster
-        answer, known = coordinator_model.add_partitions(
-            cluster.ids.get(asked.id), leader_model.question(asked), self.profile
-        )
-        added = cluster if known is None else cluster.with_id(asked.id, known)
-        if not answer.accepted:
-            refused = step.ModelOutcome(leader_model.translated(asked, answer), added)
-            for after in self._answered(without, write.index, refused):
-                yield TraceStep(asked.partition, Concerns.BOTH, after)
-            return
-        confirmed = replace(write, confirmed=True)
-        told = replace(without, under_way=without.under_way | {confirmed})
-        waits = self._changed(told, added, self.trace[write.index].sent)
-        yield TraceStep(asked.partition, Concerns.COORDINATOR, waits)
-        if confirmed in waits.under_way:
-            for after in self._finished(waits, confirmed, asked):
-                yield TraceStep(asked.partition, Concerns.BOTH, after)
-
-    def _finished(self, one: Configuration, write: WriteUnderWay, asked: PartitionWrite) -> Iterator[Configuration]:
         without = replace(one, under_way=one.under_way - {write})
-        outcome = step.finish_write(one.cluster, asked, write.number, self.profile)
-        return self._answered(without, write.index, outcome)
+        if write.confirmed:
+            outcome, concerns = step.finish_write(one.cluster, asked, write.number, self.profile), Concerns.LEADER
+        else:
+            outcome, concerns = step.asked_about(one.cluster, asked, write.number, self.profile), Concerns.BOTH
+            yield from self._confirmed(without, write, asked)
+        for after in self._answered(without, write.index, outcome):
+            yield TraceStep(asked.partition, concerns, after)
+
+    def _confirmed(self, without: Configuration, write: WriteUnderWay, asked: PartitionWrite) -> Iterator[TraceStep]:
+        """The coordinator says yes, and its leader has not heard of it yet."""
+        (told,) = step.outcomes(without.cluster, leader_model.question(asked), self.profile)
+        if told.answer.accepted:
+            waits = replace(without, under_way=without.under_way | {replace(write, confirmed=True)})
+            after = self._changed(waits, told.after, self.trace[write.index].sent)
+            yield TraceStep(asked.partition, Concerns.COORDINATOR, after)
 
     def _answered(self, taken: Configuration, index: int, outcome: step.ModelOutcome) -> Iterator[Configuration]:
         """The request has its effect, if its answer is the one that was given."""
