@@ -1,9 +1,14 @@
 """Small programs that are adapters, or fail to be in one way, written to a file and run by this Python."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
+
 from harness.clients.stdio.adapter_name import AdapterCommand
+from harness.clients.stdio.adapter_process import AdapterProcess, start_adapter
 
 SOUND = """
 import json, signal, sys
@@ -43,6 +48,22 @@ def program(folder: Path, text: str) -> AdapterCommand:
     path = folder / "adapter.py"
     path.write_text(text, encoding="utf-8")
     return AdapterCommand(name="./adapter", command=[sys.executable, str(path)])
+
+
+@contextmanager
+def running(command: AdapterCommand) -> Iterator[AdapterProcess]:
+    """The program, started; nothing of it is left afterwards, whatever became of the test."""
+    adapter = start_adapter(command.command, name=command.name)
+    try:
+        yield adapter
+    finally:
+        adapter.kill()
+
+
+def child_of(adapter: AdapterProcess) -> psutil.Process:
+    """The one process that it has started."""
+    (child,) = psutil.Process(adapter.process.pid).children()
+    return child
 
 
 def but(old: str, new: str) -> str:

@@ -1,15 +1,16 @@
 """An adapter that lies before a scripted one: what the inner one is asked, and what the outer one says instead."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.clients.stdio.adapter_answer import AdapterAnswer
-from harness.clients.stdio.adapter_process import AdapterProcess, start_adapter
+from harness.clients.stdio.adapter_process import AdapterProcess
 from harness.clients.stdio.lying_adapter import lying
-from suites.selfcheck.clients.stdio.programs import SCRIPTED, program
+from suites.selfcheck.clients.stdio.programs import SCRIPTED, program, running
 
 Fields = dict[str, Any]
 Call = str | Fields
@@ -49,20 +50,22 @@ class ToldAndAsked:
         return [(each.value, each.outcome) for answer in self.answers for each in answer.deliveries]
 
 
-def started(folder: Path, lie: str, script: Script, inside: str = SCRIPTED) -> AdapterProcess:
+@contextmanager
+def lying_about(folder: Path, lie: str, script: Script, inside: str = SCRIPTED) -> Iterator[AdapterProcess]:
+    """The liar before the scripted one, running."""
     (folder / "script.json").write_text(json.dumps(script), encoding="utf-8")
-    command = lying(program(folder, inside), lie)
-    return start_adapter(command.command, name=command.name)
+    with running(lying(program(folder, inside), lie)) as adapter:
+        yield adapter
 
 
 def told(folder: Path, lie: str, script: Script, *calls: Call, inside: str = SCRIPTED) -> ToldAndAsked:
     """Make the calls, and end it."""
-    adapter = started(folder, lie, script, inside)
     answers = []
-    for each in calls:
-        name, arguments = (each, {}) if isinstance(each, str) else (str(each["call"]), without_call(each))
-        answers.append(adapter.call(name, within_seconds=20.0, **arguments))
-    assert adapter.end() == 0
+    with lying_about(folder, lie, script, inside) as adapter:
+        for each in calls:
+            name, arguments = (each, {}) if isinstance(each, str) else (str(each["call"]), without_call(each))
+            answers.append(adapter.call(name, within_seconds=20.0, **arguments))
+        assert adapter.end() == 0
     asked = (folder / "asked.jsonl").read_text(encoding="utf-8").splitlines()
     return ToldAndAsked(answers=answers, asked=[json.loads(line) for line in asked])
 

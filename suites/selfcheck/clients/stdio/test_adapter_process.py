@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
@@ -11,16 +13,19 @@ import pytest
 from harness.clients.stdio import adapter_process
 from harness.clients.stdio.adapter_options import AdapterOptions
 from harness.clients.stdio.adapter_process import AdapterFailed, AdapterProcess, start_adapter
-from suites.selfcheck.clients.stdio.programs import SOUND, program
+from suites.selfcheck.clients.stdio.programs import SOUND, child_of, program, running
 
 TALKS = "import sys; [print(f'line {number}', file=sys.stderr) for number in range(300)]; sys.exit(1)"
 LAST_LINES = "\n  ".join(f"line {number}" for number in range(295, 300))
 ANSWER = "import sys; from time import sleep; line = sys.stdin.readline(); print({}, flush=True); sleep(60)"
+Start = Callable[[str], AdapterProcess]
 
 
-def started(folder: Path, text: str) -> AdapterProcess:
-    made = program(folder, text)
-    return start_adapter(made.command, name=made.name)
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start the program of a text; nothing of it is left afterwards, whatever becomes of the test."""
+    with ExitStack() as ends:
+        yield lambda text: ends.enter_context(running(program(tmp_path, text)))
 
 
 @pytest.mark.parametrize(
@@ -44,51 +49,48 @@ def started(folder: Path, text: str) -> AdapterProcess:
         (ANSWER.format('\'{"id": true, "outcome": "done"}\''), "id is True, not a number"),
     ],
 )
-def test_a_program_that_is_no_adapter(text: str, sentence: str, tmp_path: Path) -> None:
-    adapter = started(tmp_path, text)
-    try:
-        with pytest.raises(AdapterFailed) as failed:
-            adapter.call("begin", within_seconds=0.5 if "did not answer" in sentence else 20.0)
-        assert str(failed.value).startswith("the adapter ./adapter ")
-        assert sentence in str(failed.value)
-    finally:
-        adapter.kill()
-    assert running(adapter) == []
+def test_a_program_that_is_no_adapter(text: str, sentence: str, start: Start) -> None:
+    adapter = start(text)
+    with pytest.raises(AdapterFailed) as failed:
+        adapter.call("begin", within_seconds=0.5 if "did not answer" in sentence else 20.0)
+    assert str(failed.value).startswith("the adapter ./adapter ")
+    assert sentence in str(failed.value)
+    adapter.kill()
+    assert names(adapter) == []
 
 
-def test_one_that_does_not_read_a_long_call_is_told(tmp_path: Path) -> None:
+def test_one_that_does_not_read_a_long_call_is_told(start: Start) -> None:
     busy = "import sys; print('busy', file=sys.stderr, flush=True); "
-    adapter = started(tmp_path, busy + ANSWER.format('\'{"id": 1, "outcome": "done"}\''))
+    adapter = start(busy + ANSWER.format('\'{"id": 1, "outcome": "done"}\''))
     assert adapter.call("begin", within_seconds=20.0).done
     with pytest.raises(AdapterFailed, match=r"did not read produce within 0\.5 s\n  busy$"):
         adapter.call("produce", within_seconds=0.5, values=["x" * (1 << 20)])
     adapter.kill()
-    assert running(adapter) == []
+    assert names(adapter) == []
 
 
-def test_a_call_may_be_longer_than_what_a_pipe_holds(tmp_path: Path) -> None:
-    adapter = started(tmp_path, SOUND)
+def test_a_call_may_be_longer_than_what_a_pipe_holds(start: Start) -> None:
+    adapter = start(SOUND)
     assert adapter.call("begin", within_seconds=20.0, values=["x" * (1 << 20)]).done
     assert adapter.end() == 0
 
 
-def test_a_call_after_its_end_tells_how_it_ended(tmp_path: Path) -> None:
-    adapter = started(tmp_path, SOUND)
+def test_a_call_after_its_end_tells_how_it_ended(start: Start) -> None:
+    adapter = start(SOUND)
     assert adapter.end() == 0
     with pytest.raises(AdapterFailed, match="ended with exit code 0 before it answered begin"):
         adapter.call("begin", within_seconds=20.0)
 
 
-def test_what_it_said_before_it_ended_is_read(tmp_path: Path) -> None:
-    adapter = started(tmp_path, "print('no broker at all', flush=True)")
+def test_what_it_said_before_it_ended_is_read(start: Start) -> None:
+    adapter = start("print('no broker at all', flush=True)")
     adapter.process.wait(20.0)
     with pytest.raises(AdapterFailed, match="answered begin with 'no broker at all': it is not JSON"):
         adapter.call("begin", within_seconds=20.0)
-    adapter.kill()
 
 
-def test_one_that_floods_waits_in_its_own_write(tmp_path: Path) -> None:
-    adapter = started(tmp_path, 'while True: print(\'{"id": 1, "outcome": "done"}\')')
+def test_one_that_floods_waits_in_its_own_write(start: Start) -> None:
+    adapter = start('while True: print(\'{"id": 1, "outcome": "done"}\')')
     assert adapter.call("begin", within_seconds=20.0).done
     with pytest.raises(AdapterFailed, match="out of turn: id 1 where commit has id 2"):
         adapter.call("commit", within_seconds=20.0)
@@ -96,58 +98,54 @@ def test_one_that_floods_waits_in_its_own_write(tmp_path: Path) -> None:
     assert adapter.process.returncode is not None
 
 
-def test_one_that_floods_its_standard_error_is_answered_and_the_end_of_it_kept(tmp_path: Path) -> None:
-    adapter = started(tmp_path, "import sys; sys.stderr.write('x' * (8 << 20)); sys.stderr.write('last')\n" + SOUND)
+def test_one_that_floods_its_standard_error_is_answered_and_the_end_of_it_kept(start: Start) -> None:
+    adapter = start("import sys; sys.stderr.write('x' * (8 << 20)); sys.stderr.write('last')\n" + SOUND)
     assert adapter.call("open", within_seconds=20.0).done
     assert adapter.end() == 0
     assert len("".join(adapter.stderr)) <= 4096 * adapter_process.KEPT_STDERR_LINES
     assert adapter.stderr[-1].endswith("last")
 
 
-def test_what_one_that_crashes_has_started_ends_with_it(tmp_path: Path) -> None:
+def test_what_one_that_crashes_has_started_ends_with_it(start: Start) -> None:
     text = "import os, subprocess, sys; child = subprocess.Popen(['sleep', '600'], stdout=subprocess.DEVNULL)\n"
-    adapter = started(tmp_path, text + "sys.stdin.readline(); os.abort()")
+    adapter = start(text + "sys.stdin.readline(); os.abort()")
     with pytest.raises(AdapterFailed, match="was ended by SIGABRT before it answered begin"):
         adapter.call("begin", within_seconds=20.0)
-    assert running(adapter) == ["sleep"]
+    assert names(adapter) == ["sleep"]
     adapter.end()
     psutil.wait_procs(group(adapter), timeout=10.0)
-    assert running(adapter) == []
+    assert names(adapter) == []
 
 
-def test_what_it_has_started_ends_with_it(tmp_path: Path) -> None:
-    text = "import subprocess, sys; child = subprocess.Popen(['sleep', '600']); sys.stderr.write(f'{child.pid}\\n')\n"
-    adapter = started(tmp_path, text + SOUND)
+def test_what_it_has_started_ends_with_it(start: Start) -> None:
+    adapter = start("import subprocess; child = subprocess.Popen(['sleep', '600'])\n" + SOUND)
     assert adapter.call("open", within_seconds=20.0).done
-    child = psutil.Process(int(adapter.stderr[0]))
+    child = child_of(adapter)
     assert adapter.end() == 0
     child.wait(10.0)
     assert not child.is_running()
 
 
-def test_one_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_ignores_sigterm_is_killed(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter_process, "END_SECONDS", 0.5)
     deaf = "import signal; from time import sleep; signal.signal(15, signal.SIG_IGN); "
-    adapter = started(tmp_path, deaf + "print('x', flush=True); sleep(600)")
+    adapter = start(deaf + "print('x', flush=True); sleep(600)")
     adapter.line("anything", 20.0)
     assert adapter.end() is None
     assert adapter.process.returncode == -signal.SIGKILL
-    assert running(adapter) == []
+    assert names(adapter) == []
 
 
-def test_secrets_reach_it_by_a_file_alone(tmp_path: Path) -> None:
+def test_secrets_reach_it_by_a_file_alone(start: Start, tmp_path: Path) -> None:
     secret = "hidden-in-a-file"
     properties = tmp_path / "client.properties"
     properties.write_text(f'sasl.jaas.config=Login required username="u" password="{secret}";\n', encoding="utf-8")
     options = AdapterOptions(bootstrap=["b:1"], client_id="c", properties_file=str(properties))
-    adapter = started(tmp_path, SOUND)
-    try:
-        assert adapter.call("open", within_seconds=20.0, **options.arguments()).done
-        process = psutil.Process(adapter.process.pid)
-        assert process.cmdline()[-1] == str(tmp_path / "adapter.py")
-        assert secret not in f"{process.cmdline()} {process.environ()} {json.dumps(options.arguments())}"
-    finally:
-        adapter.end()
+    adapter = start(SOUND)
+    assert adapter.call("open", within_seconds=20.0, **options.arguments()).done
+    process = psutil.Process(adapter.process.pid)
+    assert process.cmdline()[-1] == str(tmp_path / "adapter.py")
+    assert secret not in f"{process.cmdline()} {process.environ()} {json.dumps(options.arguments())}"
 
 
 def test_a_missing_program_is_a_sentence() -> None:
@@ -168,6 +166,6 @@ def group_of(process: psutil.Process) -> int | None:
         return None
 
 
-def running(adapter: AdapterProcess) -> list[str]:
+def names(adapter: AdapterProcess) -> list[str]:
     """Names of those."""
     return [each.name() for each in group(adapter)]

@@ -3,14 +3,13 @@
 import signal
 from pathlib import Path
 
-import psutil
 import pytest
 
 from harness.clients.stdio.adapter_check import TRIALS, check_adapter
-from harness.clients.stdio.adapter_process import AdapterFailed, AdapterProcess
+from harness.clients.stdio.adapter_process import AdapterFailed
 from harness.clients.stdio.lying_adapter import LIES, lying
-from suites.selfcheck.clients.stdio.programs import SCRIPTED, SOUND, program
-from suites.selfcheck.clients.stdio.scripted_liar import started
+from suites.selfcheck.clients.stdio.programs import SCRIPTED, SOUND, child_of, program
+from suites.selfcheck.clients.stdio.scripted_liar import lying_about
 
 DEAF = "import signal; signal.signal(15, signal.SIG_IGN)"
 PAUSES = "    if call['call'] == 'commit': import signal; signal.pause()\n"
@@ -40,41 +39,32 @@ def test_a_lie_that_nobody_knows_is_told(tmp_path: Path) -> None:
 def test_the_inner_adapter_ends_with_a_signal_to_the_outer_one_alone(
     number: signal.Signals, inside: str, tmp_path: Path
 ) -> None:
-    adapter = started(tmp_path, "no-abort", {}, inside)
-    adapter.call("begin", within_seconds=20.0)
-    inner = inner_of(adapter)
-    adapter.process.send_signal(number)
-    inner.wait(10.0)
-    adapter.process.wait(10.0)
-    assert not inner.is_running()
-    adapter.kill()
+    with lying_about(tmp_path, "no-abort", {}, inside) as adapter:
+        adapter.call("begin", within_seconds=20.0)
+        inner = child_of(adapter)
+        adapter.process.send_signal(number)
+        inner.wait(10.0)
+        adapter.process.wait(10.0)
+        assert not inner.is_running()
 
 
 def test_the_inner_adapter_ends_when_the_outer_one_ends_while_it_waits_for_an_answer(tmp_path: Path) -> None:
-    adapter = started(tmp_path, "no-abort", {}, HANGS_IN_COMMIT)
-    adapter.call("begin", within_seconds=20.0)
-    inner = inner_of(adapter)
-    with pytest.raises(AdapterFailed, match=r"did not answer commit within 0\.5 s"):
-        adapter.call("commit", within_seconds=0.5)
-    adapter.process.terminate()
-    inner.wait(10.0)
-    assert not inner.is_running()
-    adapter.kill()
+    with lying_about(tmp_path, "no-abort", {}, HANGS_IN_COMMIT) as adapter:
+        adapter.call("begin", within_seconds=20.0)
+        inner = child_of(adapter)
+        with pytest.raises(AdapterFailed, match=r"did not answer commit within 0\.5 s"):
+            adapter.call("commit", within_seconds=0.5)
+        adapter.process.terminate()
+        inner.wait(10.0)
+        assert not inner.is_running()
 
 
 def test_an_inner_adapter_that_crashes_is_told_as_one_that_does(tmp_path: Path) -> None:
-    adapter = started(tmp_path, "no-abort", {}, "import sys; sys.stderr.write('no license\\n'); sys.exit(5)")
-    with pytest.raises(AdapterFailed) as failed:
-        adapter.call("begin", within_seconds=20.0)
-    assert str(failed.value).splitlines() == [
-        "the adapter ./adapter (no-abort) ended with exit code 5 before it answered begin",
-        "  no license",
-        "  the inner adapter ended before it answered begin",
-    ]
-    adapter.kill()
-
-
-def inner_of(adapter: AdapterProcess) -> psutil.Process:
-    """The one process that the outer one has started."""
-    (inner,) = psutil.Process(adapter.process.pid).children()
-    return inner
+    with lying_about(tmp_path, "no-abort", {}, "import sys; sys.stderr.write('no license\\n'); sys.exit(5)") as adapter:
+        with pytest.raises(AdapterFailed) as failed:
+            adapter.call("begin", within_seconds=20.0)
+        assert str(failed.value).splitlines() == [
+            "the adapter ./adapter (no-abort) ended with exit code 5 before it answered begin",
+            "  no license",
+            "  the inner adapter ended before it answered begin",
+        ]
