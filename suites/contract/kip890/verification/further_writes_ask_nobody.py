@@ -1,8 +1,9 @@
 """KIP890-VERIFY-07, KIP890-IMPL-03: once its leader knows a partition's transaction, further writes ask no coordinator.
 
-The link from the leader to the coordinator is held. That this stops every question is shown by a first write to another
-partition of the same leader, which waits until the release; the further write does not. Older clients' questions
-verify a partition, new clients' add it. All of it is the KIP's: the leader asks "if there is no ongoing transaction".
+What the leader asks the coordinator is held at the gate. That this stops every question is shown by that of a first
+write to another partition of the same leader, which lies there, and by its answer, which waits until the release; the
+further write does not. Older clients' questions verify a partition, new clients' add it. All of it is the KIP's: the
+leader asks "if there is no ongoing transaction".
 """
 
 from dataclasses import replace
@@ -22,7 +23,7 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.leader_rules import NO_TRANSACTION_ONGOING
-from harness.contract.doctored import commit, data, ended, evidence, log, unsound, written
+from harness.contract.doctored import commit, data, ended, evidence, gate, log, unsound, written
 from harness.contract.refuters import Failpoint
 from harness.evidence.requirement_evidence import Step
 from harness.lab import Lab
@@ -42,8 +43,9 @@ def stimulus(lab: Lab, protocol: Literal[1, 2]) -> None:
         if protocol == 1:
             txn.add(known, fresh)
         txn.produce(known, as_="first write", version=version)
-        with lab.hold(link, name=f"silence v{version}"):
+        with lab.gate(link, api="AddPartitionsToTxn", action="hold", at_most=None, name=f"silence v{version}") as gated:
             waiting = same.start_produce(fresh, version=version)
+            gated.wait()
             txn.produce(known, as_="further write", version=version)
         waiting.answer(as_="write to another")
         txn.end(commit=True, as_="end")
@@ -54,7 +56,7 @@ def check(seen: Evidence, protocol: Literal[1, 2]) -> Observations:
     del protocol
     firsts, furthers, others = seen.all("first write"), seen.all("further write"), seen.all("write to another")
     for first, further, other in zip(firsts, furthers, others, strict=True):
-        hold = seen.fault(f"silence v{other.version}")
+        hold = expect.gated(seen, f"silence v{other.version}")
         if other.answered_before(hold.ended):
             raise NotSeen("a first write was answered while the coordinator could not be asked")
         for write in (first, further):
@@ -82,7 +84,7 @@ def requirement(id_: str, section: str, protocol: Literal[1, 2], who: str) -> Re
             known: log(data(7, 0, "a"), data(7, 0, "b", sequence=1), commit(7, 1)),
             fresh: log(data(7, 0, "c"), commit(7, 1)),
         },
-        held=(f"silence v{version}",),
+        faults=(gate(f"silence v{version}", "hold", ended=50.0),),
     )
     return Requirement(
         id=id_,

@@ -1,8 +1,9 @@
 """KIP890-VERIFY-08, KIP890-IMPL-04: that a transaction is open on a partition is known to the partition's next leader.
 
-The partition is led by another of its replicas, and the link from there to the coordinator is held. That this stops
-every question is shown by a first write to another partition of the new leader, which waits until the release. The KIP
-has the leader's own producer state say so ("the producer state entry"), which followers build from what they copy.
+The partition is led by another of its replicas, and what that one asks the coordinator is held at the gate. That this
+stops every question is shown by that of a first write to another partition of the new leader, which lies there, and by
+its answer, which waits until the release. The KIP has the leader's own producer state say so ("the producer state
+entry"), which followers build from what they copy.
 """
 
 from dataclasses import replace
@@ -22,7 +23,7 @@ from harness.contract import (
     expect,
 )
 from harness.contract.byteman.leader_rules import NO_TRANSACTION_ONGOING
-from harness.contract.doctored import commit, data, ended, evidence, known_producer, log, sample, unsound, written
+from harness.contract.doctored import commit, data, ended, evidence, gate, known_producer, log, sample, unsound, written
 from harness.contract.refuters import Failpoint, Liar
 from harness.evidence.requirement_evidence import Fault
 from harness.lab import Lab
@@ -51,11 +52,13 @@ def stimulus(lab: Lab, protocol: Literal[1, 2]) -> None:
 
 
 def go_on(lab: Lab, txn: Producer, known: Partition, fresh: Partition, version: int) -> None:
-    """Writes to both partitions while their leader's link to the coordinator is held."""
+    """Writes to both partitions while what their leader asks the coordinator is held."""
     same = lab.same_id(txn.transactional_id, txn.coordinator, "rival", protocol=txn.protocol, init=False)
     same.become(txn.producer_id, txn.epoch)
-    with lab.hold(lab.link(known.leader, txn.coordinator), name=f"silence v{version}"):
+    link = lab.link(known.leader, txn.coordinator)
+    with lab.gate(link, api="AddPartitionsToTxn", action="hold", at_most=None, name=f"silence v{version}") as gated:
         waiting = same.start_produce(fresh, version=version)
+        gated.wait()
         lab.observer.producers(known, as_="producers")
         txn.produce(known, as_="further write", version=version)
         lab.sample(f"moved v{version}", known)  # a new leader's high watermark lags until followers have fetched
@@ -66,7 +69,7 @@ def check(seen: Evidence) -> Observations:
     """The new leader shows the transaction as open since the first write, and takes the next one without a question."""
     writes = zip(seen.all("first write"), seen.all("further write"), seen.all("write to another"), strict=True)
     for (first, further, other), looked in zip(writes, seen.all("producers"), strict=True):
-        hold, version = seen.fault(f"silence v{first.version}"), first.version
+        hold, version = expect.gated(seen, f"silence v{first.version}"), first.version
         seen.fault(f"move v{version}")
         if other.answered_before(hold.ended):
             raise NotSeen("a first write was answered while the coordinator could not be asked")
@@ -99,8 +102,10 @@ def requirement(id_: str, section: str, protocol: Literal[1, 2], who: str) -> Re
             known: log(data(7, 0, "a"), data(7, 0, "b", sequence=1), commit(7, 1)),
             fresh: log(data(7, 0, "c"), commit(7, 1)),
         },
-        held=(f"silence v{version}",),
-        faults=(Fault(name=f"move v{version}", kind="move", where="1 → 2", started=0, ended=0),),
+        faults=(
+            gate(f"silence v{version}", "hold", ended=50.0),
+            Fault(name=f"move v{version}", kind="move", where="1 → 2", started=0, ended=0),
+        ),
         samples=(sample(f"moved v{version}", known, 2, 0),),
     )
     return Requirement(
