@@ -23,7 +23,7 @@ from harness.base.user_error import ExitCode, UserError
 __all__ = ["APIError", "BuildError", "Engine", "ImageNotFound", "Mount", "NotFound", "RequestException"]
 __all__ += ["create_labels", "disk_full_on_engine", "engine_errors", "in_parallel", "mentions_full_disk", "reach"]
 
-ANSWER_SECONDS = 2.0  # for an engine to answer with its version
+ANSWER_SECONDS = 10.0  # for an engine to answer with its version, on a busy machine too
 WORK_SECONDS = 120.0  # for one request to it
 OLDEST_API = (1, 40)  # Docker 19.03
 Result = TypeVar("Result")

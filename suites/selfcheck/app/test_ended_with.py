@@ -1,7 +1,11 @@
 """An interrupted program of the suites first ends, in order, the qualification that it has started."""
 
+import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.base.paths import ROOT
@@ -18,25 +22,41 @@ signal.pause()
 """
 PROGRAM = """
 import subprocess, sys
+class Waiting(subprocess.Popen):
+    def wait(self, timeout=None):
+        print("waiting", flush=True)
+        return super().wait(timeout)
 from suites.in_a_sentence import in_a_sentence
 from suites.qualification import ended_with
-sys.exit(in_a_sentence(lambda: ended_with(subprocess.Popen([sys.executable, "child.py"]))))
+sys.exit(in_a_sentence(lambda: ended_with(Waiting([sys.executable, "child.py"]))))
 """
 
 
-def test_a_terminated_program_terminates_what_it_started_and_waits(tmp_path: Path) -> None:
-    (tmp_path / "child.py").write_text(CHILD)
-    program = subprocess.Popen(
+@contextmanager
+def running(folder: Path) -> Iterator["subprocess.Popen[str]"]:
+    """The program there, in a process group of its own, of which nothing is left afterwards."""
+    with subprocess.Popen(
         [sys.executable, "-c", PROGRAM],
-        cwd=tmp_path,
+        cwd=folder,
         env={"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    assert program.stdout is not None
-    assert program.stdout.readline() == "started\n"
-    program.terminate()
-    _, told = program.communicate(timeout=30)
+        start_new_session=True,
+    ) as program:
+        try:
+            yield program
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)
+
+
+def test_a_terminated_program_terminates_what_it_started_and_waits(tmp_path: Path) -> None:
+    (tmp_path / "child.py").write_text(CHILD)
+    with running(tmp_path) as program:
+        assert program.stdout is not None
+        assert {program.stdout.readline() for _ in range(2)} == {"started\n", "waiting\n"}
+        program.terminate()
+        _, told = program.communicate(timeout=30)
     assert (program.returncode, told) == (ExitCode.INTERRUPTED, "interrupted\n")
     assert (tmp_path / "ended").exists()

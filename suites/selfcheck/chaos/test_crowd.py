@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from threading import Event
+from threading import Event, current_thread
 
 import pytest
 
@@ -56,15 +56,21 @@ def test_the_account_knows_how_much_was_committed_of_late() -> None:
 
 
 def test_a_fault_waits_for_traffic_where_no_other_one_is_on() -> None:
-    asked, stop = list[int](), Event()
+    asked, lasting = list[int](), FakeToxic(name="a", power=Power.NETWORK)
+
+    class SecondComesWhileTheFirstIsOn(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            if current_thread().name == "b":
+                assert lasting.entered.wait(10.0)
+            return super().wait(timeout)
 
     def is_at_work() -> bool:
         asked.append(1)
         return len(asked) > 1
 
-    lasting = FakeToxic(name="a", power=Power.NETWORK)
+    stop = SecondComesWhileTheFirstIsOn()
     second = FakeToxic(name="b", power=Power.FRAMES, entering=stop.set)
-    planned = [planned_fault(lasting, duration_ms=3_600_000), planned_fault(second, at_ms=500)]
+    planned = [planned_fault(lasting, duration_ms=3_600_000), planned_fault(second)]
     windows = list[FaultWindow]()
     run_faults(planned, fault_target(), stop, windows.append, is_at_work=is_at_work)
     assert sorted(window.name for window in windows if window.struck) == ["a", "b"]

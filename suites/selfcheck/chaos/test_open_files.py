@@ -10,6 +10,7 @@ from harness.chaos.play import round_crowd
 from harness.machine import open_files
 from harness.machine.open_files import allow_open_files, open_files_allowed
 from suites.selfcheck.fixtures.kfake_crowd import kfake_brokers, play_until_committed
+from suites.selfcheck.fixtures.kfake_server import require_kfake
 
 UNLIMITED = resource.RLIM_INFINITY
 
@@ -41,6 +42,7 @@ def test_where_nothing_is_limited_all_that_is_wanted_is_allowed(monkeypatch: pyt
 
 
 def test_a_crowd_is_smaller_where_few_files_may_be_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_kfake()
     monkeypatch.setattr(round_crowd, "open_files_allowed", lambda: 560)
     with kfake_brokers() as brokers:
         crowd = brokers.crowd(Crowd(seats=20, together=(0,)), tmp_path)

@@ -45,12 +45,12 @@ def whole_lines(path: Path) -> tuple[list[Operation], str]:
 def test_a_writer_killed_at_a_drawn_size_loses_at_most_its_last_line(seed: int, tmp_path: Path) -> None:
     table = tmp_path / "operations.jsonl"
     least = Random(seed).randrange(50_000, 2_000_000)
-    writer = subprocess.Popen([sys.executable, "-c", f"{WRITER}write_on(Path({str(tmp_path)!r}))"])
-    try:
-        wait.until(lambda: table.exists() and table.stat().st_size >= least, what="the writer", timeout_seconds=30)
-    finally:
-        writer.kill()
-    assert writer.wait(10) == -signal.SIGKILL
+    with subprocess.Popen([sys.executable, "-c", f"{WRITER}write_on(Path({str(tmp_path)!r}))"]) as writer:
+        try:
+            wait.until(lambda: table.exists() and table.stat().st_size >= least, what="the writer", timeout_seconds=30)
+        finally:
+            writer.kill()
+    assert writer.returncode == -signal.SIGKILL
     operations, _ = whole_lines(table)
     assert [each.number for each in operations] == list(range(1, len(operations) + 1))
     assert len(operations) >= 100

@@ -1,5 +1,6 @@
 """An application whose program fails in the middle: the stimulus ends with one sentence, and nothing is left."""
 
+from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -54,15 +55,15 @@ def running(folder: Path, clock: RunClock, text: str) -> Application:
 def test_it_is_one_sentence_and_nothing_is_left(
     tmp_path: Path, clock: RunClock, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    monkeypatch.setattr(module, "SLACK_SECONDS", 3.0)
     instead, sentence = BAD[way]
-    app = application(tmp_path, clock, instead)
-    app.open()
-    with pytest.raises(Unprepared) as failed:
-        app.begin()
-    assert sentence in str(failed.value)
-    assert (app.running, [call.call for call in app.notes.calls]) == (False, [])
-    app.close()
+    with closing(application(tmp_path, clock, instead)) as app:
+        app.open()
+        if way == "hangs":
+            monkeypatch.setattr(module, "SLACK_SECONDS", 0.2)
+        with pytest.raises(Unprepared) as failed:
+            app.begin()
+        assert sentence in str(failed.value)
+        assert (app.running, [call.call for call in app.notes.calls]) == (False, [])
     assert str(tmp_path) not in " ".join(word for each in psutil.process_iter() for word in words_of(each))
 
 
@@ -75,11 +76,10 @@ def words_of(process: psutil.Process) -> list[str]:
 
 
 def test_what_its_library_cannot_do_is_told_so(tmp_path: Path, clock: RunClock) -> None:
-    app = application(tmp_path, clock, "sys.exit(3)")
-    app.open()
-    with pytest.raises(Unprepared, match=r"cannot flush: no"):
-        app.flush()
-    app.close()
+    with closing(application(tmp_path, clock, "sys.exit(3)")) as app:
+        app.open()
+        with pytest.raises(Unprepared, match=r"cannot flush: no"):
+            app.flush()
     assert not app.running
 
 
@@ -88,11 +88,10 @@ def test_a_consumer_that_has_ended_is_not_polled_for_all_the_time(
 ) -> None:
     monkeypatch.setattr(module, "ENOUGH_REFUSALS", 2)
     poll = next(line.strip() for line in SOUND.splitlines() if '"poll"' in line)
-    app = running(tmp_path, clock, but(poll, 'case "poll": refused(call["id"], "Crashed")'))
-    app.open()
-    started = clock.now()
-    assert app.poll_all(1, within_ms=60_000) == []
-    polls = [call for call in app.notes.calls if call.call == "poll"]
-    assert (len(polls), app.reads) == (2, False)
-    assert 2 * 500 <= clock.now() - started < 30_000
-    app.close()
+    with closing(running(tmp_path, clock, but(poll, 'case "poll": refused(call["id"], "Crashed")'))) as app:
+        app.open()
+        started = clock.now()
+        assert app.poll_all(1, within_ms=60_000) == []
+        polls = [call for call in app.notes.calls if call.call == "poll"]
+        assert (len(polls), app.reads) == (2, False)
+        assert 2 * 500 <= clock.now() - started < 30_000
