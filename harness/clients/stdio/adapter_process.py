@@ -26,6 +26,8 @@ STDERR_LINES = 5
 KEPT_STDERR_LINES = 200
 END_SECONDS = 5.0
 """Seconds that it has to end after ``close``, and once more after SIGTERM."""
+LAST_SECONDS = 3.0
+"""Seconds that it may take from the end of its output to its own, and to the end of its standard error."""
 UNREAD_LINES = 8
 """Lines that may wait to be read; beyond them an adapter that floods waits in its own write."""
 
@@ -125,9 +127,7 @@ class AdapterProcess:
         """Its output is read meanwhile, so that it does not wait in a write."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            with suppress(queue.Empty):
-                while True:
-                    self._lines.get_nowait()
+            self._drop_lines()
             try:
                 self.process.wait(min(left, 0.02))
             except subprocess.TimeoutExpired:
@@ -135,16 +135,23 @@ class AdapterProcess:
             return True
         return self.process.poll() is not None
 
+    def _drop_lines(self) -> None:
+        """Up to the end of its output, which stays to be told."""
+        with suppress(queue.Empty):
+            while self._lines.get_nowait() is not None:
+                pass
+            self._lines.put_nowait(None)
+
     def _how_it_ended(self) -> str:
         try:
-            code = self.process.wait(1.0)
+            code = self.process.wait(LAST_SECONDS)
         except subprocess.TimeoutExpired:
             return "closed its output"
         return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
 
     def _settle_stderr(self) -> None:
         if self.process.poll() is not None:
-            self._readers[1].join(1.0)
+            self._readers[1].join(LAST_SECONDS)
 
     def _let_go(self) -> None:
         """End what it has started and left running; the readers close their pipes when those are at their end."""

@@ -80,8 +80,9 @@ def test_what_was_not_sent_waits_behind_what_is_sent_again() -> None:
     (first,) = outgoing.ready(0.0)
     outgoing.take(first)
     outgoing.answered(first, KafkaError.CONCURRENT_TRANSACTIONS, -1)
-    assert list(outgoing.ready(time.monotonic() - 1)) == []
-    moment = outgoing.next_moment(time.monotonic() - 1)
+    before = first.not_before - 0.01
+    assert list(outgoing.ready(before)) == []
+    moment = outgoing.next_moment(before)
     assert moment is not None
     assert outgoing.next_moment(moment) is None
     assert [batch.sequence for batch in sent(outgoing)] == [10, 12]

@@ -112,16 +112,16 @@ def played(
         producer = PipelinedProducer(
             state=ProducerState(transactional_id="id", protocol=protocol),
             retry=PipelinedRetry(connections, SharedRoutes(connections)),
-            habits=ProducerHabits(**{"request_ms": 400, **habits}),
+            habits=ProducerHabits(**{"request_ms": 30_000, **habits}),
             now=clock.now,
         )
         rows = OperationRows(actor="a", client="wire-v2", protocol=protocol.name, transactional_id="id")
         recorded = RecordedProducer(producer=producer, rows=rows, clock=clock, history_journal=history_journal)
         trial = PipelinedTrial(recorded, leaders, folder)
-        assert await recorded.init()
-        if adding:
-            leaders.brokers.script["AddPartitionsToTxn"] = adding
         try:
+            assert await recorded.init()
+            if adding:
+                leaders.brokers.script["AddPartitionsToTxn"] = adding
             return trial, await play(trial)
         finally:
             history_journal.close()

@@ -76,7 +76,7 @@ def test_requests_of_many_go_over_one_connection_and_each_gets_its_answer() -> N
     broker = AnsweringBroker()
 
     async def talk(connections: SharedConnections) -> list[int]:
-        answers = await asyncio.gather(*(connections.ask(1, REQUEST, 2) for _ in range(20)))
+        answers = await asyncio.gather(*(connections.ask(1, REQUEST, 30) for _ in range(20)))
         return [answer.error for answer in answers]
 
     assert talking_to(broker, talk) == [0] * 20
@@ -87,11 +87,11 @@ def test_silence_ends_the_connection_for_all_who_wait_on_it_and_the_next_request
     broker = AnsweringBroker(silent={"quiet"})
 
     async def talk(connections: SharedConnections) -> list[object]:
-        opened = (await connections.ask(1, REQUEST, 2)).error
+        opened = (await connections.ask(1, REQUEST, 30)).error
         quiet = asyncio.create_task(connections.ask(1, heartbeat("quiet"), 0.05))
-        behind = asyncio.create_task(connections.ask(1, heartbeat("quiet too"), 2))
+        behind = asyncio.create_task(connections.ask(1, heartbeat("quiet too"), 30))
         failed = await asyncio.gather(quiet, behind, return_exceptions=True)
-        return [opened, *map(type, failed), (await connections.ask(1, REQUEST, 2)).error]
+        return [opened, *map(type, failed), (await connections.ask(1, REQUEST, 30)).error]
 
     assert talking_to(broker, talk) == [0, NoAnswer, ConnectionClosed, 0]
     assert broker.connections == 2
@@ -99,14 +99,14 @@ def test_silence_ends_the_connection_for_all_who_wait_on_it_and_the_next_request
 
 def test_a_connection_that_ends_is_no_answer_and_an_address_without_listener_is_not_sent() -> None:
     async def ended(connections: SharedConnections) -> None:
-        await connections.ask(1, REQUEST, 2)
+        await connections.ask(1, REQUEST, 30)
 
     with pytest.raises(ConnectionClosed):
         talking_to(AnsweringBroker(hang_up=True), ended)
 
     async def away(connections: SharedConnections) -> None:
         connections.addresses = {1: Address("127.0.0.1", 1)}
-        await connections.ask(1, REQUEST, 2)
+        await connections.ask(1, REQUEST, 30)
 
     with pytest.raises(NotSent):
         talking_to(AnsweringBroker(), away)
@@ -114,7 +114,7 @@ def test_a_connection_that_ends_is_no_answer_and_an_address_without_listener_is_
 
 def test_who_is_cancelled_while_a_connection_is_opened_stays_cancelled() -> None:
     async def talk(connections: SharedConnections) -> bool:
-        asking = asyncio.create_task(connections.ask(1, REQUEST, 2))
+        asking = asyncio.create_task(connections.ask(1, REQUEST, 30))
         await asyncio.sleep(0)
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)

@@ -106,7 +106,7 @@ class Trial:
         return [(each.batch.producer_epoch, each.batch.base_sequence) for each in sent]
 
 
-def begun(protocol: TransactionProtocol, request_ms: int = 2_000, **script: list[int | None]) -> Trial:
+def begun(protocol: TransactionProtocol, request_ms: int = 30_000, **script: list[int | None]) -> Trial:
     """A producer in a transaction, before brokers that go by the script from now on."""
     brokers = Scripted(bumps_epoch=protocol.bumps_epoch)
     connections = cast(Connections, brokers)
@@ -172,12 +172,12 @@ def test_an_unsure_sequence_is_never_used_for_another_record() -> None:
 
 
 def test_silence_until_the_bound_is_unsure_without_a_code() -> None:
-    answer = begun(V2, request_ms=30, Produce=[SILENCE] * 50).produce()
+    answer = begun(V2, request_ms=500, Produce=[SILENCE] * 50).produce()
     assert (answer.outcome, answer.error, answer.reason) == (Outcome.UNSURE, None, "no answer")
 
 
 def test_without_a_leader_a_produce_is_refused_since_nothing_was_sent() -> None:
-    trial = begun(V2, request_ms=30, Metadata=[KafkaError.LEADER_NOT_AVAILABLE] * 5_000)
+    trial = begun(V2, request_ms=500, Metadata=[KafkaError.LEADER_NOT_AVAILABLE] * 5_000)
     answer = trial.produce()
     assert (answer.outcome, answer.error, answer.tries) == (Outcome.REFUSED, None, 0)
     assert trial.brokers.of("Produce") == []

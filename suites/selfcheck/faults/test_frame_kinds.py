@@ -92,7 +92,7 @@ def test_an_answer_to_a_leader_waits_until_the_transaction_has_ended(pair: GateP
         target_of(pair), drawn("late-verification", every=1, at_most_ms=60_000, after_ms=1)
     ) as strikes:
         leader.ask(1, add(verify_only=True), 4)
-        wait.until(lambda: pair.broker.correlations == [1], what="the question", timeout_seconds=PATIENCE)
+        wait.until(lambda: pair.holding("late-verification") == 1, what="the held answer", timeout_seconds=PATIENCE)
         client.ask(2, init(), 4)
         assert client.answer() == (2, 0)
         assert select([leader.connected], [], [], 0) == ([], [], [])

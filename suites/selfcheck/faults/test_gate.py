@@ -2,7 +2,6 @@
 
 import struct
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from suites.selfcheck.fixtures.gate_pair import (
     GatePair,
     RunningGate,
     add,
+    answered,
     answers,
     end,
     gate_pair,
@@ -81,7 +81,7 @@ def test_a_hold_ends_with_its_bound(pair: GatePair) -> None:
     (strike,) = handle.report().strikes
     assert strike.fate == "answered"
     assert strike.delivered_ns is not None
-    assert strike.delivered_ns - strike.at_ns >= 50e6
+    assert strike.delivered_ns - strike.at_ns >= 49e6  # the loop's clock has whole milliseconds
 
 
 def test_a_hold_ends_with_its_event_and_no_other(pair: GatePair) -> None:
@@ -120,26 +120,28 @@ def test_a_held_request_outlives_its_sender(pair: GatePair, hang_up: bool) -> No
     if hang_up:
         assert client.answer() is None
     client.connected.close()
-    report = handle.off()
+    handle.off(await_answers=False)
+    answered(handle)
     assert pair.broker.correlations == [1]
-    assert [(strike.fate, strike.error) for strike in report.strikes] == [("answered", 0)]
+    assert [(strike.fate, strike.error) for strike in handle.report().strikes] == [("answered", 0)]
     wait.until(lambda: pair.broker.left == [1], what="the end of the broker's side", timeout_seconds=PATIENCE)
 
 
 def test_the_answer_to_a_held_request_is_known_though_its_sender_left_before_it(gate_process: RunningGate) -> None:
     left = threading.Event()
-    with gate_pair(*gate_process, lambda _: 0 if left.wait(PATIENCE) else 1) as pair, ThreadPoolExecutor() as pool:
+    with gate_pair(*gate_process, lambda _: 0 if left.wait(PATIENCE) else 1) as pair:
         client = pair.call()
         handle = on(pair, ANY, Then(action="hold"))
         client.ask(1, end(), 3)
         held(handle)
-        ended = pool.submit(handle.off)
+        handle.off(await_answers=False)
         wait.until(lambda: pair.broker.asked, what="the held request", timeout_seconds=PATIENCE)
         client.connected.close()
         for _ in range(3):
             pair.gate.errors()  # the gate has served the end of the client's connection before it answers this
         left.set()
-        assert [(strike.fate, strike.error) for strike in ended.result().strikes] == [("answered", 0)]
+        answered(handle)
+        assert [(strike.fate, strike.error) for strike in handle.report().strikes] == [("answered", 0)]
 
 
 def test_a_dropped_request_never_comes_and_the_connection_stays(pair: GatePair) -> None:

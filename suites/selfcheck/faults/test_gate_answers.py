@@ -105,7 +105,6 @@ def test_the_gate_stands_before_a_broker_that_has_no_proxy(pair: GatePair) -> No
     first = pair.gate.stand_before("direct", pair.broker.address)
     assert first == pair.gate.stand_before("direct", pair.broker.address)
     pair.links.upstreams["direct"] = first
-    client = GatePair(pair.broker, pair.gate, pair.links, "direct").call()
+    client = GatePair(pair.broker, pair.gate, pair.links, "direct", pair.clients).call()
     client.ask(1, end(), 3)
     assert client.answer() == (1, 0)
-    client.connected.close()

@@ -149,14 +149,17 @@ def test_a_session_without_an_end_is_never_renewed(plain: Path) -> None:
 
 
 def test_a_renewal_that_is_refused_ends_the_connection_and_is_an_error(plain: Path) -> None:
-    with sasl_broker(lifetime_ms=LIFETIME_MS, logins=1) as broker, gate_before(broker, plain) as (gate, client):
-        client.ask(1, end(), 3)
-        wait.until(lambda: len(broker.asked) >= 4, what="the first request", timeout_seconds=PATIENCE)
-        wait.pause(2 * LIFETIME_MS / 1000)
-        client.ask(2, end(), 3)
-        assert [client.answer(), client.answer()] == [(1, 0), None]
-        error = only_error(gate)
-        assert "refused alice by PLAIN" in error
+    with sasl_broker(lifetime_ms=LIFETIME_MS, logins=1) as broker:
+        broker.lets_in.clear()
+        with gate_before(broker, plain) as (gate, client):
+            client.ask(1, end(), 3)
+            broker.lets_in.set()  # so that it goes on with the login's answer, while the session is new
+            wait.until(lambda: len(broker.asked) >= 4, what="the first request", timeout_seconds=PATIENCE)
+            wait.pause(2 * LIFETIME_MS / 1000)
+            client.ask(2, end(), 3)
+            assert [client.answer(), client.answer()] == [(1, 0), None]
+            error = only_error(gate)
+            assert "refused alice by PLAIN" in error
 
 
 def test_a_wrong_password_is_one_sentence_without_it_and_no_secret_is_on_the_command_line(tmp_path: Path) -> None:

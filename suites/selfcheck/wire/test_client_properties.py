@@ -3,6 +3,7 @@
 import base64
 import json
 import ssl
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -79,13 +80,14 @@ def test_nothing_secret_is_shown(stores: Path) -> None:
         "ssl.truststore.location = trust.p12\nssl.truststore.password : PW\nssl.keystore.location bare.pem\n",
     ],
 )
-def test_stores_of_every_kind_make_a_context(stores: Path, lines: str) -> None:
+def test_stores_of_every_kind_make_a_context(stores: Path, lines: str, monkeypatch: pytest.MonkeyPatch) -> None:
     security = read(stores, protocol("SSL"), lines.replace("PW", STORE_PASSWORD))
     assert security.tls is not None
     assert security.tls.authorities == (stores / "ca.pem").read_text()
-    before = set(Path("/tmp").glob("fencepost-*/own.pem"))  # noqa: S108  where Python makes temporary folders
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary := stores / "temporary"))
+    temporary.mkdir()
     context = tls_context(security.tls)
-    assert set(Path("/tmp").glob("fencepost-*/own.pem")) <= before  # noqa: S108
+    assert list(temporary.iterdir()) == []
     assert (context.check_hostname, context.verify_mode) == (True, ssl.CERT_REQUIRED)
     assert len(context.get_ca_certs()) == 1
     assert "ENCRYPTED" not in str(security_settings(security)["ssl.key.pem"])

@@ -66,8 +66,12 @@ def told(folder: Path, lie: str, script: Script, *calls: Call, inside: str = SCR
             name, arguments = (each, {}) if isinstance(each, str) else (str(each["call"]), without_call(each))
             answers.append(adapter.call(name, within_seconds=20.0, **arguments))
         assert adapter.end() == 0
-    asked = (folder / "asked.jsonl").read_text(encoding="utf-8").splitlines()
-    return ToldAndAsked(answers=answers, asked=[json.loads(line) for line in asked])
+    return ToldAndAsked(answers=answers, asked=asked_in(folder))
+
+
+def asked_in(folder: Path) -> Sequence[Fields]:
+    """What the scripted one there was asked."""
+    return [json.loads(line) for line in (folder / "asked.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def without_call(fields: Fields) -> Fields:

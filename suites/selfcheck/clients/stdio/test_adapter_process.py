@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from harness.base import wait
 from harness.clients.stdio import adapter_process
 from harness.clients.stdio.adapter_options import AdapterOptions
 from harness.clients.stdio.adapter_process import AdapterFailed, AdapterProcess, start_adapter
@@ -63,6 +64,7 @@ def test_one_that_does_not_read_a_long_call_is_told(start: Start) -> None:
     busy = "import sys; print('busy', file=sys.stderr, flush=True); "
     adapter = start(busy + ANSWER.format('\'{"id": 1, "outcome": "done"}\''))
     assert adapter.call("begin", within_seconds=20.0).done
+    wait.until(lambda: adapter.stderr == ("busy",), what="what it says", timeout_seconds=20.0)
     with pytest.raises(AdapterFailed, match=r"did not read produce within 0\.5 s\n  busy$"):
         adapter.call("produce", within_seconds=0.5, values=["x" * (1 << 20)])
     adapter.kill()

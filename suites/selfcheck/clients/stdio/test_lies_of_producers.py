@@ -12,13 +12,16 @@ from suites.selfcheck.clients.stdio.scripted_liar import (
     REFUSED_FOR_GOOD,
     Call,
     Fields,
+    ToldAndAsked,
+    asked_in,
     delivery,
+    lying_about,
     produce,
     told,
     wrote,
 )
 
-SLOW_COMMIT = "    if call['call'] == 'commit': import threading; threading.Event().wait(1)\n"
+SLOW_COMMIT = "    while call['call'] == 'commit' and not (here / 'go').exists(): __import__('time').sleep(0.01)\n"
 
 
 def test_swallows_fence(tmp_path: Path) -> None:
@@ -145,9 +148,14 @@ def test_what_is_never_handed_on(lie: str, call: str, tmp_path: Path) -> None:
 def test_does_not_wait(tmp_path: Path) -> None:
     slow = SCRIPTED.replace("    told =", f"{SLOW_COMMIT}    told =")
     script = {"commit": [{**REFUSED, **wrote("a")}]}
-    seen = told(tmp_path, "does-not-wait", script, "begin", "commit", "abort", inside=slow)
+    with lying_about(tmp_path, "does-not-wait", script, slow) as adapter:
+        answers = [adapter.call(name, within_seconds=20.0) for name in ("begin", "commit")]
+        (tmp_path / "go").touch()
+        answers.append(adapter.call("abort", within_seconds=20.0))
+        assert adapter.end() == 0
+    seen = ToldAndAsked(answers=answers, asked=asked_in(tmp_path))
     assert seen.outcomes == ["done", "done", "done"]
-    assert [len(answer.deliveries) for answer in seen.answers] == [0, 0, 1]
+    assert [len(answer.deliveries) for answer in answers] == [0, 0, 1]
     assert seen.calls == ["begin", "commit", "abort"]
 
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Event
 from typing import Any, cast
@@ -86,7 +87,8 @@ def test_every_verb_of_a_sound_one(tmp_path: Path, processes: RunningClients) ->
 def test_one_that_fails_leaves_that_call_unsure_and_is_over(
     does: str, sentence: str, tmp_path: Path, processes: RunningClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stdio_client, "SLACK_SECONDS", 0.2)
+    if does == "sleep(60)":  # the one whose time has to pass
+        monkeypatch.setattr(stdio_client, "SLACK_SECONDS", 0.2)
     client = opened(tmp_path, which("commit", does), processes)
     assert client.init().done
     pid = pid_of(processes)
@@ -147,16 +149,18 @@ def test_one_that_is_paused_ends_also_where_fencepost_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    run = open_run_processes()
-    clients = RunningClients(record=run.record)
-    client = opened(tmp_path, OBEDIENT, clients)
-    client.init()
-    (running,) = clients.running()
-    assert running.pause()
-    assert end_processes_of(run.folder) == [running.adapter.process.pid]
-    assert not running.resume()
-    client.close()
-    run.close()
+    with ExitStack() as ends:
+        run = open_run_processes()
+        ends.callback(run.close)
+        clients = RunningClients(record=run.record)
+        ends.callback(clients.end_all)
+        client = opened(tmp_path, OBEDIENT, clients)
+        client.init()
+        (running,) = clients.running()
+        assert running.pause()
+        assert end_processes_of(run.folder) == [running.adapter.process.pid]
+        assert not running.resume()
+        client.close()
 
 
 def test_what_it_is_opened_with() -> None:
@@ -228,22 +232,22 @@ def test_a_successor_takes_over_from_one_that_crashed(tmp_path: Path, processes:
     adapter = StdioAdapter(
         command=program(tmp_path, which("commit", f"({CRASH.replace(';', ',')})")), processes=processes
     )
-    journal, clock = HistoryJournal(tmp_path / "history"), RunClock()
+    clock = RunClock()
+    with closing(HistoryJournal(tmp_path / "history")) as journal:
 
-    def recording(name: str) -> RecordingClient:
-        return RecordingClient(
-            client=adapter.open(OPTIONS), actor=name, transactional_id="t", clock=clock, history_journal=journal
-        )
+        def recording(name: str) -> RecordingClient:
+            return RecordingClient(
+                client=adapter.open(OPTIONS), actor=name, transactional_id="t", clock=clock, history_journal=journal
+            )
 
-    actor = Actor(role="p", index=1, open_client=recording, topics={"t": "t"}, stop=Event())
-    assert not actor.transact([RecordToWrite(topic="t", partition=0)])
-    assert not actor.transact([RecordToWrite(topic="t", partition=0)])
-    assert (actor.client.actor, actor.committed) == ("p.3", 0)
-    actor.begin(1)
-    for running in processes.running():
-        running.kill()
-    wait.until(lambda: not processes.running(), what="its end", timeout_seconds=10)
-    assert not actor.begin(1)
-    assert actor.client.actor == "p.4"
-    actor.close()
-    journal.close()
+        actor = Actor(role="p", index=1, open_client=recording, topics={"t": "t"}, stop=Event())
+        assert not actor.transact([RecordToWrite(topic="t", partition=0)])
+        assert not actor.transact([RecordToWrite(topic="t", partition=0)])
+        assert (actor.client.actor, actor.committed) == ("p.3", 0)
+        actor.begin(1)
+        for running in processes.running():
+            running.kill()
+        wait.until(lambda: not processes.running(), what="its end", timeout_seconds=10)
+        assert not actor.begin(1)
+        assert actor.client.actor == "p.4"
+        actor.close()
