@@ -95,9 +95,9 @@ class Administration:
         effective = {broker: self.config(broker, key) for broker in self.brokers}
         with ExitStack() as undoing:  # each of its steps is done, should another one fail
             undoing.callback(self._until_shown, key, effective)
-            before = self._dynamic(key)
-            if broker is not None:
-                before = {str(broker): before.get(str(broker))}
+            dynamic = self._dynamic(key)
+            undoing.callback(self._until_dynamic, key, dynamic)
+            before = dynamic if broker is None else {str(broker): dynamic.get(str(broker))}
             for resource, old in before.items():
                 undoing.callback(self._undo, partial(self._alter, resource, key, old))
             for resource in before:
@@ -178,6 +178,14 @@ class Administration:
         wait.until(
             lambda: all(self.config(broker, key) == value for broker, value in wanted.items()),
             what=f"{key} as wanted on every broker",
+            timeout_seconds=PROPAGATION_SECONDS,
+        )
+
+    def _until_dynamic(self, key: str, wanted: Mapping[str, str | None]) -> None:
+        """A broker that has a value of its own shows by that alone nothing of the value of all."""
+        wait.until(
+            lambda: self._dynamic(key) == wanted,
+            what=f"the dynamic values of {key} as wanted",
             timeout_seconds=PROPAGATION_SECONDS,
         )
 

@@ -16,6 +16,7 @@ from threading import Event, Lock
 
 import psutil
 
+from harness.base.atomic_write import write_atomically
 from harness.machine import download_cache
 from harness.machine.orphans import (
     CHILDREN_FILE,
@@ -113,5 +114,5 @@ def open_run_processes(also_run: Sequence[str] = ()) -> RunProcesses:
     end_orphans(runs)
     download_cache.require_room(runs)
     folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=runs))
-    (folder / OWNER_FILE).write_text(ProcessRecord.of(os.getpid()).line())
+    write_atomically(folder / OWNER_FILE, ProcessRecord.of(os.getpid()).line())  # half of it would tell of no owner
     return RunProcesses(folder=folder, watchdog=start_watchdog(folder, also_run))

@@ -67,20 +67,24 @@ class BrokerPause:
         version, since = client.highest(broker, Metadata.api), fault_target.clock.now()
         cluster.pause(broker)
         strikes.moment = since, fault_target.clock.now()
-        sent: list[PendingResponse[MetadataResult]] = []
+        try:
+            request = _unanswered(lambda: client.send(broker, Metadata(), version))
+        except BaseException:
+            cluster.resume(broker)
+            raise
 
         def go_on() -> None:
-            unanswered = [request for request in sent if not request.done()]
+            unanswered = not request.done()
             was_fenced = self.fenced and fault_target.dropped(broker)
             cluster.resume(broker)
-            for request in unanswered:
+            if unanswered:
                 request.wait(ANSWERED_SECONDS)
                 strikes.struck += was_fenced or not self.fenced
             if self.fenced:
                 strikes.how += "; it was fenced" if was_fenced else "; it was not fenced, which counts for nothing"
 
-        with deferred(paused_seconds, go_on):
-            sent.append(_unanswered(lambda: client.send(broker, Metadata(), version)))
+        passed_seconds = (fault_target.clock.now() - strikes.moment[1]) / 1000
+        with deferred(max(0.0, paused_seconds - passed_seconds), go_on):
             yield strikes
         await_recovery(fault_target, broker, strikes)
 

@@ -11,7 +11,7 @@ from harness.spark.session.parallel import THREADS, Once, both, in_parallel
 
 def test_the_results_are_in_the_order_of_the_calls() -> None:
     together = Barrier(THREADS)
-    assert in_parallel([lambda: together.wait(5) * 0 + 1, lambda: together.wait(5) * 0 + 2, lambda: 3]) == [1, 2, 3]
+    assert in_parallel([lambda: together.wait(60) * 0 + 1, lambda: together.wait(60) * 0 + 2, lambda: 3]) == [1, 2, 3]
 
 
 def test_what_one_raises_is_raised_when_all_have_ended() -> None:
@@ -23,7 +23,7 @@ def test_what_one_raises_is_raised_when_all_have_ended() -> None:
 
 def test_two_calls_of_different_kinds_run_at_the_same_time() -> None:
     together = Barrier(2)
-    assert both(lambda: together.wait(5) * 0 + 1, lambda: f"{together.wait(5) * 0 + 2}") == (1, "2")
+    assert both(lambda: together.wait(60) * 0 + 1, lambda: f"{together.wait(60) * 0 + 2}") == (1, "2")
 
 
 def test_what_one_of_two_raises_is_raised_when_both_have_ended() -> None:
@@ -45,7 +45,7 @@ def test_what_several_ask_for_at_once_is_computed_once() -> None:
     shared = Once(slow)
 
     def asked() -> int:
-        together.wait(5)
+        together.wait(60)
         return shared.get()
 
     assert in_parallel([asked] * THREADS) == [0] * THREADS

@@ -12,6 +12,7 @@ from harness.faults.fault_target import FaultTarget
 from harness.lab.lab import Lab
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
+from harness.wire.requests.groups.find_coordinator import GROUP
 from suites.selfcheck.fixtures.live_clients import lab_on, process_cluster
 
 VERSION = "4.3.1"
@@ -48,6 +49,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DrainEnvir
     run_dir = tmp_path_factory.mktemp("drains")
     cluster = process_cluster(VERSION, run_dir)
     lab = lab_on(cluster, "DRAIN", run_dir / "spark")
+    lab.admin.coordinator("any group", GROUP)  # makes the topic of groups, for which no test should have to wait
     yield DrainEnvironment(cluster=cluster, lab=lab, clock=lab.clock)
     lab.close()
     cluster.close()

@@ -57,8 +57,8 @@ def columns_of(found: Sequence[dict[str, object]], *columns: str) -> list[tuple[
 
 
 def drained(environment: DrainEnvironment, scope: Scope, history_journal: HistoryJournal) -> Drained:
-    """A drain that waits no longer than it must for a stuck reader."""
-    return drain(scope, history_journal, environment.clock, timeout_seconds=1.0)
+    """A drain that waits for a stuck reader no longer than a busy machine needs for a first answer."""
+    return drain(scope, history_journal, environment.clock, timeout_seconds=5.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,17 +165,12 @@ def test_readers_see_what_is_committed_and_end_below_what_is_open(
 
 def test_a_cluster_is_settled_once_no_transaction_is_open(environment: DrainEnvironment) -> None:
     sample = drain_sample(environment.lab)
-    wait.until(
-        lambda: environment.fault_target().replicated(),
-        what="every replica in sync",
-        timeout_seconds=30,
-        interval_seconds=0.1,
-    )
+    await_replicas(environment)
     unmet = {"stable": [str(sample.first)], "no_open_transaction": 1}
     assert unmet_after_settling(environment, sample.both, sample.idler) == unmet
     sample.idler.end(commit=False)
     environment.lab.completed(*sample.both)
-    assert unmet_after_settling(environment, sample.both, sample.idler) == {}
+    assert unmet_after_settling(environment, sample.both, sample.idler, timeout_seconds=30.0) == {}
 
 
 def test_a_cluster_is_not_settled_while_one_of_the_round_is_open_without_a_record(
@@ -183,6 +178,7 @@ def test_a_cluster_is_not_settled_while_one_of_the_round_is_open_without_a_recor
 ) -> None:
     producer, partition = environment.lab.producer(), environment.lab.partition("P9")
     producer.add(partition)
+    await_replicas(environment)
     asked = environment.fault_target(), [partition.topic_partition], ["unknown id"]
     facts = settle(*asked, producer.transactional_id, timeout_seconds=1.0)
     assert isinstance(facts["stable"], dict)
@@ -190,7 +186,17 @@ def test_a_cluster_is_not_settled_while_one_of_the_round_is_open_without_a_recor
     assert facts["no_open_transaction"] == {"ms": None, "not_yet": [f"{producer.transactional_id} Ongoing"]}
     producer.end(commit=False)
     environment.lab.completed(partition)
-    assert settle(*asked, producer.transactional_id, timeout_seconds=5.0)["settled_ms"] is not None
+    assert settle(*asked, producer.transactional_id, timeout_seconds=30.0)["settled_ms"] is not None
+
+
+def await_replicas(environment: DrainEnvironment) -> None:
+    """Other tests of the cluster end a broker."""
+    wait.until(
+        lambda: environment.fault_target().replicated(),
+        what="every replica in sync",
+        timeout_seconds=30,
+        interval_seconds=0.1,
+    )
 
 
 def committed_as_seen(history_journal: HistoryJournal) -> dict[object, set[tuple[object, ...]]]:
@@ -203,12 +209,15 @@ def committed_as_seen(history_journal: HistoryJournal) -> dict[object, set[tuple
 
 
 def unmet_after_settling(
-    environment: DrainEnvironment, partitions: Sequence[Partition], producer: Producer
+    environment: DrainEnvironment,
+    partitions: Sequence[Partition],
+    producer: Producer,
+    timeout_seconds: float = 1.0,
 ) -> Mapping[str, object]:
     """Conditions that are unmet after settling, ids of transactions counted."""
     ids = [producer.transactional_id, "unknown id"]
     places = [partition.topic_partition for partition in partitions]
-    facts = settle(environment.fault_target(), places, ids, producer.transactional_id, timeout_seconds=1.0)
+    facts = settle(environment.fault_target(), places, ids, producer.transactional_id, timeout_seconds=timeout_seconds)
     parts = {name: fact["not_yet"] for name, fact in facts.items() if isinstance(fact, dict) and fact["not_yet"]}
     assert (facts["settled_ms"] is None) == bool(parts)
     open_ones = parts.get("no_open_transaction", [])

@@ -5,6 +5,7 @@ Needs Java, and once Maven and Go. One cluster of 4.3.1 for all, with clients of
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from random import Random
 
@@ -99,7 +100,7 @@ def test_a_late_record_leaves_a_hanging_transaction_on_an_old_kafka(
         chosen: Mapping[str, Json] = {
             "transactional_id": "late", "seed": 0, "every": 1, "after_ms": 2_000, "persistent": True, "hang_up": True,
         }  # fmt: skip
-        client = ADAPTERS["wire-v1"].open(options(fault_target, "late", "late"))
+        client = ADAPTERS["wire-v1"].open(replace(options(fault_target, "late", "late"), request_ms=5_000))
         assert client.init().done
         client.begin()
         with TOXICS["late-produce"].strike(fault_target, chosen) as strikes:

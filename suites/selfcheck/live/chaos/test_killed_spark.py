@@ -5,7 +5,7 @@ Needs Java, and once Maven and Go. Starts a cluster and a Spark session of its o
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from harness.base import wait
 from harness.lab.partition import Partition
 from harness.lab.producer import Producer
-from harness.spark.readers.resumable_reader import ResumableReader
+from harness.spark.readers.resumable_reader import Restart, ResumableReader
 from harness.spark.readers.sink_files import delivered_files
 from harness.spark.session.spark_session import SparkHandle, open_session
 from suites.selfcheck.live.chaos.drain_environment import DrainEnvironment, transact
@@ -74,6 +74,16 @@ def written(producer: Producer, partitions: Sequence[Partition]) -> Iterator[set
             writing.result()
 
 
+def killed_in_mid_batch(reader: ResumableReader, kill: Callable[[], SparkSession] | None) -> Restart:
+    """Kill it until a kill came before the end of the batch; whatever it came before, nothing may be lost or double."""
+
+    def killed() -> Restart | None:
+        restart = reader.kill_and_restart(kill=kill)
+        return restart if restart.in_mid_batch else None
+
+    return wait.until(killed, what="a kill in the middle of a batch", timeout_seconds=BOUND_SECONDS)
+
+
 @pytest.mark.parametrize("hard", [False, True], ids=["query stopped", "JVM killed"])
 def test_spark_killed_in_mid_batch_delivers_each_committed_record_once(
     hard: bool, environment: DrainEnvironment, spark: Spark, tmp_path: Path
@@ -90,7 +100,7 @@ def test_spark_killed_in_mid_batch_delivers_each_committed_record_once(
     with reader:
         with written(writer, partitions) as committed:
             wait.until(lambda: reader.checkpoint.committed >= 2, what="three batches", timeout_seconds=BOUND_SECONDS)
-            killed = reader.kill_and_restart(kill=spark.killed if hard else None)
+            killed = killed_in_mid_batch(reader, spark.killed if hard else None)
             wait.until(
                 lambda: reader.checkpoint.committed > killed.resumed_after,
                 what="a batch after",

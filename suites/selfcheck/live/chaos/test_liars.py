@@ -9,7 +9,7 @@ import itertools
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -90,7 +90,10 @@ class LiarWorkload:
         actor, real = f"{self.topic}-{name}", f"{self.topic}-{transactional_id or name}"
         made = RecordingClient(
             client=ADAPTERS["wire-v1"].open(
-                options(self.run.fault_target, actor, real, lane=FALSIFIED, request_ms=10_000)
+                replace(
+                    options(self.run.fault_target, actor, real, lane=FALSIFIED, request_ms=10_000),
+                    timeout_ms=60_000,  # what is left open is still open when all is read
+                )
             ),
             actor=actor,
             transactional_id=real,

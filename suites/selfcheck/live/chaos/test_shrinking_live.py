@@ -28,7 +28,7 @@ PLAN = RoundPlan(
     seed=7000,
     seconds=14,
     prober="wire-v1",
-    roles=tuple(PlannedRole(name=name, client="wire-v1", at_ms=700, transactions=1) for name in WRITERS),
+    roles=tuple(PlannedRole(name=name, client="wire-v1", at_ms=4_000, transactions=1) for name in WRITERS),
     faults=(PlannedFault(toxic=late_produce.TOXIC, at_ms=500, duration_ms=13_000, chosen=EVERY_PRODUCE),),
 )
 """Each writer has a single transaction while requests are held."""

@@ -19,7 +19,10 @@ from harness.clients.wire.wire_adapter import ADAPTERS
 from harness.cluster.cluster import Cluster, Links
 from harness.evidence.history.delivered_record import DeliveredRecord
 from harness.evidence.history.operation import Outcome, Value
-from harness.wire.requests.cluster.create_topic import CreateTopic
+from harness.kafka.any_broker import AnyBroker
+from harness.kafka.coordinators import Coordinators
+from harness.kafka.topics import Topics
+from harness.wire.requests.groups.find_coordinator import GROUP
 from harness.wire.wire_client import WireClient
 from suites.selfcheck.fixtures.live_clients import observer, process_cluster
 
@@ -41,12 +44,14 @@ class AdapterUnderTest:
 
     def topic(self) -> str:
         """A fresh topic."""
-        name = f"topic-{next(NUMBERS)}"
-        made = self.observer.call(1, CreateTopic(name=name, partitions=PARTITIONS, replicas=3)).result
-        assert made.error == 0
-        return name
+        topics = Topics(AnyBroker(self.observer, self.cluster.topology.brokers))
+        made = topics.create(f"topic-{next(NUMBERS)}", partitions=PARTITIONS, replicas=3)
+        topics.await_served(made, range(PARTITIONS))
+        return made.name
 
-    def client(self, transactional_id: str | None = None, *, group: str | None = None, request_ms: int = 0) -> Client:
+    def client(
+        self, transactional_id: str | None = None, *, group: str | None = None, request_ms: int = REQUEST_MS
+    ) -> Client:
         """A fresh client on the victim's lane."""
         number = next(NUMBERS)
         addresses = self.cluster.topology.lanes["victim"]
@@ -56,7 +61,7 @@ class AdapterUnderTest:
                 lane="victim",
                 bootstrap={node: str(at) for node, at in addresses.items()},
                 transactional_id=transactional_id or f"id-{number}",
-                request_ms=request_ms or REQUEST_MS,
+                request_ms=request_ms,
                 group=group,
             )
         )
@@ -89,6 +94,8 @@ class AdapterUnderTest:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """One cluster for all adapters."""
     with closing(process_cluster(VERSION, tmp_path_factory.mktemp("clients"))) as running:
+        with closing(observer(running)) as client:  # makes the topic of groups, for which no client should have to wait
+            Coordinators(AnyBroker(client, running.topology.brokers)).of("any group", GROUP)
         yield running
 
 
@@ -181,7 +188,7 @@ def test_a_newer_producer_of_the_same_id_fences_the_older(subject: AdapterUnderT
 
 
 def test_a_produce_whose_answer_never_came_is_unsure(subject: AdapterUnderTest) -> None:
-    topic, client = subject.topic(), subject.client(request_ms=1_500)
+    topic, client = subject.topic(), subject.client()
     assert client.init().done
     assert client.begin().done
     kept = wrote(client, topic, [0, 1, 2])
@@ -194,7 +201,7 @@ def test_a_produce_whose_answer_never_came_is_unsure(subject: AdapterUnderTest) 
 
 
 def test_an_end_whose_answer_never_came_is_unsure(subject: AdapterUnderTest) -> None:
-    topic, client = subject.topic(), subject.client(request_ms=1_500)
+    topic, client = subject.topic(), subject.client()
     assert client.init().done
     assert client.begin().done
     wrote(client, topic, [0])
@@ -229,14 +236,17 @@ def test_consumed_offsets_commit_with_the_transaction_and_only_then(subject: Ada
     assert feeder.commit().done
     feeder.close()
     for commit in (False, True, True):
-        taken = relay(subject, topic, outputs, group, commit=commit)
+        taken = relay(subject, topic, outputs, group, len(fed), commit=commit)
         assert taken == (sorted(fed) if fed else [])
         fed = [] if commit else fed
     assert len(subject.read(outputs, 3)) == 3
 
 
-def relay(subject: AdapterUnderTest, topic: str, outputs: str, group: str, *, commit: bool) -> list[str]:
-    """A new member of the group writes all that it reads to ``outputs`` in one transaction; the values."""
+def relay(subject: AdapterUnderTest, topic: str, outputs: str, group: str, wanted: int, *, commit: bool) -> list[str]:
+    """A new member of the group writes all that it reads to ``outputs`` in one transaction; the values.
+
+    :param wanted: How many there must be; of none it is seen that none come for two seconds.
+    """
     member = subject.client(group=group)
     assert member.init().done
     assert member.subscribe([topic]).done
@@ -246,9 +256,12 @@ def relay(subject: AdapterUnderTest, topic: str, outputs: str, group: str, *, co
         polled = member.poll(300)
         assert polled.done, polled
         taken.extend(polled.records)
-        return len(taken) >= PARTITIONS
+        return bool(wanted) and len(taken) >= wanted
 
-    wait.elapsed_ms_until(read, timeout_seconds=2)
+    if wanted:
+        wait.until(read, what=f"{wanted} records", timeout_seconds=20)
+    else:
+        wait.elapsed_ms_until(read, timeout_seconds=2)
     assert member.begin().done
     for source, partition, offset, _ in taken:
         wrote(member, outputs, [partition])

@@ -14,7 +14,7 @@ from suites.selfcheck.fixtures.live_clients import breakable_lab
 
 pytestmark = pytest.mark.live
 
-TIMEOUT_MS, DELAY_MS = 2_000, 5_000
+TIMEOUT_MS, DELAY_MS = 6_000, 5_000
 BEGUN = "a fence is prepared"
 METADATA = "org.apache.kafka.coordinator.transaction.TransactionMetadata"
 LATE_ABORT = rule(

@@ -20,7 +20,7 @@ COORDINATION = "kafka.coordinator.transaction"
 LATE_LOAD = rule(
     "what loads the ids of a partition comes late to it",
     f"{COORDINATION}.TransactionStateManager#loadTransactions$1",
-    "delay(2000)",
+    "delay(5000)",
 )
 LATE_ELECTION = rule(
     "a broker leads the partition two seconds before it coordinates its ids",

@@ -83,6 +83,9 @@ def moved(lab: Lab) -> Iterator[Moved]:
     believing = LeaderClient.over(lab.cluster.topology.lanes["observer"], lab.clock)
     commit(lab, old)
     assert believing.at_leader(old.topic_partition, ListOffsets(topic=old.topic, partition=old.index)).offset == 2
+    wait.until(
+        lambda: {*fault_target.in_sync(*old.topic_partition)} == {*order}, what="both in sync", timeout_seconds=30
+    )
     move(fault_target, old.topic, old.index, order[::-1])
     with lab.hold(lab.link(OLD, new.leader), name="fetches of the old leader"):
         commit(lab, new)

@@ -14,7 +14,7 @@ from suites.selfcheck.fixtures.live_clients import breakable_lab
 
 pytestmark = pytest.mark.live
 
-TIMEOUT_MS, DELAY_MS, ROOM_MS = 7_000, 5_000, 1_000
+TIMEOUT_MS, DELAY_MS, ROOM_MS = 7_000, 6_000, 1_000
 LATE_END = rule(
     "between the look for overdue transactions and their end some seconds pass",
     "kafka.coordinator.transaction.TransactionStateManager#timedOutTransactions",

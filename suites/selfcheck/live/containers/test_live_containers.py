@@ -49,9 +49,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Containers]:
     running.close()
 
 
-def reaches(cluster: Containers, source: int, target: Address) -> bool:
+def reaches(cluster: Containers, source: int, target: Address, within_seconds: int = 20) -> bool:
     """Whether a connection can be made from within a node's container."""
-    attempt = f"timeout 1 bash -c 'exec 3<>/dev/tcp/{target.host}/{target.port}'"
+    attempt = f"timeout {within_seconds} bash -c 'exec 3<>/dev/tcp/{target.host}/{target.port}'"
     return bool(cluster.nodes[source].container.exec_run(["bash", "-c", attempt]).exit_code == 0)
 
 
@@ -59,8 +59,8 @@ def reaches(cluster: Containers, source: int, target: Address) -> bool:
 def test_no_broker_reaches_another_node_but_through_toxiproxy(cluster: Containers, source: int) -> None:
     for target in set(NODES) - {source}:
         assert reaches(cluster, source, Address(cluster.block.toxiproxy(source), link_port(target)))
-        assert not reaches(cluster, source, cluster.block.node(target, link_port(target)))
-        assert not reaches(cluster, source, Address(cluster.block.toxiproxy(target), link_port(source)))
+        assert not reaches(cluster, source, cluster.block.node(target, link_port(target)), 1)
+        assert not reaches(cluster, source, Address(cluster.block.toxiproxy(target), link_port(source)), 1)
 
 
 def test_a_node_is_on_its_own_network_and_publishes_nothing(cluster: Containers) -> None:
@@ -150,9 +150,12 @@ def test_what_a_run_killed_with_9_left_goes_at_once(
         assert family
         process.kill()
         process.wait(30)
-        wait.until(lambda: running_on_engine() <= already_running, what="the end of the containers", timeout_seconds=10)
-        wait.until(lambda: left_on_engine() == before, what="a clean engine", timeout_seconds=30, interval_seconds=0.1)
-        wait.until(lambda: none_left(family), what="the watchdog's end", timeout_seconds=10)
+        for gone, what in (
+            (lambda: running_on_engine() <= already_running, "the end of the containers"),
+            (lambda: left_on_engine() == before, "a clean engine"),
+            (lambda: none_left(family), "the watchdog's end"),
+        ):
+            wait.until(gone, what=what, timeout_seconds=60, interval_seconds=0.2)
     assert readiness_probe.brokers(cluster.topology.lanes["observer"][1]) == cluster.topology.lanes["observer"]
 
 

@@ -95,10 +95,10 @@ def things() -> set[str]:
 def test_a_container_that_does_not_end_is_reported_with_its_last_lines(
     ample: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(image_start_cache, "TRAINING_SECONDS", 1.0)
+    monkeypatch.setattr(image_start_cache, "TRAINING_SECONDS", 5.0)
     error = refusal(ample, SMALL, tmp_path)
     assert error.exit is ExitCode.NOT_READY
-    words = f"the storage tool of {SMALL}:1 did not end within 1 s; the last lines of {tmp_path}/logs/preparing.log:"
+    words = f"the storage tool of {SMALL}:1 did not end within 5 s; the last lines of {tmp_path}/logs/preparing.log:"
     assert str(error).startswith(words)
     assert "Starting Toxiproxy HTTP server" in str(error)
 

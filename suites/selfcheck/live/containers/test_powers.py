@@ -6,6 +6,7 @@ Needs Java, and once Maven and Go; for containers an engine that answers. Starts
 import gzip
 import tarfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -210,6 +211,11 @@ def test_an_external_cluster_is_learnt_from_one_address_and_left_alone(cluster: 
     assert readiness_probe.brokers(observer[1]) == observer
 
 
+def has(log: Path, text: str) -> bool:
+    """Whether it is in the log, which a thread writes on."""
+    return text in log.read_text()
+
+
 def test_a_second_cluster_with_the_users_agent_from_a_tarball(
     cluster: Cluster, backend: str, tmp_path: Path, left_over: LeftOver
 ) -> None:
@@ -223,9 +229,9 @@ def test_a_second_cluster_with_the_users_agent_from_a_tarball(
     try:
         assert second.identity.startswith(f"Kafka {VERSION} ")
         assert readiness_probe.brokers(cluster.topology.lanes["observer"][1]) == cluster.topology.lanes["observer"]
-        log = second.logs()["broker-1"].read_text()
-        assert "the user's agent changed this class" in log
-        assert "kafka.server.KafkaApis source: shared objects file" in log, "the archive is not used beside the agent"
+        log = second.logs()["broker-1"]
+        for line in ("the user's agent changed this class", "kafka.server.KafkaApis source: shared objects file"):
+            wait.until(partial(has, log, line), what=line, timeout_seconds=60, interval_seconds=0.1)
     finally:
         second.close()
     assert left_over() == []

@@ -56,7 +56,7 @@ def test_a_target_that_is_lost_on_the_way_is_one_sentence(tmp_path: Path) -> Non
         exploring = Thread(target=lambda: ended.append(explored(*words)))
         exploring.start()
         wait.until((tmp_path / CELLS).exists, what="the first cells", timeout_seconds=60)
-    exploring.join(120)
+    exploring.join()  # the command has a bound of its own
     ((code, told),) = ended
     assert code == ExitCode.TARGET_UNREACHABLE, told
     assert "was lost after" in told
