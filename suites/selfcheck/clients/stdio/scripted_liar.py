@@ -1,8 +1,8 @@
 """An adapter that lies before a scripted one: what the inner one is asked, and what the outer one says instead."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,12 +50,12 @@ class ToldAndAsked:
         return [(each.value, each.outcome) for answer in self.answers for each in answer.deliveries]
 
 
-@contextmanager
-def lying_about(folder: Path, lie: str, script: Script, inside: str = SCRIPTED) -> Iterator[AdapterProcess]:
-    """The liar before the scripted one, running."""
+def lying_about(
+    folder: Path, lie: str, script: Script, inside: str = SCRIPTED
+) -> AbstractContextManager[AdapterProcess]:
+    """The liar before the scripted one, for the length of the block."""
     (folder / "script.json").write_text(json.dumps(script), encoding="utf-8")
-    with running(lying(program(folder, inside), lie)) as adapter:
-        yield adapter
+    return running(lying(program(folder, inside), lie))
 
 
 def told(folder: Path, lie: str, script: Script, *calls: Call, inside: str = SCRIPTED) -> ToldAndAsked:

@@ -155,7 +155,7 @@ def test_does_not_wait(tmp_path: Path) -> None:
         assert adapter.end() == 0
     seen = ToldAndAsked(answers=answers, asked=asked_in(tmp_path))
     assert seen.outcomes == ["done", "done", "done"]
-    assert [len(answer.deliveries) for answer in answers] == [0, 0, 1]
+    assert [len(answer.deliveries) for answer in seen.answers] == [0, 0, 1]
     assert seen.calls == ["begin", "commit", "abort"]
 
 
